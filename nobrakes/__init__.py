@@ -1,0 +1,3 @@
+"""nobrakes: coding agents build software in your repository, unattended, and cannot break it."""
+
+__version__ = "0.1.0"

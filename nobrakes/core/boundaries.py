@@ -1,0 +1,113 @@
+"""Who may change which file. Checked on the tree after the fact: hooks and prompts only advise.
+
+1. Nobody changes `.nobrakes/`. Nobody but a scaffolding bead changes a gate (what decides whether work is good).
+2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both.
+3. No link leads out of the repository, and no submodule is added or moved.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .bead import Role
+
+OWN_FOLDER = ".nobrakes"
+GITLINK = "160000"
+SYMLINK = "120000"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path that differs. Modes are git's octal strings, "000000" where the file is absent."""
+
+    path: str
+    before: str
+    after: str
+    link: str | None = None  # where a new symbolic link leads
+    sections: tuple[str, ...] = ()  # the gate sections of a shared file that differ
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """The project's globs: `**` crosses folders, `*` and `?` do not, a pattern without `/` matches any folder."""
+
+    tests: tuple[str, ...]
+    gates: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=512)
+def _pattern(glob: str) -> re.Pattern[str]:
+    text = glob.strip("/")
+    if "/" not in text:
+        text = "**/" + text
+    out = ""
+    place = 0
+    while place < len(text):
+        if text.startswith("**/", place):
+            out += "(?:[^/]+/)*"
+            place += 3
+        elif text.startswith("**", place):
+            out += ".*"
+            place += 2
+        elif text[place] == "*":
+            out += "[^/]*"
+            place += 1
+        elif text[place] == "?":
+            out += "[^/]"
+            place += 1
+        else:
+            out += re.escape(text[place])
+            place += 1
+    return re.compile(out + r"(?:/.*)?\Z", re.DOTALL)
+
+
+def matches(path: str, globs: Iterable[str]) -> bool:
+    """Whether one of the globs covers the path; a glob that names a folder covers what is in it."""
+    return any(_pattern(glob).match(path) for glob in globs)
+
+
+def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = False) -> str | None:
+    """Why this role may not change this repository path, or None where it may."""
+    folded = path.casefold()
+    parts = folded.split("/")
+    if parts[0] == OWN_FOLDER:
+        return "nobody but nobrakes changes .nobrakes/"
+    if ".git" in parts or any(re.fullmatch(r"git~\d+", part) for part in parts):
+        return "git's own folder is not work"
+    if scaffolding:
+        return None
+    if matches(path, boundary.gates):
+        return "it is a gate: only a scaffolding bead may change what decides whether work is good"
+    is_test = matches(path, boundary.tests)
+    if role is Role.TEST_WRITER and not is_test:
+        return "the Test Writer changes only tests"
+    if role is Role.DOER and is_test:
+        return "the Doer does not change tests"
+    return None
+
+
+def violations(
+    role: Role, changes: Sequence[Change], boundary: Boundary, scaffolding: bool = False
+) -> list[str]:
+    """One line for each change that the role may not make, "path: why", in the changes' order."""
+    found = []
+    for change in changes:
+        why = may_write(role, change.path, boundary, scaffolding)
+        if why is None and change.sections and not scaffolding:
+            why = f"it changes {', '.join(change.sections)}, which decide whether work is good"
+        if why is None and GITLINK in (change.before, change.after):
+            why = "submodules are not added, moved or removed by agents"
+        if why is None and change.after == SYMLINK and change.link is not None and _leads_out(change):
+            why = f"the link leads out of the repository: {change.link}"
+        if why is not None:
+            found.append(f"{change.path}: {why}")
+    return found
+
+
+def _leads_out(change: Change) -> bool:
+    link = change.link or ""
+    end = posixpath.normpath(posixpath.join(posixpath.dirname(change.path), link))
+    top = end.split("/")[0].casefold()
+    return link.startswith("/") or top == ".." or top in (".git", OWN_FOLDER)

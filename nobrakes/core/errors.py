@@ -1,0 +1,166 @@
+"""Every error a person can meet: the class is its message and its exit code.
+
+1. A subclass names one situation; `code` is stable and documented in docs/reference/errors.md.
+2. `hint` says what to do next and never names a destructive command.
+3. Anything that is not a NobrakesError is a bug and exits with 70.
+"""
+
+
+class NobrakesError(Exception):
+    """Something a person can act on. `str(error)` is the message, `hint` the next step."""
+
+    code = 1
+    hint = ""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        if hint:
+            self.hint = hint
+
+
+class UsageError(NobrakesError):
+    """The command line is wrong."""
+
+    code = 2
+
+
+class NotARepository(NobrakesError):
+    """The folder is in no git repository."""
+
+    code = 10
+    hint = "Go to your repository, or make one with `git init`, then run `nobrakes init`."
+
+
+class NotInitialised(NobrakesError):
+    """The repository has no .nobrakes folder."""
+
+    code = 11
+    hint = "Run `nobrakes init` in this repository."
+
+
+class ConfigError(NobrakesError):
+    """config.toml cannot be read or has an unknown key or a wrong value."""
+
+    code = 12
+    hint = "Mend .nobrakes/config.toml; `nobrakes config` shows every setting and its default."
+
+
+class PlanError(NobrakesError):
+    """A plan file is malformed. Nothing of it was written."""
+
+    code = 13
+    hint = "Mend the plan file and apply it again; docs/reference/plan.md has the format."
+
+
+class Deadlock(NobrakesError):
+    """Beads that wait for each other in a circle. Nothing was written."""
+
+    code = 14
+    hint = "Remove one of the named dependencies."
+
+
+class BadBead(NobrakesError):
+    """A bead's field has a value that is not allowed."""
+
+    code = 15
+
+
+class NoSuchBead(NobrakesError):
+    """No bead has this id."""
+
+    code = 16
+    hint = "`nobrakes list` shows the beads."
+
+
+class NotAllowed(NobrakesError):
+    """The bead's status does not allow this."""
+
+    code = 17
+
+
+class Stale(NobrakesError):
+    """The assignment that this call speaks for is over; somebody else may hold the bead."""
+
+    code = 18
+    hint = "Stop: this attempt has ended."
+
+
+class StoreBroken(NobrakesError):
+    """The database is corrupt, of an unknown version or cannot be read."""
+
+    code = 20
+    hint = "`nobrakes doctor` says what can be mended; the snapshot and git still hold the graph."
+
+
+class StoreReadOnly(NobrakesError):
+    """The database or its folder cannot be written."""
+
+    code = 21
+    hint = "Check the permissions of .nobrakes and that the file system is not mounted read-only."
+
+
+class DiskFull(NobrakesError):
+    """No space is left for the database, a log or a workspace. Nothing was lost."""
+
+    code = 22
+    hint = "Free some space; nobrakes goes on where it was."
+
+
+class DaemonRunning(NobrakesError):
+    """A daemon already works in this repository."""
+
+    code = 23
+    hint = "`nobrakes daemon status` shows it; `nobrakes daemon stop` ends it in order."
+
+
+class DaemonNotRunning(NobrakesError):
+    """No daemon works in this repository."""
+
+    code = 24
+    hint = "Start one with `nobrakes daemon start`, or work in the foreground with `nobrakes run`."
+
+
+class GitTooOld(NobrakesError):
+    """git is older than what the Reviewer needs (2.38)."""
+
+    code = 25
+    hint = "Install git 2.38 or newer."
+
+
+class GitFailed(NobrakesError):
+    """A git command ended with an error that nobody expected."""
+
+    code = 26
+
+
+class NoMain(NobrakesError):
+    """The branch that work is merged into does not exist yet."""
+
+    code = 27
+    hint = "Make a first commit, or set `main` in .nobrakes/config.toml."
+
+
+class NoAgent(NobrakesError):
+    """The agent CLI that the config names is not installed."""
+
+    code = 28
+
+
+class NoSuchEscalation(NobrakesError):
+    """No escalation has this number."""
+
+    code = 29
+    hint = "`nobrakes escalations` shows the open ones."
+
+
+class NothingToUndo(NobrakesError):
+    """There is no step that can be taken back."""
+
+    code = 30
+
+
+class Unsettled(NobrakesError):
+    """`run` ended, and some beads still need a person."""
+
+    code = 40
+    hint = "`nobrakes escalations` shows what waits for you."

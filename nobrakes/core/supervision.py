@@ -1,0 +1,58 @@
+"""Watching agents without asking a model: silence, time, and the two steps of stopping.
+
+1. Activity is output, changed files, commits or CPU of any child; only the lack of all of them is silence.
+2. TERM, a grace, KILL, always of the whole tree; a lock is free only when the tree is shown dead.
+3. Looking is lazy: a run is sampled when its last known activity is old enough to matter.
+"""
+
+from .actions import Action, Kill, RenewLeases, Sample, Terminate
+from .attempt import Run
+from .board import Board
+from .outcomes import Outcome
+
+SAMPLES_PER_SILENCE = 4
+
+
+def next_sample(run: Run) -> float:
+    """When the run must be looked at next, if nothing else happens."""
+    return run.active_at + run.idle_seconds / SAMPLES_PER_SILENCE
+
+
+def plan(board: Board) -> list[Action]:
+    """Which runs to sample, terminate or kill, and which leases to renew."""
+    actions: list[Action] = []
+    for run in board.runs.values():
+        if run.pid is None:
+            continue
+        if run.term_at is not None:
+            if board.now >= run.term_at + board.limits.grace_seconds:
+                actions.append(Kill(run.id))
+        elif board.stopping:
+            actions.append(Terminate(run.id, Outcome.INTERRUPTED))
+        elif run.hard_deadline and board.now >= run.hard_deadline:
+            actions.append(Terminate(run.id, Outcome.TIMED_OUT))
+        elif run.idle_seconds and board.now >= run.active_at + run.idle_seconds:
+            actions.append(Terminate(run.id, Outcome.STALLED))
+        elif run.idle_seconds and board.now >= next_sample(run):
+            actions.append(Sample(run.id))
+    if board.attempts:
+        actions.append(RenewLeases(tuple(attempt.id for attempt in board.attempts)))
+    return actions
+
+
+def wake_at(board: Board) -> float | None:
+    """The next moment at which a run can need something, so that the loop may sleep until then."""
+    times: list[float] = []
+    for run in board.runs.values():
+        if run.pid is None:
+            continue
+        if run.term_at is not None:
+            times.append(run.term_at + board.limits.grace_seconds)
+            continue
+        if run.hard_deadline:
+            times.append(run.hard_deadline)
+        if run.idle_seconds:
+            times.append(min(next_sample(run), run.active_at + run.idle_seconds))
+    if board.attempts:
+        times.append(board.now + board.limits.lease_seconds / 3)
+    return min(times, default=None)

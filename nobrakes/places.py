@@ -1,0 +1,152 @@
+"""Where things are: the .nobrakes folder and what is in it. Imports `os` only, since hooks and hot commands use it.
+
+1. One graph a repository: a linked worktree finds the .nobrakes of its main worktree, a bare repository has
+   it inside itself.
+2. An agent is told by NOBRAKES_HOME; it never searches.
+"""
+
+import os
+
+FOLDER = ".nobrakes"
+
+
+class Places:
+    """The paths below one .nobrakes folder."""
+
+    __slots__ = ("folder",)
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    @property
+    def root(self) -> str:
+        """The folder that .nobrakes lies in: the main worktree, or the bare repository."""
+        return os.path.dirname(self.folder)
+
+    @property
+    def database(self) -> str:
+        """The store's file."""
+        return os.path.join(self.folder, "nobrakes.db")
+
+    @property
+    def config(self) -> str:
+        """The settings, tracked by git."""
+        return os.path.join(self.folder, "config.toml")
+
+    @property
+    def snapshot(self) -> str:
+        """The graph as tracked by git."""
+        return os.path.join(self.folder, "beads.jsonl")
+
+    @property
+    def runs(self) -> str:
+        """One folder a child process: prompt, logs, exit codes."""
+        return os.path.join(self.folder, "runs")
+
+    @property
+    def wake(self) -> str:
+        """The only folder that the daemon watches: whoever touches a file here wakes it."""
+        return os.path.join(self.folder, "wake")
+
+    @property
+    def workspaces(self) -> str:
+        """One private clone a bead."""
+        return os.path.join(self.folder, "workspaces")
+
+    @property
+    def scratch(self) -> str:
+        """Fresh checkouts for validations."""
+        return os.path.join(self.folder, "scratch")
+
+    @property
+    def lock(self) -> str:
+        """Held (flock) by the one daemon, with its pid inside."""
+        return os.path.join(self.folder, "daemon.lock")
+
+    @property
+    def daemon_log(self) -> str:
+        """What the daemon in the background says."""
+        return os.path.join(self.folder, "daemon.log")
+
+
+def _common_git_dir(dot_git: str) -> str | None:
+    """The shared git folder that a `.git` folder or file stands for."""
+    if os.path.isdir(dot_git):
+        return dot_git
+    try:
+        with open(dot_git, encoding="utf-8", errors="surrogateescape") as file:
+            first = file.readline().strip()
+    except OSError:
+        return None
+    if not first.startswith("gitdir:"):
+        return None
+    git_dir = os.path.join(os.path.dirname(dot_git), first[len("gitdir:") :].strip())
+    try:
+        with open(os.path.join(git_dir, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
+            return os.path.normpath(os.path.join(git_dir, file.readline().strip()))
+    except OSError:
+        return os.path.normpath(git_dir)
+
+
+def repository_root(start: str) -> str | None:
+    """The folder that .nobrakes belongs into for the repository around `start`; None: no repository here."""
+    folder = os.path.realpath(start)
+    while True:
+        dot_git = os.path.join(folder, ".git")
+        if os.path.lexists(dot_git):
+            common = _common_git_dir(dot_git)
+            if common is None:
+                return None
+            if os.path.basename(common) == ".git":
+                return os.path.dirname(common)
+            # a submodule's git folder lies in the outer repository; a bare one is its own place
+            if os.path.isfile(os.path.join(common, "commondir")) or not _is_bare(common):
+                return folder
+            return common
+        if _is_bare(folder):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _is_bare(folder: str) -> bool:
+    """Whether the folder is a git folder that says of itself that it is bare."""
+    if not (os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects"))):
+        return False
+    try:
+        with open(os.path.join(folder, "config"), encoding="utf-8", errors="surrogateescape") as file:
+            return "bare=true" in file.read().replace(" ", "").replace("\t", "").lower()
+    except OSError:
+        return False
+
+
+def find(start: str | None = None) -> Places | None:
+    """The .nobrakes folder for `start` (default: NOBRAKES_HOME, else the current folder); None: not initialised."""
+    home = os.environ.get("NOBRAKES_HOME")
+    if start is None and home:
+        return Places(home) if os.path.isdir(home) else None
+    folder = os.path.realpath(start or os.getcwd())
+    while True:
+        own = os.path.join(folder, FOLDER)
+        if os.path.isfile(os.path.join(own, "config.toml")):
+            return Places(own)
+        if os.path.lexists(os.path.join(folder, ".git")):
+            break
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    root = repository_root(start or os.getcwd())
+    if root is None:
+        return None
+    own = os.path.join(root, FOLDER)
+    return Places(own) if os.path.isfile(os.path.join(own, "config.toml")) else None
+
+
+def resource(name: str) -> str:
+    """A file that comes with nobrakes (NAMES.json, config/…, hooks/…), installed or in a checkout."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    installed = os.path.join(package, "_data", name)
+    return installed if os.path.exists(installed) else os.path.join(os.path.dirname(package), name)
