@@ -70,9 +70,7 @@ def judge(end: CheckEnd, counts: TestCounts | None) -> CheckResult:
     """The outcome of one command, failing closed."""
 
     def result(outcome: CheckOutcome, reason: str) -> CheckResult:
-        return CheckResult(
-            end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-4000:]
-        )
+        return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-4000:])
 
     if not end.started:
         return result(CheckOutcome.NOT_RUN, "it was not started")

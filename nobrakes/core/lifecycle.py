@@ -95,9 +95,10 @@ def mermaid() -> str:
     for status, row in TABLE.items():
         for kind, target in row.items():
             if target == START:
-                ends = (
-                    ["open"] if kind is Kind.APPROVED else []
-                ) + [Status.NEEDS_TESTS.value, Status.NEEDS_DOER.value]
+                ends = (["open"] if kind is Kind.APPROVED else []) + [
+                    Status.NEEDS_TESTS.value,
+                    Status.NEEDS_DOER.value,
+                ]
             elif target == BACK:
                 ends = [Status.NEEDS_TESTS.value, Status.NEEDS_DOER.value, Status.NEEDS_REVIEW.value]
             else:
