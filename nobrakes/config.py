@@ -141,9 +141,7 @@ class Config(_Section):
 
     def contract(self) -> tuple[Check, ...]:
         """The checks as core judges them."""
-        return tuple(
-            Check(c.name, c.command, c.kind, c.timeout_minutes * 60, c.min_tests) for c in self.checks
-        )
+        return tuple(Check(c.name, c.command, c.kind, c.timeout_minutes * 60, c.min_tests) for c in self.checks)
 
     def boundary(self) -> Boundary:
         """The globs as core reads them."""

@@ -88,9 +88,7 @@ def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = Fal
     return None
 
 
-def violations(
-    role: Role, changes: Sequence[Change], boundary: Boundary, scaffolding: bool = False
-) -> list[str]:
+def violations(role: Role, changes: Sequence[Change], boundary: Boundary, scaffolding: bool = False) -> list[str]:
     """One line for each change that the role may not make, "path: why", in the changes' order."""
     found = []
     for change in changes:

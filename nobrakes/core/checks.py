@@ -91,9 +91,7 @@ def judge(end: CheckEnd, counts: TestCounts | None) -> CheckResult:
         if counts is not None and end.code == 0 and counts.failed:
             return result(CheckOutcome.FAIL, f"{counts.failed} failed, though it exited with 0")
         if counts is not None and end.code == 0 and counts.ran < end.check.min_tests:
-            return result(
-                CheckOutcome.NOT_RUN, f"only {counts.ran} tests ran, fewer than {end.check.min_tests}"
-            )
+            return result(CheckOutcome.NOT_RUN, f"only {counts.ran} tests ran, fewer than {end.check.min_tests}")
         if counts is None and end.check.min_tests > 1:
             return result(CheckOutcome.NOT_RUN, "its output tells no number of tests, and a minimum is set")
     if end.code == 0:
