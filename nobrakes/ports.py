@@ -415,6 +415,7 @@ class Command:
     steps: tuple[Step, ...]
     prologue: tuple[Argv, ...] = ()
     keep_going: bool = False  # run the later steps though one failed
+    files: Mapping[str, bytes] = field(default_factory=dict)  # written into the folder before anything runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +458,10 @@ class Processes(Protocol):
 
     def ending(self, folder: str, steps: Sequence[str]) -> Ending:
         """What the exit files say."""
+        ...
+
+    def output(self, path: str, limit: int) -> str:
+        """The last `limit` bytes of an output file as text, undecodable bytes replaced; "" when it is missing."""
         ...
 
     def terminate(self, run: Run) -> None:

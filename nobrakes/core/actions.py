@@ -22,6 +22,13 @@ class StartReview:
 
 
 @dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on with an attempt that has no child process: the next step of a review, or what a crash cut off."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class CompleteEpic:
     """Close the epic: its children are done."""
 
@@ -57,4 +64,4 @@ class RenewLeases:
     attempts: tuple[int, ...]
 
 
-Action = StartAgent | StartReview | CompleteEpic | Terminate | Kill | Sample | RenewLeases
+Action = StartAgent | StartReview | Resume | CompleteEpic | Terminate | Kill | Sample | RenewLeases

@@ -37,3 +37,4 @@ class Board:
     stopping: bool = False  # agents are being stopped; nothing new is started
     agent_gates: frozenset[str] = frozenset()  # agents at which nothing may be spawned now
     wake_at: float | None = None  # the next retry or deferral that comes due
+    retry_at: float | None = None  # the next retry alone: deferrals may be days away

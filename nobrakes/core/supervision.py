@@ -3,9 +3,11 @@
 1. Activity is output, changed files, commits or CPU of any child; only the lack of all of them is silence.
 2. TERM, a grace, KILL, always of the whole tree; a lock is free only when the tree is shown dead.
 3. Looking is lazy: a run is sampled when its last known activity is old enough to matter.
+4. A run whose attempt is over (cancelled by a person, taken away) is stopped like any other.
+5. A run that is only planned, and an attempt without a run, were cut off: they are resumed.
 """
 
-from .actions import Action, Kill, RenewLeases, Sample, Terminate
+from .actions import Action, Kill, RenewLeases, Resume, Sample, Terminate
 from .attempt import Run
 from .board import Board
 from .outcomes import Outcome
@@ -21,12 +23,15 @@ def next_sample(run: Run) -> float:
 def plan(board: Board) -> list[Action]:
     """Which runs to sample, terminate or kill, and which leases to renew."""
     actions: list[Action] = []
+    held = {attempt.id for attempt in board.attempts}
     for run in board.runs.values():
         if run.pid is None:
             continue
         if run.term_at is not None:
             if board.now >= run.term_at + board.limits.grace_seconds:
                 actions.append(Kill(run.id))
+        elif run.attempt not in held:
+            actions.append(Terminate(run.id, Outcome.CANCELLED))
         elif board.stopping:
             actions.append(Terminate(run.id, Outcome.INTERRUPTED))
         elif run.hard_deadline and board.now >= run.hard_deadline:
@@ -35,6 +40,10 @@ def plan(board: Board) -> list[Action]:
             actions.append(Terminate(run.id, Outcome.STALLED))
         elif run.idle_seconds and board.now >= next_sample(run):
             actions.append(Sample(run.id))
+    for attempt in board.attempts:
+        run_of = board.runs.get(attempt.id)
+        if run_of is None or run_of.pid is None:
+            actions.append(Resume(attempt.id))
     if board.attempts:
         actions.append(RenewLeases(tuple(attempt.id for attempt in board.attempts)))
     return actions

@@ -1,0 +1,80 @@
+"""jest, vitest and mocha. (node --test speaks TAP or a variant of its summary: see `tap`.)
+
+Sources: jest-reporters' getSummary.ts; vitest's reporters/renderers/utils.ts (`getStateString`);
+mocha's lib/reporters/base.js (`epilogue`).
+
+1. A test that is still to be written (todo, pending) is skipped.
+2. A file that could not be loaded has no tests to report: each counts as one failure.
+"""
+
+import re
+from collections.abc import Sequence
+
+from .tally import Tally, added
+
+_JEST = re.compile(r"Tests: +((?:[0-9]+ [a-z]+, )*)([0-9]+) total\Z")
+_JEST_SUITES = re.compile(r"Test Suites: (?:[0-9]+ [a-z]+, )*[0-9]+")
+_VITEST = re.compile(r" +Tests  (no tests|[0-9]+ [a-z ]+(?: \| [0-9]+ [a-z ]+)*\([0-9]+\))")
+_FAILED_SUITES = re.compile(r"⎯+ *Failed Suites ([0-9]+) *⎯+")
+_NUMBER = re.compile(r"([0-9]+) ([a-z]+)")
+_MOCHA = re.compile(r" +([0-9]+) (passing \([0-9a-z.]+\)|pending|failing)\Z")
+
+
+def read_jest(lines: Sequence[str]) -> Tally | None:
+    """jest, also run through react-scripts and the like."""
+    found = []
+    unloaded = suites = 0
+    for line in lines:
+        if line.strip() == "● Test suite failed to run":
+            unloaded += 1
+        elif _JEST_SUITES.match(line):
+            numbers = {word: int(number) for number, word in _NUMBER.findall(line)}
+            suites = numbers.get("failed", 0)
+        else:
+            match = _JEST.match(line)
+            if match is None:
+                continue
+            numbers = {word: int(number) for number, word in _NUMBER.findall(match[1])}
+            # jest repeats failures below a long run, but never has more files that failed than it says
+            failed = numbers.get("failed", 0) + min(unloaded, suites)
+            skipped = numbers.get("skipped", 0) + numbers.get("todo", 0) + numbers.get("pending", 0)
+            found.append(Tally(numbers.get("passed", 0), failed, skipped))
+            unloaded = suites = 0
+    return added(found)
+
+
+def read_vitest(lines: Sequence[str]) -> Tally | None:
+    """vitest run."""
+    found = []
+    unloaded = 0
+    for line in lines:
+        suites = _FAILED_SUITES.match(line.strip())
+        if suites is not None:
+            unloaded = int(suites[1])
+            continue
+        match = _VITEST.match(line)
+        if match is None:
+            continue
+        numbers = {word: int(number) for number, word in _NUMBER.findall(match[1])}
+        skipped = numbers.get("skipped", 0) + numbers.get("todo", 0)
+        found.append(Tally(numbers.get("passed", 0), numbers.get("failed", 0) + unloaded, skipped))
+        unloaded = 0
+    return added(found)
+
+
+def read_mocha(lines: Sequence[str]) -> Tally | None:
+    """mocha's spec, dot, min and list reporters."""
+    found: list[Tally] = []
+    since = 9
+    for line in lines:
+        match = _MOCHA.match(line)
+        since += 1
+        if match is None:
+            continue
+        if match[2].startswith("passing"):
+            found.append(Tally(passed=int(match[1])))
+            since = 0
+        elif found and since <= 2:
+            more = Tally(skipped=int(match[1])) if match[2] == "pending" else Tally(failed=int(match[1]))
+            found[-1] = found[-1].plus(more)
+    return added(found)

@@ -1,0 +1,121 @@
+"""What becomes of a bead when an attempt ends: the outcome's consequences, in one transaction.
+
+1. A counted failure sends the bead back; the last allowed one sends it to a person, with all that was tried.
+2. A fault of the machine waits, longer each time; the fifth in a row goes to a person.
+3. Whatever an attempt committed is fetched to the daemon's side first: nothing is lost with its clone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..core import escalations
+from ..core.attempt import Attempt, AttemptLog
+from ..core.bead import Bead, Role
+from ..core.board import Limits
+from ..core.escalations import EscalationType
+from ..core.events import Kind
+from ..core.outcomes import TABLE, Outcome, retry_after
+from ..ports import NewEscalation
+from .doors import Doors
+
+MACHINE_FAULTS = 5
+"""So many faults of the machine in a row, and a person is asked."""
+
+GOES_BACK: Mapping[Role, Kind] = {
+    Role.TEST_WRITER: Kind.TEST_WRITER_STOPPED,
+    Role.DOER: Kind.DOER_STOPPED,
+    Role.REVIEWER: Kind.REVIEW_REJECTED,
+}
+
+STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT})
+"""After these the branch is archived and the next attempt starts without it."""
+
+_NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
+    Outcome.CONFLICT: EscalationType.CONFLICT,
+    Outcome.BROKEN_CHECKS: EscalationType.BROKEN_CHECKS,
+}
+
+
+def close(
+    doors: Doors,
+    limits: Limits,
+    attempt: Attempt,
+    outcome: Outcome,
+    detail: str,
+    *,
+    kind: Kind | None = None,
+    head: str | None = None,
+    log: AttemptLog | None = None,
+    evidence: Mapping[str, Any] | None = None,
+) -> Bead:
+    """End an attempt that did not succeed; the bead goes back to where `kind` says, or to a person."""
+    store = doors.store
+    bead = store.bead(attempt.bead)
+    consequence = TABLE[outcome]
+    log = log or attempt.log
+    if outcome in STARTS_AFRESH:
+        log = AttemptLog(log.summary, log.blockers, log.learnings, keep_branch=False)
+    past = [*store.attempts(bead.id)]
+    repeats = _in_a_row(past, attempt, outcome)
+    retry_at = None
+    if consequence.backoff:
+        retry_at = store.now() + retry_after(outcome, repeats)
+    return store.close_attempt(
+        attempt,
+        kind or GOES_BACK[attempt.role],
+        outcome,
+        detail=detail[:8000],
+        head=head,
+        log=log,
+        counts=consequence.counts,
+        retry_at=retry_at,
+        escalation=_escalation(bead, past, attempt, outcome, detail, log, limits, repeats, evidence or {}),
+    )
+
+
+def _in_a_row(past: Sequence[Attempt], attempt: Attempt, outcome: Outcome) -> int:
+    count = 1
+    for earlier in reversed(past):
+        if earlier.id == attempt.id:
+            continue
+        if earlier.outcome is not outcome:
+            break
+        count += 1
+    return count
+
+
+def _escalation(
+    bead: Bead,
+    past: Sequence[Attempt],
+    attempt: Attempt,
+    outcome: Outcome,
+    detail: str,
+    log: AttemptLog,
+    limits: Limits,
+    repeats: int,
+    evidence: Mapping[str, Any],
+) -> NewEscalation | None:
+    consequence = TABLE[outcome]
+    attempts = [a if a.id != attempt.id else _ended(a, outcome, detail, log) for a in past]
+    tried = {"attempts": escalations.approaches(attempts), **evidence}
+    if consequence.needs_person:
+        type_ = _NEEDS_PERSON.get(outcome, EscalationType.BROKEN_ENVIRONMENT)
+        title = f"{bead.id}: {outcome.value.replace('_', ' ')}"
+        guess = "" if type_ is EscalationType.CONFLICT else escalations.hypothesis([])
+        return NewEscalation(type_, title, detail, tried, guess)
+    if consequence.backoff and repeats >= MACHINE_FAULTS:
+        title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
+        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, escalations.hypothesis([]))
+    if consequence.counts and escalations.too_many_failures(bead.failures + 1, limits.max_failures):
+        title = f"{bead.id} failed {bead.failures + 1} times"
+        return NewEscalation(EscalationType.REPEATED_FAILURE, title, detail, tried, escalations.hypothesis(attempts))
+    if outcome is Outcome.BLOCKED:
+        title = log.blockers or log.summary or "The agent says that it is blocked, and not by what"
+        return NewEscalation(EscalationType.QUESTION, title[:500], detail, tried)
+    return None
+
+
+def _ended(attempt: Attempt, outcome: Outcome, detail: str, log: AttemptLog) -> Attempt:
+    from dataclasses import replace
+
+    return replace(attempt, outcome=outcome, detail=detail, log=log)

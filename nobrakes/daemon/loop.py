@@ -1,0 +1,202 @@
+"""The loop: look, decide, do. Everything that takes long is a child process, so a turn is short.
+
+1. A turn looks once, lets the deciders decide, and does what they ask; it is repeated while it changes anything.
+2. Between turns the loop sleeps until something wakes it: a child's end, a command, or the next due moment.
+3. A daemon that starts takes up what an earlier one left: nothing has to be told to it (`recover`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..core import assigner, reviewer, supervision
+from ..core.actions import Action, StartAgent
+from ..core.attempt import Run, RunKind
+from ..core.bead import Role
+from ..core.board import Board
+from ..core.errors import DiskFull, NobrakesError, StoreReadOnly
+from ..core.events import Event, Kind
+from ..core.reviewer import Journal
+from ..ports import Notice
+from .doors import Doors
+from .launch import STEP
+from .news import News
+from .perform import Performer
+
+LINGER_SECONDS = 1.0
+"""A process that lives on so long after its run has ended is stopped."""
+RETRY_SECONDS = 15.0
+"""When the disk is full or git fails, the loop tries again so much later."""
+
+
+class Waker(Protocol):
+    """What the loop sleeps on."""
+
+    def wait(self, timeout: float | None) -> bool:
+        """Sleep until something happened (True) or `timeout` seconds are over (False)."""
+        ...
+
+
+class View(Protocol):
+    """Who watches a run."""
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+        ...
+
+    def board(self, board: Board) -> None:
+        """The board after a turn."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a turn did, and when the next one is due without anything happening."""
+
+    changed: bool
+    board: Board
+    events: Sequence[Event]
+    wake_at: float | None
+
+
+class Daemon:
+    """One daemon over one set of doors. It keeps nothing in memory that a new one would miss."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self.performer = Performer(doors)
+        self.news = News(doors)
+        self._ended_at: dict[str, float] = {}
+        self._trouble_until = 0.0
+        self._trouble = ""
+
+    def recover(self) -> None:
+        """Make good what a killed daemon left half done; the turns then take up the rest."""
+        doors = self.doors
+        doors.git.clear_locks()
+        runs = doors.store.runs()
+        alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]
+        if runs:
+            data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
+            doors.store.record(Event(Kind.RECOVERED, data=data))
+
+    def tick(self) -> Turn:
+        """One turn."""
+        doors = self.doors
+        board = doors.store.board(doors.limits())
+        changed = False
+        ended = [run for run in board.runs.values() if run.pid is not None and self._has_ended(run, board)]
+        for run in ended:
+            changed |= self._guarded(lambda run=run: self._close(run, board))
+        if ended:
+            board = doors.store.board(doors.limits())
+        if board.now >= self._trouble_until:
+            for action in self._decide(board):
+                changed |= self._guarded(lambda action=action: self.performer.perform(action, board))
+        events: list[Event] = []
+        self._guarded(lambda: bool(events.extend(self.news.read(board)) or events))
+        if changed:
+            board = doors.store.board(doors.limits())
+        return Turn(changed or bool(events), board, events, self._wake_at(board))
+
+    def _close(self, run: Run, board: Board) -> bool:
+        self.performer.ended(run, board)
+        self._ended_at.pop(run.id, None)
+        return True
+
+    def _decide(self, board: Board) -> list[Action]:
+        haunted = self._haunted(board)
+        return [
+            action
+            for action in (*supervision.plan(board), *reviewer.plan(board), *assigner.plan(board))
+            if not (isinstance(action, StartAgent) and action.bead in haunted)
+        ]
+
+    def _haunted(self, board: Board) -> set[str]:
+        """Beads whose former attempt still has a living process: nobody else may start on them."""
+        held = {attempt.id for attempt in board.attempts}
+        return {self.doors.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
+
+    def _has_ended(self, run: Run, board: Board) -> bool:
+        """Whether the whole tree is dead. What goes on after the run's own end is stopped after a moment."""
+        if not self.doors.processes.alive(run):
+            return True
+        if run.kind is RunKind.AGENT and run.term_at is None:
+            folder = f"{self.doors.places.runs}/{run.id}"
+            if self.doors.processes.ending(folder, [STEP]).steps[0].code is not None:
+                since = self._ended_at.setdefault(run.id, board.now)
+                if board.now >= since + LINGER_SECONDS:
+                    self.doors.store.update_run(run.id, term_at=board.now)
+                    self.doors.processes.terminate(run)
+        return False
+
+    def _guarded(self, do: Callable[[], bool]) -> bool:
+        """Trouble of the machine pauses the daemon and is told once; it never ends it, and nothing is lost."""
+        try:
+            return do()
+        except NobrakesError as error:
+            self._trouble_until = self.doors.store.now() + RETRY_SECONDS
+            text = f"{error} {error.hint}".strip()
+            if text != self._trouble:
+                self._trouble = text
+                pause = isinstance(error, DiskFull | StoreReadOnly)
+                word = "Nothing is started until it is mended: " if pause else "Trying again soon: "
+                self.doors.notifier.tell(Notice(word + text, urgent=True))
+            return False
+
+    def _wake_at(self, board: Board) -> float | None:
+        times = [supervision.wake_at(board), board.wake_at]
+        times += [since + LINGER_SECONDS for since in self._ended_at.values()]
+        times += [
+            Journal.of(a.data).waiting_until
+            for a in board.attempts
+            if a.role is Role.REVIEWER and Journal.of(a.data).waiting_until > board.now
+        ]
+        if self._trouble_until > board.now:
+            times.append(self._trouble_until)
+        return min((t for t in times if t is not None), default=None)
+
+    @property
+    def in_trouble(self) -> str:
+        """What keeps the daemon from working just now; "" when nothing does."""
+        return self._trouble if self.doors.store.now() < self._trouble_until else ""
+
+
+def is_idle(board: Board) -> bool:
+    """Whether nothing is left that this machine could do without a person."""
+    if board.attempts or board.runs:
+        waits = [Journal.of(a.data).waiting for a in board.attempts if a.role is Role.REVIEWER]
+        only_waits = len(waits) == len(board.attempts) and all(waits) and not board.runs
+        return only_waits and (not board.ready or board.paused)
+    if board.paused or board.stopping:
+        return True
+    return not (board.ready or board.to_review or board.epics_done or _retries(board))
+
+
+def _retries(board: Board) -> bool:
+    return board.retry_at is not None
+
+
+def _never(_: Board) -> bool:
+    return False
+
+
+def run(
+    daemon: Daemon, waker: Waker, view: View, until_idle: bool, should_end: Callable[[Board], bool] = _never
+) -> Board:
+    """Turn until told to end, or with `until_idle` until nothing is left to do; the last board."""
+    while True:
+        turn = daemon.tick()
+        for event in turn.events:
+            view.event(event)
+        view.board(turn.board)
+        if should_end(turn.board):
+            return turn.board
+        if turn.changed:
+            continue
+        if until_idle and is_idle(turn.board) and not daemon.in_trouble:
+            return turn.board
+        timeout = None
+        if turn.wake_at is not None:
+            timeout = max(0.01, turn.wake_at - turn.board.now)
+        waker.wait(timeout)

@@ -1,0 +1,188 @@
+"""Does what the deciders asked for: one method for each action."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..core import actions
+from ..core.actions import Action
+from ..core.attempt import Attempt, Run, RunKind
+from ..core.bead import Role, Status
+from ..core.board import Board
+from ..core.errors import NobrakesError, NotAllowed
+from ..core.events import Event, Kind
+from ..core.outcomes import Outcome
+from .agents import AgentEndings
+from .closing import close
+from .doors import Doors
+from .launch import Launcher, agent_for
+from .review import Review
+from .validation import Validation
+
+
+class Performer:
+    """The hands of the daemon. A method may be called again after a crash in the middle of it."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self.validation = Validation(doors)
+        self.launcher = Launcher(doors)
+        self.endings = AgentEndings(doors, self.validation)
+        self.review = Review(doors, self.validation)
+        self._methods: dict[type, Callable[[Action, Board], bool]] = {
+            actions.StartAgent: self._start_agent,
+            actions.StartReview: self._start_review,
+            actions.Resume: self._resume,
+            actions.CompleteEpic: self._complete_epic,
+            actions.Terminate: self._terminate,
+            actions.Kill: self._kill,
+            actions.Sample: self._sample,
+            actions.RenewLeases: self._renew,
+        }
+
+    def perform(self, action: Action, board: Board) -> bool:
+        """Do it; whether the board is different now."""
+        return self._methods[type(action)](action, board)
+
+    def ended(self, run: Run, board: Board) -> None:
+        """A run's whole tree is dead: draw the consequences."""
+        attempt = next((a for a in board.attempts if a.id == run.attempt), None)
+        if attempt is None:
+            self._stray(run)
+        elif run.kind is RunKind.AGENT:
+            self.endings.agent(attempt, run, board.limits)
+        elif run.kind is RunKind.RED_PROOF:
+            self.endings.proof(attempt, run, board.limits)
+        else:
+            self.review.ended(attempt, run, board.limits)
+        if attempt is not None and self._is_closed(attempt):
+            self.doors.store.end_run(run.id)
+
+    def _is_closed(self, attempt: Attempt) -> bool:
+        return self.doors.store.attempt(attempt.id).outcome is not None
+
+    def _stray(self, run: Run) -> None:
+        """The attempt was taken away while the process lived: keep its work, forget the process."""
+        doors = self.doors
+        bead = doors.store.bead(doors.store.attempt(run.attempt).bead)
+        if run.kind is RunKind.AGENT:
+            doors.git.archive(bead, bead.fence)
+        else:
+            doors.git.drop_scratch(os.path.join(doors.places.scratch, run.id))
+        if bead.status in (Status.DONE, Status.CANCELLED):
+            doors.git.retire(bead, bead.fence)
+        doors.store.end_run(run.id)
+
+    # --- actions ---------------------------------------------------------------------------------
+
+    def _start_agent(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.StartAgent)
+        doors = self.doors
+        config = doors.config()
+        agent = agent_for(doors, action.role)
+        doors.adapter(agent)
+        attempt = doors.store.open_attempt(
+            action.bead,
+            action.role,
+            agent,
+            config.worker_names(),
+            board.limits.lease_seconds,
+            doors.git.main(),
+        )
+        if attempt is None:
+            return False
+        self._launch(attempt, board)
+        return True
+
+    def _launch(self, attempt: Attempt, board: Board) -> None:
+        try:
+            self.launcher.start(attempt, board.limits)
+        except NobrakesError as error:
+            close(self.doors, board.limits, attempt, Outcome.WORKSPACE_FAILED, f"{error}\n{error.hint}")
+            run = board.runs.get(attempt.id)
+            self.doors.store.end_run(run.id if run else f"{attempt.id}-agent")
+
+    def _start_review(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.StartReview)
+        attempt = self.doors.store.open_attempt(
+            action.bead, Role.REVIEWER, "nobrakes", (), board.limits.lease_seconds, None
+        )
+        if attempt is None:
+            return False
+        self._advance(attempt, board)
+        return True
+
+    def _advance(self, attempt: Attempt, board: Board) -> bool:
+        return self.review.advance(attempt, board.limits)
+
+    def _resume(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.Resume)
+        attempt = next(a for a in board.attempts if a.id == action.attempt)
+        run = board.runs.get(attempt.id)
+        if run is not None and run.kind is not RunKind.AGENT:
+            self._restart_validation(attempt, run)
+        elif attempt.role is Role.REVIEWER:
+            if board.stopping:
+                close(
+                    self.doors,
+                    board.limits,
+                    attempt,
+                    Outcome.INTERRUPTED,
+                    "the review was stopped",
+                    kind=Kind.REVIEW_INTERRUPTED,
+                )
+                return True
+            return self._advance(attempt, board)
+        elif attempt.data.get("phase") == "proof":
+            self.validation.start(attempt, str(attempt.data["head"]), RunKind.RED_PROOF, 1)
+        else:
+            self._launch(attempt, board)
+        return True
+
+    def _restart_validation(self, attempt: Attempt, run: Run) -> None:
+        """A validation that was planned and perhaps never started: starting it again starts it once."""
+        if run.kind is RunKind.VALIDATION:
+            self.review.restart(attempt)
+        else:
+            self.validation.start(attempt, str(attempt.data["head"]), RunKind.RED_PROOF, 1)
+
+    def _complete_epic(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.CompleteEpic)
+        try:
+            self.doors.store.record(Event(Kind.EPIC_COMPLETED, action.epic))
+        except NotAllowed:
+            return False  # a person closed it meanwhile
+        return True
+
+    def _terminate(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.Terminate)
+        run = self._run(board, action.run)
+        self.doors.store.update_run(run.id, stopping=action.why, term_at=board.now)
+        self.doors.processes.terminate(replace(run, stopping=action.why, term_at=board.now))
+        return True
+
+    def _kill(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.Kill)
+        self.doors.processes.kill(self._run(board, action.run))
+        return True
+
+    def _sample(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.Sample)
+        run = self._run(board, action.run)
+        places = self.doors.places
+        attempt = next(a for a in board.attempts if a.id == run.attempt)
+        seen = self.doors.processes.activity(
+            run, os.path.join(places.runs, run.id), os.path.join(places.workspaces, attempt.bead)
+        )
+        if seen != run.activity:
+            self.doors.store.update_run(run.id, activity=seen, active_at=board.now)
+        return False
+
+    def _renew(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.RenewLeases)
+        self.doors.store.renew(action.attempts, board.limits.lease_seconds)
+        return False
+
+    @staticmethod
+    def _run(board: Board, run_id: str) -> Run:
+        return next(run for run in board.runs.values() if run.id == run_id)

@@ -1,0 +1,377 @@
+"""The Reviewer at work: one review, step by step, each journaled before the next.
+
+1. Every step may be done again: it compares the journal with the world before it acts.
+2. A step gives the next journal, or None when it has to wait (a validation runs, main is busy) or is over.
+3. Main moves in one place only, by compare-and-swap from the commit that was validated against.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..core.attempt import Attempt, Run, RunKind
+from ..core.bead import Bead, Role
+from ..core.board import Limits
+from ..core.boundaries import violations
+from ..core.checks import CheckOutcome, CheckResult, overall, weaker
+from ..core.escalations import EscalationType
+from ..core.events import Event, Kind
+from ..core.outcomes import Outcome
+from ..core.reviewer import Journal, Judgement, Step, judge
+from ..ports import Candidate, Conflict, Landing, NewEscalation, Notice
+from . import messages
+from .closing import close
+from .doors import Doors
+from .launch import tests_pin
+from .validation import Validation, as_json, counts_of, explain
+
+WAIT_FOR_CHECKOUT = 5.0
+"""Seconds between two looks at a checked-out main that has edits in the way."""
+
+
+def candidate_pin(bead: str) -> str:
+    """The ref (below refs/nobrakes/) that keeps a candidate alive while it is validated."""
+    return f"candidate/{bead}"
+
+
+class Review:
+    """Leads reviews on."""
+
+    def __init__(self, doors: Doors, validation: Validation) -> None:
+        self.doors = doors
+        self.validation = validation
+        self.steps: dict[Step, Callable[[Attempt, Bead, Journal, Limits], Journal | None]] = {
+            Step.TAKE_IN: self._take_in,
+            Step.BOUNDARIES: self._boundaries,
+            Step.VALIDATE_BRANCH: self._validate_branch,
+            Step.REBASE: self._rebase,
+            Step.VALIDATE_REBASED: self._validate_rebased,
+            Step.VALIDATE_BASE: self._validate_base,
+            Step.SWAP: self._swap,
+            Step.VALIDATE_MAIN: self._validate_main,
+            Step.CLEAN_UP: self._clean_up,
+        }
+
+    def advance(self, attempt: Attempt, limits: Limits) -> bool:
+        """Do what can be done now; whether anything was."""
+        journal = Journal.of(attempt.data)
+        if journal.waiting_until > self.doors.store.now():
+            return False
+        bead = self.doors.store.bead(attempt.bead)
+        while True:
+            following = self.steps[journal.step](attempt, bead, journal, limits)
+            if following is None:
+                return True
+            journal = following
+            self.doors.store.journal(attempt.id, journal.as_data())
+            attempt = replace(attempt, data=journal.as_data())
+
+    # --- the steps -------------------------------------------------------------------------------
+
+    def _take_in(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        done = [
+            a
+            for a in self.doors.store.attempts(bead.id)
+            if a.role is Role.DOER and a.outcome is Outcome.COMPLETED and a.head
+        ]
+        if not done:
+            return self._reject(attempt, limits, Outcome.NO_WORK, "there is no work to review")
+        head = str(done[-1].head)
+        main = self.doors.git.main()
+        fork = self.doors.git.fork(main, head)
+        if fork is None:
+            return self._reject(attempt, limits, Outcome.BOUNDARY, "the branch has no history in common with main")
+        return Journal(Step.BOUNDARIES, head=head, fork=fork, base=str(done[-1].data.get("start") or fork))
+
+    def _boundaries(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        git = self.doors.git
+        start = journal.base
+        if not git.contains(journal.fork, start) or not git.contains(start, journal.head):
+            detail = "the branch was rewritten: the commit it started from is not in it any more"
+            return self._reject(attempt, limits, Outcome.BOUNDARY, detail)
+        boundary = self.doors.config().boundary()
+        found = violations(Role.DOER, git.changes(start, journal.head), boundary, bead.scaffolding)
+        if start != journal.fork:
+            tests = git.changes(journal.fork, start)
+            found += violations(Role.TEST_WRITER, tests, boundary, bead.scaffolding)
+        if found:
+            detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])
+            return self._reject(attempt, limits, Outcome.BOUNDARY, detail)
+        if not git.changes(journal.fork, journal.head):
+            return self._reject(attempt, limits, Outcome.NO_WORK, "the branch changes nothing")
+        return replace(journal, step=Step.VALIDATE_BRANCH, base="")
+
+    def _validate_branch(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        return self._validated(attempt, limits, journal, journal.head, replace(journal, step=Step.REBASE))
+
+    def _rebase(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        doors = self.doors
+        git = doors.git
+        base = git.main()
+        if journal.candidate and git.contains(journal.candidate, base):
+            return replace(journal, step=Step.VALIDATE_MAIN)  # it landed, and a crash hid it
+        message = messages.for_merge(doors, bead, attempt)
+        if doors.config().review.merge == "rebase":
+            made: tuple[Candidate, ...] | Candidate | Conflict = git.replay(base, journal.head, message)
+        else:
+            made = git.squash(base, journal.head, message)
+        if isinstance(made, Conflict):
+            detail = "The branch conflicts with main in:\n" + "\n".join(made.files) + "\n" + made.detail
+            evidence = {"files": list(made.files), "main": base, "head": journal.head}
+            close(doors, limits, attempt, Outcome.CONFLICT, detail, head=journal.head, evidence=evidence)
+            return None
+        chain = made if isinstance(made, tuple) else (made,)
+        git.pin(candidate_pin(bead.id), chain[-1].commit)
+        return replace(
+            journal,
+            step=Step.VALIDATE_REBASED,
+            base=base,
+            candidate=chain[-1].commit,
+            chain=tuple(c.commit for c in chain[:-1]),
+            checked=0,
+            kept=(),
+        )
+
+    def _validate_rebased(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        git = self.doors.git
+        main = self.validation.passed(git.tree(journal.base))
+        mine = self.validation.passed(git.tree(journal.candidate))
+        if mine is None:
+            return self._validated(attempt, limits, journal, journal.candidate, journal)
+        less = weaker(counts_of(main), counts_of(mine))
+        if less is not None and not bead.scaffolding:
+            return self._reject(attempt, limits, Outcome.FAILED_REVIEW, f"The tests prove less than before: {less}")
+        if journal.checked < len(journal.chain):
+            commit = journal.chain[journal.checked]
+            passed = self.validation.passed(git.tree(commit)) is not None
+            following = replace(
+                journal,
+                checked=journal.checked + 1,
+                kept=(*journal.kept, commit) if passed else journal.kept,
+            )
+            return following if passed else self._validated(attempt, limits, journal, commit, following, may_fail=True)
+        return replace(self._folded(attempt, bead, journal), step=Step.SWAP)
+
+    def _folded(self, attempt: Attempt, bead: Bead, journal: Journal) -> Journal:
+        """With merge = rebase: only commits that pass alone reach main, the others melt into the next."""
+        git = self.doors.git
+        if not journal.chain or len(journal.kept) == len(journal.chain):
+            return journal
+        steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
+        last = git.fold(journal.base, steps, messages.for_merge(self.doors, bead, attempt))
+        git.pin(candidate_pin(bead.id), last.commit)
+        return replace(journal, candidate=last.commit, chain=(), kept=())
+
+    def _swap(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        land = self.doors.git.land(journal.candidate, journal.base)
+        if land.landing is Landing.MOVED:
+            return replace(journal, step=Step.VALIDATE_MAIN, waiting="", waiting_until=0.0)
+        if land.landing is Landing.LOST:
+            return replace(journal, step=Step.REBASE, waiting="", waiting_until=0.0)
+        if journal.waiting != land.reason:
+            self.doors.notifier.tell(Notice(f"{bead.id} waits to be merged: {land.reason}", bead.id, urgent=True))
+        until = self.doors.store.now() + WAIT_FOR_CHECKOUT
+        waits = replace(journal, waiting=land.reason, waiting_until=until)
+        self.doors.store.journal(attempt.id, waits.as_data())
+        return None
+
+    def _validate_main(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        if self.doors.config().review.after_merge == "cached" or journal.failure == "checked":
+            return replace(journal, step=Step.CLEAN_UP)
+        self._start_validation(attempt, journal, journal.candidate)
+        return None
+
+    def _clean_up(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        doors = self.doors
+        doors.git.retire(bead, attempt.fence)
+        doors.git.pin(tests_pin(bead.id), None)
+        doors.git.pin(candidate_pin(bead.id), None)
+        passed = self.validation.passed(doors.git.tree(journal.candidate)) or {}
+        doors.store.close_attempt(
+            attempt,
+            Kind.MERGED,
+            Outcome.COMPLETED,
+            detail="merged",
+            head=journal.head,
+            data={**journal.as_data(), "results": passed.get("results", [])},
+            merged_commit=journal.candidate,
+        )
+        return None
+
+    # --- validations -----------------------------------------------------------------------------
+
+    def _validated(
+        self,
+        attempt: Attempt,
+        limits: Limits,
+        journal: Journal,
+        commit: str,
+        following: Journal,
+        may_fail: bool = False,
+    ) -> Journal | None:
+        """`following` when the commit's tree has passed before; else a validation is started."""
+        if not may_fail and self.validation.passed(self.doors.git.tree(commit)) is not None:
+            return following
+        if not self.doors.config().checks:
+            detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
+            close(
+                self.doors,
+                limits,
+                attempt,
+                Outcome.BROKEN_CHECKS,
+                detail,
+                kind=Kind.REVIEW_INTERRUPTED,
+                head=journal.head,
+            )
+            return None
+        self._start_validation(attempt, journal, commit)
+        return None
+
+    def _start_validation(self, attempt: Attempt, journal: Journal, commit: str) -> None:
+        journal = replace(journal, serial=journal.serial + 1)
+        self.doors.store.journal(attempt.id, journal.as_data())
+        self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial)
+
+    def restart(self, attempt: Attempt) -> None:
+        """Start the validation again that a crash may have cut off between its plan and its start."""
+        journal = Journal.of(attempt.data)
+        self.validation.start(attempt, self._being_validated(journal), RunKind.VALIDATION, journal.serial)
+
+    def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
+        """A validation of this review ended: go on, reject, or ask a person."""
+        doors = self.doors
+        journal = Journal.of(attempt.data)
+        results = self.validation.judge(run)
+        if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
+            doors.store.end_run(run.id)
+            kind = Kind.REVIEW_INTERRUPTED
+            close(doors, limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=journal.head)
+            return
+        commit = self._being_validated(journal)
+        self.validation.remember(doors.git.tree(commit), results)
+        rows = tuple(as_json(results))
+        doors.store.record(
+            Event(
+                Kind.REVIEW_STEP,
+                attempt.bead,
+                attempt.id,
+                data={"step": journal.step.value, "commit": commit, "results": list(rows)},
+            )
+        )
+        following = self._after_validation(attempt, replace(journal, results=rows), results, limits)
+        if following is not None:
+            doors.store.journal(attempt.id, following.as_data())
+            doors.store.end_run(run.id)
+
+    def _being_validated(self, journal: Journal) -> str:
+        if journal.step is Step.VALIDATE_BRANCH:
+            return journal.head
+        if journal.step is Step.VALIDATE_BASE:
+            return journal.base or journal.fork
+        if journal.step is Step.VALIDATE_REBASED and self._candidate_passed(journal):
+            return journal.chain[journal.checked] if journal.checked < len(journal.chain) else journal.candidate
+        return journal.candidate
+
+    def _candidate_passed(self, journal: Journal) -> bool:
+        return self.validation.passed(self.doors.git.tree(journal.candidate)) is not None
+
+    def _after_validation(
+        self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits
+    ) -> Journal | None:
+        judgement = judge(results)
+        if journal.step is Step.VALIDATE_MAIN:
+            if judgement is Judgement.GO_ON:
+                return replace(journal, failure="checked")
+            self._take_back(attempt, journal, results, limits)
+            return None
+        if journal.step is Step.VALIDATE_BASE:
+            return self._blame(attempt, journal, results, limits)
+        on_chain = journal.step is Step.VALIDATE_REBASED and self._candidate_passed(journal)
+        if on_chain and journal.checked < len(journal.chain):
+            kept = (*journal.kept, journal.chain[journal.checked]) if judgement is Judgement.GO_ON else journal.kept
+            return replace(journal, checked=journal.checked + 1, kept=kept)
+        if judgement is Judgement.GO_ON:
+            return journal
+        if judgement is Judgement.BROKEN:
+            detail = "The checks could not say whether the work is good.\n" + explain(results)
+            close(
+                self.doors,
+                limits,
+                attempt,
+                Outcome.BROKEN_CHECKS,
+                detail,
+                kind=Kind.REVIEW_INTERRUPTED,
+                head=journal.head,
+                evidence={"results": as_json(results)},
+            )
+            return None
+        return replace(journal, step=Step.VALIDATE_BASE, failure=explain(results))
+
+    def _validate_base(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        """The candidate failed. Before it is blamed: does main pass by itself?"""
+        base = journal.base or journal.fork
+        known = self.validation.passed(self.doors.git.tree(base)) is not None
+        if known or bead.scaffolding:
+            return self._reject(attempt, limits, Outcome.FAILED_REVIEW, journal.failure, journal)
+        self._start_validation(attempt, journal, base)
+        return None
+
+    def _blame(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> Journal | None:
+        if overall(results) is CheckOutcome.PASS or _fewer_failures(journal, results):
+            return self._reject(attempt, limits, Outcome.FAILED_REVIEW, journal.failure, journal)
+        self.doors.store.close_attempt(
+            attempt,
+            Kind.REVIEW_INTERRUPTED,
+            Outcome.BROKEN_CHECKS,
+            detail="main itself does not pass the checks",
+            head=journal.head,
+            escalation=NewEscalation(
+                EscalationType.MAIN_RED,
+                "main does not pass its own checks",
+                "The branch failed, and so does main without it, so the branch is not blamed.\n" + explain(results),
+                {"main": journal.base or journal.fork, "results": as_json(results), "branch": journal.failure},
+                "a flawed contract or a broken main: mend main or the checks, then resolve with --retry",
+            ),
+        )
+        return None
+
+    # --- the ways out ----------------------------------------------------------------------------
+
+    def _reject(
+        self, attempt: Attempt, limits: Limits, outcome: Outcome, detail: str, journal: Journal | None = None
+    ) -> None:
+        evidence = {"results": list(journal.results)} if journal else {}
+        head = journal.head if journal else None
+        close(self.doors, limits, attempt, outcome, detail, head=head, evidence=evidence)
+
+    def _take_back(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> None:
+        """Red after the swap: revert, reopen the bead, tell a person."""
+        doors = self.doors
+        bead = doors.store.bead(attempt.bead)
+        main = doors.git.main()
+        reverted = doors.git.revert(journal.candidate, main, messages.for_revert(doors, bead, attempt))
+        landed = False
+        if isinstance(reverted, Candidate):
+            landed = doors.git.land(reverted.commit, main).landing is Landing.MOVED
+        what = "It was reverted." if landed else "It could NOT be reverted by itself: please look at main."
+        doors.store.close_attempt(
+            attempt,
+            Kind.REVIEW_REJECTED,
+            Outcome.FAILED_REVIEW,
+            detail=f"main was red after the merge. {what}",
+            head=journal.head,
+            counts=True,
+            escalation=NewEscalation(
+                EscalationType.MAIN_RED,
+                f"main was red after {bead.id} was merged",
+                f"{what}\n{explain(results)}",
+                {"commit": journal.candidate, "reverted": landed, "results": as_json(results)},
+                "a flaky check, or a check that depends on more than the tree",
+            ),
+        )
+
+
+def _fewer_failures(journal: Journal, base: list[CheckResult]) -> bool:
+    """Whether main fails, but not in a check that the candidate failed in: then the branch made it worse."""
+    failed_on_main = {r.name for r in base if r.outcome is not CheckOutcome.PASS}
+    failed_here = {str(r["name"]) for r in journal.results if r["outcome"] != CheckOutcome.PASS.value}
+    return bool(failed_here) and not failed_here & failed_on_main
