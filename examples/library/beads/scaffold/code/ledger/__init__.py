@@ -1,0 +1,3 @@
+"""Plain-text bookkeeping: amounts, entries, journals and reports."""
+
+__version__ = "0.1"

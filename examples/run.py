@@ -1,0 +1,142 @@
+"""Plays an example from an empty folder to a merged main, and compares the end with what the example expects.
+
+    python3 examples/run.py library [FOLDER]
+
+It types the commands that a person would type, shows them, and plays the person at the Decision Desk as the
+example's scenario.toml says. `nobrakes` is taken from beside this Python, else from PATH.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parent
+NOBRAKES = shutil.which("nobrakes", path=os.path.dirname(sys.executable)) or "nobrakes"
+NEEDS_A_PERSON = 40
+
+
+class Example:
+    """One example, played in one folder."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.source = EXAMPLES / name
+        self.folder = folder
+        self.scenario = tomllib.loads((self.source / "scenario.toml").read_text())
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def nobrakes(self, *arguments: str, expect: tuple[int, ...] = (0,)) -> int:
+        """Run a command in sight; its exit code."""
+        print(f"\n$ nobrakes {' '.join(arguments)}", flush=True)
+        code = subprocess.run([NOBRAKES, *arguments], cwd=self.folder).returncode
+        if code not in expect:
+            sys.exit(f"nobrakes {arguments[0]} ended with {code}, not with {expect}")
+        return code
+
+    def ask(self, *arguments: str):
+        """The data that a command gives as JSON."""
+        done = subprocess.run([NOBRAKES, *arguments, "--json"], cwd=self.folder, capture_output=True, text=True)
+        return json.loads(done.stdout)["data"]
+
+    def begin(self) -> None:
+        """A repository with what the example starts from, and nobrakes in it."""
+        print(f"# {self.source.name}: a new repository in {self.folder}")
+        if (self.source / "repository").is_dir():
+            shutil.copytree(self.source / "repository", self.folder, dirs_exist_ok=True)
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "You")
+        self.git("config", "user.email", "you@example.invalid")
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "Begin")
+        self.nobrakes("init", *self.scenario.get("init", {}).get("arguments", []))
+        config = self.folder / ".nobrakes" / "config.toml"
+        config.write_text(self.with_agents(config.read_text()))
+        self.nobrakes("plan", "apply", str(self.source / "plan.yaml"))
+        self.nobrakes("commit-strategy", "--yes")
+        for bead in self.scenario.get("human", {}).get("cancel", []):
+            self.nobrakes("cancel", bead, "--reason", "not now")
+
+    def with_agents(self, text: str) -> str:
+        """The config with the scripted agent in every role, and quick settings."""
+        command = json.dumps([sys.executable, str(EXAMPLES / "agent.py"), str(self.source)])
+        lines = []
+        for line in text.splitlines():
+            key = line.split("=")[0].strip()
+            if key in ("test_writer", "doer"):
+                line = f'{key} = "script"'
+            elif key == "command" and line.replace(" ", "") == "command=[]":
+                line = f"command = {command}"
+            elif key == "doers":
+                line = "doers = 3"
+            lines.append(line)
+        return "\n".join(lines) + "\n"
+
+    def decide(self) -> None:
+        """What the person does at the Decision Desk."""
+        human = self.scenario.get("human", {})
+        for item in self.ask("escalations"):
+            number, kind = str(item["id"]), item["type"]
+            self.nobrakes("escalation", number)
+            if kind == "question":
+                self.nobrakes("answer", number, human["answer"])
+            else:
+                self.nobrakes("resolve", number, f"--{human.get(kind, 'retry')}")
+
+    def play(self) -> None:
+        """Run, decide, run again, until nothing waits for anybody."""
+        for _ in range(10):
+            code = self.nobrakes("run", expect=(0, NEEDS_A_PERSON))
+            if not self.ask("escalations"):
+                break
+            self.decide()
+        if code != 0:
+            sys.exit("the beads are not all done")
+        self.nobrakes("board")
+
+    def compare(self) -> None:
+        """Whether it came out as the example says."""
+        expected = self.scenario["expect"]
+        beads = self.ask("list")
+        done = [b["id"] for b in beads if b["status"] == "done"]
+        merged = [line for line in self.git("log", "--format=%(trailers:key=Bead,valueonly)").split() if line]
+        kinds = sorted(item["type"] for item in self.ask("escalations", "--all"))
+        faults = []
+        for what, want, got in (
+            ("beads done", expected["done"], len(done)),
+            ("beads merged", expected["merged"], len(merged)),
+            ("merged once each", len(set(merged)), len(merged)),
+            ("escalations", sorted(expected.get("escalations", [])), kinds),
+            ("main is clean", "", self.git("status", "--porcelain", "--untracked-files=no")),
+        ):
+            print(f"{'ok  ' if want == got else 'WRONG'} {what}: {got}")
+            if want != got:
+                faults.append(what)
+        self.git("fsck", "--no-dangling")
+        if faults:
+            sys.exit("not as expected: " + ", ".join(faults))
+        print(f"\n{self.source.name} is built: {len(merged)} beads on main, in {self.folder}")
+
+
+def main() -> None:
+    name = sys.argv[1] if len(sys.argv) > 1 else "library"
+    if not (EXAMPLES / name / "plan.yaml").is_file():
+        sys.exit(f"there is no example called {name}")
+    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix=f"nobrakes-{name}-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        sys.exit(f"{folder} is not empty: name a new folder")
+    example = Example(name, folder.resolve())
+    example.begin()
+    example.play()
+    example.compare()
+
+
+if __name__ == "__main__":
+    main()
