@@ -31,7 +31,7 @@ SEEN_BY_CHILDREN = (
     "TZ",
     "USER",
 )
-"""What agents and checks see of the human's environment, beside LC_* and what the config names."""
+"""What agents and checks see of the human's environment, beside LC_*; agents also get what the config names."""
 
 
 class ConfigSource:
@@ -109,9 +109,8 @@ class App:
         return control.limits(self.store, self.config)
 
     def environment(self) -> Mapping[str, str]:
-        """What children may see of this process's environment."""
-        allowed = {*SEEN_BY_CHILDREN, *self.config.agents.environment}
-        return {k: v for k, v in os.environ.items() if k in allowed or k.startswith("LC_")}
+        """What children see of this process's environment."""
+        return {k: v for k, v in os.environ.items() if k in SEEN_BY_CHILDREN or k.startswith("LC_")}
 
     def close(self) -> None:
         """Close what was opened."""
@@ -138,6 +137,7 @@ def open_app(start: str | None = None) -> App:
 
 def open_daemon(app: App, notifier: Notifier | None = None) -> "Daemon":
     """A daemon on the app's real doors. The caller holds the daemon's lock."""
+    from .agents.adapter import guard_argv
     from .agents.registry import adapter
     from .daemon.doors import Doors
     from .daemon.loop import Daemon
@@ -159,7 +159,8 @@ def open_daemon(app: App, notifier: Notifier | None = None) -> "Daemon":
             limits=lambda: control.limits(app.store, source()),
             adapter=adapter,
             environment=app.environment(),
-            guard=(sys.executable, "-I", "-S", os.path.join(os.path.dirname(__file__), "hooks", "guard.py")),
+            credentials=dict(os.environ),
+            guard=guard_argv(),
         )
     )
 

@@ -1,7 +1,7 @@
 """Where things are: the .nobrakes folder and what is in it. Imports `os` only, since hooks and hot commands use it.
 
-1. One graph a repository: a linked worktree finds the .nobrakes of its main worktree, a bare repository has
-   it inside itself.
+1. One graph a repository: a linked worktree finds the .nobrakes of its main worktree, though it has a copy of
+   the tracked settings itself; a bare repository has it inside itself; one in a folder further down is nobody's.
 2. An agent is told by NOBRAKES_HOME; it never searches.
 """
 
@@ -127,21 +127,8 @@ def find(start: str | None = None) -> Places | None:
     home = os.environ.get("NOBRAKES_HOME")
     if start is None and home:
         return Places(home) if os.path.isdir(home) else None
-    folder = os.path.realpath(start or os.getcwd())
-    while True:
-        own = os.path.join(folder, FOLDER)
-        if os.path.isfile(os.path.join(own, "config.toml")):
-            return Places(own)
-        if os.path.lexists(os.path.join(folder, ".git")):
-            break
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            break
-        folder = parent
-    root = repository_root(start or os.getcwd())
-    if root is None:
-        return None
-    own = os.path.join(root, FOLDER)
+    here = start or os.getcwd()
+    own = os.path.join(repository_root(here) or os.path.realpath(here), FOLDER)
     return Places(own) if os.path.isfile(os.path.join(own, "config.toml")) else None
 
 

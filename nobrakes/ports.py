@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from .core.board import Board, Limits
 from .core.boundaries import Change
 from .core.escalations import Escalation, EscalationType
 from .core.events import Event, Kind
+from .core.links import Node
 from .core.outcomes import Outcome
 
 # --- clock ---------------------------------------------------------------------------------------
@@ -43,23 +45,6 @@ class NewEscalation:
     hypothesis: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """What the whole-graph questions need of a bead (core.graph, analysis)."""
-
-    id: str
-    status: Status
-    type: str
-    title: str
-    priority: int
-    estimate: int | None
-    epic: str | None
-    held: str | None
-    defer_until: float | None
-    retry_at: float | None
-    assignee: str | None
-
-
 class Store(Protocol):
     """Facts about beads, attempts, escalations; every change is one transaction with its event."""
 
@@ -69,6 +54,10 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release the database."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Several calls as one transaction: all of them, or none when an error leaves the block."""
         ...
 
     # the graph

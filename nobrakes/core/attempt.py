@@ -67,6 +67,7 @@ class Run:
     hard_deadline: float = 0.0
     idle_seconds: float = 0.0  # 0: only the hard deadline counts
     active_at: float = 0.0
+    sampled_at: float = 0.0  # when somebody last looked for signs of life; 0: nobody did
     activity: str = ""  # fingerprint of what was last seen: output, files, commits, CPU
     stopping: Outcome | None = None  # why it is being stopped
     term_at: float | None = None

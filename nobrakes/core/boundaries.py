@@ -1,6 +1,6 @@
 """Who may change which file. Checked on the tree after the fact: hooks and prompts only advise.
 
-1. Nobody changes `.nobrakes/`. Nobody but a scaffolding bead changes a gate (what decides whether work is good).
+1. Nobody changes a `.nobrakes/`. Nobody but a scaffolding bead changes a gate (what decides whether work is good).
 2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both.
 3. No link leads out of the repository, and no submodule is added or moved.
 """
@@ -42,6 +42,8 @@ def _pattern(glob: str) -> re.Pattern[str]:
     text = glob.strip("/")
     if "/" not in text:
         text = "**/" + text
+    if text.endswith("/**"):
+        text = text[:-3]  # the folder itself too, lest somebody puts a link in its place
     out = ""
     place = 0
     while place < len(text):
@@ -72,13 +74,13 @@ def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = Fal
     """Why this role may not change this repository path, or None where it may."""
     folded = path.casefold()
     parts = folded.split("/")
-    if parts[0] == OWN_FOLDER:
+    if OWN_FOLDER in parts:  # one deeper down would be found first by a person who works there
         return "nobody but nobrakes changes .nobrakes/"
     if ".git" in parts or any(re.fullmatch(r"git~\d+", part) for part in parts):
         return "git's own folder is not work"
     if scaffolding:
         return None
-    if matches(path, boundary.gates):
+    if matches(folded, (gate.casefold() for gate in boundary.gates)):  # `makefile` goes before `Makefile`
         return "it is a gate: only a scaffolding bead may change what decides whether work is good"
     is_test = matches(path, boundary.tests)
     if role is Role.TEST_WRITER and not is_test:

@@ -159,6 +159,13 @@ class NothingToUndo(NobrakesError):
     code = 30
 
 
+class StoreBusy(NobrakesError):
+    """Another process keeps the database locked. Nothing was written."""
+
+    code = 31
+    hint = "Try again; if it lasts, look for a program that holds .nobrakes/nobrakes.db open."
+
+
 class Unsettled(NobrakesError):
     """`run` ended, and some beads still need a person."""
 

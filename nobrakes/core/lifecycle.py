@@ -1,7 +1,7 @@
 """The state machine of a bead: one table, and everything that moves a bead is in it.
 
 1. A pair (status, kind) that is not in the table is refused; there is no default.
-2. `START` means core.bead.first_status; `BACK` means the status that an escalation remembered.
+2. `START` means core.bead.first_status; `BACK` means the status that an escalation or a closed bead remembered.
 3. docs/design.md's diagram is printed from this table (`mermaid()`), and a test compares them.
 """
 
@@ -28,14 +28,19 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
         Kind.EPIC_COMPLETED: Status.DONE,
         Kind.CANCELLED: Status.CANCELLED,
         Kind.DONE_BY_HAND: Status.DONE,
+        Kind.UNDONE: Status.DRAFT,
     },
-    Status.NEEDS_TESTS: {Kind.TEST_WRITER_STARTED: Status.WRITING_TESTS, **_BY_PEOPLE},
+    Status.NEEDS_TESTS: {
+        Kind.TEST_WRITER_STARTED: Status.WRITING_TESTS,
+        Kind.UNDONE: Status.DRAFT,
+        **_BY_PEOPLE,
+    },
     Status.WRITING_TESTS: {
         Kind.TESTS_PROVEN_RED: Status.NEEDS_DOER,
         Kind.TEST_WRITER_STOPPED: Status.NEEDS_TESTS,
         **_BY_PEOPLE,
     },
-    Status.NEEDS_DOER: {Kind.DOER_STARTED: Status.DOING, **_BY_PEOPLE},
+    Status.NEEDS_DOER: {Kind.DOER_STARTED: Status.DOING, Kind.UNDONE: Status.DRAFT, **_BY_PEOPLE},
     Status.DOING: {
         Kind.WORK_SUBMITTED: Status.NEEDS_REVIEW,
         Kind.DOER_STOPPED: Status.NEEDS_DOER,
@@ -54,8 +59,8 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
         Kind.CANCELLED: Status.CANCELLED,
         Kind.DONE_BY_HAND: Status.DONE,
     },
-    Status.DONE: {Kind.REOPENED: START, Kind.REVERTED: Status.NEEDS_DOER},
-    Status.CANCELLED: {Kind.REOPENED: START},
+    Status.DONE: {Kind.REOPENED: START, Kind.REVERTED: Status.NEEDS_DOER, Kind.UNDONE: BACK},
+    Status.CANCELLED: {Kind.REOPENED: START, Kind.UNDONE: BACK},
 }
 
 MOVING: frozenset[Kind] = frozenset(kind for row in TABLE.values() for kind in row)

@@ -3,6 +3,8 @@
 1. Activity is output, changed files, commits or CPU of any child; only the lack of all of them is silence.
 2. TERM, a grace, KILL, always of the whole tree; a lock is free only when the tree is shown dead.
 3. Looking is lazy: a run is sampled when its last known activity is old enough to matter.
+4. Silence is what was looked at: a run has stalled when a sample as late as its limit saw nothing new. A
+   daemon that was away for an hour looks first.
 4. A run whose attempt is over (cancelled by a person, taken away) is stopped like any other.
 5. A run that is only planned, and an attempt without a run, were cut off: they are resumed.
 """
@@ -16,8 +18,9 @@ SAMPLES_PER_SILENCE = 4
 
 
 def next_sample(run: Run) -> float:
-    """When the run must be looked at next, if nothing else happens."""
-    return run.active_at + run.idle_seconds / SAMPLES_PER_SILENCE
+    """When the run must be looked at next, if nothing else happens: some times in its silence, and at its end."""
+    soon = max(run.active_at, run.sampled_at) + run.idle_seconds / SAMPLES_PER_SILENCE
+    return min(soon, run.active_at + run.idle_seconds)
 
 
 def plan(board: Board) -> list[Action]:
@@ -36,7 +39,7 @@ def plan(board: Board) -> list[Action]:
             actions.append(Terminate(run.id, Outcome.INTERRUPTED))
         elif run.hard_deadline and board.now >= run.hard_deadline:
             actions.append(Terminate(run.id, Outcome.TIMED_OUT))
-        elif run.idle_seconds and board.now >= run.active_at + run.idle_seconds:
+        elif run.idle_seconds and run.sampled_at >= run.active_at + run.idle_seconds:
             actions.append(Terminate(run.id, Outcome.STALLED))
         elif run.idle_seconds and board.now >= next_sample(run):
             actions.append(Sample(run.id))
@@ -61,7 +64,7 @@ def wake_at(board: Board) -> float | None:
         if run.hard_deadline:
             times.append(run.hard_deadline)
         if run.idle_seconds:
-            times.append(min(next_sample(run), run.active_at + run.idle_seconds))
+            times.append(next_sample(run))
     if board.attempts:
         times.append(board.now + board.limits.lease_seconds / 3)
     return min(times, default=None)

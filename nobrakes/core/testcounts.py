@@ -29,7 +29,7 @@ READERS: Mapping[str, Reader] = {
     "ctest": Reader(("tests passed, ", "No tests were found!!!"), cmake.read),
     "phpunit": Reader(("OK (", "Tests: ", "No tests executed!"), php.read),
     "rspec and minitest": Reader((" example", " assertions, "), ruby.read),
-    "JUnit XML": Reader(("<testcase",), java.read_xml),
+    "JUnit XML": Reader(("<testsuite",), java.read_xml),
     "Maven": Reader(("Tests run: ",), java.read_maven),
 }
 """To add a format: write its reader, add its line here, and add what it printed to tests/unit/test_testcounts.py."""
@@ -75,7 +75,7 @@ def count_tests(output: str) -> TestCounts | None:
     readers = [reader for reader in READERS.values() if any(mark in text for mark in reader.marks)]
     if not readers:
         return None
-    if "<testcase" in text:
+    if "<testsuite" in text:
         text = text.replace("<", "\n<")
     lines = _lines(text)
     total = added([tally for tally in (reader.read(lines) for reader in readers) if tally is not None])

@@ -23,7 +23,7 @@ from .doors import Doors
 from .launch import STEP, tests_pin
 from .validation import Validation, as_json, counts_of, explain, sum_counts
 
-TAIL = 4_000_000
+TAIL = 64_000_000
 """Bytes of an agent's output that are read for its verdict."""
 
 
@@ -106,7 +106,7 @@ class AgentEndings:
         processes = self.doors.processes
         out = processes.output(step.output, TAIL)
         errors = processes.output(os.path.join(folder, f"{STEP}.err"), 20_000)
-        lines = [line.encode() for line in out.splitlines()]
+        lines = [line.encode() for line in out.split("\n")]
         return self.doors.adapter(attempt.agent).verdict(AgentEnd(step.code, lines, errors))
 
     def _with_own_words(self, attempt: Attempt, verdict: Verdict, folder: str) -> tuple[Verdict, AttemptLog]:

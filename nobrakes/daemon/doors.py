@@ -1,7 +1,7 @@
 """What the daemon works with: the doors to the world, given to it whole by `app` (or by the simulation)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..agents.adapter import Adapter
 from ..config import Config
@@ -22,5 +22,6 @@ class Doors:
     config: Callable[[], Config]  # the settings as they are now; the last good ones while the file is broken
     limits: Callable[[], Limits]  # with what a person changed while it runs
     adapter: Callable[[str], Adapter]
-    environment: Mapping[str, str]  # what agents and checks may see of the human's environment
+    environment: Mapping[str, str]  # what agents and checks see of the human's environment
+    credentials: Mapping[str, str] = field(default_factory=dict)  # what agents alone may be given, by their adapter
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool

@@ -9,6 +9,7 @@ import hashlib
 import os
 import sys
 import uuid
+from collections.abc import Sequence
 
 from ..agents.adapter import Assignment
 from ..core.attempt import Attempt, Run, RunKind
@@ -57,7 +58,7 @@ class Launcher:
                 folder=folder,
                 session=str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
                 resume=False,
-                env=self._environment(bead, attempt, workspace, folder),
+                env=self._environment(bead, attempt, workspace, folder, adapter.credentials),
                 settings=config.agents,
                 system_prompt=prompts.system_prompt(attempt.role, os.path.join(doors.places.folder, "roles")),
                 guard=doors.guard,
@@ -152,12 +153,16 @@ class Launcher:
         nonce = hashlib.sha256(attempt.token.encode()).hexdigest()[:12]
         return prompts.compile_prompt(attempt.role, bead, config, earlier, answers, nonce=nonce, main=config.main)
 
-    def _environment(self, bead: Bead, attempt: Attempt, workspace: Workspace, folder: str) -> dict[str, str]:
+    def _environment(
+        self, bead: Bead, attempt: Attempt, workspace: Workspace, folder: str, credentials: Sequence[str]
+    ) -> dict[str, str]:
         doors = self.doors
+        named = (*credentials, *doors.config().agents.environment)
         boundary = doors.config().boundary()
         path = os.path.join(doors.places.folder, "bin") + os.pathsep + doors.environment.get("PATH", os.defpath)
         return {
             **doors.environment,
+            **{name: doors.credentials[name] for name in named if name in doors.credentials},
             "PATH": path,
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_EDITOR": "true",

@@ -9,7 +9,7 @@ from ..core.actions import Action
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Role, Status
 from ..core.board import Board
-from ..core.errors import NobrakesError, NotAllowed
+from ..core.errors import ConfigError, NobrakesError, NotAllowed
 from ..core.events import Event, Kind
 from ..core.outcomes import Outcome
 from .agents import AgentEndings
@@ -98,7 +98,8 @@ class Performer:
         try:
             self.launcher.start(attempt, board.limits)
         except NobrakesError as error:
-            close(self.doors, board.limits, attempt, Outcome.WORKSPACE_FAILED, f"{error}\n{error.hint}")
+            outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
+            close(self.doors, board.limits, attempt, outcome, f"{error}\n{error.hint}")
             run = board.runs.get(attempt.id)
             self.doors.store.end_run(run.id if run else f"{attempt.id}-agent")
 
@@ -174,8 +175,8 @@ class Performer:
         seen = self.doors.processes.activity(
             run, os.path.join(places.runs, run.id), os.path.join(places.workspaces, attempt.bead)
         )
-        if seen != run.activity:
-            self.doors.store.update_run(run.id, activity=seen, active_at=board.now)
+        fields = {"activity": seen, "active_at": board.now} if seen != run.activity else {}
+        self.doors.store.update_run(run.id, sampled_at=board.now, **fields)
         return False
 
     def _renew(self, action: Action, board: Board) -> bool:

@@ -1,1 +1,1 @@
-""""""
+"""The repository, and the only place that runs git."""

@@ -1,1 +1,1 @@
-""""""
+"""The host door: processes, clock, locks, file watching, and the terminal of this machine."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from .tally import Tally, added
 
 _PLAN = re.compile(r"1\.\.([0-9]+)(?: *#.*)?\Z")
-_POINT = re.compile(r"(not )?ok(?: |\Z)(?!\t)")
+_POINT = re.compile(r"(not )?ok +(?:[0-9]|-|#)")
 _DIRECTIVE = re.compile(r"# *(skip|todo)", re.IGNORECASE)
 _SUMMARY = re.compile(r"[#ℹ] (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) +([0-9.]+)\Z")
 
@@ -53,9 +53,10 @@ def read(lines: Sequence[str]) -> Tally | None:
         said = _SUMMARY.match(line)
         if said is not None:
             if said[1] == "tests":
-                document = _Document()
                 found += _believed(summary)
                 summary = {}
+            elif said[1] == "pass" and summary is not None:
+                document = _Document()
             if summary is not None:
                 summary[said[1]] = int(float(said[2]))
             continue

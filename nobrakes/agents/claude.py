@@ -1,0 +1,128 @@
+"""Claude Code, as a process that nobody watches: how it is called.
+
+1. Nothing of the repository or of the human's settings decides what it may do: settings come inline, no other source
+   is read, no MCP server of the repository is started, and the guards cannot be switched off from inside.
+2. The guard is asked before every tool. Whatever goes wrong with it is a no, and a run in which its canary did not
+   answer first is refused.
+3. With a key or token in the environment its state lives in .nobrakes/agents/claude, apart from the human's own
+   sessions. Without one it uses the human's login, where that is kept.
+   `--setting-sources ""` also drops the human's apiKeyHelper: who uses one names its key in `agents.environment`.
+4. The session's id is chosen by us, so that a session can be found again after any crash.
+"""
+
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.bead import Role
+from ..core.transcript import Line
+from . import claude_events, claude_verdict
+from .adapter import AgentEnd, Assignment, Launch, Verdict
+from .environment import UNATTENDED, allowed, identity
+
+MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
+
+CREDENTIALS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+_READS = (*CREDENTIALS, "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
+_LITERAL_PATH = frozenset("()[]{}*?!\\")
+"""Characters that a permission rule would read as something else than a path."""
+
+
+class Claude:
+    """Claude Code 2.1 (`claude`)."""
+
+    name = "claude"
+    credentials = (*_READS, "CLAUDE_CONFIG_DIR")
+
+    def __init__(self, root: bool = False) -> None:
+        self.root = root
+
+    def launch(self, a: Assignment) -> Launch:
+        """The command of one attempt."""
+        own = a.settings.claude
+        as_file = len(a.prompt.encode(errors="replace")) > MAX_ARGUMENT
+        argv = [own.executable, "-p", "--output-format", "stream-json", "--verbose"]
+        if own.model:
+            argv += ["--model", own.model]
+        argv += ["--resume" if a.resume else "--session-id", a.session]
+        argv += ["--settings", json.dumps(settings(a), ensure_ascii=True)]
+        argv += ["--setting-sources", "", "--strict-mcp-config", "--tools", ",".join(tools(a))]
+        argv += ["--permission-mode", "bypassPermissions", "--max-turns", str(own.max_turns)]
+        if own.max_budget_usd is not None:
+            argv += ["--max-budget-usd", str(own.max_budget_usd)]
+        if a.system_prompt:
+            argv += ["--append-system-prompt", a.system_prompt]
+        if not as_file:
+            argv += ["--", a.prompt]
+        return Launch(tuple(argv), self._environment(a), a.prompt_file if as_file else None, a.session)
+
+    def lines(self, raw: bytes) -> tuple[Line, ...]:
+        """What one event says to a reader."""
+        return claude_events.lines(raw)
+
+    def verdict(self, end: AgentEnd) -> Verdict:
+        """By the last result, the last error and the exit code together."""
+        return claude_verdict.verdict(end)
+
+    def refuses(self, head: bytes) -> str | None:
+        """That the guard did not answer before the session began."""
+        return claude_verdict.refuses(head)
+
+    def _environment(self, a: Assignment) -> Mapping[str, str]:
+        env = allowed(a, _READS)
+        if a.settings.claude.base_url:
+            env["ANTHROPIC_BASE_URL"] = a.settings.claude.base_url
+        if any(env.get(name) for name in CREDENTIALS):
+            env["CLAUDE_CONFIG_DIR"] = os.path.join(a.env["NOBRAKES_HOME"], "agents", "claude")
+        elif "CLAUDE_CONFIG_DIR" in a.env:  # where the human is logged in
+            env["CLAUDE_CONFIG_DIR"] = a.env["CLAUDE_CONFIG_DIR"]
+        if self.root:
+            env["IS_SANDBOX"] = "1"
+        return {
+            **env,
+            **identity(a),
+            **UNATTENDED,
+            "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "6",  # 40 s of trying; longer outages are the daemon's business
+            "CLAUDE_CODE_TMPDIR": os.path.join(a.folder, "tmp"),
+            "DISABLE_AUTOUPDATER": "1",
+            "ENABLE_TOOL_SEARCH": "false",
+            "BASH_DEFAULT_TIMEOUT_MS": "300000",
+            "BASH_MAX_TIMEOUT_MS": "1200000",
+        }
+
+
+def tools(a: Assignment) -> tuple[str, ...]:
+    """The tools that the role gets: who only plans gets none that edits."""
+    if a.role is Role.SHAPER:
+        return tuple(tool for tool in a.tools if tool not in ("Edit", "Write"))
+    return a.tools
+
+
+def settings(a: Assignment) -> dict[str, Any]:
+    """The inline settings: the guard before every tool, its canary at the start, and paths that nobody edits."""
+    guard = shlex.join(a.guard)
+    home = a.env["NOBRAKES_HOME"]
+    private = [os.path.join(home, name) for name in ("config.toml", "beads.jsonl", "nobrakes.db")]
+    private += [os.path.join(a.workspace, name) for name in (".git/hooks/**", ".git/config", ".nobrakes/**")]
+    return {
+        "disableAllHooks": False,
+        "hooks": {
+            "SessionStart": [_hook(f"{guard} --canary || exit 2")],
+            "PreToolUse": [_hook(f"{guard} || exit 2")],
+        },
+        "permissions": {"deny": [f"Edit(/{path})" for path in private if _is_literal(path, a)]},
+    }
+
+
+def _hook(command: str) -> dict[str, Any]:
+    # the guard ends itself after 8 s, with a no; Claude's own time limit would end with a yes
+    return {"hooks": [{"type": "command", "command": command, "timeout": 30}]}
+
+
+def _is_literal(path: str, a: Assignment) -> bool:
+    folders = path.removesuffix("/**")
+    return not _LITERAL_PATH & set(folders)

@@ -1,0 +1,64 @@
+"""Any command as an agent: the demo, the examples, and "bring your own".
+
+1. `{prompt}` (the path of the prompt's file) and `{workspace}` are replaced where they are a whole word of the
+   command; no shell reads it.
+2. Exit 0 is success unless a marker in its output says otherwise; 127 and 126 are the machine's fault; a signal is
+   `killed`. Only a marker or `nobrakes agent done` says "I give up": every other exit code is `failed`.
+"""
+
+from ..core.errors import ConfigError
+from ..core.outcomes import Outcome
+from ..core.transcript import Line, LineKind, clean, marker_outcome, read_marker, shorten
+from .adapter import AgentEnd, Assignment, Launch, Verdict, killed
+from .environment import identity
+
+_LINE = 2000
+
+
+class Script:
+    """The command of `agents.script` in the config."""
+
+    name = "script"
+    credentials: tuple[str, ...] = ()
+
+    def launch(self, a: Assignment) -> Launch:
+        """The command with its words filled in; ConfigError where none is set."""
+        command = a.settings.script.command
+        if not command:
+            raise ConfigError(
+                "the agent is 'script', but no command is set for it",
+                'Set agents.script.command in .nobrakes/config.toml, for example ["./agent.sh", "{prompt}"].',
+            )
+        words = {"{prompt}": a.prompt_file, "{workspace}": a.workspace}
+        return Launch(tuple(words.get(word, word) for word in command), {**a.env, **identity(a)})
+
+    def lines(self, raw: bytes) -> tuple[Line, ...]:
+        """Each line that is not empty, as text."""
+        text = clean(raw.decode(errors="replace")).strip("\n")
+        return (Line(LineKind.TEXT, shorten(text, _LINE)),) if text.strip() else ()
+
+    def verdict(self, end: AgentEnd) -> Verdict:
+        """By marker and exit code, as the module says."""
+        signal = killed(end.code)
+        if signal is not None:
+            return Verdict(Outcome.KILLED, signal)
+        if end.code == 127:
+            return Verdict(Outcome.MISSING_EXECUTABLE, _said(end, "the command was not found"))
+        if end.code == 126:
+            return Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command may not be executed"))
+        output = "\n".join(line.decode(errors="replace").rstrip("\r\n") for line in end.lines)
+        marked = marker_outcome(read_marker(output))
+        if marked is not None and marked is not Outcome.COMPLETED:
+            return Verdict(marked, "its marker says so")
+        if end.code == 0:
+            return Verdict(Outcome.COMPLETED, "it exited with 0")
+        return Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
+
+    def refuses(self, head: bytes) -> str | None:
+        """Nothing: a script has no guard that could fail to answer."""
+        return None
+
+
+def _said(end: AgentEnd, what: str) -> str:
+    errors = shorten(clean(end.errors).strip(), _LINE)
+    return f"{what}: {errors}" if errors else what

@@ -1,0 +1,200 @@
+"""Seeing where things are: status, board, list, show, ready, history, reviews."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ..core.errors import UsageError
+from .moments import spoken
+from .opened import BeadId, known, opened
+from .output import Output, Screen, paragraph, plain, table
+from .text import age, count, cut, one_line
+
+STYLES = {
+    "done": "green",
+    "escalated": "red",
+    "cancelled": "dim",
+    "draft": "dim",
+    "doing": "cyan",
+    "writing_tests": "cyan",
+    "reviewing": "cyan",
+}
+Label = Annotated[list[str] | None, typer.Option("--label", "-l", help="Only with this label; may be repeated.")]
+Epic = Annotated[str | None, typer.Option("--epic", help="Only what belongs to this epic.")]
+
+
+def _statuses(words: list[str] | None) -> tuple[Any, ...]:
+    from ..core.bead import Status
+
+    try:
+        return tuple(Status(word.strip().lower().replace("-", "_")) for word in words or ())
+    except ValueError as error:
+        allowed = ", ".join(status.value for status in Status)
+        raise UsageError(f"{one_line(str(error))}: there is no such status", f"Use one of: {allowed}.") from None
+
+
+def list_beads(
+    status: Annotated[list[str] | None, typer.Option("--status", "-s", help="Only in this status; repeatable.")] = None,
+    label: Label = None,
+    epic: Epic = None,
+) -> Output:
+    """List beads. All of them, unless filtered.
+
+    Example: nobrakes list --status needs_doer --status doing
+    """
+    statuses = _statuses(status)
+    with opened() as app:
+        if epic is not None:
+            known(app.store, epic)
+        beads = [
+            bead
+            for bead in app.store.beads(statuses)
+            if set(label or ()) <= set(bead.labels) and (epic is None or bead.epic == epic)
+        ]
+    beads.sort(key=lambda bead: (bead.priority, bead.id))
+
+    def text(screen: Screen) -> str:
+        rows = [(b.id, f"P{b.priority}", b.type.value, _where(b), b.assignee or "", b.title) for b in beads]
+        return table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
+
+    return Output(plain(beads), text)
+
+
+def _where(bead: Any) -> str:
+    return f"{bead.status.value} (held)" if bead.held is not None else str(bead.status.value)
+
+
+def show(bead: BeadId) -> Output:
+    """One bead with everything about it: texts, dependencies, attempts, open escalations."""
+    with opened() as app:
+        found = known(app.store, bead)
+        dependencies = app.store.dependencies(bead)
+        attempts = app.store.attempts(bead)
+        escalations = [e for e in app.store.escalations() if e.bead == bead]
+        titles = {
+            b.id: b for b in app.store.beads(ids=[d.needs for d in dependencies] + [d.bead for d in dependencies])
+        }
+    data = plain(found) | {"dependencies": dependencies, "attempts": attempts, "escalations": escalations}
+
+    def text(screen: Screen) -> str:
+        where = screen.paint(_where(found), STYLES.get(found.status.value, ""))
+        out = [f"{screen.paint(found.id, 'bold')}  {one_line(found.title)}"]
+        out.append(f"  {where}  {found.type.value}  P{found.priority}" + (f"  epic {found.epic}" if found.epic else ""))
+        if found.assignee:
+            out.append(f"  {one_line(found.assignee)} works on it")
+        if found.held:
+            out.append(f"  held: {one_line(found.held)}")
+        if found.defer_until:
+            out.append(f"  left alone until {spoken(found.defer_until)}")
+        if found.merged_commit:
+            out.append(f"  merged as {found.merged_commit[:12]}")
+        for name, value in (("description", found.description), ("notes", found.notes)):
+            if value:
+                out += ["", f"{name}:", paragraph(value)]
+        if found.acceptance:
+            out += ["", "done when:", *(f"  - {one_line(line)}" for line in found.acceptance)]
+        for word, pairs in (
+            ("waits for", [(d.needs, d) for d in dependencies if d.bead == bead]),
+            ("is waited for by", [(d.bead, d) for d in dependencies if d.needs == bead]),
+        ):
+            if pairs:
+                out += ["", f"{word}:"]
+                out += [f"  {other}  {_brief(titles.get(other))}  ({d.type.value})" for other, d in pairs]
+        if attempts:
+            out += ["", "attempts:", *(f"  {_attempt(attempt)}" for attempt in attempts)]
+        out += [f"escalation {e.id}: {e.type.value}: {one_line(e.title)}" for e in escalations]
+        return "\n".join(out)
+
+    return Output(plain(data), text)
+
+
+def _brief(bead: Any) -> str:
+    return f"{bead.status.value:<13} {cut(one_line(bead.title), 60)}" if bead else ""
+
+
+def _attempt(attempt: Any) -> str:
+    end = attempt.outcome.value if attempt.outcome else "works"
+    took = f" after {age(attempt.ended_at - attempt.started_at)}" if attempt.ended_at else ""
+    detail = f": {cut(one_line(attempt.detail), 80)}" if attempt.detail else ""
+    return f"{attempt.number}  {attempt.role.value:<11} {one_line(attempt.name)}  {end}{took}{detail}"
+
+
+def ready(
+    beads: Annotated[list[str] | None, typer.Argument(metavar="[BEAD]...", help="Only these, with --explain.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say for each bead why it is ready or not.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
+) -> Output:
+    """What can be worked on now, in the order in which it will be taken.
+
+    Example: nobrakes ready --explain nb-7
+    """
+    from ..operations import readiness
+
+    if beads and not explain:
+        raise UsageError("beads are named, but not what to say about them", "Add --explain.")
+    with opened() as app:
+        for bead in beads or ():
+            known(app.store, bead)
+        if explain:
+            explained = readiness.explain(app.store, tuple(beads or ()))
+            return Output(plain(explained), lambda screen: _explained(explained, screen))
+        found = readiness.ready(app.store, limit)
+
+    def text(screen: Screen) -> str:
+        rows = [(b.id, f"P{b.priority}", b.status.value, b.title) for b in found]
+        return (
+            table(("BEAD", "", "STATUS", "TITLE"), rows, screen)
+            or "nothing is ready; `nobrakes ready --explain` says why"
+        )
+
+    return Output(plain(found), text)
+
+
+def _explained(explained: Any, screen: Screen) -> str:
+    rows = [(e.bead, "ready" if e.ready else "waits", "; ".join(map(str, e.reasons))) for e in explained]
+    return table(("BEAD", "", "WHY"), rows, screen) or "no bead"
+
+
+def status() -> Output:
+    """The whole repository on one screen: what is done, who works, what waits for you."""
+    from ..operations import views
+
+    with opened() as app:
+        found = views.status(app)
+    return Output(plain(found), lambda screen: _status(found, screen))
+
+
+def _status(found: Any, screen: Screen) -> str:
+    raise NotImplementedError(found, screen)
+
+
+def board() -> Output:
+    """The beads in columns, by where they are."""
+    from ..operations import views
+
+    with opened() as app:
+        columns = views.board(app.store)
+
+    def text(screen: Screen) -> str:
+        raise NotImplementedError(columns, screen)
+
+    return Output(plain(columns), text)
+
+
+def history(bead: BeadId) -> Output:
+    """Every attempt on a bead: who, how it ended, what was learnt."""
+    from ..operations import views
+
+    with opened() as app:
+        known(app.store, bead)
+        found = views.history(app.store, bead)
+    return Output(plain(found), lambda screen: count(len(found), "attempt"))
+
+
+def reviews(limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
+    """What the Reviewer merged and rejected, newest first, with what the checks said."""
+    from ..operations import views
+
+    with opened() as app:
+        found = views.reviews(app.store, limit)
+    return Output(plain(found), lambda screen: count(len(found), "review"))

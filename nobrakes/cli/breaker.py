@@ -1,0 +1,64 @@
+"""The Breaker Box: pause, resume, stop, and limits changed while it runs."""
+
+from typing import Annotated
+
+import typer
+
+from ..core.errors import UsageError
+from .opened import actor, opened
+from .output import Output, plain, said
+from .text import one_line
+
+
+def pause() -> Output:
+    """Start nothing new. What runs goes on, and is reviewed after `nobrakes resume`."""
+    from ..operations import control
+
+    with opened() as app:
+        control.pause(app.store, app.places, actor=actor())
+    return said({"paused": True}, "paused: nothing new is started; `nobrakes resume` goes on")
+
+
+def resume() -> Output:
+    """Start new work again, after pause or stop."""
+    from ..operations import control
+
+    with opened() as app:
+        control.resume(app.store, app.places, actor=actor())
+    return said({"paused": False}, "new work is started again")
+
+
+def stop() -> Output:
+    """Stop the agents too. Their work is kept, and their beads are ready again after `nobrakes resume`."""
+    from ..operations import control
+
+    with opened() as app:
+        control.stop(app.store, app.places, actor=actor())
+    return said({"stopping": True}, "the agents are being stopped, their work is kept; `nobrakes resume` goes on")
+
+
+def set_limits(
+    limits: Annotated[list[str] | None, typer.Argument(metavar="[LIMIT=VALUE]...", help="What to change.")] = None,
+) -> Output:
+    """Change limits while it runs, until they are changed again. Alone: show them.
+
+    The word `default` gives a limit back to .nobrakes/config.toml.
+
+    Example: nobrakes set doers=8 idle_minutes=20
+    """
+    from ..operations import control
+
+    changes: dict[str, str] = {}
+    for word in limits or ():
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"'{one_line(word)[:40]}' is not LIMIT=VALUE", "For example: nobrakes set doers=8")
+        changes[name.strip()] = value.strip()
+    with opened() as app:
+        changed = control.set_limits(app.store, changes, actor=actor(), places=app.places)
+        values = {**app.config.limits.model_dump(), **changed}
+
+    def line(name: str) -> str:
+        return f"{name} = {values[name]}" + ("   (changed while it runs)" if name in changed else "")
+
+    return said({"limits": plain(values), "changed": sorted(changed)}, "\n".join(map(line, values)))

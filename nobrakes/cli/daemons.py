@@ -1,0 +1,63 @@
+"""The daemon in the background: start, stop, status, restart, and the process itself."""
+
+from typing import Annotated
+
+import typer
+
+from .opened import opened
+from .output import Output, said
+
+Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for it.")]
+
+
+def start(wait: Wait = 20.0) -> Output:
+    """Work in the background. What it says goes to .nobrakes/daemon.log."""
+    from ..operations import daemons
+
+    with opened() as app:
+        pid = daemons.start(app.places, wait)
+    return said(
+        {"pid": pid, "log": app.places.daemon_log},
+        f"the daemon works (process {pid}); it logs to {app.places.daemon_log}",
+    )
+
+
+def stop(wait: Wait = 60.0) -> Output:
+    """End the daemon in order: its agents are stopped, their work is kept."""
+    from ..operations import daemons
+
+    with opened() as app:
+        pid = daemons.stop(app.places, wait)
+    return said({"pid": pid}, f"the daemon has ended (it was process {pid})")
+
+
+def status() -> Output:
+    """Whether a daemon works here."""
+    from ..operations import daemons
+
+    with opened() as app:
+        pid = daemons.running(app.places)
+    return said(
+        {"running": pid is not None, "pid": pid}, f"a daemon works (process {pid})" if pid else "no daemon works here"
+    )
+
+
+def restart(wait: Wait = 60.0) -> Output:
+    """Start a new daemon in the old one's place. Agents go on meanwhile."""
+    from ..operations import daemons
+
+    with opened() as app:
+        pid = daemons.restart(app.places, wait)
+    return said({"pid": pid}, f"the daemon works (process {pid})")
+
+
+def run() -> Output:
+    """The daemon itself. `nobrakes daemon start` runs this in the background."""
+    from ..app import open_daemon
+    from ..daemon import service
+    from ..host.daemonise import report_ready
+    from .live import Plain
+
+    with opened() as app:
+        service.serve(lambda: open_daemon(app), Plain(app.store), until_idle=False, ready=report_ready)
+    return said({"ended": True}, "the daemon has ended")

@@ -1,0 +1,101 @@
+"""The Decision Desk: what waits for a person, costliest first."""
+
+from typing import Annotated
+
+import typer
+
+from ..core.errors import UsageError
+from .opened import actor, opened, text_or_stdin
+from .output import Output, Screen, dumps, paragraph, plain, said, table
+from .text import age, count, one_line
+
+Number = Annotated[int, typer.Argument(metavar="N", help="The escalation's number.")]
+
+
+def escalations(all: Annotated[bool, typer.Option("--all", help="The resolved ones too.")] = False) -> Output:
+    """What waits for a decision; first that for which most beads wait."""
+    from ..operations import desk
+
+    with opened() as app:
+        found = desk.escalations(app.store, open_only=not all)
+        now = app.store.now()
+
+    def text(screen: Screen) -> str:
+        rows = [
+            (str(e.id), e.type.value, e.bead or "", str(e.behind or ""), age(now - e.created_at), _state(e), e.title)
+            for e in found
+        ]
+        head = ("N", "TYPE", "BEAD", "BEHIND", "AGE", "", "TITLE")
+        return table(head, rows, screen) or "nothing waits for you"
+
+    return Output(plain(found), text)
+
+
+def _state(escalation: object) -> str:
+    return "" if getattr(escalation, "resolved_at", None) is None else "resolved"
+
+
+def escalation(number: Number) -> Output:
+    """One escalation: what happened, what was tried, and what is behind it."""
+    from ..operations import desk
+
+    with opened() as app:
+        found = desk.show(app.store, number)
+
+    def text(screen: Screen) -> str:
+        out = [f"escalation {found.id}: {found.type.value}: {screen.paint(one_line(found.title), 'bold')}"]
+        out.append(
+            f"  bead {found.bead}, {count(found.behind, 'bead')} behind it" if found.bead else "  no single bead"
+        )
+        if found.detail:
+            out += ["", paragraph(found.detail)]
+        if found.hypothesis:
+            out += ["", f"likely cause: {one_line(found.hypothesis)}"]
+        for name, value in found.evidence.items():
+            out += ["", f"{one_line(str(name))}:", paragraph(value if isinstance(value, str) else dumps(value))]
+        if found.answer is not None:
+            out += ["", "answer:", paragraph(found.answer)]
+        if found.resolved_at is not None:
+            out += ["", f"resolved: {one_line(found.resolution)}"]
+        elif found.type.value == "question":
+            out += ["", f'Answer it: nobrakes answer {found.id} "…"']
+        else:
+            out += ["", f"Decide it: nobrakes resolve {found.id} --retry | --done | --cancel | --dismiss"]
+        return "\n".join(out)
+
+    return Output(plain(found), text)
+
+
+def answer(number: Number, text: Annotated[str, typer.Argument(help="The answer; '-' reads it from stdin.")]) -> Output:
+    """Answer a question. Its bead goes on, and the answer is in the next prompt.
+
+    Example: nobrakes answer 4 "Use UTC everywhere"
+    """
+    from ..operations import desk
+
+    with opened() as app:
+        found = desk.answer(app.store, number, text_or_stdin(text, "answer"), actor=actor())
+    return said(plain(found), f"escalation {number} is answered" + (f"; {found.bead} goes on" if found.bead else ""))
+
+
+def resolve(
+    number: Number,
+    retry: Annotated[bool, typer.Option("--retry", help="Let an agent try again, with a clean count.")] = False,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Give the bead up.")] = False,
+    done: Annotated[bool, typer.Option("--done", help="The bead was done by hand.")] = False,
+    dismiss: Annotated[bool, typer.Option("--dismiss", help="Nothing is to be done about it.")] = False,
+    note: Annotated[str, typer.Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
+) -> Output:
+    """Decide an escalation, in one of four ways.
+
+    Example: nobrakes resolve 4 --retry --note "The fixture was wrong, it is mended"
+    """
+    from ..operations import desk
+
+    given = {"retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
+    chosen = [word for word, wanted in given.items() if wanted]
+    if len(chosen) != 1:
+        raise UsageError("say how to resolve it, in one way", "Use one of --retry, --cancel, --done, --dismiss.")
+    with opened() as app:
+        found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor())
+    return said(plain(found), f"escalation {number} is resolved: {chosen[0]}")

@@ -1,0 +1,155 @@
+"""Typer commands that are imported when they are called: the table makes them, `--json` is added to each.
+
+1. A group knows its commands as placeholders from the table; only the called one is loaded.
+2. A command function returns an Output; its docstring is its help.
+"""
+
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from .light import LightCommand, LightGroup, lighten
+from .output import Output
+from .table import COMMANDS, GROUPS, JOURNEYS, Entry
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+
+
+class Result(NamedTuple):
+    """What a called command gave back, and how it is to be shown."""
+
+    entry: Entry
+    output: Output
+    as_json: bool
+
+
+def _refuse_agents(entry: Entry) -> None:
+    """An agent speaks through `nobrakes agent …`; everything else that changes something is for people."""
+    if entry.changes and os.environ.get("NOBRAKES_TOKEN"):
+        from ..core.errors import NotAllowed
+
+        raise NotAllowed(
+            f"an agent may not use `nobrakes {entry.words}`",
+            "Say what you need with `nobrakes agent escalate`, or ask with `nobrakes agent ask`.",
+        )
+
+
+def function_of(entry: Entry) -> Callable[..., Output]:
+    """Import the command's function."""
+    module, name = entry.target.split(":")
+    function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{module}"), name)
+    return function
+
+
+def _shown(entry: Entry) -> Callable[..., Result]:
+    """The command's function with `--json`, refusing agents where it must."""
+    function = function_of(entry)
+    signature = inspect.signature(function, eval_str=True)
+    own = "as_json" in signature.parameters  # a command that streams wants to know
+
+    def call(**arguments: Any) -> Result:
+        _refuse_agents(entry)
+        as_json = bool(arguments.get("as_json") if own else arguments.pop("as_json"))
+        return Result(entry, function(**arguments), as_json)
+
+    parameters = list(signature.parameters.values())
+    if not own:
+        parameters.append(
+            inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
+        )
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters], return_annotation=Result
+    )
+    call.__annotations__ = {p.name: p.annotation for p in parameters}
+    call.__doc__ = function.__doc__
+    call.__name__ = function.__name__
+    return call
+
+
+def load(entry: Entry) -> TyperCommand:
+    """The command itself, imported."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    function = _shown(entry)
+    app.command(name=entry.words.split()[-1], cls=LightCommand, context_settings=SETTINGS)(function)
+    command = typer.main.get_command(app)
+    assert isinstance(command, TyperCommand)
+    _lighten(command, function)
+    return command
+
+
+def _lighten(command: Any, function: Callable[..., Any]) -> None:
+    hints = get_type_hints(function)
+    for parameter in command.params:
+        lighten(parameter, hints.get(parameter.name, bool | None))
+
+
+class _Placeholder(TyperCommand):
+    """A command by its words and its line of help, not imported yet."""
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry.words.split()[-1], help=entry.help, hidden=entry.hidden, rich_markup_mode=None)
+        self.entry = entry
+
+
+class LazyGroup(LightGroup):
+    """A group of placeholders, listed by journey, of which the called one is loaded."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As in typer, with the real command in the placeholder's place."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load(command.entry) if isinstance(command, _Placeholder) else command, rest
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands under the journey that they belong to."""
+        shown = [(name, command) for name, command in self.commands.items() if not command.hidden]
+        for journey in JOURNEYS:
+            rows = [(name, command.help or "") for name, command in shown if _journey(command) == journey]
+            if rows:
+                with formatter.section(journey if self.name == "nobrakes" else "Commands"):
+                    formatter.write_dl(rows)
+
+
+def _journey(command: Any) -> str:
+    return command.entry.journey if isinstance(command, _Placeholder) else GROUPS[command.name][0]
+
+
+def _members(entries: Sequence[Entry], group: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for entry in entries:
+        words = entry.words.split()
+        if group is None and len(words) == 2:
+            if words[0] not in found:
+                found[words[0]] = LazyGroup(
+                    name=words[0],
+                    help=GROUPS[words[0]][1],
+                    commands=_members(entries, words[0]),
+                    rich_markup_mode=None,
+                    context_settings=SETTINGS,
+                )
+        elif group is None or (len(words) == 2 and words[0] == group):
+            found[words[-1]] = _Placeholder(entry)
+    return found
+
+
+def root(callback: Callable[..., Any]) -> TyperGroup:
+    """The whole command line, nothing of it imported; `callback` runs before each command and for none."""
+    app = typer.Typer(
+        name="nobrakes",
+        cls=LazyGroup,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        invoke_without_command=True,
+        context_settings=SETTINGS,
+    )
+    app.callback()(callback)
+    group = typer.main.get_command(app)
+    assert isinstance(group, LazyGroup)
+    group.commands.update(_members(COMMANDS, None))
+    _lighten(group, callback)
+    return group

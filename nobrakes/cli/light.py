@@ -1,0 +1,56 @@
+"""Parameters that cost nothing to read: typer imports pydantic for each value, even for text that stays text.
+
+A value that has the wanted type already is taken as it is; anything else goes typer's way, with typer's messages.
+"""
+
+from types import NoneType
+from typing import Any, get_args
+
+from typer.core import TyperCommand, TyperGroup
+
+
+def _fits(value: Any, annotation: Any, required: bool) -> bool:
+    """Whether the value needs no conversion and no complaint."""
+    allowed = get_args(annotation) if NoneType in get_args(annotation) else (annotation,)
+    if value is None:
+        return not required
+    if isinstance(value, list | tuple):
+        return list[str] in allowed and bool(value or not required) and all(type(item) is str for item in value)
+    return type(value) in allowed
+
+
+def lighten(parameter: Any, annotation: Any) -> None:
+    """Let the parameter take values of its type as they are; `annotation` is the one of the command's function."""
+    if "process_value" in vars(parameter):
+        return
+    # typer offers no way to choose a parameter's class, and only this one method of it differs
+    convert = parameter.process_value
+
+    def process_value(ctx: Any, value: Any) -> Any:
+        if not _fits(value, annotation, parameter.required):
+            return convert(ctx, value)
+        return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+
+    parameter.process_value = process_value
+
+
+class LightCommand(TyperCommand):
+    """A command whose own `--help` is light too."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """As in typer."""
+        return _light_help(super().get_help_option(ctx))
+
+
+class LightGroup(TyperGroup):
+    """A group whose own `--help` is light too."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """As in typer."""
+        return _light_help(super().get_help_option(ctx))
+
+
+def _light_help(option: Any) -> Any:
+    if option is not None:
+        lighten(option, bool | None)
+    return option

@@ -1,0 +1,173 @@
+"""Watching `run`: a picture that is redrawn on a terminal, one line an event elsewhere.
+
+1. Both are Views of the loop. What they show is read from the event log and the board, never kept beside them.
+2. The picture is redrawn once a second by a thread that touches no store; the loop hands it what it needs.
+"""
+
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..core.attempt import Attempt
+from ..core.bead import Role
+from ..core.board import Board
+from ..core.events import Event
+from ..core.reviewer import Journal
+from . import happenings
+from .output import Screen, screen_of, write
+from .text import age, cut, one_line, pad
+
+if TYPE_CHECKING:
+    from ..ports import Store
+
+LastLine = Callable[[Attempt], str]
+EVENTS_SHOWN = 6
+REDRAW_SECONDS = 1.0
+
+
+class Titles:
+    """Titles of beads and names of attempts, each read once."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+        self._titles: dict[str, str] = {}
+        self._names: dict[int, str] = {}
+
+    def of(self, bead: str | None) -> str:
+        """The bead's title; empty for none."""
+        if bead is None:
+            return ""
+        if bead not in self._titles:
+            self._titles[bead] = one_line(self._store.bead(bead).title)
+        return self._titles[bead]
+
+    def name(self, attempt: int | None) -> str:
+        """Who works in the attempt; empty for none."""
+        if attempt is None:
+            return ""
+        if attempt not in self._names:
+            self._names[attempt] = one_line(self._store.attempt(attempt).name)
+        return self._names[attempt]
+
+    def line(self, event: Event, width: int) -> str:
+        """The event with its title and its name."""
+        return happenings.as_line(event, self.of(event.bead), self.name(event.attempt), width)
+
+
+class Quiet:
+    """Shows nothing: with --json the result at the end is all."""
+
+    def event(self, event: Event) -> None:
+        """Nothing."""
+
+    def board(self, board: Board) -> None:
+        """Nothing."""
+
+
+class Plain:
+    """One line an event, for pipes, logs and CI."""
+
+    def __init__(self, store: "Store") -> None:
+        self._titles = Titles(store)
+
+    def event(self, event: Event) -> None:
+        """Print it."""
+        write(self._titles.line(event, 200))
+
+    def board(self, board: Board) -> None:
+        """Nothing: the events say it."""
+
+
+class Picture:
+    """The present moment on a terminal: who works, the review, the counts, what happened last."""
+
+    def __init__(self, store: "Store", last_line: LastLine, count: Callable[[], str]) -> None:
+        self._titles = Titles(store)
+        self._last_line = last_line
+        self._count = count
+        self._events: deque[tuple[Event, str]] = deque(maxlen=EVENTS_SHOWN)
+        self._board: Board | None = None
+        self._seen_at = 0.0
+        self._counts = ""
+        self._drawn = 0
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._redraw, daemon=True)
+
+    def __enter__(self) -> "Picture":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._draw()
+
+    def event(self, event: Event) -> None:
+        """Remember it among the last ones."""
+        with self._lock:
+            self._events.append((event, self._titles.line(event, 500)))
+            self._counts = ""
+
+    def board(self, board: Board) -> None:
+        """The new moment."""
+        for attempt in board.attempts:
+            self._titles.of(attempt.bead)
+        counts = self._counts or self._count()
+        with self._lock:
+            self._board, self._seen_at, self._counts = board, time.monotonic(), counts
+
+    def _redraw(self) -> None:
+        while not self._ended.wait(REDRAW_SECONDS):
+            self._draw()
+
+    def _draw(self) -> None:
+        with self._lock:
+            if self._board is None:
+                return
+            lines = picture(
+                self._board,
+                self._board.now + time.monotonic() - self._seen_at,
+                self._titles,
+                self._last_line,
+                self._counts,
+                [(happenings.STYLES.get(event.kind, ""), line) for event, line in self._events],
+                screen_of(sys.stdout),
+            )
+            up = f"\x1b[{self._drawn}A" if self._drawn else ""
+            sys.stdout.write(up + "".join(f"\r\x1b[2K{line}\n" for line in lines) + "\x1b[J")
+            sys.stdout.flush()
+            self._drawn = len(lines)
+
+
+def picture(
+    board: Board,
+    now: float,
+    titles: Titles,
+    last_line: LastLine,
+    counts: str,
+    events: list[tuple[str, str]],
+    screen: Screen,
+) -> list[str]:
+    """The lines of the picture, each at most one screen wide."""
+    out = []
+    for attempt in board.attempts:
+        head = f"{pad(cut(one_line(attempt.name), 10), 10)} {attempt.role.value:<11} {attempt.bead:<10} "
+        since = f"{age(now - attempt.started_at):>8}  "
+        said = review_step(attempt) if attempt.role is Role.REVIEWER else last_line(attempt)
+        room = max(20, screen.width - len(head) - len(since) - 1)
+        title = cut(titles.of(attempt.bead), room // 2)
+        out.append(screen.paint(head, "cyan") + since + cut(f"{title}  {one_line(said)}".rstrip(), room))
+    state = "stopping" if board.stopping else "paused" if board.paused else "" if board.attempts else "waiting"
+    out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
+    out += [screen.paint(cut(line, screen.width - 1), style or "dim") for style, line in events]
+    return out
+
+
+def review_step(attempt: Attempt) -> str:
+    """Where a review is, in words."""
+    journal = Journal.of(attempt.data)
+    return f"waits: {journal.waiting}" if journal.waiting else journal.step.value.replace("_", " ")

@@ -1,0 +1,144 @@
+"""The full command line: parse, call, show, and turn every kind of ending into text and an exit code.
+
+1. A NobrakesError is its message, its hint and its code. A usage error is 2, Ctrl-C 130, a closed pipe 141.
+2. Anything else is a bug: 70, a short text, and the traceback in a file under .nobrakes (stderr with --debug).
+3. With --json the error is an envelope on stdout; the code is the same.
+"""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from ..core.errors import NobrakesError, UsageError
+from .group import Result, root
+from .output import PIPE_CLOSED, Output, emit, error_envelope, screen_of, write
+from .text import lines
+
+BUG = 70
+INTERRUPTED = 130
+
+
+def _before(
+    ctx: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when nobrakes itself fails.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Without a command: the overview as JSON.")] = False,
+) -> Any:
+    """Coding agents build software in your repository, unattended, and cannot break it.
+
+    Run `nobrakes` alone to see what the sensible next step is. Every command has --help and --json.
+    Shell completion: nobrakes --install-completion
+    """
+    if version:
+        from .. import __version__
+
+        write(f"nobrakes {__version__}")
+        raise typer.Exit()
+    if ctx.invoked_subcommand is None:
+        from . import overview
+
+        return overview.overview()
+    return None
+
+
+def _wants(flag: str, argv: list[str]) -> bool:
+    """Whether a flag was given; what follows `--` is text."""
+    return flag in (argv[: argv.index("--")] if "--" in argv else argv)
+
+
+def _words(argv: list[str]) -> str:
+    """The command that was meant, for the envelope of an error."""
+    from .table import COMMANDS
+
+    given = [word for word in argv if not word.startswith("-")][:2]
+    known = {entry.words for entry in COMMANDS}
+    for words in (" ".join(given), " ".join(given[:1])):
+        if words in known:
+            return words
+    return ""
+
+
+def fail(argv: list[str], error: BaseException, message: str, hint: str, code: int) -> int:
+    """Say what went wrong, as text or as an envelope; `code`."""
+    if _wants("--json", argv):
+        write(error_envelope(_words(argv), error, code, hint))
+        return code
+    screen = screen_of(sys.stderr)
+    first, *rest = lines(message)
+    sys.stderr.write(
+        "\n".join([f"{screen.paint('error:', 'red')} {first}", *rest, *(f"  {h}" for h in lines(hint) if h)])
+    )
+    sys.stderr.write("\n")
+    return code
+
+
+def _bug(argv: list[str], error: BaseException) -> int:
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    if _wants("--debug", argv) or os.environ.get("NOBRAKES_DEBUG"):
+        sys.stderr.write(text)
+        where = "The traceback is above."
+    else:
+        where = _keep_traceback(text) or text
+    return fail(argv, error, f"nobrakes itself failed: {type(error).__name__}: {error}", f"This is a bug. {where}", BUG)
+
+
+def _keep_traceback(text: str) -> str | None:
+    """Write the traceback to a file under .nobrakes; None: there is no such folder, or it cannot be written."""
+    import time
+
+    from .. import places
+
+    found = places.find()
+    if found is None:
+        return None
+    path = os.path.join(found.folder, f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt")
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        return None
+    return f"The traceback is in {os.path.relpath(path)}; please send it along with what you did."
+
+
+def _usage(argv: list[str], error: typer.TyperException) -> int:
+    """typer's own complaint as ours."""
+    where = getattr(getattr(error, "ctx", None), "command_path", "nobrakes")
+    known = UsageError(error.format_message(), f"See `{where} --help`.")
+    return fail(argv, known, str(known), known.hint, known.code)
+
+
+def failed(argv: list[str], error: Exception) -> int:
+    """Turn what a command raised into text, or an envelope, and an exit code."""
+    if isinstance(error, NobrakesError):
+        return fail(argv, error, str(error), error.hint, error.code)
+    if isinstance(error, typer.TyperException):
+        return _usage(argv, error)
+    if isinstance(error, typer.Abort):
+        sys.stderr.write("\ninterrupted\n")
+        return INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        return PIPE_CLOSED
+    return _bug(argv, error)
+
+
+def run(argv: list[str]) -> int:
+    """Run one command line; the exit code. Nothing but SystemExit of a closed pipe leaves it."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        result = root(_before).main(args=argv, prog_name="nobrakes", standalone_mode=False)
+        if isinstance(result, Output):  # of the overview
+            return emit(result, "", _wants("--json", argv))
+        if isinstance(result, Result):
+            return emit(result.output, result.entry.words, result.as_json)
+        return result if isinstance(result, int) else 0
+    except KeyboardInterrupt:
+        sys.stderr.write("\ninterrupted\n")
+        return INTERRUPTED
+    except Exception as error:
+        return failed(argv, error)

@@ -1,0 +1,64 @@
+"""`nobrakes` alone: what this is, where things are, and the sensible next step in this repository."""
+
+from typing import Any
+
+from .output import Output, Screen
+from .table import COMMANDS, JOURNEYS
+
+_SHOWN = {
+    "Forge": ("init", "plan apply", "shape", "add", "commit-strategy"),
+    "Board": ("status", "list", "ready", "graph", "watch"),
+    "Decision Desk": ("escalations", "answer", "resolve", "undo"),
+    "Breaker Box": ("run", "daemon start", "pause", "stop", "doctor"),
+}
+
+
+def next_step() -> tuple[str, str]:
+    """(command, why) for the repository around the current folder."""
+    import os
+
+    from .. import places
+
+    if places.find() is None:
+        if places.repository_root(os.getcwd()) is None:
+            return "git init", "nobrakes lives in a git repository, and there is none here"
+        return "nobrakes init", "this repository does not use nobrakes yet"
+    from ..core.bead import CLOSED, Status
+    from .opened import opened
+
+    with opened() as app:
+        statuses = [node.status for node in app.store.nodes() if node.type != "epic"]
+        waiting = app.store.escalations()
+    if not statuses:
+        return "nobrakes plan example", "there is no bead yet: plan some work"
+    if waiting:
+        return "nobrakes escalations", f"{len(waiting)} of them wait for your decision"
+    if Status.DRAFT in statuses and all(s in (Status.DRAFT, *CLOSED) for s in statuses):
+        return "nobrakes commit-strategy", "the drafts wait for your approval"
+    if all(status in CLOSED for status in statuses):
+        return "nobrakes reshape", "everything is done: plan the next increment"
+    return "nobrakes run", "there is work to do (or `nobrakes daemon start` for the background)"
+
+
+def overview() -> Output:
+    """Short orientation, grouped by journey."""
+    command, why = next_step()
+    help_of = {entry.words: entry.help for entry in COMMANDS}
+    data: dict[str, Any] = {
+        "next": {"command": command, "why": why},
+        "journeys": {name: {words: help_of[words] for words in shown} for name, shown in _SHOWN.items()},
+    }
+
+    def text(screen: Screen) -> str:
+        out = ["nobrakes: coding agents build software in your repository, and cannot break it.", ""]
+        for journey in JOURNEYS:
+            name, _, rest = journey.partition(":")
+            if name in _SHOWN:
+                out.append(screen.paint(name, "bold") + f": {rest.strip()}")
+                out += [f"  nobrakes {words:<16} {help_of[words]}" for words in _SHOWN[name]]
+                out.append("")
+        out.append(f"Next: {screen.paint(command, 'green')}   ({why})")
+        out.append("All commands: nobrakes --help")
+        return "\n".join(out)
+
+    return Output(data, text)

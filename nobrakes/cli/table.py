@@ -1,0 +1,99 @@
+"""Every command: its words, where it lives, its one line of help. The one list that help, docs and tests read.
+
+1. A command's module is imported when the command is called, and not before.
+2. `changes`: the command changes something, so an agent (NOBRAKES_TOKEN is set) may not use it.
+3. `journey` is where a person would look for it; the overview and `--help` are grouped by it.
+"""
+
+from typing import NamedTuple
+
+FORGE = "Forge: plan the work"
+BOARD = "Board: see where things are"
+DESK = "Decision Desk: what waits for you"
+BREAKER = "Breaker Box: start, stop, mend"
+AGENTS = "For agents"
+JOURNEYS = (FORGE, BOARD, DESK, BREAKER, AGENTS)
+
+
+class Entry(NamedTuple):
+    """One command. `words` is what a person types; `target` is module:function below nobrakes.cli."""
+
+    words: str
+    target: str
+    journey: str
+    help: str
+    changes: bool = False
+    hidden: bool = False
+    streams: bool = False  # with --json it prints JSON lines instead of one envelope
+
+
+COMMANDS: tuple[Entry, ...] = (
+    Entry("init", "forge:init", FORGE, "Set nobrakes up in this repository.", changes=True),
+    Entry("config", "forge:config", FORGE, "Show the settings in force, or check the file."),
+    Entry("add", "beads:add", FORGE, "Add a bead.", changes=True),
+    Entry("edit", "beads:edit", FORGE, "Change a bead's title, texts, priority or epic.", changes=True),
+    Entry("depend", "beads:depend", FORGE, "Make a bead wait for another one.", changes=True),
+    Entry("undepend", "beads:undepend", FORGE, "Take a dependency away.", changes=True),
+    Entry("plan apply", "planning:apply", FORGE, "Bring the graph to what a plan file says.", changes=True),
+    Entry("plan example", "planning:example", FORGE, "Print a plan file to start from."),
+    Entry("propose", "planning:propose", FORGE, "File the beads of a plan as drafts, for approval.", changes=True),
+    Entry("shape", "shaping:shape", FORGE, "Plan together with the Shaper, in its own session.", changes=True),
+    Entry("reshape", "shaping:reshape", FORGE, "Plan the next increment from what was escalated.", changes=True),
+    Entry("commit-strategy", "shaping:commit_strategy", FORGE, "Approve the drafts: they go live.", changes=True),
+    Entry("status", "board:status", BOARD, "The whole repository on one screen."),
+    Entry("board", "board:board", BOARD, "The beads in columns, by where they are."),
+    Entry("list", "board:list_beads", BOARD, "List beads, filtered."),
+    Entry("show", "board:show", BOARD, "One bead with everything about it."),
+    Entry("ready", "board:ready", BOARD, "What can be worked on now, and why the rest cannot."),
+    Entry("graph", "graph:graph", BOARD, "Draw what waits for what."),
+    Entry("history", "board:history", BOARD, "Every attempt on a bead: who, how it ended, what was learnt."),
+    Entry("reviews", "board:reviews", BOARD, "What the Reviewer merged and rejected, with its checks."),
+    Entry("watch", "watching:watch", BOARD, "Follow an agent live, by its name or its bead.", streams=True),
+    Entry("log", "watching:log", BOARD, "What the agents on a bead said and did."),
+    Entry("events", "watching:events", BOARD, "Everything that happened, in order.", streams=True),
+    Entry("escalations", "desk:escalations", DESK, "What waits for a decision, costliest first."),
+    Entry("escalation", "desk:escalation", DESK, "One escalation with its evidence."),
+    Entry("answer", "desk:answer", DESK, "Answer a question; its bead goes on.", changes=True),
+    Entry("resolve", "desk:resolve", DESK, "Decide an escalation.", changes=True),
+    Entry("hold", "beads:hold", DESK, "Keep a bead from being worked on.", changes=True),
+    Entry("release", "beads:release", DESK, "Let a held bead go on.", changes=True),
+    Entry("defer", "beads:defer", DESK, "Leave a bead alone until a time.", changes=True),
+    Entry("cancel", "beads:cancel", DESK, "Give a bead up; its work is archived.", changes=True),
+    Entry("done", "beads:done", DESK, "Say that a bead was done by hand.", changes=True),
+    Entry("reopen", "beads:reopen", DESK, "Bring a done or cancelled bead back.", changes=True),
+    Entry("undo", "mending:undo", DESK, "Take the last step back, or the one with this number.", changes=True),
+    Entry("run", "running:run", BREAKER, "Work in the foreground until everything is settled.", changes=True),
+    Entry("daemon start", "daemons:start", BREAKER, "Work in the background.", changes=True),
+    Entry("daemon stop", "daemons:stop", BREAKER, "End the daemon in order; the agents go on.", changes=True),
+    Entry("daemon status", "daemons:status", BREAKER, "Whether a daemon works here."),
+    Entry("daemon restart", "daemons:restart", BREAKER, "Stop and start the daemon.", changes=True),
+    Entry("daemon run", "daemons:run", BREAKER, "The daemon itself, in the foreground.", changes=True, hidden=True),
+    Entry("pause", "breaker:pause", BREAKER, "Start nothing new; what runs goes on.", changes=True),
+    Entry("resume", "breaker:resume", BREAKER, "Start new work again.", changes=True),
+    Entry("stop", "breaker:stop", BREAKER, "Stop the agents too; their work is kept.", changes=True),
+    Entry("set", "breaker:set_limits", BREAKER, "Change limits while it runs.", changes=True),
+    Entry("doctor", "mending:doctor", BREAKER, "Look for what is broken, and mend what can be mended."),
+    Entry("version", "mending:version", BREAKER, "The versions of nobrakes, Python, git and SQLite."),
+    Entry("prompt", "shaping:prompt", AGENTS, "The prompt that an agent on this bead would get."),
+    Entry("agent log", "agent:log", AGENTS, "Write a line into the bead's log."),
+    Entry("agent progress", "agent:progress", AGENTS, "Say how far you are."),
+    Entry("agent notify", "agent:notify", AGENTS, "Tell the person something, without waiting."),
+    Entry("agent ask", "agent:ask", AGENTS, "Ask the person a question, and wait a while for the answer."),
+    Entry("agent escalate", "agent:escalate", AGENTS, "Suggest work that is outside your bead."),
+    Entry("agent answer", "agent:answer", AGENTS, "Read the answer to a question."),
+    Entry("agent done", "agent:done", AGENTS, "Hand in: how it ended, and what the next one should know."),
+)
+
+GROUPS = {
+    "plan": (FORGE, "Plan files: apply one, or print an example."),
+    "daemon": (BREAKER, "The daemon in the background."),
+    "agent": (AGENTS, "What an agent may say about its own bead."),
+}
+
+
+def entry(words: str) -> Entry:
+    """The command with these words; KeyError."""
+    for found in COMMANDS:
+        if found.words == words:
+            return found
+    raise KeyError(words)

@@ -1,0 +1,120 @@
+"""Looking on: the events as they happen, and what an agent says while it works."""
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..core.errors import UsageError
+from .opened import BeadId, known, opened
+from .output import Output, Screen, dumps, plain, screen_of, write
+from .text import cut, one_line
+
+if TYPE_CHECKING:
+    from ..core.transcript import Line
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON lines.")]
+POLL_SECONDS = 0.25
+PAGE = 1000
+SIGNS = {
+    "text": " ",
+    "tool_call": ">",
+    "result": "<",
+    "thinking": "~",
+    "limit": "!",
+    "note": "#",
+    "usage": "$",
+    "cost": "$",
+}
+
+
+def events(
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
+    after: Annotated[int, typer.Option("--after", min=0, help="Only events with a greater number.")] = 0,
+    bead: Annotated[str | None, typer.Option("--bead", help="Only events of this bead.")] = None,
+    as_json: AsJson = False,
+) -> Output:
+    """Everything that happened, in order. With --json one object a line: ts, event, task_id, agent, metadata.
+
+    Example: nobrakes events --follow --json | jq -r .event
+    """
+    import sys
+
+    from . import happenings
+    from .live import Titles
+
+    shown = 0
+    with opened() as app:
+        if bead is not None:
+            known(app.store, bead)
+        titles, width = Titles(app.store), screen_of(sys.stdout).width
+        while True:
+            found = app.store.events(after, PAGE, bead)
+            for event in found:
+                write(dumps(happenings.as_json(event)) if as_json else titles.line(event, width))
+                after = event.seq
+            shown += len(found)
+            if len(found) < PAGE:
+                if not follow:
+                    break
+                time.sleep(POLL_SECONDS)
+    return Output({"shown": shown, "last": after}, lambda screen: "" if shown else "nothing happened yet")
+
+
+def watch(
+    agent: Annotated[str, typer.Argument(metavar="NAME|BEAD", help="Who to watch: a worker's name, or its bead.")],
+    as_json: AsJson = False,
+) -> Output:
+    """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C leaves it working.
+
+    Example: nobrakes watch Ada
+    """
+    import sys
+
+    from ..operations import sessions
+
+    screen = screen_of(sys.stdout)
+    with opened() as app:
+        session = sessions.find_session(app.store, app.places, agent)
+        if not as_json:
+            write(f"{one_line(session.name)} ({session.role}) on {session.bead}, attempt {session.number}")
+        for line in sessions.transcript(app.store, session, follow=True, last=100):
+            write(dumps(line) if as_json else _line(line, screen))
+        ended = sessions.outcome(app.store, session)
+    return Output({"attempt": session.attempt, "outcome": ended}, lambda screen: f"ended: {ended or 'not yet'}")
+
+
+def _line(line: "Line", screen: Screen) -> str:
+    sign = SIGNS.get(line.kind.value, " ")
+    style = {"thinking": "dim", "tool_call": "cyan", "limit": "red", "result": "dim"}.get(line.kind.value, "")
+    return screen.paint(cut(f"{sign} {one_line(line.text)}", max(40, screen.width - 1)), style)
+
+
+def log(
+    bead: BeadId,
+    attempt: Annotated[int | None, typer.Option("--attempt", min=1, help="Only this attempt, by its number.")] = None,
+    last: Annotated[int, typer.Option("--last", min=1, help="At most so many lines an attempt.")] = 100,
+) -> Output:
+    """What the agents on a bead said and did, attempt by attempt."""
+    from ..operations import sessions
+
+    with opened() as app:
+        known(app.store, bead)
+        chosen = [a for a in app.store.attempts(bead) if attempt is None or a.number == attempt]
+        if attempt is not None and not chosen:
+            raise UsageError(f"bead {bead} has no attempt {attempt}", f"`nobrakes history {bead}` lists them.")
+        found: list[tuple[Any, list[Line]]] = [
+            (one, list(sessions.transcript(app.store, sessions.of(app.places, one), follow=False, last=last)))
+            for one in chosen
+        ]
+
+    def text(screen: Screen) -> str:
+        out = []
+        for one, lines in found:
+            end = one.outcome.value if one.outcome else "works"
+            out.append(screen.paint(f"attempt {one.number}: {one.role.value} {one_line(one.name)}: {end}", "bold"))
+            out += [_line(line, screen) for line in lines] or ["  it said nothing"]
+        return "\n".join(out) or "no agent has worked on it yet"
+
+    data = [{"attempt": plain(one), "lines": plain(lines)} for one, lines in found]
+    return Output(data, text)

@@ -1,0 +1,53 @@
+"""How much work waits behind a bead: the b-level, by which the Assigner tells urgent from less urgent.
+
+1. A bead weighs its estimate in minutes, or 1 where nobody estimated; an epic weighs nothing.
+2. A level is the longest chain of such weights over the moments of core.links: through what the bead blocks,
+   through its epic to what that blocks, and from a parent into its children.
+3. Closed beads wait for nothing: their level is 0, and they pass nothing on.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .bead import BeadType, Dependency
+from .links import Links, Moments, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Minutes. `start` is the b-level: the bead and all behind it; `done` is what is behind its end."""
+
+    start: int
+    done: int
+
+
+NOTHING = Level(0, 0)
+
+
+def weight(type_: str, estimate: int | None) -> int:
+    """What one bead adds to a chain, in minutes."""
+    if type_ == BeadType.EPIC:
+        return 0
+    return estimate or 1
+
+
+def levels(links: Links) -> dict[str, Level]:
+    """Both levels of every bead. Beads in a circle count what is known to be behind them."""
+    moments = Moments(links)
+    reached = [0] * len(moments.needs)
+    order = moments.order()
+    stuck = set(range(len(moments.needs))).difference(order)
+    for moment in [*sorted(stuck, reverse=True), *reversed(order)]:
+        for need in moments.needs[moment]:
+            node = links.nodes[moments.bead(moment)]
+            cost = weight(node.type, node.estimate) if need.by is None else 0
+            reached[need.what] = max(reached[need.what], reached[moment] + cost)
+    found = dict.fromkeys(links.nodes, NOTHING)
+    for bead in moments.beads:
+        found[bead] = Level(reached[moments.start(bead)], reached[moments.done(bead)])
+    return found
+
+
+def b_levels(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> dict[str, int]:
+    """The longest estimated chain that waits behind each bead, itself included, in minutes."""
+    return {bead: level.start for bead, level in levels(Links(nodes, dependencies)).items()}

@@ -1,0 +1,137 @@
+"""How beads hang together, as plain dicts: what every question about the whole graph starts from.
+
+1. `Bead.epic` is the one truth about who contains whom; a `parent-child` dependency is that fact, written as a row.
+2. A bead is two moments, start(x) and done(x). done(x) needs start(x); start(x) needs done(b) of every `blocks`
+   blocker b and start(p) of its parent p; done(e) of an epic e needs done(c) of every child c.
+3. What is done needs nothing more, and what is cancelled will never happen: neither is in that graph of moments.
+4. Nothing recurses: 100,000 beads in one chain are a normal graph.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from .bead import CLOSED, BeadType, Dependency, DependencyType, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What the whole-graph questions need of a bead."""
+
+    id: str
+    status: Status
+    type: str
+    title: str
+    priority: int
+    estimate: int | None
+    epic: str | None
+    held: str | None
+    defer_until: float | None
+    retry_at: float | None
+    assignee: str | None
+
+
+class Links:
+    """The blockers, dependents, parents and children of every bead, each list sorted and without repeats."""
+
+    def __init__(self, nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> None:
+        self.nodes = {node.id: node for node in nodes}
+        blockers: defaultdict[str, set[str]] = defaultdict(set)
+        parents: defaultdict[str, set[str]] = defaultdict(set)
+        for node in self.nodes.values():
+            if node.epic is not None:
+                parents[node.id].add(node.epic)
+        for dependency in dependencies:
+            if dependency.bead in self.nodes:
+                if dependency.type is DependencyType.BLOCKS:
+                    blockers[dependency.bead].add(dependency.needs)
+                elif dependency.type is DependencyType.PARENT_CHILD:
+                    parents[dependency.bead].add(dependency.needs)
+        self.blockers = {bead: sorted(found) for bead, found in blockers.items()}
+        self.parents = {bead: sorted(found) for bead, found in parents.items()}
+        self.dependents = _turned(self.blockers)
+        self.children = _turned(self.parents)
+
+    def live(self, bead: str) -> bool:
+        """Whether the bead exists and is neither done nor cancelled."""
+        node = self.nodes.get(bead)
+        return node is not None and node.status not in CLOSED
+
+
+def _turned(edges: dict[str, list[str]]) -> dict[str, list[str]]:
+    turned: defaultdict[str, list[str]] = defaultdict(list)
+    for source, targets in edges.items():
+        for target in targets:
+            turned[target].append(source)
+    return {target: sorted(sources) for target, sources in turned.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """An edge between moments: `of` cannot happen before `what`. `by` is None between a bead's own moments."""
+
+    of: int
+    what: int
+    by: Dependency | None
+
+
+class Moments:
+    """start(x) and done(x) of every live bead as numbers: 2i and 2i + 1 of the i-th bead in id order."""
+
+    def __init__(self, links: Links) -> None:
+        self.links = links
+        self.beads = sorted(bead for bead in links.nodes if links.live(bead))
+        self._place = {bead: place for place, bead in enumerate(self.beads)}
+        self.needs: list[list[Need]] = [[] for _ in range(2 * len(self.beads))]
+        for need in self._all():
+            self.needs[need.of].append(need)
+
+    def start(self, bead: str) -> int:
+        """The number of start(bead)."""
+        return 2 * self._place[bead]
+
+    def done(self, bead: str) -> int:
+        """The number of done(bead)."""
+        return 2 * self._place[bead] + 1
+
+    def bead(self, moment: int) -> str:
+        """The bead that the moment is of."""
+        return self.beads[moment // 2]
+
+    def _all(self) -> Iterator[Need]:
+        links = self.links
+        for bead in self.beads:
+            start, done = self.start(bead), self.done(bead)
+            yield Need(done, start, None)
+            for blocker in links.blockers.get(bead, ()):
+                if links.live(blocker):
+                    yield Need(start, self.done(blocker), Dependency(bead, blocker))
+            for parent in links.parents.get(bead, ()):
+                if links.live(parent):
+                    by = Dependency(bead, parent, DependencyType.PARENT_CHILD)
+                    yield Need(start, self.start(parent), by)
+                    if links.nodes[parent].type == BeadType.EPIC:
+                        yield Need(self.done(parent), done, by)
+
+    def order(self) -> list[int]:
+        """The moments in an order in which they can happen; those in or behind a circle are left out."""
+        return possible(self.needs)
+
+
+def possible(needs: Sequence[Sequence[Need]]) -> list[int]:
+    """The moments that can happen, each after all that it needs (Kahn's algorithm)."""
+    missing = [len(row) for row in needs]
+    needed_by: list[list[int]] = [[] for _ in needs]
+    for row in needs:
+        for need in row:
+            needed_by[need.what].append(need.of)
+    ready = deque(moment for moment, count in enumerate(missing) if not count)
+    order: list[int] = []
+    while ready:
+        moment = ready.popleft()
+        order.append(moment)
+        for waiting in needed_by[moment]:
+            missing[waiting] -= 1
+            if not missing[waiting]:
+                ready.append(waiting)
+    return order

@@ -1,0 +1,88 @@
+"""The commands that make a private checkout: a child runs them, as quickly as git and the disk allow.
+
+1. The repository's skeleton is written by hand: no template, no hooks, no remote, one ref or none. What is left for
+   git is one `read-tree`, which writes the files.
+2. The shell script is fixed; paths, names and ids reach it as arguments and are never read as shell.
+3. A workspace is made beside its place and renamed into it, so a killed run leaves no half of one. Running the
+   commands again finishes or repeats the work.
+4. Everything is an object id: no branch name is ever resolved twice while main moves on.
+"""
+
+from collections.abc import Mapping
+
+from ..ports import Argv
+from .messages import Person
+from .place import Place
+
+MAKING = "~making"
+INDEX = "~index"
+"""What is put behind a workspace's name for files beside it; no bead's id has a tilde."""
+
+_KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode")
+
+_SCRIPT = """\
+set -eu
+path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8
+if [ "$at" != "$path" ] && [ -d "$path" ]; then exit 0; fi
+if [ -e "$at" ] || [ -L "$at" ]; then
+    if [ ! -L "$at" ]; then chmod -R u+rwx -- "$at"; fi
+    rm -rf -- "$at"
+fi
+mkdir -p -- "$at/.git/objects/info" "$at/.git/objects/pack" "$at/.git/refs/heads/${branch%/*}"
+cd -- "$at/.git"
+printf '%s' "$config" >config
+printf '%s\\n' "$objects" >objects/info/alternates
+if [ -n "$branch" ]; then
+    printf 'ref: refs/heads/%s\\n' "$branch" >HEAD
+    printf '%s\\n' "$commit" >"refs/heads/$branch"
+else
+    printf '%s\\n' "$commit" >HEAD
+fi
+if [ -n "$shallow" ]; then cp -- "$shallow" shallow; fi
+cd ..
+unset GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_COUNT \\
+    GIT_CONFIG_PARAMETERS GIT_COMMON_DIR GIT_NAMESPACE GIT_CEILING_DIRECTORIES GIT_SHALLOW_FILE GIT_REPLACE_REF_BASE
+export GIT_DIR=.git GIT_WORK_TREE=. GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 \\
+    GIT_NO_REPLACE_OBJECTS=1
+git -c core.hooksPath=/dev/null -c core.attributesFile=/dev/null -c checkout.workers=8 read-tree -m -u "$commit"
+if [ -n "$index" ]; then cp -p -- .git/index "$index"; fi
+if [ "$at" != "$path" ]; then mv -- "$at" "$path"; fi
+"""
+
+
+def making(
+    place: Place, path: str, commit: str, *, branch: str = "", person: Person | None = None, index: str = ""
+) -> tuple[Argv, ...]:
+    """The commands that check `commit` out at `path`: on `branch` for a worker, or detached.
+
+    `index`: where a copy of the index is kept, out of the agent's reach.
+    """
+    at = path + MAKING if branch else path
+    config = _config(place.settings, len(commit), person)
+    return (("sh", "-c", _SCRIPT, "sh", path, at, commit, branch, place.objects, place.shallow, config, index),)
+
+
+def _config(settings: Mapping[str, str], width: int, person: Person | None) -> str:
+    core = {key.partition(".")[2]: settings[key] for key in _KEPT_SETTINGS if key in settings}
+    sections: list[tuple[str, dict[str, str]]] = [
+        ("core", {"repositoryformatversion": "0", "bare": "false", "logallrefupdates": "true", **core}),
+        ("gc", {"auto": "0"}),
+        ("maintenance", {"auto": "false"}),
+        ("commit", {"gpgsign": "false"}),
+    ]
+    if width == 64:
+        sections[0][1]["repositoryformatversion"] = "1"
+        sections.append(("extensions", {"objectformat": "sha256"}))
+    if person is not None:
+        sections.append(("user", {"name": person.name, "email": person.email}))
+    rows = []
+    for section, values in sections:
+        rows.append(f"[{section}]")
+        rows += [f"\t{key} = {_value(value)}" for key, value in values.items()]
+    return "\n".join(rows) + "\n"
+
+
+def _value(text: str) -> str:
+    """A value in git's configuration syntax."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,98 @@
+"""Reading a clone that an agent had its hands on, as bytes that may lie. No git command runs under its configuration.
+
+1. Every step down from the clone's folder refuses links, and only regular files are opened: no link leads us out,
+   no pipe makes us wait.
+2. A branch counts only as a plain ref, loose or packed; whatever else stands in its place is no branch.
+3. The objects' folder holds folders and regular files, and borrows from our repository alone, or it is refused.
+"""
+
+import os
+import stat
+
+from ..core.errors import GitFailed
+from .refs import is_oid
+
+_MAX_PACKED_REFS = 8_000_000
+_MAX_DEPTH = 4
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _read(clone: str, path: str, limit: int) -> bytes | None:
+    """The first `limit` bytes of a regular file below the clone; None: anything else is there."""
+    *folders, name = path.split("/")
+    try:
+        folder = os.open(clone, _FOLDER)
+    except OSError:
+        return None
+    try:
+        for part in folders:
+            inner = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        file = os.open(name, _FILE, dir_fd=folder)
+    except OSError:
+        return None
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        return None
+    with open(file, "rb") as opened:
+        return opened.read(limit)
+
+
+def is_folder(path: str) -> bool:
+    """Whether the path is a folder itself and no link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def branch_head(clone: str, branch: str) -> str | None:
+    """The commit that the clone says its branch points to; None: there is no such plain ref."""
+    loose = _read(clone, f".git/refs/heads/{branch}", 80)
+    if loose is not None:
+        found = loose.decode("ascii", "replace").strip()
+        return found if is_oid(found) else None
+    if os.path.lexists(os.path.join(clone, ".git", "refs", "heads", branch)):
+        # a link or a pipe in the place of the ref is no branch, whatever packed-refs says
+        return None
+    wanted = f"refs/heads/{branch}".encode()
+    for line in (_read(clone, ".git/packed-refs", _MAX_PACKED_REFS) or b"").splitlines():
+        oid, _, name = line.partition(b" ")
+        if name == wanted:
+            packed = oid.decode("ascii", "replace")
+            return packed if is_oid(packed) else None
+    return None
+
+
+def objects_folder(clone: str, ours: str) -> str:
+    """The clone's folder of objects, safe to be read by git as a second place of `ours`; GitFailed when it is not."""
+    folder = os.path.join(clone, ".git", "objects")
+    if not (is_folder(clone) and is_folder(os.path.join(clone, ".git")) and is_folder(folder)):
+        raise _tampered(clone, "its .git is not the one that nobrakes made")
+    borrowed = _read(clone, ".git/objects/info/alternates", 10_000)
+    if borrowed is not None and os.fsdecode(borrowed).strip("\n") != ours:
+        raise _tampered(clone, "its objects are borrowed from somewhere else")
+    if os.path.lexists(os.path.join(folder, "info", "http-alternates")):
+        raise _tampered(clone, "its objects are borrowed from somewhere else")
+    _only_files(clone, folder, 0)
+    return folder
+
+
+def _only_files(clone: str, folder: str, depth: int) -> None:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False) and depth < _MAX_DEPTH:
+                _only_files(clone, entry.path, depth + 1)
+            elif not entry.is_file(follow_symlinks=False):
+                raise _tampered(clone, "a link, a pipe or a device lies among its objects")
+
+
+def _tampered(clone: str, what: str) -> GitFailed:
+    return GitFailed(
+        f"the workspace {os.path.basename(clone)} cannot be taken in: {what}",
+        "Look into the workspace; `nobrakes show` tells what the agent did there.",
+    )

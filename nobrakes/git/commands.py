@@ -1,0 +1,164 @@
+"""The command layer: one git command at a time, under an environment of our own (see environment).
+
+1. Commands are lists; nothing is read by a shell. Outputs are bytes; lists are asked for with -z.
+2. GitPython starts the process and copies this process's environment; what may not pass is unset by `env -u`,
+   which costs a process, but only where there is something to unset.
+3. An exit code that the caller did not ask for is GitFailed, with the command and the last line of its errors.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from ..core.errors import DiskFull, GitFailed, GitTooOld, NobrakesError, StoreReadOnly
+from .environment import PLUMBING, strays
+
+if TYPE_CHECKING:
+    import subprocess
+
+OLDEST = (2, 38)
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a command ended."""
+
+    code: int
+    out: bytes
+    error: str
+
+    @property
+    def text(self) -> str:
+        """The output as text without its last line end; for object ids and other plain answers."""
+        return os.fsdecode(self.out).rstrip("\n")
+
+    @property
+    def records(self) -> list[str]:
+        """The output's NUL-terminated records as text (file names keep undecodable bytes as surrogates)."""
+        return os.fsdecode(self.out).split("\0")[:-1]
+
+
+def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
+    """The error that a failed command stands for."""
+    lines = [line.strip() for line in error.splitlines() if line.strip()]
+    last = lines[-1][:_SHOWN] if lines else f"exit code {code}"
+    if "No space left on device" in error or "Disk quota exceeded" in error:
+        return DiskFull(f"git could not write: {last}")
+    if "Read-only file system" in error:
+        return StoreReadOnly(f"git could not write: {last}", "Check that the file system is not mounted read-only.")
+    shown = " ".join(command)
+    return GitFailed(
+        f"`{shown[:_SHOWN]}` failed: {last}",
+        "Run `nobrakes doctor`; `git fsck` says whether the repository itself is whole.",
+    )
+
+
+def environment_of(given: Mapping[str, str]) -> tuple[list[str], Mapping[str, str]]:
+    """What has to stand before a command, and its environment, so that no GIT_* of ours gets through."""
+    prefix: list[str] = []
+    for name in strays(given):
+        # -u and not -i: values on a command line can be read by everyone on the machine
+        prefix += ["-u", name]
+    return (["env", *prefix] if prefix else []), given
+
+
+def run(
+    arguments: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str] = PLUMBING,
+    stdin: bytes | IO[bytes] | None = None,
+    stdout: IO[bytes] | None = None,
+    expect: Sequence[int] = (0,),
+) -> Answer:
+    """Run `git ARGUMENTS` in `cwd` and return how it ended; `stdout` receives the output instead of the answer."""
+    prefix, environment = environment_of(env)
+    opened: IO[bytes] | None = None
+    if isinstance(stdin, bytes):
+        opened = tempfile.TemporaryFile()  # noqa: SIM115 - closed below; GitPython wants a real file
+        opened.write(stdin)
+        opened.seek(0)
+    try:
+        code, out, error = _execute(
+            [*prefix, "git", *arguments],
+            cwd,
+            istream=opened if opened is not None else stdin,
+            output_stream=stdout,
+            env=environment,
+        )
+    finally:
+        if opened is not None:
+            opened.close()
+    answer = Answer(code, out if isinstance(out, bytes) else b"", error)
+    if code not in expect:
+        raise failure(["git", *arguments], code, error)
+    return answer
+
+
+def _execute(command: list[str], cwd: str, **options: Any) -> tuple[int, Any, str]:
+    # quiet: GitPython else raises ImportError where git is missing, and we have a better word for it
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    import git
+    from git.exc import GitCommandNotFound
+
+    if not os.path.isdir(cwd):
+        # GitPython would quietly run in the current folder instead
+        raise GitFailed(f"`{' '.join(command)[:_SHOWN]}` cannot run: the folder {cwd} is gone")
+    try:
+        code, out, error = git.Git(cwd).execute(
+            command,
+            with_extended_output=True,
+            with_exceptions=False,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+            **options,
+        )
+    except GitCommandNotFound:
+        raise GitTooOld("git is not installed, or not on the PATH") from None
+    except OSError as error:
+        raise failure(command, -1, str(error)) from None
+    return code, out, error
+
+
+def converse(arguments: Sequence[str], cwd: str, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """Start a git command that goes on answering through its stdin and stdout."""
+    import subprocess
+
+    # not by GitPython: its stderr pipe, which nobody empties, would stop a long conversation
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        return subprocess.Popen(
+            ["git", *arguments],
+            cwd=cwd,
+            env={**bare, **env},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError as error:
+        raise failure(["git", *arguments], -1, str(error)) from None
+
+
+def version() -> tuple[int, ...]:
+    """The installed git's version; GitTooOld below 2.38 and where there is none."""
+    answer = run(["version"], cwd="/")
+    found = parse_version(answer.text)
+    if found < OLDEST:
+        shown = ".".join(map(str, found)) or answer.text[:40]
+        raise GitTooOld(f"git {shown} is too old; the Reviewer needs 2.38")
+    return found
+
+
+def parse_version(text: str) -> tuple[int, ...]:
+    """The numbers in `git version 2.39.5 (Apple Git-154)`; empty when there are none."""
+    words = text.split()
+    numbers = words[2].split(".") if len(words) > 2 else []
+    found: list[int] = []
+    for number in numbers[:3]:
+        if not number.isdigit():
+            break
+        found.append(int(number))
+    return tuple(found)

@@ -1,0 +1,131 @@
+"""Committing a few files on main by plumbing: no hook, no checkout, whatever else the human's worktree holds.
+
+1. Contents that main has already are no commit.
+2. One `fast-import` writes blobs, trees and the commit and moves main, if main is still an ancestor: when it moved
+   meanwhile the commit is made anew on what it is now.
+3. In a worktree of main only the index entries of these paths follow, where they were main's; files stay as they are.
+"""
+
+import contextlib
+import os
+from collections.abc import Mapping
+
+from ..core.errors import GitFailed
+from ..ports import Message
+from . import commands, refs, worktrees
+from .messages import compose, person
+from .objects import EXECUTABLE, FILE, Entry, Objects
+from .place import Place
+from .worktrees import Worktree
+
+_TRIES = 5
+
+Files = Mapping[str, bytes | None]
+
+
+class Committer:
+    """Commits files on main."""
+
+    def __init__(self, place: Place, objects: Objects) -> None:
+        self.place = place
+        self.objects = objects
+
+    def commit_files(self, files: Files, message: Message) -> str | None:
+        """Commit these contents (None removes) on main; None: nothing differed."""
+        for path in files:
+            _require_path(path)
+        for _ in range(_TRIES):
+            main = refs.main(self.place)
+            before = {path: self.objects.entry(main, path) for path in files}
+            wanted = {path: content for path, content in files.items() if self._differs(before[path], content)}
+            if not wanted:
+                return None
+            commit = self._commit(main, before, wanted, message)
+            if commit is not None:
+                return commit
+        raise GitFailed("main moves faster than nobrakes can commit on it", "Try again in a moment.")
+
+    def _differs(self, entry: Entry | None, content: bytes | None) -> bool:
+        if entry is None or content is None:
+            return entry is not None or content is not None
+        return entry.mode not in (FILE, EXECUTABLE) or self.objects.content(entry.id) != content
+
+    def _commit(self, main: str, before: Mapping[str, Entry | None], files: Files, message: Message) -> str | None:
+        with contextlib.ExitStack() as stack:
+            holders = []
+            for holder in worktrees.of_main(self.place):
+                if holder.under_way() in ("a rebase", "a rebase or `git am`"):
+                    raise GitFailed(f"a rebase of main is under way in {holder.path}", "Finish it, then try again.")
+                if not stack.enter_context(worktrees.locked(holder)):
+                    raise GitFailed(f"another git command works in {holder.path}", "Try again when it has ended.")
+                holders.append(holder)
+            answer = self.place.run(
+                ["fast-import", "--quiet", "--date-format=raw"],
+                stdin=_stream(self.place.ref, main, before, files, message),
+                expect=(0, 1),
+            )
+            if answer.code != 0:
+                if refs.main(self.place) != main:
+                    return None
+                raise commands.failure(["git", "fast-import"], answer.code, answer.error)
+            commit = answer.text
+            for holder in holders:
+                self._refresh(holder, before, commit, files)
+            return commit
+
+    def _refresh(self, holder: Worktree, before: Mapping[str, Entry | None], commit: str, files: Files) -> None:
+        """Bring the index entries along that were still main's."""
+        asked = ["ls-files", "-s", "-z", "--", *(f":(literal,top){path}" for path in files)]
+        staged: dict[str, tuple[str, str]] = {}
+        for record in commands.run(asked, cwd=holder.path, env=holder.env).records:
+            head, _, path = record.partition("\t")
+            mode, oid, stage = head.split(" ")
+            # an entry in conflict is a human's, like every other difference
+            staged[path] = (mode, oid) if stage == "0" else ("conflict", "")
+        lines = []
+        for path in files:
+            old, new = before[path], self.objects.entry(commit, path)
+            if staged.get(path) == ((old.mode, old.id) if old else None):
+                mode, oid = (new.mode, new.id) if new else ("0", "0" * len(commit))
+                lines.append(f"{mode} {oid}\t".encode() + os.fsencode(path) + b"\0")
+        if lines:
+            commands.run(["update-index", "-z", "--index-info"], cwd=holder.path, env=holder.env, stdin=b"".join(lines))
+            commands.run(["update-index", "-q", "--refresh"], cwd=holder.path, env=holder.env, expect=(0, 1))
+            worktrees.publish(holder)
+
+
+def _stream(ref: str, main: str, before: Mapping[str, Entry | None], files: Files, message: Message) -> bytes:
+    """What fast-import reads; it answers with the commit's id."""
+    when = f"{max(0, int(message.when))} +0000"
+    author = person(message.author)
+    text = compose(message).encode("utf-8", "replace")
+    out = [
+        b"feature done\n",
+        f"commit {ref}\nmark :1\n".encode(),
+        f"author {author.name} <{author.email}> {when}\n".encode("utf-8", "replace"),
+        f"committer nobrakes <nobrakes@nobrakes.invalid> {when}\n".encode(),
+        b"data %d\n%s\n" % (len(text), text),
+        f"from {main}\n".encode(),
+    ]
+    for path, content in sorted(files.items()):
+        if content is None:
+            out.append(b"D " + _quoted(path) + b"\n")
+        else:
+            entry = before[path]
+            mode = EXECUTABLE if entry is not None and entry.mode == EXECUTABLE else FILE
+            out.append(f"M {mode} inline ".encode() + _quoted(path) + b"\n")
+            out.append(b"data %d\n%s\n" % (len(content), content))
+    out.append(b"\nget-mark :1\ndone\n")
+    return b"".join(out)
+
+
+def _quoted(path: str) -> bytes:
+    """A path in fast-import's quoting: every byte that could end or change it as octal."""
+    quoted = b"".join(bytes([c]) if 0x20 < c < 0x7F and c not in b'"\\' else b"\\%03o" % c for c in os.fsencode(path))
+    return b'"' + quoted + b'"'
+
+
+def _require_path(path: str) -> None:
+    parts = path.split("/")
+    if not path or "\0" in path or any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts):
+        raise GitFailed(f"'{path[:80]}' is not a path that can be committed")

@@ -1,0 +1,85 @@
+"""The environment and configuration that git runs under: ours, never the caller's and never an agent's.
+
+1. Every GIT_* variable of the calling process is dropped, but for those that say where the human's configuration
+   is; only what stands here reaches git.
+2. PLUMBING ignores the system's and the human's configuration: object work gives the same result everywhere.
+3. CHECKOUT keeps them: files in the human's own worktree are written with the human's own filters and line ends.
+4. Hooks, background upkeep, signing and prompts are off in both.
+"""
+
+import os
+from collections.abc import Mapping
+
+NAME = "nobrakes"
+EMAIL = "nobrakes@nobrakes.invalid"
+
+_SETTINGS = (
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("protocol.ext.allow", "never"),
+    ("submodule.recurse", "false"),
+    ("commit.gpgSign", "false"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("merge.renames", "true"),
+    ("merge.directoryRenames", "conflict"),
+    ("checkout.workers", "8"),
+    # a power cut must not leave main on a commit whose objects never reached the disk
+    ("core.fsync", "committed,loose-object,reference"),
+    ("core.fsyncMethod", "batch"),
+    # explicit git folders are trusted anyway; this is for the discovery of someone else's, by root
+    ("safe.directory", "*"),
+)
+
+
+def _numbered(settings: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    numbered = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings):
+        numbered[f"GIT_CONFIG_KEY_{number}"] = key
+        numbered[f"GIT_CONFIG_VALUE_{number}"] = value
+    return numbered
+
+
+_ALWAYS = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS": "",
+    "GIT_EDITOR": ":",
+    "GIT_PAGER": "cat",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_COMMITTER_NAME": NAME,
+    "GIT_COMMITTER_EMAIL": EMAIL,
+    "GIT_AUTHOR_NAME": NAME,
+    "GIT_AUTHOR_EMAIL": EMAIL,
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
+}
+
+CHECKOUT: Mapping[str, str] = {**_ALWAYS, **_numbered(_SETTINGS)}
+"""For the human's own worktrees."""
+
+PLUMBING: Mapping[str, str] = {
+    **_ALWAYS,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    **_numbered((*_SETTINGS, ("core.attributesFile", "/dev/null"))),
+}
+"""For objects, refs and everything that an agent had its hands on."""
+
+
+_HARMLESS = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+
+
+def strays(given: Mapping[str, str]) -> list[str]:
+    """The GIT_* variables of this process that `given` does not overrule; they must not reach git."""
+    return [
+        name
+        for name in os.environ
+        if name.startswith("GIT_")
+        and not name.startswith("GIT_PYTHON_")
+        and name not in given
+        and name not in _HARMLESS
+    ]

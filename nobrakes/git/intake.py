@@ -1,0 +1,59 @@
+"""Taking a branch in from an agent's clone: objects only, checked, and then one ref of our own.
+
+1. The branch's head is read by hand (see clones); git runs in our repository under our configuration, with the
+   clone's objects as a second place to read from. It never starts in the clone.
+2. What main does not have is packed, and unpacked with --strict: every object is hashed and checked again, and
+   every link must lead to an object that we have. So nothing broken or missing comes in.
+3. The pack is taken from head to main whatever lies about already: what a killed run left cannot make holes.
+"""
+
+import os
+import tempfile
+from typing import IO
+
+from ..core.errors import GitFailed
+from . import clones
+from .objects import Objects
+from .place import Place
+
+_UNPACKED = 100
+"""Up to this many objects become files of their own; more stay in a pack, as with git's own fetch."""
+
+
+def take(place: Place, objects: Objects, main: str, clone: str, head: str) -> None:
+    """Copy the commit `head` and what it needs from the clone; GitFailed when that is not there whole."""
+    if head == main:
+        return
+    folder = clones.objects_folder(clone, place.objects)
+    with tempfile.TemporaryFile() as pack:
+        place.run(
+            ["pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
+            env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(folder)},
+            stdin=f"{head}\n--not\n{main}\n".encode(),
+            stdout=pack,
+        )
+        count = _count(pack)
+        if count > _UNPACKED:
+            place.run(["index-pack", "--stdin", "--strict", "--fix-thin"], stdin=pack)
+        elif count:
+            place.run(["unpack-objects", "-q", "--strict"], stdin=pack)
+    if objects.find(f"{head}^{{commit}}") is None:
+        raise GitFailed(f"the branch's head {head} is not a commit that could be taken in")
+
+
+def _count(pack: IO[bytes]) -> int:
+    """The number of objects in a pack, from its header; the file is rewound."""
+    pack.seek(8)
+    header = pack.read(4)
+    # the next process reads from the file's own position, so Python's buffer must not have moved it
+    os.lseek(pack.fileno(), 0, os.SEEK_SET)
+    pack.seek(0)
+    if len(header) != 4:
+        raise GitFailed("git pack-objects wrote no pack")
+    return int.from_bytes(header, "big")
+
+
+def _quoted(path: str) -> str:
+    """A path for a colon-separated variable, in git's quoting."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

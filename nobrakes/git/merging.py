@@ -1,0 +1,153 @@
+"""Merging without a worktree: trees by `merge-tree`, commits by `commit-tree`. Same input, same object ids.
+
+1. The committer is nobrakes and the dates are Message.when; the author is who did the work.
+2. Where `head` starts at `onto`, or a step's tree is its parent's, there is nothing to merge and git is not asked.
+3. A replay is linear: when `head` has merge commits of its own, the replay is one commit with all of it, since
+   neither parent's line alone holds what was done.
+4. git 2.38 has no --merge-base: the merge of one commit C is that of C with a commit on C's parent that has the
+   present tree, so that the parent is the base.
+"""
+
+from collections.abc import Sequence
+
+from ..core.errors import GitFailed
+from ..ports import Candidate, Conflict, Message
+from .history import History
+from .messages import compose, person, with_trailers
+from .objects import Commit, Objects
+from .place import Place
+
+_DETAIL = 4000
+
+
+class Merger:
+    """Makes candidates for main."""
+
+    def __init__(self, place: Place, objects: Objects, history: History) -> None:
+        self.place = place
+        self.objects = objects
+        self.history = history
+
+    def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since they parted."""
+        fork = self.history.fork(onto, head)
+        if fork == onto:
+            tree: str | Conflict = self.objects.commit(head).tree
+        elif fork == head:
+            tree = self.objects.commit(onto).tree
+        elif fork is None:
+            return Conflict((), "the branch has no commit in common with main")
+        else:
+            tree = self._merge(onto, head)
+        return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
+
+    def replay(self, onto: str, head: str, message: Message) -> tuple[Candidate, ...] | Conflict:
+        """`head`'s commits one by one on `onto`; those that add nothing there are left out, but for the last."""
+        fork = self.history.fork(onto, head)
+        if fork is None:
+            return Conflict((), "the branch has no commit in common with main")
+        commits = self.history.since(fork, head)
+        if not commits or any(len(commit.parents) != 1 for commit in commits):
+            whole = self.squash(onto, head, message)
+            return whole if isinstance(whole, Conflict) else (whole,)
+        steps: list[Candidate] = []
+        tip, tree = onto, self.objects.commit(onto).tree
+        for commit in commits:
+            merged = self._pick(commit, tree)
+            if isinstance(merged, Conflict):
+                return merged
+            if merged != tree:
+                tip, tree = self._rewrite(commit, merged, tip, message), merged
+                steps.append(Candidate(tip, tree))
+        return tuple(steps) or (self._commit(tree, onto, message),)
+
+    def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
+        """A chain on `onto` of the steps' trees, each with its step's text and author."""
+        tip = Candidate(onto, self.objects.commit(onto).tree)
+        for step in steps:
+            commit = self.objects.commit(step.commit)
+            tip = Candidate(self._rewrite(commit, step.tree, tip.commit, message), step.tree)
+        return tip
+
+    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
+        """A commit on `onto` that takes `commit` back (a merge: what it brought to its first parent)."""
+        bad = self.objects.commit(commit)
+        before = self.objects.commit(bad.parents[0]).tree if bad.parents else self._empty_tree()
+        if self.objects.commit(onto).tree == bad.tree:
+            return self._commit(before, onto, message)
+        tree = self._merge(onto, self._joint(before, commit))
+        return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
+
+    def _pick(self, commit: Commit, tree: str) -> str | Conflict:
+        """The tree with what `commit` changed against its parent."""
+        parent = self.objects.commit(commit.parents[0])
+        if parent.tree == tree:
+            return commit.tree
+        if commit.tree == parent.tree:
+            return tree
+        return self._merge(self._joint(tree, parent.id), commit.id)
+
+    def _joint(self, tree: str, parent: str) -> str:
+        """A commit that nobody will see, for `merge-tree` to find `parent` as the base."""
+        return self._write(tree, parent, "", {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"})
+
+    def _merge(self, ours: str, theirs: str) -> str | Conflict:
+        answer = self.place.run(["merge-tree", "--write-tree", "-z", "--name-only", ours, theirs], expect=(0, 1))
+        records = answer.records
+        if not records:
+            raise GitFailed(f"git merge-tree gave no tree for {ours} and {theirs}: {answer.error[:200]}")
+        if answer.code == 0:
+            return records[0]
+        end = records.index("", 1) if "" in records[1:] else len(records)
+        return Conflict(tuple(sorted(set(records[1:end]))), _detail(records[end + 1 :]))
+
+    def _rewrite(self, commit: Commit, tree: str, parent: str, message: Message) -> str:
+        """`commit` with another tree and parent, its author and text kept, the trailers added."""
+        name, _, rest = commit.author.rpartition(" <")
+        email, _, date = rest.partition("> ")
+        who = person(f"{name} <{email}>") if email.strip() else person(message.author)
+        author = {"GIT_AUTHOR_NAME": who.name, "GIT_AUTHOR_EMAIL": who.email, "GIT_AUTHOR_DATE": _when(date, message)}
+        text = with_trailers(commit.message.replace("\0", ""), message.trailers)
+        return self._write(tree, parent, text, {**author, "GIT_COMMITTER_DATE": _date(message.when)})
+
+    def _commit(self, tree: str, parent: str, message: Message) -> Candidate:
+        who = person(message.author)
+        env = {
+            "GIT_AUTHOR_NAME": who.name,
+            "GIT_AUTHOR_EMAIL": who.email,
+            "GIT_AUTHOR_DATE": _date(message.when),
+            "GIT_COMMITTER_DATE": _date(message.when),
+        }
+        return Candidate(self._write(tree, parent, compose(message), env), tree)
+
+    def _write(self, tree: str, parent: str, text: str, env: dict[str, str]) -> str:
+        content = text.encode("utf-8", "replace")
+        return self.place.run(["commit-tree", tree, "-p", parent], env=env, stdin=content).text
+
+    def _empty_tree(self) -> str:
+        return self.place.run(["mktree"], stdin=b"").text
+
+
+def _date(when: float) -> str:
+    # "@" keeps git from reading small numbers as anything else than seconds
+    return f"@{max(0, int(when))} +0000"
+
+
+def _when(date: str, message: Message) -> str:
+    """The author's date as stored, or the message's where that is nonsense."""
+    seconds, _, zone = date.partition(" ")
+    whole = seconds.isdigit() and len(seconds) <= 11 and len(zone) == 5 and zone[0] in "+-" and zone[1:].isdigit()
+    return f"@{seconds} {zone}" if whole else _date(message.when)
+
+
+def _detail(records: Sequence[str]) -> str:
+    """git's own words about the conflicts: per message a count, that many paths, a kind and a text."""
+    lines, place = [], 0
+    while place < len(records) and records[place].isdigit():
+        text = place + 2 + int(records[place])
+        if text >= len(records):
+            break
+        if records[text - 1] != "Auto-merging":
+            lines.append(records[text].strip())
+        place = text + 1
+    return "\n".join(lines)[:_DETAIL]

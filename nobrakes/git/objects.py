@@ -1,0 +1,173 @@
+"""Reading objects through one lasting `git cat-file --batch-command`: a question costs no process.
+
+1. An object never changes, so what was read once is remembered (small answers only).
+2. The process ends by itself when this one does, since its input closes; when it dies, the next question starts
+   another.
+"""
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.errors import GitFailed
+from . import commands
+from .place import Place
+
+_REMEMBERED = 4096
+FOLDER = "040000"
+FILE = "100644"
+EXECUTABLE = "100755"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit as stored. `author` is the whole line: name, address, seconds, zone."""
+
+    id: str
+    tree: str
+    parents: tuple[str, ...]
+    author: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a path is in a tree: git's octal mode and the object."""
+
+    mode: str
+    id: str
+
+
+class Objects:
+    """The objects of one repository."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._process: Any = None
+        self._lock = threading.Lock()
+        self._commits: dict[str, Commit] = {}
+
+    def close(self) -> None:
+        """End the process that answers; the next question starts another."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.stdin.close()
+            process.stdout.close()
+            process.wait()
+
+    def _ask(self, question: bytes) -> tuple[str, str, bytes] | None:
+        """(object id, type, content) for a `contents NAME` or `info NAME`; None: there is no such object."""
+        with self._lock:
+            for last in (False, True):
+                if self._process is None:
+                    self._process = commands.converse(
+                        ["cat-file", "--batch-command", "-z"], self.place.git_dir, self.place.plumbing
+                    )
+                try:
+                    return self._exchange(question)
+                except (OSError, EOFError):
+                    self._drop()
+                    if last:
+                        raise GitFailed(f"git cat-file does not answer about {os.fsdecode(question)[:100]}") from None
+        raise AssertionError("unreachable")
+
+    def _exchange(self, question: bytes) -> tuple[str, str, bytes] | None:
+        process = self._process
+        process.stdin.write(question + b"\0")
+        process.stdin.flush()
+        head = process.stdout.readline()
+        if not head.endswith(b"\n"):
+            raise EOFError
+        words = head[:-1].rsplit(b" ", 2)
+        # "<name> missing", "<name> ambiguous": a name may hold spaces and line breaks, but never ends a good head
+        if len(words) != 3 or not words[2].isdigit():
+            while not head.endswith((b" missing\n", b" ambiguous\n")):
+                head = process.stdout.readline()
+                if not head:
+                    raise EOFError
+            return None
+        content = b""
+        if question.startswith(b"contents"):
+            size = int(words[2])
+            content = process.stdout.read(size + 1)
+            if len(content) != size + 1:
+                raise EOFError
+            content = content[:-1]
+        return words[0].decode("ascii"), words[1].decode("ascii"), content
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        """(object id, type) of what `name` stands for in git's own grammar; None: nothing."""
+        answer = self._ask(b"info " + os.fsencode(name))
+        return None if answer is None else answer[:2]
+
+    def content(self, name: str) -> bytes | None:
+        """The raw content of an object; None: not there."""
+        answer = self._ask(b"contents " + os.fsencode(name))
+        return None if answer is None else answer[2]
+
+    def commit(self, commit: str) -> Commit:
+        """The commit; GitFailed when there is none with this id."""
+        known = self._commits.get(commit)
+        if known is not None:
+            return known
+        answer = self._ask(b"contents " + os.fsencode(commit) + b"^{commit}")
+        if answer is None:
+            raise GitFailed(f"the repository has no commit {commit[:64]}")
+        found = parse_commit(answer[0], answer[2])
+        if len(self._commits) >= _REMEMBERED:
+            self._commits.clear()
+        self._commits[commit] = found
+        return found
+
+    def entries(self, tree: str) -> dict[str, Entry] | None:
+        """What a folder holds, by name; `tree` is any name of a tree. None: not there, or no folder."""
+        answer = self._ask(b"contents " + os.fsencode(tree))
+        if answer is None or answer[1] != "tree":
+            return None
+        return parse_tree(answer[2], len(answer[0]) // 2)
+
+    def entry(self, commit: str, path: str) -> Entry | None:
+        """What the path is in the commit; None: not there."""
+        folder, _, name = path.rpartition("/")
+        entries = self.entries(f"{commit}:{folder}" if folder else f"{commit}^{{tree}}")
+        return None if entries is None else entries.get(name)
+
+
+def parse_commit(commit: str, raw: bytes) -> Commit:
+    """A commit from its stored bytes; undecodable bytes of the message are replaced."""
+    head, _, message = raw.partition(b"\n\n")
+    tree, author, parents, encoding = "", "", [], "utf-8"
+    for line in head.split(b"\n"):
+        key, _, value = line.partition(b" ")
+        if key == b"tree":
+            tree = value.decode("ascii")
+        elif key == b"parent":
+            parents.append(value.decode("ascii"))
+        elif key == b"author":
+            author = value.decode("utf-8", "replace")
+        elif key == b"encoding":
+            encoding = value.decode("ascii", "replace")
+    try:
+        text = message.decode(encoding, "replace")
+    except LookupError:
+        text = message.decode("utf-8", "replace")
+    return Commit(commit, tree, tuple(parents), author, text)
+
+
+def parse_tree(raw: bytes, width: int) -> dict[str, Entry]:
+    """A tree from its stored bytes; `width` is the length of an object id in bytes."""
+    entries: dict[str, Entry] = {}
+    place = 0
+    while place < len(raw):
+        space = raw.index(b" ", place)
+        end = raw.index(b"\0", space)
+        mode = raw[place:space].decode("ascii").zfill(6)
+        oid = raw[end + 1 : end + 1 + width]
+        entries[os.fsdecode(raw[space + 1 : end])] = Entry(mode, oid.hex())
+        place = end + 1 + width
+    return entries

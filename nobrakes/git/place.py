@@ -1,0 +1,103 @@
+"""Where the repository is: its git folder, its own worktree, and how commands are run there.
+
+1. The git folder is named to every command; git never searches for it, and ownership is no question then.
+2. Object work runs with the git folder as its worktree and with no index, so that neither the human's files nor
+   the human's index (attributes!) can change what comes out of it.
+3. What cannot change while a process lives (folders, the kind of repository) is asked once, when first needed.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import IO
+
+from ..core.errors import GitFailed, NotARepository
+from . import commands
+from .environment import CHECKOUT, PLUMBING
+
+_WANTED = (
+    "core.filemode",
+    "core.symlinks",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.worktree",
+    "core.bare",
+    "extensions.objectformat",
+)
+
+
+class Place:
+    """One repository, found from a folder inside it (or from a bare one)."""
+
+    def __init__(self, root: str, main: str) -> None:
+        self.root = root
+        self.branch = main
+        self.ref = f"refs/heads/{main}"
+
+    @cached_property
+    def git_dir(self) -> str:
+        """The git folder that all worktrees share."""
+        commands.version()
+        asked = ["rev-parse", "--path-format=absolute", "--git-common-dir"]
+        try:
+            return os.path.realpath(commands.run(asked, cwd=self.root, env=CHECKOUT).text)
+        except GitFailed as error:
+            raise NotARepository(f"{self.root} is in no git repository: {error}") from None
+
+    @cached_property
+    def objects(self) -> str:
+        """The folder with the repository's objects."""
+        return os.path.join(self.git_dir, "objects")
+
+    @property
+    def shallow(self) -> str:
+        """The file that says where a shallow history ends; empty for a whole history."""
+        file = os.path.join(self.git_dir, "shallow")
+        return file if os.path.isfile(file) else ""
+
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
+        """The repository's own settings that say what kind of repository and file system it is."""
+        answer = self.run(["config", "--local", "--includes", "-z", "--list"])
+        found: dict[str, str] = {}
+        for record in answer.records:
+            key, _, value = record.partition("\n")
+            if key in _WANTED:
+                found[key] = value
+        return found
+
+    @cached_property
+    def worktree(self) -> str | None:
+        """The repository's own worktree; None for a bare repository."""
+        if self.settings.get("core.bare", "").lower() in ("true", "yes", "on", "1"):
+            return None
+        named = self.settings.get("core.worktree")
+        if named:
+            return os.path.realpath(os.path.join(self.git_dir, named))
+        if os.path.basename(self.git_dir) == ".git":
+            return os.path.dirname(self.git_dir)
+        # `git init --separate-git-dir`: nothing in the git folder says where its worktree is
+        return os.path.realpath(self.root) if os.path.isfile(os.path.join(self.root, ".git")) else None
+
+    @cached_property
+    def plumbing(self) -> Mapping[str, str]:
+        """The environment of object work in this repository."""
+        return {
+            **PLUMBING,
+            "GIT_DIR": self.git_dir,
+            "GIT_WORK_TREE": self.git_dir,
+            "GIT_INDEX_FILE": os.path.join(self.git_dir, "nobrakes-has-no-index"),
+        }
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | IO[bytes] | None = None,
+        stdout: IO[bytes] | None = None,
+        expect: Sequence[int] = (0,),
+    ) -> commands.Answer:
+        """Run git on the repository's objects and refs, `env` added."""
+        environment = self.plumbing if env is None else {**self.plumbing, **env}
+        return commands.run(arguments, cwd=self.git_dir, env=environment, stdin=stdin, stdout=stdout, expect=expect)

@@ -1,0 +1,107 @@
+"""Refs: read by hand where that is safe, moved by compare-and-swap only.
+
+1. nobrakes writes refs below refs/nobrakes/ and main, nothing else.
+2. A loose ref file that holds an object id is the truth in every git with file refs; anything else is asked of git.
+"""
+
+import os
+import re
+
+from ..core.errors import GitFailed, NoMain
+from .place import Place
+
+OWN = "refs/nobrakes"
+INCOMING = f"{OWN}/incoming"
+ARCHIVE = f"{OWN}/archive"
+
+_OID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*\Z")
+
+
+def is_oid(text: str) -> bool:
+    """Whether the text is a full object id."""
+    return _OID.match(text) is not None
+
+
+def own_ref(name: str) -> str:
+    """The ref refs/nobrakes/<name>; GitFailed for a name that git would refuse or read otherwise."""
+    if not _NAME.match(name) or ".." in name or any(part.endswith((".lock", ".")) for part in name.split("/")):
+        raise GitFailed(f"'{name[:80]}' cannot be part of a ref's name")
+    return f"{OWN}/{name}"
+
+
+def loose(git_dir: str, ref: str) -> str | None:
+    """The object id in a loose ref's file; None: no such file, or something else in it."""
+    try:
+        with open(os.path.join(git_dir, ref), encoding="ascii", errors="replace") as file:
+            text = file.read(80).strip()
+    except OSError:
+        return None
+    return text if is_oid(text) else None
+
+
+def read(place: Place, ref: str) -> str | None:
+    """The object that the ref points to; None: no such ref."""
+    found = loose(place.git_dir, ref)
+    if found is not None:
+        return found
+    answer = place.run(["rev-parse", "--verify", "--quiet", "--end-of-options", ref], expect=(0, 1))
+    return answer.text if answer.code == 0 else None
+
+
+def main(place: Place) -> str:
+    """The commit that main points to; NoMain."""
+    found = read(place, place.ref)
+    if found is None:
+        raise NoMain(f"the branch '{place.branch}' does not exist yet")
+    return found
+
+
+def swap(place: Place, ref: str, new: str, old: str, why: str) -> bool:
+    """Move the ref from `old` to `new`; False: it is somewhere else. GitFailed: it could not be written."""
+    try:
+        place.run(["update-ref", "-m", why, "--no-deref", ref, new, old])
+    except GitFailed:
+        if read(place, ref) != old:
+            return False
+        raise
+    return True
+
+
+def _is_gone(git_dir: str, ref: str) -> bool:
+    """Whether the ref surely does not exist, so that no process is needed to remove it."""
+    if os.path.isdir(os.path.join(git_dir, "reftable")) or os.path.lexists(os.path.join(git_dir, ref)):
+        return False
+    try:
+        with open(os.path.join(git_dir, "packed-refs"), "rb") as file:
+            return f" {ref}\n".encode() not in file.read()
+    except FileNotFoundError:
+        return True
+
+
+def update(place: Place, wanted: dict[str, str | None]) -> None:
+    """Set refs of our own to objects, None removes; all in one transaction, and nothing when all are so already."""
+    lines = []
+    for ref, commit in wanted.items():
+        if not ref.startswith(f"{OWN}/"):
+            raise GitFailed(f"{ref} is not a ref of nobrakes")
+        if commit is None:
+            if not _is_gone(place.git_dir, ref):
+                lines.append(f"delete {ref}\n")
+        elif loose(place.git_dir, ref) != commit:
+            lines.append(f"update {ref} {commit}\n")
+    if lines:
+        place.run(["update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
+
+
+def below(place: Place, *prefixes: str, newest_first: bool = False) -> list[tuple[str, str]]:
+    """(ref, object id) below the prefixes, by name or by commit date."""
+    asked = ["for-each-ref", "--format=%(refname)%00%(objectname)"]
+    if newest_first:
+        asked += ["--sort=-refname", "--sort=-creatordate"]
+    pairs = []
+    for line in place.run([*asked, *prefixes]).text.split("\n"):
+        ref, _, commit = line.partition("\0")
+        if commit:
+            pairs.append((ref, commit))
+    return pairs

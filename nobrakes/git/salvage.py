@@ -1,0 +1,134 @@
+"""A commit of what lies in a clone: committed or not, tracked or not, with or without its .git.
+
+1. git runs with a git folder of our own making (no filters, no hooks, no fsmonitor are configured there), our
+   repository's objects, an index of our own, and the clone merely as the worktree. Nothing the agent wrote is
+   configuration; its .gitattributes can only name filters that do not exist.
+2. What .gitignore ignores is left out. Repositories inside the clone are taken as plain files.
+3. The same files give the same commit.
+"""
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+
+from ..core.errors import DiskFull
+from . import commands
+from .environment import PLUMBING
+from .objects import Objects
+from .place import Place
+
+
+def salvage(place: Place, objects: Objects, clone: str, base: str, index: str, text: str) -> str | None:
+    """A commit on `base` with the clone's files; None: they are those of `base`.
+
+    `index` is a copy of the index that the clone was made with, if it exists: it saves reading unchanged files.
+    """
+    commit = objects.commit(base)
+    with _git_folder(place) as (folder, env):
+        if os.path.isfile(index):
+            # with its times: git compares them with the files'
+            shutil.copy2(index, os.path.join(folder, "index"))
+        else:
+            commands.run(["read-tree", base], cwd=clone, env=env)
+        _add(clone, env)
+        tree = commands.run(["write-tree"], cwd=clone, env=env).text
+        if tree == commit.tree:
+            return None
+        # the base's own date, so that doing it again gives the same id
+        when = "@" + " ".join(commit.author.rsplit(" ", 2)[1:])
+        dated = {**env, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
+        return commands.run(["commit-tree", tree, "-p", base], cwd=clone, env=dated, stdin=text.encode()).text
+
+
+@contextlib.contextmanager
+def _git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """A git folder of our own with nothing in it, over the repository's objects."""
+    try:
+        folder = tempfile.mkdtemp(prefix="nobrakes-salvage-")
+    except OSError as error:
+        raise DiskFull(f"no temporary folder can be made: {error.strerror}") from None
+    try:
+        os.mkdir(os.path.join(folder, "refs"))
+        os.mkdir(os.path.join(folder, "objects"))
+        sha256 = place.settings.get("extensions.objectformat") == "sha256"
+        config = f"[core]\n\trepositoryformatversion = {int(sha256)}\n"
+        for key in ("filemode", "symlinks", "ignorecase", "precomposeunicode"):
+            if f"core.{key}" in place.settings:
+                config += f"\t{key} = {place.settings['core.' + key]}\n"
+        config += "[extensions]\n\tobjectformat = sha256\n" if sha256 else ""
+        for name, content in (("HEAD", "ref: refs/heads/none\n"), ("config", config)):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(content)
+        yield (
+            folder,
+            {
+                **PLUMBING,
+                "GIT_DIR": folder,
+                "GIT_WORK_TREE": ".",
+                "GIT_INDEX_FILE": os.path.join(folder, "index"),
+                "GIT_OBJECT_DIRECTORY": place.objects,
+            },
+        )
+    finally:
+        shutil.rmtree(folder)
+
+
+def _add(clone: str, env: Mapping[str, str]) -> None:
+    """Bring the index to what lies in the clone."""
+    answer = commands.run(["add", "-A"], cwd=clone, env=env, expect=(0, 1, 128))
+    if answer.code == 0 and "embedded git repository" not in answer.error:
+        return
+    if "Permission denied" in answer.error:
+        _open_up(clone)
+    _add_by_name(clone, env)
+
+
+def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
+    """The slow way: every path by its name, which also reaches into repositories inside the clone."""
+    listed = commands.run(["ls-files", "-z", "-c", "-o", "--exclude-standard"], cwd=clone, env=env).records
+    paths: list[str] = []
+    for path in dict.fromkeys(listed):
+        whole = os.path.join(clone, path)
+        if os.path.isdir(whole) and not os.path.islink(whole):
+            paths += _files_below(clone, path.rstrip("/"))
+            if not path.endswith("/"):
+                # the index holds it as a repository; its files take that place
+                commands.run(["update-index", "-z", "--force-remove", "--stdin"], cwd=clone, env=env, stdin=_z([path]))
+        else:
+            paths.append(path)
+    commands.run(
+        ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], cwd=clone, env=env, stdin=_z(paths)
+    )
+
+
+def _files_below(clone: str, folder: str) -> list[str]:
+    """The files and links in a folder of the clone, git folders left out."""
+    found = []
+    for parent, folders, names in os.walk(os.path.join(clone, folder)):
+        folders[:] = sorted(name for name in folders if name.casefold() != ".git")
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
+        for name in sorted((*names, *links)):
+            whole = os.path.join(parent, name)
+            mode = os.lstat(whole).st_mode
+            if name.casefold() != ".git" and (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+                found.append(os.path.relpath(whole, clone))
+    return found
+
+
+def _open_up(clone: str) -> None:
+    """Make readable what was made unreadable, from the top down; links are not followed."""
+    for parent, folders, names in os.walk(clone):
+        for name in (*folders, *names):
+            whole = os.path.join(parent, name)
+            mode = os.lstat(whole).st_mode
+            if stat.S_ISDIR(mode):
+                os.chmod(whole, stat.S_IMODE(mode) | stat.S_IRWXU)
+            elif stat.S_ISREG(mode):
+                os.chmod(whole, stat.S_IMODE(mode) | stat.S_IRUSR)
+
+
+def _z(paths: list[str]) -> bytes:
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)

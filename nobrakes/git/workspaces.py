@@ -1,0 +1,140 @@
+"""The private clones in which beads are worked on, and the fresh checkouts in which candidates are validated.
+
+1. A workspace exists whole or not at all, and lies in places.workspaces under its bead's id.
+2. Nothing of a clone is removed before all of it is kept under refs/nobrakes/archive/<bead>/. A clone whose branch
+   cannot be kept (objects missing, borrowed or broken) is put aside, not removed.
+3. The daemon reads a clone's files and never runs git by its configuration (see clones, intake and salvage).
+"""
+
+import os
+
+from ..core.bead import Bead, branch_of
+from ..core.errors import GitFailed
+from ..places import Places
+from ..ports import Argv, Workspace
+from . import clones, intake, refs, removal, salvage
+from .checkouts import INDEX, MAKING, making
+from .history import History
+from .messages import worker as identity
+from .objects import Objects
+from .place import Place
+
+_KEEP_INDEX_FROM = 100_000
+"""Bytes of the index from which a copy of it is kept: reading all files again would cost more than the copying."""
+
+BROKEN = "~broken-"
+"""What a clone's name gets, before the fence, when its branch cannot be read: a person has to look at it."""
+
+
+class Workspaces:
+    """The clones and checkouts of one repository."""
+
+    def __init__(self, place: Place, objects: Objects, history: History, places: Places) -> None:
+        self.place = place
+        self.objects = objects
+        self.history = history
+        self.places = places
+
+    def path(self, bead: str) -> str:
+        """Where the bead's clone is, or would be."""
+        return os.path.join(self.places.workspaces, bead)
+
+    def workspace(self, bead: Bead, start: str, worker: str) -> Workspace:
+        """The bead's clone; where it is missing or lost its branch, the commands that make it at `start`."""
+        path, branch = self.path(bead.id), branch_of(bead)
+        if os.path.lexists(path):
+            if self.has(bead.id) and clones.branch_head(path, branch) is not None:
+                return Workspace(path, branch)
+            self.retire(bead, bead.fence)
+        if not refs.is_oid(start):
+            raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")
+        index = path + INDEX if self._is_large() else ""
+        return Workspace(
+            path, branch, making(self.place, path, start, branch=branch, person=identity(worker), index=index)
+        )
+
+    def has(self, bead: str) -> bool:
+        """Whether the bead's clone exists whole."""
+        path = self.path(bead)
+        return clones.is_folder(path) and clones.is_folder(os.path.join(path, ".git"))
+
+    def take_in(self, bead: Bead, fence: int) -> str | None:
+        """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone, or no such branch."""
+        head = clones.branch_head(self.path(bead.id), branch_of(bead))
+        if head is None:
+            return None
+        ref = refs.own_ref(f"incoming/{bead.id}/{fence}")
+        self._bring(bead, head, ref)
+        refs.update(self.place, {ref: head})
+        return head
+
+    def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
+        """The commands that make a fresh detached checkout at `path`."""
+        self._require_scratch(path)
+        if not refs.is_oid(commit):
+            raise GitFailed(f"a checkout is made of a commit's full id, not of '{commit[:80]}'")
+        return making(self.place, os.path.abspath(path), commit)
+
+    def drop_scratch(self, path: str) -> None:
+        """Remove a scratch checkout."""
+        self._require_scratch(path)
+        removal.remove_below(self.places.scratch, path)
+
+    def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
+        """Keep the clone's branch and its uncommitted work; the refs made. GitFailed: the branch is broken."""
+        kept, broken = self._keep(bead, fence)
+        refs.update(self.place, dict(kept))
+        if broken is not None:
+            raise broken
+        return tuple(sorted(kept))
+
+    def retire(self, bead: Bead, fence: int) -> None:
+        """Archive, then remove the clone and the incoming refs; a broken clone is put aside instead."""
+        kept, broken = self._keep(bead, fence)
+        wanted: dict[str, str | None] = dict(kept)
+        for ref, _ in refs.below(self.place, f"{refs.INCOMING}/{bead.id}/"):
+            wanted[ref] = None
+        refs.update(self.place, wanted)
+        path = self.path(bead.id)
+        if broken is not None:
+            # what cannot be archived is not removed, and must not stand in the bead's way either
+            removal.set_aside(path, f"{path}{BROKEN}{fence}")
+        for leftover in (path, path + MAKING, path + INDEX):
+            removal.remove_below(self.places.workspaces, leftover)
+
+    def _keep(self, bead: Bead, fence: int) -> tuple[dict[str, str], GitFailed | None]:
+        """Bring all of the clone into our objects: the refs that have to hold it, and why its branch cannot be kept."""
+        path = self.path(bead.id)
+        if not clones.is_folder(path):
+            return {}, None
+        main = refs.main(self.place)
+        kept: dict[str, str] = {}
+        broken = None
+        head = clones.branch_head(path, branch_of(bead))
+        if head is not None:
+            try:
+                self._bring(bead, head, refs.own_ref(f"incoming/{bead.id}/{fence}"))
+            except GitFailed as error:
+                head, broken = None, error
+        if head is not None and not self.history.contains(head, main):
+            kept[refs.own_ref(f"archive/{bead.id}/{fence}-branch")] = head
+        text = f"Uncommitted work on {bead.id}\n\nKept by nobrakes before its workspace was removed.\n"
+        wip = salvage.salvage(self.place, self.objects, path, head or main, path + INDEX, text)
+        if wip is not None:
+            kept[refs.own_ref(f"archive/{bead.id}/{fence}-wip")] = wip
+        return kept, broken
+
+    def _bring(self, bead: Bead, head: str, ref: str) -> None:
+        if refs.loose(self.place.git_dir, ref) != head:
+            intake.take(self.place, self.objects, refs.main(self.place), self.path(bead.id), head)
+
+    def _is_large(self) -> bool:
+        try:
+            return os.stat(os.path.join(self.place.git_dir, "index")).st_size >= _KEEP_INDEX_FROM
+        except OSError:
+            # a bare repository has no index to judge by
+            return self.place.worktree is None
+
+    def _require_scratch(self, path: str) -> None:
+        if os.path.dirname(os.path.abspath(path)) != os.path.abspath(self.places.scratch):
+            raise GitFailed(f"{path} is not a folder directly in {self.places.scratch}")

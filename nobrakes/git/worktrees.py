@@ -1,0 +1,147 @@
+"""The human's worktrees that have main checked out, and what state a person left them in.
+
+1. Read from the files that git keeps, so that looking costs no process.
+2. A worktree in the middle of a merge, rebase or pick is somebody's work; main does not move under it.
+3. While main moves, the worktree's index.lock is ours: git's own commands wait their turn or say so. The lock file
+   names us, so that the next start can tell our stale one from a human's.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..core.errors import GitFailed, StoreReadOnly
+from .environment import CHECKOUT
+from .place import Place
+
+MARK = b"nobrakes"
+_COPY = "index.nobrakes"
+
+_UNDER_WAY = (
+    ("MERGE_HEAD", "a merge"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase or `git am`"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A worktree and its own git folder (for the first one the shared git folder)."""
+
+    path: str
+    git_dir: str
+
+    @property
+    def index(self) -> str:
+        """The worktree's index."""
+        return os.path.join(self.git_dir, "index")
+
+    @property
+    def copy(self) -> str:
+        """The index that we work on before it takes the other's place."""
+        return os.path.join(self.git_dir, _COPY)
+
+    @property
+    def lock(self) -> str:
+        """The file that git takes before it writes the index."""
+        return self.index + ".lock"
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The environment for git in this worktree: the human's own settings, and our copy of the index."""
+        return {**CHECKOUT, "GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.path, "GIT_INDEX_FILE": self.copy}
+
+    def under_way(self) -> str | None:
+        """What a person has begun here and not ended; None: nothing."""
+        for name, what in _UNDER_WAY:
+            if os.path.lexists(os.path.join(self.git_dir, name)):
+                return what
+        return None
+
+
+def _line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline().rstrip("\n")
+    except OSError:
+        return ""
+
+
+def all_of(place: Place) -> list[Worktree]:
+    """Every worktree of the repository that is there."""
+    found = [] if place.worktree is None else [Worktree(place.worktree, place.git_dir)]
+    linked = os.path.join(place.git_dir, "worktrees")
+    for name in sorted(os.listdir(linked)) if os.path.isdir(linked) else []:
+        git_dir = os.path.join(linked, name)
+        dot_git = _line(os.path.join(git_dir, "gitdir"))
+        path = os.path.dirname(os.path.normpath(os.path.join(git_dir, dot_git)))
+        if dot_git and os.path.isdir(path):
+            found.append(Worktree(path, git_dir))
+    return found
+
+
+def of_main(place: Place) -> list[Worktree]:
+    """The worktrees that main is checked out in, also those that rebase it just now."""
+    found = []
+    for worktree in all_of(place):
+        named = [_line(os.path.join(worktree.git_dir, "HEAD")).removeprefix("ref: ")]
+        named += [_line(os.path.join(worktree.git_dir, r, "head-name")) for r in ("rebase-merge", "rebase-apply")]
+        if place.ref in named:
+            found.append(worktree)
+    return found
+
+
+@contextlib.contextmanager
+def locked(worktree: Worktree) -> Iterator[bool]:
+    """Hold the worktree's index.lock, with a copy of its index to work on; False: somebody else holds it."""
+    try:
+        lock = os.open(worktree.lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        yield False
+        return
+    except OSError as error:
+        raise StoreReadOnly(f"{worktree.lock} cannot be made: {error.strerror}") from None
+    try:
+        os.write(lock, MARK)
+        os.close(lock)
+        _copy(worktree)
+        yield True
+    finally:
+        for leftover in (worktree.copy, worktree.copy + ".lock", worktree.lock):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(leftover)
+
+
+def _copy(worktree: Worktree) -> None:
+    import shutil
+
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(worktree.copy)
+    try:
+        # with its times: git compares them with the files' to know which ones it has to read
+        shutil.copy2(worktree.index, worktree.copy)
+    except FileNotFoundError:
+        return  # nothing was ever checked out or added here
+    except OSError as error:
+        raise GitFailed(f"{worktree.index} cannot be copied: {error.strerror}") from None
+
+
+def publish(worktree: Worktree) -> None:
+    """Put our copy of the index in the place of the worktree's own."""
+    os.replace(worktree.copy, worktree.index)
+
+
+def clear(worktree: Worktree) -> None:
+    """Remove the lock that a killed nobrakes left on the index; a human's is left alone."""
+    try:
+        with open(worktree.lock, "rb") as file:
+            if file.read(len(MARK) + 1) != MARK:
+                return
+    except OSError:
+        return
+    for leftover in (worktree.copy, worktree.copy + ".lock", worktree.lock):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(leftover)

@@ -1,0 +1,77 @@
+"""The guard that an agent CLI asks before each tool call: exit 0 lets it through, exit 2 and a reason refuses it.
+
+1. It only advises: the private clone and the Reviewer's look at the tree are the walls. It saves agents from trying.
+2. It fails closed: input that it cannot read, an environment that does not say who asks, a bug, 8 seconds: all no.
+3. It runs thousands of times a day as `python -I -S guard.py`, so it imports nothing heavy, not even `json` or `re`.
+4. `--canary` proves at the start of a session that it answers: it decides two known cases and prints CANARY.
+"""
+
+import sys
+
+CANARY = "nobrakes-guard: ready"
+SECONDS = 8
+REFUSED = 2
+
+
+def read_json(text: str) -> object:
+    """The JSON value in `text`; ValueError where it is not exactly one. `json` itself would cost 7 ms, for `re`."""
+    from _json import make_scanner
+
+    class Context:
+        strict = True
+        object_hook = object_pairs_hook = None
+        parse_float, parse_int = float, int
+        parse_constant = str
+        memo: dict[str, str] = {}  # noqa: RUF012
+
+    text = text.strip(" \t\r\n")
+    try:
+        value, end = make_scanner(Context)(text, 0)  # type: ignore[arg-type]
+    except (StopIteration, RecursionError):
+        raise ValueError("no JSON") from None
+    if end != len(text):
+        raise ValueError("more than one JSON value")
+    return value
+
+
+def main(arguments: list[str]) -> int:
+    """Decide about the call on stdin, or answer a canary; the exit code."""
+    import _signal  # type: ignore[import-not-found]  # `signal` would import `enum`
+
+    _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
+    _signal.alarm(SECONDS)  # who waits for us takes a hanging guard for a yes
+    if not __package__:
+        sys.path.insert(0, __file__.rsplit("/", 3)[0])
+    try:
+        import os
+
+        from nobrakes.hooks.rules import Place, decide
+
+        place = Place.of(os.environ)
+        if arguments == ["--canary"]:
+            return canary(place)
+        why = decide(read_json(sys.stdin.buffer.read().decode()), place)
+    except Exception as error:  # whatever it is, it is a no
+        why = f"the guard cannot judge this call ({type(error).__name__}: {error})"
+    if why is None:
+        return 0
+    sys.stderr.write(f"nobrakes refuses this: {why}\n")
+    return REFUSED
+
+
+def canary(place: object) -> int:
+    """Decide one call that must be refused and one that must not, as if they were real."""
+    from nobrakes.hooks.rules import decide
+
+    def call(command: str) -> object:
+        return {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
+
+    if decide(call("git push"), place) is None or decide(call("git status"), place) is not None:
+        sys.stderr.write("the guard's own cases are decided wrongly\n")
+        return REFUSED
+    sys.stdout.write(CANARY + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

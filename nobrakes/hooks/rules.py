@@ -1,0 +1,203 @@
+"""What an agent's tool call may do: the decision behind the guard.
+
+1. Files: inside the workspace only, never `.nobrakes` or `.git`, and as the role may (core.boundaries.may_write).
+2. Commands: git on the own branch only (gitrules), and no writing past rule 1 by redirection or the usual tools.
+3. Whatever only reads is let through, and so is what these rules do not know: the tree is judged afterwards.
+"""
+
+import os
+
+from nobrakes.hooks.gitrules import why_not
+from nobrakes.hooks.globs import matches
+from nobrakes.hooks.shell import Call, calls
+
+TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROLES = ("shaper", "test_writer", "doer")
+READERS = frozenset(
+    ("Read", "Glob", "Grep", "LS", "NotebookRead", "TodoWrite", "TodoRead", "WebFetch", "WebSearch", "BashOutput")
+)
+WRITERS = frozenset(("Bash", "Write", "Edit", "MultiEdit", "NotebookEdit"))
+REFUSED_TOOLS = {
+    "EnterWorktree": "you work in this one folder",
+    "ExitWorktree": "you work in this one folder",
+    "SendMessage": "agents do not talk to each other; use `nobrakes agent`",
+    "ListAgents": "agents do not talk to each other; use `nobrakes agent`",
+}
+_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
+_BEFORE = frozenset(
+    ("env", "command", "exec", "sudo", "nohup", "time", "timeout", "nice", "stdbuf", "setsid", "builtin", "xargs",
+     "find", "parallel", "watch", "then", "do", "else", "if", "while", "until", "!")
+)  # fmt: skip
+_REMOVES = frozenset(("rm", "mv", "touch", "chmod", "chown", "ln", "truncate", "unlink", "shred", "rsync", "install"))
+
+
+class Place:
+    """Who asks, and where: what the daemon said in the environment. ValueError where it said too little."""
+
+    __slots__ = ("branch", "gates", "handoff", "home", "role", "scaffolding", "tests", "workspace")
+
+    def __init__(self, role: str, workspace: str, tests: str, gates: str, **more: str) -> None:
+        if role not in ROLES or not os.path.isabs(workspace):
+            raise ValueError("the environment does not say who asks and where")
+        self.role = role
+        self.workspace = os.path.realpath(workspace)
+        self.tests = tests.split("\n") if tests else []
+        self.gates = gates.split("\n") if gates else []
+        self.scaffolding = bool(more.get("scaffolding"))
+        self.branch = more.get("branch", "")
+        self.home = os.path.realpath(more["home"]) if more.get("home") else ""
+        self.handoff = os.path.realpath(more["handoff"]) if more.get("handoff") else ""
+
+    @classmethod
+    def of(cls, env: "Mapping[str, str]") -> "Place":
+        """The place that the NOBRAKES_ variables tell of."""
+        needed = ("NOBRAKES_ROLE", "NOBRAKES_WORKSPACE", "NOBRAKES_TESTS", "NOBRAKES_GATES")
+        missing = [name for name in needed if name not in env]
+        if missing:
+            raise ValueError(f"{', '.join(missing)} not set")
+        more = ("scaffolding", "branch", "home", "handoff")
+        return cls(*(env[name] for name in needed), **{name: env.get(f"NOBRAKES_{name.upper()}", "") for name in more})
+
+
+def may_write(path: str, place: Place) -> str | None:
+    """core.boundaries.may_write for the place's role; a property test holds the two together."""
+    folded = path.casefold()
+    parts = folded.split("/")
+    if ".nobrakes" in parts:
+        return "nobody but nobrakes changes .nobrakes/"
+    if ".git" in parts or any(part.startswith("git~") and part[4:].isdecimal() for part in parts):
+        return "git's own folder is not work"
+    if place.scaffolding:
+        return None
+    if matches(folded, [gate.casefold() for gate in place.gates]):
+        return "it is a gate: only a scaffolding bead may change what decides whether work is good"
+    is_test = matches(path, place.tests)
+    if place.role == "test_writer" and not is_test:
+        return "the Test Writer changes only tests"
+    if place.role == "doer" and is_test:
+        return "the Doer does not change tests"
+    return None
+
+
+def _inside(path: str, folder: str) -> str | None:
+    """The path relative to the folder, or None where it lies outside."""
+    return path[len(folder) + 1 :] if path.startswith(folder + "/") else None
+
+
+def why_not_file(path: str, cwd: str, place: Place) -> str | None:
+    """Why a file may not be written by a tool."""
+    if place.role == "shaper":
+        return "the Shaper changes no file; propose beads instead"
+    full = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
+    if full == place.handoff:
+        return None
+    inside = _inside(full, place.workspace)
+    why = "it lies outside the workspace" if inside is None else may_write(inside, place)
+    return f"{path}: {why}" if why else None
+
+
+def _why_not_target(word: str, cwd: str, place: Place, strict: bool) -> str | None:
+    """Why a command may not write to what a word names. Outside the workspace only nobrakes' own files are closed."""
+    if "$" in word or word in ("", "-") or word.startswith("/dev/"):
+        return None
+    full = os.path.realpath(os.path.join(cwd, os.path.expanduser(word)))
+    inside = _inside(full, place.workspace)
+    if inside is not None:
+        why = may_write(inside, place)
+        if why == "the Test Writer changes only tests" and not strict:
+            return None  # caches and build products are removed and touched by everybody
+        return f"{word}: {why}" if why else None
+    if full == place.handoff or not place.home or (full != place.home and _inside(full, place.home) is None):
+        return None
+    return f"{word}: nobody but nobrakes changes .nobrakes/" if full != place.workspace else None
+
+
+def why_not_command(text: str, cwd: str, place: Place, depth: int = 0) -> str | None:
+    """Why a command line may not be run."""
+    if depth > 8:
+        return "commands inside commands, too deep to read"
+    for call in calls(text):
+        if call.words[:1] == ["cd"] and len(call.words) == 2 and "$" not in call.words[1]:
+            cwd = os.path.join(cwd, os.path.expanduser(call.words[1]))
+        why = _why_not_call(call, cwd, place, depth)
+        if why is not None:
+            return why
+    return None
+
+
+def _why_not_call(call: Call, cwd: str, place: Place, depth: int) -> str | None:
+    words = list(call.words)
+    while words and "=" in words[0] and words[0].partition("=")[0].isidentifier():
+        if words[0].startswith(("GIT_DIR=", "GIT_WORK_TREE=", "GIT_CONFIG", "GIT_INDEX_FILE=", "GIT_OBJECT_")):
+            return f"{words[0].partition('=')[0]}: another repository or configuration is not your work"
+        words.pop(0)
+    programs = [os.path.basename(word) for word in words]
+    first = 0
+    if programs and programs[0] in _BEFORE:
+        known = ("git", "eval", *_SHELLS, *_REMOVES, "tee", "cp", "sed", "dd")
+        first = next((i for i, program in enumerate(programs) if program in known), 0)
+    program = programs[first] if programs else ""
+    rest = words[first + 1 :]
+    inner = [*rest] if program == "eval" else call.documents if program in _SHELLS and not rest else []
+    if program in _SHELLS:
+        flags = [i for i, word in enumerate(rest) if word.startswith("-") and word.endswith("c")]
+        inner = inner + rest[flags[0] + 1 : flags[0] + 2] if flags else inner
+    for text in [" ".join(inner)] if program == "eval" else inner:
+        why = why_not_command(text, cwd, place, depth + 1)
+        if why is not None:
+            return why
+    if program == "git":
+        why = why_not(rest, place.branch, lambda word: os.path.lexists(os.path.join(cwd, word)))
+        if why is not None:
+            return why
+    for word, strict in [(word, True) for word in call.writes] + _targets(program, rest):
+        why = _why_not_target(word, cwd, place, strict)
+        if why is not None:
+            return why
+    return None
+
+
+def _targets(program: str, rest: list[str]) -> list[tuple[str, bool]]:
+    """The words that a command writes to, and whether what they name is made or filled by it."""
+    plain = [word for word in rest if not word.startswith("-")]
+    if program in _REMOVES:
+        return [(word, False) for word in plain]
+    if program == "tee":
+        return [(word, True) for word in plain]
+    if program == "cp":
+        return [(word, True) for word in plain[-1:]]
+    if program == "dd":
+        return [(word[3:], True) for word in plain if word.startswith("of=")]
+    if program == "sed" and any(word.startswith(("-i", "--in-place")) or word == "-ni" for word in rest):
+        return [(word, True) for word in plain[0 if "-e" in rest or "-f" in rest else 1 :]]
+    return []
+
+
+def decide(call: object, place: object) -> str | None:
+    """Why the tool call (a hook's JSON) is refused, or None; ValueError for a call that is none."""
+    if not isinstance(call, dict) or not isinstance(place, Place):
+        raise ValueError("no tool call")
+    tool, given, cwd = call.get("tool_name"), call.get("tool_input"), call.get("cwd", place.workspace)
+    if not isinstance(tool, str) or not isinstance(given, dict) or not isinstance(cwd, str):
+        raise ValueError("a tool call without name, input or folder")
+    if tool in REFUSED_TOOLS:
+        return f"{tool}: {REFUSED_TOOLS[tool]}"
+    if tool in READERS:
+        return None
+    paths = [_text(given, key) for key in ("file_path", "notebook_path", "path") if key in given]
+    commands = [_text(given, key) for key in ("command",) if key in given]
+    if tool in WRITERS and not paths + commands:
+        raise ValueError(f"{tool} without what it is to do")
+    reasons = [why_not_file(path, cwd, place) for path in paths]
+    reasons += [why_not_command(command, cwd, place) for command in commands]
+    return next((why for why in reasons if why is not None), None)
+
+
+def _text(given: "Mapping[str, object]", key: str) -> str:
+    value = given[key]
+    if not isinstance(value, str) or "\0" in value:
+        raise ValueError(f"{key} is no text")
+    return value

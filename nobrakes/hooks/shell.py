@@ -1,0 +1,183 @@
+"""A shell command line as simple commands: enough of the grammar to see which programs it calls with which words.
+
+1. It knows quotes, escapes, comments, separators, redirections, here-documents, `$(…)` and backquotes; it expands
+   nothing. Words with a `$` stay as they are.
+2. What it cannot read (an open quote) is a ValueError: a shell could not read it either.
+"""
+
+_SEPARATORS = frozenset(";&|(){}\n")
+
+
+class Call:
+    """One simple command: its words, the files that it writes by redirection, the here-documents it reads."""
+
+    __slots__ = ("documents", "words", "writes")
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.writes: list[str] = []
+        self.documents: list[str] = []
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.calls: list[Call] = []
+        self.inner: list[str] = []  # command substitutions
+        self.call = Call()
+        self.word: str | None = None
+        self.target = ""  # the redirection that the next word belongs to
+        self.awaited: list[tuple[str, Call]] = []  # here-documents that begin after this line
+
+    def end_word(self) -> None:
+        if self.word is None:
+            return
+        if self.target == ">":
+            self.call.writes.append(self.word)
+        elif self.target == "<<":
+            self.awaited.append((self.word, self.call))
+        elif self.target != "<":
+            self.call.words.append(self.word)
+        self.word, self.target = None, ""
+
+    def end_call(self) -> None:
+        self.end_word()
+        if self.call.words or self.call.writes:
+            self.calls.append(self.call)
+        self.call, self.target = Call(), ""
+
+    def add(self, text: str) -> None:
+        self.word = (self.word or "") + text
+
+    def until(self, end: str, start: int) -> int:
+        place = self.text.find(end, start)
+        if place < 0:
+            raise ValueError(f"an open {end}")
+        return place
+
+    def single(self) -> None:
+        end = self.until("'", self.place + 1)
+        self.add(self.text[self.place + 1 : end])
+        self.place = end + 1
+
+    def double(self) -> None:
+        self.add("")
+        self.place += 1
+        while self.place < len(self.text):
+            char = self.text[self.place]
+            if char == '"':
+                self.place += 1
+                return
+            if char == "\\" and self.text[self.place + 1 : self.place + 2] in ('"', "\\", "$", "`", "\n"):
+                self.add(self.text[self.place + 1].replace("\n", ""))
+                self.place += 2
+            elif not self.substitution():
+                self.add(char)
+                self.place += 1
+        raise ValueError('an open "')
+
+    def substitution(self) -> bool:
+        """Whether a `$(…)` or a backquoted command begins here; it is read and its place taken by a `$`."""
+        if self.text[self.place] == "`":
+            end = self.until("`", self.place + 1)
+            self.inner.append(self.text[self.place + 1 : end])
+            self.place = end + 1
+        elif self.text.startswith("$(", self.place):
+            end = _closing(self.text, self.place + 2)
+            self.inner.append(self.text[self.place + 2 : end])
+            self.place = end + 1
+        else:
+            return False
+        self.add("$")
+        return True
+
+    def redirection(self) -> None:
+        if self.word is not None and self.word.isdigit():
+            self.word = None  # a file descriptor
+        self.end_word()
+        char, rest = self.text[self.place], self.text[self.place + 1 : self.place + 3]
+        if char == "<" and rest.startswith("<") and rest != "<<":
+            self.target, self.place = "<<", self.place + 2
+            if self.text.startswith("-", self.place):
+                self.place += 1
+        else:
+            while self.place < len(self.text) and self.text[self.place] in "<>&|":
+                self.place += 1
+            self.target = char
+            if self.text[self.place - 1] == "&" and char == ">" and self.text[self.place : self.place + 1].isdigit():
+                self.target = "<"  # a copied descriptor is no file
+
+    def documents(self) -> None:
+        """Skip the here-documents that begin at this line, and keep them with who reads them."""
+        for end, call in self.awaited:
+            lines = []
+            while self.place < len(self.text):
+                newline = self.text.find("\n", self.place)
+                newline = len(self.text) if newline < 0 else newline
+                line, self.place = self.text[self.place : newline], newline + 1
+                if line.strip("\t") == end:
+                    break
+                lines.append(line)
+            call.documents.append("\n".join(lines))
+        self.awaited = []
+
+    def read(self) -> None:
+        while self.place < len(self.text):
+            char = self.text[self.place]
+            if char == "'":
+                self.single()
+            elif char == '"':
+                self.double()
+            elif char == "\\":
+                self.add(self.text[self.place + 1 : self.place + 2].replace("\n", ""))
+                self.place += 2
+            elif self.substitution():
+                pass
+            elif char == "#" and self.word is None:
+                newline = self.text.find("\n", self.place)
+                self.place = len(self.text) if newline < 0 else newline
+            elif char in "<>" or self.text.startswith("&>", self.place):
+                self.place += char == "&"
+                self.redirection()
+            elif char in _SEPARATORS and not (char in "{}" and self.word is not None):
+                self.end_call()
+                self.place += 1
+                if char == "\n":
+                    self.documents()
+            elif char in " \t\r":
+                self.end_word()
+                self.place += 1
+            else:
+                self.add(char)
+                self.place += 1
+        self.end_call()
+
+
+def _closing(text: str, start: int) -> int:
+    """The place of the bracket that closes the one before `start`."""
+    depth = 1
+    quote = ""
+    for place in range(start, len(text)):
+        char = text[place]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+            if depth == 0:
+                return place
+    raise ValueError("an open $(")
+
+
+def calls(text: str, depth: int = 0) -> list[Call]:
+    """The simple commands of a command line in order, those inside substitutions after them."""
+    if depth > 8:
+        raise ValueError("commands inside commands, too deep to read")
+    reader = _Reader(text)
+    reader.read()
+    found = reader.calls
+    for inner in reader.inner:
+        found += calls(inner, depth + 1)
+    return found

@@ -1,0 +1,77 @@
+"""Files and folders that are nobrakes' own: private, and whole or not there.
+
+1. Folders are 0700 and files 0600, since logs and prompts may hold what only the human should see.
+2. A full or a read-only disk is told as such, never as a traceback.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..core.errors import DiskFull, StoreReadOnly
+
+
+@contextmanager
+def storage_errors(path: str) -> Iterator[None]:
+    """Turn a full disk into DiskFull and a missing permission into StoreReadOnly, naming `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"no space is left to write {path}") from error
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise StoreReadOnly(f"{path} cannot be written: {error.strerror}") from error
+        raise
+
+
+def private_folder(path: str) -> bool:
+    """Make the folder (0700) and its parents; whether it is new. DiskFull, StoreReadOnly."""
+    with storage_errors(path):
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            return False
+        return True
+
+
+def write_private(path: str, content: bytes, mode: int = 0o600) -> None:
+    """Write a file that nobody reads before it is done. DiskFull, StoreReadOnly."""
+    with storage_errors(path):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with open(descriptor, "wb") as file:
+            file.write(content)
+
+
+def write_atomic(path: str, content: bytes, mode: int = 0o600) -> None:
+    """Replace the file: readers, also after a loss of power, see the old or the new one. DiskFull, StoreReadOnly."""
+    temporary = f"{path}.{os.getpid()}.new"
+    with storage_errors(path):
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fchmod(file.fileno(), mode)
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except OSError:
+            os.unlink(temporary)
+            raise
+        folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def read_tail(path: str, limit: int) -> bytes:
+    """The last `limit` bytes of a file; b"" when it is missing."""
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - limit))
+            return file.read(limit)
+    except FileNotFoundError:
+        return b""

@@ -1,0 +1,229 @@
+"""Children that survive the daemon: one small shell per run, in its own session, with everything else in files.
+
+1. The exit codes on disk are the truth (host.wrapper, host.endings); no parent is needed to learn them.
+2. Every process of a run carries two markers in its environment, so that a sweep finds what detached itself.
+3. The usual question, whether a run is alive, costs one look at one process. Sweeps are for ends and for stops.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+
+from ..core.attempt import Run
+from ..core.errors import NobrakesError
+from ..ports import Born, Command, Ending
+from . import activity, endings, proctable, wrapper
+from .files import private_folder, read_tail, storage_errors, write_private
+from .proctable import Process
+from .reaper import Reaper
+from .runtree import HOME_MARKER, RUN_MARKER, Tree, members, send
+
+_STEP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+STARTING = 10.0
+"""Seconds that a wrapper may take to say that it runs."""
+
+KILLING = 5.0
+"""Seconds in which KILL must have ended a whole tree."""
+
+
+class LocalProcesses:
+    """Processes on this machine. One instance belongs to one repository's daemon."""
+
+    def __init__(self, wake_folder: str) -> None:
+        self._wake = os.path.abspath(wake_folder)
+        self._reaper = Reaper()
+        self._wrappers: dict[str, subprocess.Popen[bytes]] = {}
+        self._leaving: list[subprocess.Popen[bytes]] = []
+        self._folders: dict[str, str] = {}
+        self._sessions: set[int] = set()
+        self._umask = os.umask(0o077)
+        os.umask(self._umask)
+
+    def start(self, run: str, command: Command) -> Born:
+        """Start the run's wrapper, or find the one that was started before. DiskFull, StoreReadOnly."""
+        _require_sound(command)
+        self._collect()
+        folder = command.folder
+        fresh = private_folder(folder)
+        if not fresh and (pid := _pid_file(folder)) is not None:
+            return self._found(run, folder, pid)
+        for name, content in command.files.items():
+            private_folder(os.path.dirname(os.path.join(folder, name)))
+            write_private(os.path.join(folder, name), content)
+        argv = wrapper.arguments(command, os.path.join(self._wake, run), self._umask)
+        environment = {**command.env, RUN_MARKER: run, HOME_MARKER: self._wake}
+        errors = os.path.join(folder, wrapper.OWN_ERRORS)
+        with storage_errors(errors), open(errors, "ab", opener=_private) as log:
+            try:
+                child = subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=log,
+                    cwd="/",
+                    env=environment,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise NobrakesError(
+                    f"run {run} cannot be started: {error.strerror}",
+                    "A command line or its environment may be too long: give long texts to the command in a file.",
+                ) from error
+        process = proctable.look(child.pid)  # there at least as a zombie: nobody else collects it
+        born = Born(child.pid, process.mark if process else proctable.ended_mark())
+        self._wrappers[run] = child
+        self._folders[run] = folder
+        self._sessions.add(child.pid)
+        if fresh:
+            return born
+        winner = self._await_pid(folder, child)
+        return born if winner == child.pid else self._found(run, folder, winner)
+
+    def _await_pid(self, folder: str, child: subprocess.Popen[bytes]) -> int:
+        """The wrapper that works in `folder`, when an earlier daemon may have started one just before it died."""
+        deadline = time.monotonic() + STARTING
+        while (pid := _pid_file(folder)) is None and time.monotonic() < deadline:
+            if child.poll() is not None and _pid_file(folder) is None:
+                return 0  # neither can ever begin: the first died in the act, and the second made way
+            time.sleep(0.001)
+        return pid or 0
+
+    def _found(self, run: str, folder: str, pid: int) -> Born:
+        """Born of a wrapper that an earlier start() left, alive or not."""
+        self._folders[run] = folder
+        process = proctable.look(pid)
+        if process is not None:
+            tree = Tree(run, self._wake, pid, process.mark)
+            entries = proctable.environment(pid)
+            known = self._wrappers.get(run)
+            if all(marker in entries for marker in tree.markers()) or (known is not None and known.pid == pid):
+                return Born(pid, process.mark)
+        return Born(pid, proctable.ended_mark())
+
+    def alive(self, run: Run) -> bool:
+        """Whether the wrapper still works, or anything of the run's tree lives."""
+        process = proctable.look(run.pid) if run.pid else None
+        over = False
+        if process is not None and process.running and process.mark == run.born:
+            over = self._is_over(run.id, process.pid)
+            if not over:
+                return True
+        left = [p for p in self._members(run) if not (over and p.pid == run.pid)]
+        if not left:
+            self._forget(run)
+        return bool(left)
+
+    def _is_over(self, run: str, pid: int) -> bool:
+        """Whether a living wrapper has nothing left to do but to exit: it wakes the daemon just before."""
+        folder = self._folder(run, pid)
+        return folder is not None and os.path.exists(os.path.join(folder, wrapper.END))
+
+    def _folder(self, run: str, pid: int) -> str | None:
+        """The folder of a run whose wrapper lives; None: it cannot be learnt."""
+        if run not in self._folders:
+            words = proctable.arguments(pid)
+            if len(words) <= wrapper.FOLDER_AT:
+                return None
+            self._folders[run] = words[wrapper.FOLDER_AT]
+        return self._folders[run]
+
+    def _members(self, run: Run) -> list[Process]:
+        return members(Tree(run.id, self._wake, run.pid, run.born))
+
+    def _forget(self, run: Run) -> None:
+        """Nothing of the run lives any more. Until here a dead wrapper keeps its session's id from being given away."""
+        self._folders.pop(run.id, None)
+        self._sessions.discard(run.pid or 0)
+        child = self._wrappers.pop(run.id, None)
+        if child is not None:
+            self._leaving.append(child)
+        self._collect()
+
+    def _collect(self) -> None:
+        """Collect the wrappers that nobody needs any more, and the orphans that were left to this process."""
+        self._leaving = [child for child in self._leaving if child.poll() is None]
+        mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
+        self._reaper.collect(self._sessions, mine)
+
+    def ending(self, folder: str, steps: Sequence[str]) -> Ending:
+        """What the exit files say."""
+        return endings.ending(folder, steps)
+
+    def output(self, path: str, limit: int) -> str:
+        """The last `limit` bytes of an output file as text; "" when it is missing."""
+        return read_tail(path, limit).decode("utf-8", "replace")
+
+    def terminate(self, run: Run) -> None:
+        """TERM to the whole tree; what was stopped is continued, so that it can hear it.
+
+        The wrapper is told by a file instead, so that it can still say how the run ended.
+        """
+        wrapper_knows = self._tell_wrapper(run)
+        for process in self._members(run):
+            if wrapper_knows and process.pid == run.pid:
+                continue
+            if send(process, signal.SIGTERM):
+                send(process, signal.SIGCONT)
+
+    def _tell_wrapper(self, run: Run) -> bool:
+        """Ask the wrapper to stop after its present step. False: it has gone, or cannot be asked."""
+        process = proctable.look(run.pid) if run.pid else None
+        if process is None or not process.running or process.mark != run.born:
+            return False
+        folder = self._folder(run.id, process.pid)
+        if folder is None:
+            return False
+        try:
+            write_private(os.path.join(folder, wrapper.STOP), b"")
+        except (NobrakesError, OSError):
+            return False  # then it gets the signal as well, which ends it without a word
+        return True
+
+    def kill(self, run: Run) -> None:
+        """KILL to the whole tree, in rounds until a sweep finds none; an error names what would not die."""
+        deadline = time.monotonic() + KILLING
+        pause = 0.001
+        while left := self._members(run):
+            if time.monotonic() > deadline:
+                pids = ", ".join(str(process.pid) for process in left)
+                raise NobrakesError(
+                    f"run {run.id} cannot be stopped: process {pids} stays after KILL",
+                    "Look at it with `ps -p PID -o pid,user,stat,wchan,args`; it waits for a disk, or belongs to root.",
+                )
+            for process in left:
+                send(process, signal.SIGKILL)
+            time.sleep(pause)
+            pause = min(0.05, pause * 2)
+        self._forget(run)
+
+    def activity(self, run: Run, folder: str, workspace: str) -> str:
+        """A fingerprint of output, files, commits and CPU: the same text again means silence."""
+        return activity.fingerprint(run.pid, folder, workspace, run.activity)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _pid_file(folder: str) -> int | None:
+    """The pid of the wrapper that works or worked in the folder; None: there is none yet."""
+    text = read_tail(os.path.join(folder, wrapper.PID), 100)
+    return int(text) if text.endswith(b"\n") and text.strip().isdigit() else None
+
+
+def _require_sound(command: Command) -> None:
+    """Refuse what the wrapper could not keep apart. ValueError: the caller is wrong, not the user."""
+    names = [step.name for step in command.steps]
+    if len(set(names)) != len(names) or not all(_STEP.fullmatch(name) for name in names):
+        raise ValueError(f"step names must differ and be plain: {names}")
+    if not (os.path.isabs(command.folder) and os.path.isabs(command.cwd)):
+        raise ValueError(f"paths must be absolute: {command.folder}, {command.cwd}")
+    if not all(words and words[0] for words in (*command.prologue, *(step.argv for step in command.steps))):
+        raise ValueError("a command without a program")
+    for name in command.files:
+        if os.path.isabs(name) or ".." in name.split("/"):
+            raise ValueError(f"a file outside of the run's folder: {name}")

@@ -1,0 +1,131 @@
+"""What the operating system says about processes. Linux: /proc; elsewhere: the `ps` command (host.ps).
+
+1. A process is a pid together with the time it started: a pid alone may have been given away again.
+2. Whoever cannot be read (gone, or somebody else's) is not there.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+
+LINUX = sys.platform.startswith("linux")
+DEAD = ("Z", "X", "x")
+"""States of processes that have ended and only wait to be collected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process. `started` is in clock ticks since boot on Linux, else in seconds since 1970."""
+
+    pid: int
+    parent: int
+    session: int
+    state: str
+    started: int
+    cpu: int = 0  # ticks used by it and by its children that ended
+
+    @property
+    def running(self) -> bool:
+        """Whether it still lives; a zombie does not."""
+        return self.state not in DEAD
+
+    @property
+    def mark(self) -> str:
+        """Its identity beside the pid, as kept in Born.mark and Run.born."""
+        return f"{boot()}:{self.started}"
+
+
+@cache
+def boot() -> str:
+    """The id of this boot; start times are absolute where there is none."""
+    if not LINUX:
+        return "ps"
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def ended_mark() -> str:
+    """The mark of a process of this boot that had ended before anybody looked."""
+    return f"{boot()}:0"
+
+
+def started_of(mark: str) -> int | None:
+    """The start time in a mark; None when it speaks of another boot, so that nothing of it can live."""
+    booted, _, started = mark.rpartition(":")
+    return int(started) if booted == boot() and started.isdigit() else None
+
+
+def look(pid: int) -> Process | None:
+    """One process; None: there is none."""
+    if not LINUX:
+        from . import ps
+
+        return ps.look(pid)
+    try:
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        line = os.read(descriptor, 4096)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    # the name in parentheses is the program's own choice and may hold spaces and parentheses
+    words = line[line.rfind(b")") + 2 :].split()
+    if len(words) < 20:
+        return None
+    cpu = int(words[11]) + int(words[12]) + int(words[13]) + int(words[14])
+    return Process(pid, int(words[1]), int(words[3]), words[0].decode("ascii", "replace"), int(words[19]), cpu)
+
+
+def everything() -> dict[int, Process]:
+    """Every process by pid."""
+    if not LINUX:
+        from . import ps
+
+        return ps.everything()
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            process = look(int(name))
+            if process is not None:
+                found[process.pid] = process
+    return found
+
+
+def _nul_list(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []
+
+
+def environment(pid: int) -> list[bytes]:
+    """The NAME=value entries that the process was started with; empty when they cannot be read."""
+    if not LINUX:
+        from . import ps
+
+        return ps.environment(pid)
+    return _nul_list(f"/proc/{pid}/environ")
+
+
+def arguments(pid: int) -> list[str]:
+    """The process's argv; empty when it cannot be read, or where only `ps` could tell."""
+    return [os.fsdecode(word) for word in _nul_list(f"/proc/{pid}/cmdline")] if LINUX else []
+
+
+def children(pid: int) -> list[int]:
+    """The pids of its children now. Some may be missing while others are just ending."""
+    if not LINUX:
+        return [process.pid for process in everything().values() if process.parent == pid]
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found.extend(int(word) for word in file.read().split())
+    except OSError:
+        return found
+    return found

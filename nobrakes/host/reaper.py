@@ -1,0 +1,50 @@
+"""Orphans of our children become our children, and are collected when they end.
+
+1. Only zombies nobody can be waiting for are collected: orphans that were seen as such, or old ones.
+2. Never a child that somebody in this process started: their exit code is theirs.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Container
+
+from . import proctable
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+PATIENCE = 30.0
+"""Seconds after which a zombie of an unknown session is nobody's: whoever waits for a child collects it at once."""
+
+
+def become_subreaper() -> bool:
+    """Let orphans below this process become its own children (Linux). False: the system cannot do that."""
+    if not proctable.LINUX:
+        return False
+    import ctypes
+
+    return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+class Reaper:
+    """Collects the zombies that the children of this process left to it."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, int], float] = {}
+
+    def collect(self, sessions: Container[int], mine: Container[int]) -> None:
+        """Collect adopted zombies of these sessions, and old ones of other sessions; `mine` have their own waiter."""
+        own = os.getsid(0)
+        now = time.monotonic()
+        seen = {}
+        for pid in proctable.children(os.getpid()):
+            process = proctable.look(pid)
+            if process is None or process.running or process.session == own or pid in mine:
+                continue
+            since = self._seen.get((pid, process.started), now)
+            if process.session in sessions or now - since > PATIENCE:
+                with contextlib.suppress(ChildProcessError):  # collected by somebody else meanwhile
+                    os.waitpid(pid, os.WNOHANG)
+            else:
+                seen[pid, process.started] = since
+        self._seen = seen

@@ -1,0 +1,85 @@
+"""Which processes belong to a run, and how they are signalled.
+
+1. A process belongs to a run when it is in its session, carries its marker, or descends from one that does.
+2. A session id is believed only while it cannot have been given away again.
+3. A signal goes to a process that was looked at, never to whoever got its pid since.
+"""
+
+import os
+import signal
+from dataclasses import dataclass
+
+from . import proctable
+from .proctable import Process
+
+RUN_MARKER = "NOBRAKES_RUN"
+HOME_MARKER = "NOBRAKES_WAKE"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What identifies a run's processes. `pid` None: it is not known whether a wrapper ever started."""
+
+    run: str
+    wake: str  # run ids are unique in one repository only; its wake folder tells repositories apart
+    pid: int | None
+    mark: str
+
+    def markers(self) -> tuple[bytes, bytes]:
+        """The entries that each process of the run has in its environment."""
+        return (
+            os.fsencode(f"{RUN_MARKER}={self.run}"),
+            os.fsencode(f"{HOME_MARKER}={self.wake}"),
+        )
+
+
+def members(tree: Tree) -> list[Process]:
+    """The living processes of the run, the wrapper first."""
+    born = proctable.started_of(tree.mark) if tree.mark else 0
+    if born is None:
+        return []  # started before this machine was
+    table = proctable.everything()
+    me = os.getpid()
+    leader = table.get(tree.pid) if tree.pid else None
+    is_leader = leader is not None and leader.started == born
+    run_marker, home_marker = tree.markers()
+    found: set[int] = set()
+    for process in table.values():
+        if not process.running or process.started < born or process.pid == me:
+            continue
+        # with the leader gone, only a child that was adopted from it is certainly of the old session
+        believed = is_leader or (leader is None and process.parent == me)
+        if tree.pid and process.session == tree.pid and believed:
+            found.add(process.pid)
+            continue
+        entries = proctable.environment(process.pid)
+        if run_marker in entries and home_marker in entries:
+            found.add(process.pid)
+    grew = bool(found)
+    while grew:
+        more = {p.pid for p in table.values() if p.parent in found and p.running and p.pid != me} - found
+        found |= more
+        grew = bool(more)
+    return sorted((table[pid] for pid in found), key=lambda process: (process.pid != tree.pid, process.pid))
+
+
+def send(process: Process, signum: signal.Signals) -> bool:
+    """Signal exactly this process. False: it has gone, or it is not ours to signal."""
+    try:
+        descriptor = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else -1
+    except OSError:
+        return False
+    try:
+        now = proctable.look(process.pid)
+        if now is None or now.started != process.started:
+            return False
+        if descriptor >= 0:
+            signal.pidfd_send_signal(descriptor, signum)
+        else:
+            os.kill(process.pid, signum)
+    except (ProcessLookupError, PermissionError):
+        return False
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+    return True

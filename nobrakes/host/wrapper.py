@@ -1,0 +1,115 @@
+"""The little program that runs a run's steps and outlives the daemon: a fixed text for /bin/sh.
+
+1. All data arrives as positional parameters. What is evaluated is only `exec "${1}" "${2}" …`: numbers, no data.
+2. `pid` is created exclusively, so that of two wrappers of one run only the first does anything.
+3. `<step>.start` and `<step>.exit` are empty or whole: one write, and it counts when its line is ended.
+4. A file `_stop` ends the run: a step that runs then has no exit code, and one that was just being started ends itself
+   (a trap would swallow the signal that comes between its fork and its exec). The end touches the wake file.
+5. Steps get the environment as it came, except that PWD says where they are; and the daemon's own umask.
+"""
+
+from ..ports import Command
+
+SHELL = "/bin/sh"
+
+PID = "pid"
+PROLOGUE_START = "_prologue.start"
+PROLOGUE_EXIT = "_prologue.exit"
+PROLOGUE_OUTPUT = "_prologue.err"
+END = "_end"
+STOP = "_stop"
+OWN_ERRORS = "_wrapper.err"
+
+SCRIPT = r"""
+umask 077
+_nb_dir=$1 _nb_wake=$2 _nb_cwd=$3 _nb_keep=$4 _nb_umask=$5 _nb_left=$6 _nb_n=0
+shift 6
+set -C
+{ echo $$ >"$_nb_dir/pid"; } 2>/dev/null || exit 75
+set +C
+
+_nb_finish() {
+    echo >"$_nb_dir/_end"
+    { echo >"$_nb_wake"; } 2>/dev/null
+    exit 0
+}
+_nb_words() {
+    _nb_i=0 _nb_call=exec
+    while [ "$_nb_i" -lt "$1" ]; do
+        _nb_i=$((_nb_i + 1)) _nb_call="$_nb_call \"\${$((_nb_i))}\""
+    done
+}
+
+[ "$_nb_left" -eq 0 ] || echo >"$_nb_dir/_prologue.start"
+while [ "$_nb_left" -gt 0 ]; do
+    _nb_left=$((_nb_left - 1)) _nb_n=$((_nb_n + 1)) _nb_argc=$1
+    shift
+    _nb_words "$_nb_argc"
+    (
+        [ ! -e "$_nb_dir/_stop" ] || exit 143
+        umask "$_nb_umask"
+        eval "$_nb_call"
+    ) </dev/null >>"$_nb_dir/_prologue.err" 2>&1
+    _nb_code=$?
+    [ ! -e "$_nb_dir/_stop" ] || _nb_finish
+    if [ "$_nb_code" -ne 0 ]; then
+        echo "$_nb_code $_nb_n" >"$_nb_dir/_prologue.exit"
+        _nb_finish
+    fi
+    shift "$_nb_argc"
+done
+if ! cd -- "$_nb_cwd" 2>>"$_nb_dir/_prologue.err"; then
+    echo "126 0" >"$_nb_dir/_prologue.exit"
+    _nb_finish
+fi
+cd /
+echo "0 0" >"$_nb_dir/_prologue.exit"
+
+while [ "$#" -gt 0 ]; do
+    [ ! -e "$_nb_dir/_stop" ] || _nb_finish
+    _nb_out=$_nb_dir/$1.out _nb_err=$_nb_dir/$1.err _nb_exit=$_nb_dir/$1.exit _nb_join=$2 _nb_in=$3 _nb_argc=$4
+    echo >"$_nb_dir/$1.start"
+    shift 4
+    _nb_words "$_nb_argc"
+    [ "$_nb_join" = 0 ] || _nb_err=$_nb_out
+    # tried first, since a redirection that fails would look like a step that failed
+    if { :; } <"$_nb_in" >>"$_nb_out" 2>>"$_nb_err"; then
+        (
+            [ ! -e "$_nb_dir/_stop" ] || exit 143
+            cd -- "$_nb_cwd" || exit 126
+            unset OLDPWD
+            umask "$_nb_umask"
+            eval "$_nb_call"
+        ) <"$_nb_in" >>"$_nb_out" 2>>"$_nb_err"
+        _nb_code=$?
+    else
+        _nb_code=126
+    fi
+    [ ! -e "$_nb_dir/_stop" ] || _nb_finish
+    echo "$_nb_code" >"$_nb_exit"
+    [ "$_nb_code" -eq 0 ] || [ "$_nb_keep" = 1 ] || _nb_finish
+    shift "$_nb_argc"
+done
+_nb_finish
+"""
+
+
+def arguments(command: Command, wake: str, umask: int) -> list[str]:
+    """The whole argv of the wrapper. `wake` is the file that its end touches."""
+    argv = [SHELL, "-c", SCRIPT, "nobrakes", command.folder, wake, command.cwd]
+    argv += ["1" if command.keep_going else "0", f"{umask:04o}", str(len(command.prologue))]
+    for words in command.prologue:
+        argv += [str(len(words)), *words]
+    for step in command.steps:
+        argv += [
+            step.name,
+            "1" if step.join_output else "0",
+            step.stdin or "/dev/null",
+            str(len(step.argv)),
+            *step.argv,
+        ]
+    return argv
+
+
+FOLDER_AT = 4
+"""Where in the argv the run's folder stands."""

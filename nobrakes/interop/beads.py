@@ -1,0 +1,101 @@
+"""Beads JSONL, out: the snapshot `.nobrakes/beads.jsonl`, one record a line, sorted by id.
+
+1. The same graph gives the same bytes. Reading what was written and writing it again gives the same bytes.
+2. Beads' own fields mean what they mean there; what Beads has no field for is under `x_nobrakes`.
+3. What is being worked on is written as waiting for it: attempts live in the database, work in refs/nobrakes/.
+4. Keys of other tools that came in (`interop.reader` keeps them in metadata) go out unchanged.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
+from ..core.lifecycle import returns_to
+from .reader import KEPT, Imported, parse
+from .words import TYPE_WORDS, status_word, written
+
+__all__ = ["Imported", "dump", "parse", "record"]
+
+Record = dict[str, Any]
+
+
+def resting(bead: Bead) -> Status:
+    """The status that a rebuilt database gives the bead: nobody works on it, nothing is escalated."""
+    if bead.status is Status.ESCALATED:
+        return bead.return_to or returns_to(bead.status)
+    return returns_to(bead.status)
+
+
+def _own(bead: Bead, issue_type: str) -> Record:
+    """What Beads has no field for; defaults are left out."""
+    own: Record = {"status": resting(bead).value}
+    if parse_type(issue_type) is not bead.type:
+        own["type"] = bead.type.value
+    if len(bead.acceptance) > 1 or any("\n" in line or line != line.strip() or not line for line in bead.acceptance):
+        own["acceptance"] = list(bead.acceptance)
+    if not bead.needs_tests:
+        own["needs_tests"] = False
+    if bead.scaffolding:
+        own["scaffolding"] = True
+    if bead.touches:
+        own["touches"] = list(bead.touches)
+    if bead.held is not None:
+        own["held"] = bead.held
+    if bead.failures:
+        own["failures"] = bead.failures
+    if bead.merged_commit:
+        own["merged_commit"] = bead.merged_commit
+    return own
+
+
+def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
+    """One bead with what it depends on, in Beads' format. Keys are in a fixed order."""
+    metadata = dict(bead.metadata)
+    kept: Mapping[str, Any] = metadata.pop(KEPT, {})
+    issue_type = TYPE_WORDS.get(bead.type, bead.type.value)
+    edges = {(d.needs, d.type.value) for d in dependencies}
+    if bead.epic:
+        edges.add((bead.epic, DependencyType.PARENT_CHILD.value))
+    written_edges = [{"issue_id": bead.id, "depends_on_id": needs, "type": type_} for needs, type_ in sorted(edges)]
+    made: Record = {
+        "id": bead.id,
+        "title": bead.title,
+        "description": bead.description,
+        "acceptance_criteria": "\n".join(bead.acceptance),
+        "notes": bead.notes,
+        "status": status_word(bead),
+        "priority": bead.priority,
+        "issue_type": issue_type,
+        "assignee": bead.assignee,
+        "estimated_minutes": bead.estimate,
+        "labels": list(bead.labels),
+        "dependencies": written_edges + list(kept.get("dependencies", ())),
+        "created_at": written(bead.created_at),
+        "updated_at": written(bead.updated_at),
+        "closed_at": written(bead.closed_at) if bead.closed_at is not None else None,
+        "close_reason": bead.close_reason,
+        "defer_until": written(bead.defer_until) if bead.defer_until is not None else None,
+        "metadata": metadata,
+    }
+    made = {key: value for key, value in made.items() if key == "priority" or value not in (None, "", [], {})}
+    for key in sorted(kept):
+        made.setdefault(key, kept[key])
+    made["x_nobrakes"] = _own(bead, issue_type)
+    return made
+
+
+def dump(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
+    """The whole graph, one record a line, sorted by id."""
+    of: dict[str, list[Dependency]] = defaultdict(list)
+    for dependency in dependencies:
+        of[dependency.bead].append(dependency)
+    lines = [
+        json.dumps(record(bead, of[bead.id]), ensure_ascii=False, separators=(",", ":"))
+        for bead in sorted(beads, key=lambda bead: bead.id)
+    ]
+    return "".join(line + "\n" for line in lines)
+
+
+assert set(TYPE_WORDS) < set(BeadType)

@@ -1,0 +1,232 @@
+"""What a person does to single beads: add, edit, connect, hold, defer, cancel, finish, reopen.
+
+1. Each function is one transaction of the store; a refusal wrote nothing.
+2. Cancelling or finishing a bead that is worked on ends its attempt in the same transaction; the daemon then stops
+   the agent. With `places` it is woken for that at once.
+3. Every step can be taken back by operations.undo.
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import fields as fields_of
+from dataclasses import replace
+from typing import Any
+
+from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, check_bead, first_status, parse_type
+from ..core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed
+from ..core.events import Event, Kind
+from ..places import Places
+from ..ports import Store
+from .control import wake
+
+ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+"""Digits and letters that nobody mistakes for one another."""
+ID_LENGTH = 6
+CONTENT = (
+    "title",
+    "type",
+    "description",
+    "acceptance",
+    "priority",
+    "labels",
+    "epic",
+    "estimate",
+    "needs_tests",
+    "scaffolding",
+    "touches",
+    "notes",
+    "metadata",
+)
+"""The fields that people write; everything else of a bead is what happened to it."""
+assert set(CONTENT) < {field.name for field in fields_of(Bead)}
+
+
+def new_id(store: Store, title: str, taken: frozenset[str] = frozenset()) -> str:
+    """An id that no bead has, like "nb-k3f9q2". It says nothing about the title, which may change."""
+    length = ID_LENGTH
+    while True:
+        for _ in range(8):
+            found = "nb-" + "".join(secrets.choice(ALPHABET) for _ in range(length))
+            if found not in taken and not _exists(store, found):
+                return found
+        length += 1
+
+
+def _exists(store: Store, bead: str) -> bool:
+    return bool(store.beads(ids=[bead]))
+
+
+def content(given: Mapping[str, Any]) -> dict[str, Any]:
+    """`given` as the values that Bead's content fields hold; BadBead for another field or a wrong kind of value."""
+    made: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in CONTENT:
+            raise BadBead(f"'{name}' is not a field that can be written", f"The fields are: {', '.join(CONTENT)}.")
+        if name == "type":
+            value = value if isinstance(value, BeadType) else parse_type(str(value))
+        elif name in ("acceptance", "labels", "touches"):
+            if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+                raise BadBead(f"'{name}' is a list of texts")
+            value = tuple(dict.fromkeys(value)) if name == "labels" else tuple(value)
+        elif name == "metadata":
+            value = dict(value)
+        made[name] = value
+    return made
+
+
+def add(
+    store: Store,
+    title: str,
+    type: BeadType | str = BeadType.TASK,
+    description: str = "",
+    acceptance: Sequence[str] = (),
+    priority: int = 2,
+    labels: Sequence[str] = (),
+    epic: str | None = None,
+    estimate: int | None = None,
+    needs_tests: bool = True,
+    scaffolding: bool = False,
+    touches: Sequence[str] = (),
+    notes: str = "",
+    metadata: Mapping[str, Any] | None = None,
+    needs: Sequence[str] = (),
+    id: str | None = None,
+    draft: bool = True,
+    actor: str = "person",
+    places: Places | None = None,
+) -> Bead:
+    """Add one bead with what it waits for; a draft unless told. BadBead, NoSuchBead, Deadlock: nothing was written."""
+    made = content(
+        {
+            "title": title,
+            "type": type,
+            "description": description,
+            "acceptance": acceptance,
+            "priority": priority,
+            "labels": labels,
+            "epic": epic,
+            "estimate": estimate,
+            "needs_tests": needs_tests,
+            "scaffolding": scaffolding,
+            "touches": touches,
+            "notes": notes,
+            "metadata": metadata or {},
+        }
+    )
+    if id is not None and _exists(store, id):
+        raise BadBead(f"there is a bead {id} already", f"`nobrakes show {id}` shows it; `nobrakes edit` changes it.")
+    bead = Bead(id=id or new_id(store, title), **made)
+    check_bead(bead)
+    if bead.id in needs:
+        raise Deadlock(f"bead {bead.id} cannot wait for itself")
+    wanted = [*needs, *([epic] if epic else [])]
+    known = {found.id for found in store.beads(ids=wanted)} if wanted else set()
+    for other in wanted:
+        if other not in known:
+            raise NoSuchBead(f"there is no bead '{other}'")
+    if not draft:
+        bead = replace(bead, status=first_status(bead))
+    store.put([bead], [Dependency(bead.id, other) for other in dict.fromkeys(needs)], actor)
+    _woken(places)
+    return store.bead(bead.id)
+
+
+def edit(store: Store, id: str, fields: Mapping[str, Any], actor: str, places: Places | None = None) -> Bead:
+    """Set content fields by name. What an agent at work was told stays as it was told; the next one reads this."""
+    made = content(fields)
+    before = store.bead(id)
+    changes = {name: value for name, value in made.items() if getattr(before, name) != value}
+    if not changes:
+        return before
+    check_bead(replace(before, **changes))
+    after = store.change(id, changes, actor)
+    _woken(places)
+    return after
+
+
+def _record(store: Store, kind: Kind, id: str, actor: str, places: Places | None, data: Mapping[str, Any]) -> Bead:
+    store.bead(id)
+    store.record(Event(kind, bead=id, actor=actor, data=data))
+    _woken(places)
+    return store.bead(id)
+
+
+def _woken(places: Places | None) -> None:
+    if places is not None:
+        wake(places)
+
+
+def _unfinished(store: Store, id: str, what: str) -> Bead:
+    bead = store.bead(id)
+    if bead.status in (Status.DONE, Status.CANCELLED):
+        raise NotAllowed(
+            f"bead {id} is {bead.status.value}: it cannot be {what}", f"`nobrakes reopen {id}` brings it back."
+        )
+    return bead
+
+
+def hold(store: Store, id: str, reason: str, actor: str, places: Places | None = None) -> Bead:
+    """Keep the bead from being assigned until `release`; what works on it goes on."""
+    _unfinished(store, id, "held")
+    return _record(store, Kind.HELD, id, actor, places, {"reason": reason})
+
+
+def release(store: Store, id: str, actor: str, places: Places | None = None) -> Bead:
+    """Let a held bead be assigned again."""
+    if store.bead(id).held is None:
+        raise NotAllowed(f"bead {id} is not held")
+    return _record(store, Kind.RELEASED, id, actor, places, {})
+
+
+def defer(store: Store, id: str, until: float | None, actor: str, places: Places | None = None) -> Bead:
+    """Leave the bead alone until a time (seconds since 1970 UTC); None: not any more."""
+    _unfinished(store, id, "deferred")
+    return _record(store, Kind.DEFERRED, id, actor, places, {"until": until})
+
+
+def cancel(store: Store, id: str, reason: str, actor: str, places: Places | None = None) -> Bead:
+    """Give the bead up. An agent that works on it is stopped; what it made is archived."""
+    return _record(store, Kind.CANCELLED, id, actor, places, {"reason": reason})
+
+
+def done(store: Store, id: str, reason: str, actor: str, places: Places | None = None) -> Bead:
+    """Say that the bead was done by hand. An agent that works on it is stopped; what waited may go on."""
+    return _record(store, Kind.DONE_BY_HAND, id, actor, places, {"reason": reason})
+
+
+def reopen(store: Store, id: str, actor: str, reason: str = "", places: Places | None = None) -> Bead:
+    """Bring a done or cancelled bead back to its beginning."""
+    return _record(store, Kind.REOPENED, id, actor, places, {"reason": reason})
+
+
+def depend(
+    store: Store,
+    bead: str,
+    needs: str,
+    type: DependencyType = DependencyType.BLOCKS,
+    actor: str = "person",
+    places: Places | None = None,
+) -> Dependency:
+    """Add a dependency; Deadlock names the circle that it would close."""
+    if bead == needs:
+        raise Deadlock(f"bead {bead} cannot wait for itself")
+    dependency = Dependency(bead, needs, type)
+    store.add_dependency(dependency, actor)
+    _woken(places)
+    return dependency
+
+
+def undepend(
+    store: Store,
+    bead: str,
+    needs: str,
+    type: DependencyType = DependencyType.BLOCKS,
+    actor: str = "person",
+    places: Places | None = None,
+) -> bool:
+    """Take a dependency away; whether it was there."""
+    dependency = Dependency(bead, needs, type)
+    there = dependency in store.dependencies(bead)
+    store.remove_dependency(dependency, actor)
+    _woken(places)
+    return there

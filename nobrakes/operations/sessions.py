@@ -1,0 +1,109 @@
+"""What an agent says while it works: its session found by name or bead, its lines read and followed.
+
+1. A session is the output of an attempt's agent, kept in the attempt's run folder; the adapter makes it readable.
+2. Following ends when the attempt has ended and its last line is read.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ..agents.registry import adapter
+from ..core.attempt import Attempt
+from ..core.bead import Role
+from ..core.board import Limits
+from ..core.errors import NoSuchBead, NotAllowed
+from ..core.transcript import Line
+from ..places import Places
+from ..ports import Store
+from ..sessions import reader
+
+POLL_SECONDS = 0.25
+TAIL_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One agent's output: `path` is its file, which may not be there yet."""
+
+    attempt: int
+    bead: str
+    number: int  # of the attempt, among its bead's
+    name: str
+    role: str
+    agent: str
+    path: str
+
+
+def of(places: Places, attempt: Attempt) -> Session:
+    """The session of an attempt."""
+    return Session(
+        attempt.id,
+        attempt.bead,
+        attempt.number,
+        attempt.name,
+        attempt.role.value,
+        attempt.agent,
+        os.path.join(places.runs, f"{attempt.id}-agent", "agent.out"),
+    )
+
+
+def find_session(store: Store, places: Places, name_or_bead: str) -> Session:
+    """The session of who works under this name, or the latest one of this bead.
+
+    NoSuchBead where nobody is called so; NotAllowed where no agent has worked on the bead.
+    """
+    working = [a for a in store.board(Limits()).attempts if a.role is not Role.REVIEWER]
+    for attempt in working:
+        if attempt.bead == name_or_bead or attempt.name.casefold() == name_or_bead.casefold():
+            return of(places, attempt)
+    names = ", ".join(sorted(attempt.name for attempt in working)) or "nobody"
+    try:
+        past = [a for a in store.attempts(store.bead(name_or_bead).id) if a.role is not Role.REVIEWER]
+    except NoSuchBead:
+        raise NoSuchBead(
+            f"nobody called '{name_or_bead[:64]}' works now, and no bead has this id", f"At work now: {names}."
+        ) from None
+    if not past:
+        raise NotAllowed(f"no agent has worked on bead {name_or_bead} yet", f"At work now: {names}.")
+    return of(places, past[-1])
+
+
+def outcome(store: Store, session: Session) -> str | None:
+    """How the session's attempt ended; None while it works."""
+    found = store.attempt(session.attempt).outcome
+    return found.value if found else None
+
+
+def transcript(
+    store: Store, session: Session, *, follow: bool, last: int, wait: Callable[[float], None] = time.sleep
+) -> Iterator[Line]:
+    """The last `last` readable lines that are there, then with `follow` every new one until the attempt ends."""
+    agent = adapter(session.agent)
+    offset = 0
+    recent: list[Line] = []
+    over = outcome(store, session) is not None
+    for place, raw in reader.follow(session.path, 0, final=over):
+        offset = place
+        recent.extend(agent.lines(raw))
+        del recent[:-last]
+    yield from recent
+    while follow and not over:
+        wait(POLL_SECONDS)
+        # asked before reading: what was written before the end is then read for certain
+        over = outcome(store, session) is not None
+        for place, raw in reader.follow(session.path, offset, final=over):
+            offset = place
+            yield from agent.lines(raw)
+
+
+def last_line(places: Places, attempt: Attempt) -> str:
+    """The newest readable line of an attempt's agent; empty while it has said nothing."""
+    session = of(places, attempt)
+    agent = adapter(session.agent)
+    for raw in reversed(reader.tail(session.path, TAIL_LINES)):
+        for line in reversed(agent.lines(raw)):
+            if line.text:
+                return line.text
+    return ""

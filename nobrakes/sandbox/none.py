@@ -1,0 +1,17 @@
+"""No sandbox: the agent may do whatever the human's account may do. Said loudly, wherever agents are started."""
+
+from ..ports import Argv
+
+
+def wrap(argv: Argv, workspace: str) -> Argv:
+    """The argv that runs `argv` for `workspace`: itself, since nothing closes it off."""
+    return argv
+
+
+def describe() -> str:
+    """The warning that run, daemon and doctor show once."""
+    return (
+        "agents run without a sandbox: they can read and write everything that your account can, also outside of "
+        "their workspace. The Reviewer still checks whatever they hand in; for the rest, use an account, a container "
+        "or a virtual machine of their own."
+    )

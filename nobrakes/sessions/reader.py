@@ -1,0 +1,98 @@
+"""Reading a session's output file while it grows.
+
+1. A line is given once it is whole; an offset says where to go on, across restarts of the reader.
+2. A file that became shorter was begun anew, and is read from its start.
+3. No line, however long, takes more than LONGEST bytes of memory.
+
+The file of an agent that never stops talking is not cut here: its size is bounded by the attempt's deadline alone.
+"""
+
+import os
+from collections import deque
+from collections.abc import Iterator
+
+LONGEST = 1024 * 1024
+"""Bytes of one line that are kept."""
+
+CUT = b" [line cut by nobrakes]"
+"""What stands at the end of a line that was longer."""
+
+_BLOCK = 64 * 1024
+
+
+def follow(path: str, offset: int = 0, final: bool = False) -> Iterator[tuple[int, bytes]]:
+    """The whole lines after `offset` that are there now, each with the offset to go on from. A missing file has none.
+
+    `final`: nothing will be added any more, so that a last line without its end counts as well.
+    """
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - closed by the `with` below
+    except FileNotFoundError:
+        return
+    with file:
+        if os.fstat(file.fileno()).st_size < offset:
+            offset = 0
+        file.seek(offset)
+        line = bytearray()
+        length = 0
+        while block := file.read(_BLOCK):
+            begin = 0
+            while (end := block.find(b"\n", begin)) >= 0:
+                _add(line, block[begin:end])
+                length += end - begin
+                offset += length + 1
+                yield offset, _whole(line, length)
+                line.clear()
+                length = 0
+                begin = end + 1
+            _add(line, block[begin:])
+            length += len(block) - begin
+        if final and length:
+            yield offset + length, _whole(line, length)
+
+
+def _add(line: bytearray, piece: bytes) -> None:
+    line += piece[: LONGEST - len(line)]
+
+
+def _whole(line: bytearray, length: int) -> bytes:
+    return bytes(line) if length <= LONGEST else bytes(line) + CUT
+
+
+def tail(path: str, lines: int) -> list[bytes]:
+    """The last `lines` lines, also one that is not ended yet, read from the end. [] when the file is missing."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - closed by the `with` below
+    except FileNotFoundError:
+        return []
+    with file:
+        position = file.seek(0, os.SEEK_END)
+        data = b""
+        most = lines * LONGEST
+        while position > 0 and data[:-1].count(b"\n") < lines and len(data) < most:
+            step = min(_BLOCK, position) if len(data) < _BLOCK else min(len(data), position)
+            position -= step
+            file.seek(position)
+            data = file.read(step) + data
+    found = data.removesuffix(b"\n").split(b"\n")[-lines:] if data and lines > 0 else []
+    return [line if len(line) <= LONGEST else line[:LONGEST] + CUT for line in found]
+
+
+class Ring:
+    """The last lines of a session, in memory; older ones fall out."""
+
+    def __init__(self, size: int = 100) -> None:
+        self._lines: deque[bytes] = deque(maxlen=size)
+
+    def add(self, line: bytes) -> None:
+        """Append one line."""
+        self._lines.append(line)
+
+    def last(self, count: int | None = None) -> list[bytes]:
+        """The newest `count` lines (None: all that are kept), oldest first."""
+        kept = list(self._lines)
+        return kept if count is None else kept[max(0, len(kept) - count) :]
+
+    def clear(self) -> None:
+        """Forget them: the session ended."""
+        self._lines.clear()

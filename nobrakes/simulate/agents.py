@@ -1,0 +1,254 @@
+"""What simulated agents and checks do: scripts that take time, leave a tree behind, and end with an exit code.
+
+1. A script is a generator: it yields the seconds until its next step and returns its exit code and output.
+2. Most agents do good work; with the seed's fail rate one of the ways to go wrong is drawn instead.
+3. A script that yields None hangs: it makes no sign of life until it is stopped.
+"""
+
+import random
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+
+from ..core.bead import Role
+from ..core.errors import GitFailed, NobrakesError
+from ..core.escalations import EscalationType
+from ..ports import NewEscalation, Store
+from .clock import FakeClock
+from .clones import Clones
+from .project import LINT, TESTS, Tree, code_path, forbidden, run_lint, run_tests, test_path, wanted
+
+Script = Generator[float | None, None, tuple[int, str]]
+
+DONE = "NOBRAKES: COMPLETED\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How often something goes wrong, from 0 to 1."""
+
+    fail: float = 0.2  # an agent does not do its work
+    conflict: float = 0.1  # a Doer also changes the file that everybody shares
+    machine: float = 0.03  # a check or a workspace is broken by the machine
+    crash: float = 0.02  # the daemon dies before or after a call
+    trouble: float = 0.005  # a call fails and does nothing
+    people: float = 0.1  # a person does something in a step
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where one agent sits: its environment and the world it can reach."""
+
+    env: Mapping[str, str]
+    clones: Clones
+    store: Store
+    clock: FakeClock
+    rng: random.Random
+    rates: Rates
+
+    @property
+    def bead(self) -> str:
+        """The bead it was given."""
+        return self.env["NOBRAKES_BEAD"]
+
+    def tree(self) -> Tree:
+        """What it sees."""
+        return self.clones.tree(self.bead)
+
+    def save(self, **files: str | None) -> None:
+        """Change one of its files: `code`, `test`, or `shared`."""
+        paths = {"code": code_path(self.bead), "test": test_path(self.bead), "shared": "src/shared.py"}
+        self.clones.edit(self.bead, {paths.get(name, name): text for name, text in files.items()})
+
+    def commit(self, subject: str) -> None:
+        """Commit what it changed."""
+        self.clones.commit(self.bead, f"{subject} ({self.bead})", self.clock.now())
+
+    def ask(self, kind: EscalationType, title: str) -> bool:
+        """Talk to people by the door of its token; False when the door is shut."""
+        try:
+            attempt = self.store.door(self.env["NOBRAKES_TOKEN"])
+            self.store.escalate(NewEscalation(kind, title), attempt.bead, attempt.id, attempt.name)
+        except NobrakesError:
+            return False
+        return True
+
+
+# --- good work -----------------------------------------------------------------------------------
+
+
+def writes_tests(seat: Seat) -> Script:
+    """One test that fails until the Doer has done its work, and sometimes one about another bead's file."""
+    yield seat.rng.uniform(5, 60)
+    lines = [f"{code_path(seat.bead)} is v{seat.rng.randrange(4)}"]
+    others = sorted(p for p in seat.tree() if p.startswith("src/") and p not in ("src/base.py", "src/shared.py"))
+    if others and seat.rng.random() < 0.3:
+        other = seat.rng.choice(others)
+        value = f"v{seat.rng.randrange(4)}"
+        if other != code_path(seat.bead) and seat.tree()[other] != value:
+            lines.append(f"{other} is not {value}")
+    if seat.rng.random() < 0.2:
+        lines.append(f"src/shared.py is not v{seat.rng.randrange(4)}")
+    seat.save(test="\n".join(lines))
+    seat.commit("tests")
+    yield seat.rng.uniform(1, 20)
+    return 0, DONE
+
+
+def does_the_work(seat: Seat) -> Script:
+    """What the tests want, in one or two commits; sometimes the shared file is changed too."""
+    yield seat.rng.uniform(10, 90)
+    if seat.rng.random() < 0.3:
+        seat.save(code="draft")
+        seat.commit("first try")
+        yield seat.rng.uniform(10, 60)
+    path = code_path(seat.bead)
+    want = wanted(seat.tree(), path)
+    if want is None:
+        want = next((v for v in ("v0", "v1", "v2", "v3") if v not in forbidden(seat.tree(), path)), "v9")
+    seat.save(code=want)
+    if seat.rng.random() < seat.rates.conflict:
+        banned = forbidden(seat.tree(), "src/shared.py")
+        seat.save(shared=next(v for v in ("v0", "v1", "v2", "v3", f"by {seat.bead}") if v not in banned))
+    seat.commit("work")
+    yield seat.rng.uniform(1, 20)
+    return 0, DONE
+
+
+# --- bad work ------------------------------------------------------------------------------------
+
+
+def gives_up(seat: Seat) -> Script:
+    """Says so, and leaves half of it uncommitted."""
+    yield seat.rng.uniform(5, 60)
+    seat.save(code="half")
+    yield 5.0
+    return seat.rng.choice([0, 1]), seat.rng.choice(["NOBRAKES: FAILED\n", "NOBRAKES: CONTEXT_EXHAUSTED\n"])
+
+
+def crashes(seat: Seat) -> Script:
+    """Dies with an exit code, after a commit that is not finished."""
+    yield seat.rng.uniform(5, 60)
+    seat.save(code="broken LINT")
+    seat.commit("wip")
+    return seat.rng.choice([1, 2, 137]), "Traceback\n"
+
+
+def hangs(seat: Seat) -> Script:
+    """Falls silent."""
+    yield seat.rng.uniform(5, 60)
+    yield None
+    return 0, ""
+
+
+def does_nothing(seat: Seat) -> Script:
+    """Says that it is done, without a commit."""
+    yield seat.rng.uniform(1, 30)
+    return 0, DONE
+
+
+def breaks_the_boundary(seat: Seat) -> Script:
+    """Changes what its role may not: tests, code, a gate or nobrakes' own folder."""
+    yield seat.rng.uniform(5, 60)
+    doer = seat.env["NOBRAKES_ROLE"] == Role.DOER.value
+    other = test_path("base") if doer else code_path(seat.bead)
+    path = seat.rng.choice([other, "Makefile", ".nobrakes/config.toml"])
+    changes: dict[str, str | None] = {path: seat.rng.choice(["src/base.py is ok", None])}
+    if doer:
+        changes[code_path(seat.bead)] = wanted(seat.tree(), code_path(seat.bead)) or "v0"
+        changes[test_path(seat.bead)] = None if seat.rng.random() < 0.5 else seat.tree().get(test_path(seat.bead))
+    else:
+        changes[test_path(seat.bead)] = f"{code_path(seat.bead)} is v1"
+    if path not in seat.tree() and changes[path] is None:
+        changes[path] = "mine now"
+    seat.clones.edit(seat.bead, changes)
+    seat.commit("more than asked")
+    yield 1.0
+    return 0, DONE
+
+
+def rewrites_its_branch(seat: Seat) -> Script:
+    """Throws the history of its branch away."""
+    yield seat.rng.uniform(5, 60)
+    seat.save(code=wanted(seat.tree(), code_path(seat.bead)) or "v1")
+    seat.clones.rewrite(seat.bead, seat.clock.now())
+    yield 1.0
+    return 0, DONE
+
+
+def asks(seat: Seat) -> Script:
+    """Asks a person and stops."""
+    yield seat.rng.uniform(5, 60)
+    seat.ask(EscalationType.QUESTION, f"what is {seat.rng.choice(['this', 'that'])}?")
+    yield 1.0
+    return 0, "NOBRAKES: BLOCKED\n"
+
+
+def says_two_things(seat: Seat) -> Script:
+    """Contradicts itself."""
+    yield seat.rng.uniform(5, 60)
+    return 0, DONE + "NOBRAKES: FAILED\n"
+
+
+def writes_bad_code(seat: Seat) -> Script:
+    """Code that no test or linter accepts."""
+    yield seat.rng.uniform(5, 60)
+    seat.save(code=seat.rng.choice(["wrong", "LINT"]))
+    seat.commit("work")
+    yield 1.0
+    return 0, DONE
+
+
+def writes_tests_that_pass(seat: Seat) -> Script:
+    """Tests that prove nothing."""
+    yield seat.rng.uniform(5, 60)
+    seat.save(test="src/base.py is ok")
+    seat.commit("tests")
+    yield 1.0
+    return 0, DONE
+
+
+def writes_tests_that_do_not_parse(seat: Seat) -> Script:
+    """Tests that fail for the wrong reason."""
+    yield seat.rng.uniform(5, 60)
+    seat.save(test="what?")
+    seat.commit("tests")
+    yield 1.0
+    return 0, DONE
+
+
+def suggests(seat: Seat) -> Script:
+    """Does the work, and tells people of more work that it saw."""
+    seat.ask(EscalationType.DOER_SUGGESTION, f"more of {seat.bead}")
+    role = seat.env["NOBRAKES_ROLE"]
+    return (yield from (does_the_work(seat) if role == Role.DOER.value else writes_tests(seat)))
+
+
+_BOTH = (gives_up, crashes, hangs, does_nothing, breaks_the_boundary, rewrites_its_branch, asks, says_two_things)
+BAD: Mapping[str, tuple[Callable[[Seat], Script], ...]] = {
+    Role.TEST_WRITER.value: (*_BOTH, writes_tests_that_pass, writes_tests_that_do_not_parse),
+    Role.DOER.value: (*_BOTH, writes_bad_code, writes_bad_code),
+}
+GOOD: Mapping[str, Callable[[Seat], Script]] = {
+    Role.TEST_WRITER.value: writes_tests,
+    Role.DOER.value: does_the_work,
+}
+
+
+def agent(seat: Seat) -> Script:
+    """An agent of the seat's role, drawn from the seed."""
+    role = seat.env["NOBRAKES_ROLE"]
+    if seat.rng.random() < seat.rates.fail:
+        return seat.rng.choice(BAD[role])(seat)
+    return suggests(seat) if seat.rng.random() < 0.05 else GOOD[role](seat)
+
+
+def check(command: str, path: str, clones: Clones, rng: random.Random, rates: Rates) -> Script:
+    """One check in a checkout; the machine may break it, and then it says neither yes nor no."""
+    yield rng.uniform(1, 60)
+    if rng.random() < rates.machine:
+        return rng.choice([127, 126, 137]), "the machine broke\n"
+    try:
+        tree = clones.checked_out(path)
+    except GitFailed as error:
+        return 128, f"{error}\n"
+    return {TESTS: run_tests, LINT: run_lint}[command](tree)

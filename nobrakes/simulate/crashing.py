@@ -1,0 +1,88 @@
+"""Doors that fail: the daemon may die before or after any call, and a call may fail and do nothing.
+
+1. A Crash is no Exception, so that no handler of the daemon can swallow it: it ends like kill -9.
+2. A call is whole or has not happened; the database's transactions are never cut in the middle by a Crash.
+3. Somebody else may act between two calls of the daemon: `between` is called before some of them.
+"""
+
+import functools
+import random
+from collections.abc import Callable
+from typing import Any
+
+from ..core.errors import DiskFull, GitFailed, NobrakesError
+
+
+class Crash(BaseException):
+    """The daemon was killed here."""
+
+
+class Dice:
+    """Decides what goes wrong, and counts it."""
+
+    def __init__(self, rng: random.Random, crash: float, trouble: float, meddle: float) -> None:
+        self.rng = rng
+        self.crash = crash
+        self.trouble = trouble
+        self.meddle = meddle
+        self.between: Callable[[], None] = lambda: None
+        self.crashes = 0
+        self.troubles = 0
+        self.calls = 0
+
+    def __str__(self) -> str:
+        return f"{self.calls} calls, {self.crashes} crashes, {self.troubles} troubles"
+
+    def calm(self) -> None:
+        """From now on nothing goes wrong."""
+        self.crash = self.trouble = self.meddle = 0.0
+
+    def before(self, what: str, error: type[NobrakesError] | None) -> None:
+        """Perhaps a crash, perhaps an error, perhaps somebody else's act; mostly nothing."""
+        self.calls += 1
+        if self.rng.random() < self.meddle:
+            self.between()
+        drawn = self.rng.random()
+        if drawn < self.crash / 2:
+            self.crashes += 1
+            raise Crash(f"before {what}")
+        if error is not None and drawn > 1 - self.trouble:
+            self.troubles += 1
+            raise error(f"{what} failed, as drawn")
+
+    def after(self, what: str) -> None:
+        """Perhaps a crash."""
+        if self.rng.random() < self.crash / 2:
+            self.crashes += 1
+            raise Crash(f"after {what}")
+
+
+_STORE_WRITES = {"record", "open_attempt", "close_attempt", "journal", "renew", "plan_run", "update_run", "end_run"}
+_WRITES = frozenset(_STORE_WRITES | {"escalate", "set_setting", "save_validation", "start", "terminate"})
+
+
+class Crashing:
+    """A proxy round one door."""
+
+    def __init__(self, door: object, name: str, dice: Dice) -> None:
+        self._door = door
+        self._name = name
+        self._dice = dice
+
+    def __getattr__(self, method: str) -> Any:
+        real = getattr(self._door, method)
+        what = f"{self._name}.{method}"
+        error: type[NobrakesError] | None = None
+        if self._name == "git":
+            error = GitFailed
+        elif method in _WRITES:
+            error = DiskFull
+
+        @functools.wraps(real)
+        def call(*args: Any, **named: Any) -> Any:
+            self._dice.before(what, error)
+            result = real(*args, **named)
+            self._dice.after(what)
+            return result
+
+        return call

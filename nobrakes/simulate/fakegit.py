@@ -1,0 +1,250 @@
+"""Git over plain dicts: commits, refs, private clones and a checked-out main, with the semantics of the real one.
+
+1. State is what would be on disk: it outlives every daemon. The same input gives the same object id.
+2. A crash inside `land` or `pin` leaves a lock behind, until `clear_locks`; until then both fail.
+3. `landed` remembers what nobrakes put on main, for the invariants.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..core.bead import Bead, branch_of
+from ..core.boundaries import Change
+from ..core.errors import GitFailed
+from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
+from .clones import CHECKOUT, CLONE, Clones
+from .objects import Commit, Objects, differing, merge
+from .project import FIRST_TREE, Tree
+
+FILE = "100644"
+ABSENT = "000000"
+OWN = "refs/nobrakes/"
+
+
+class FakeGit:
+    """The repository, on the daemon's own side."""
+
+    def __init__(self, root: str = "/sim/.nobrakes", first: Tree = FIRST_TREE) -> None:
+        self.root = root
+        self.objects = Objects()
+        self.clones = Clones(self.objects)
+        self.head = self.objects.commit(first, (), "first", "human", 0.0).id
+        self.refs: dict[str, str] = {}
+        self.edited: set[str] = set()  # paths of a checked-out main that a person is editing
+        self.landed: list[str] = []
+        self.locked = False
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def main(self) -> str:
+        """The commit that main points to."""
+        return self.head
+
+    def tree(self, commit: str) -> str:
+        """The commit's tree."""
+        return self.objects.find(commit).tree
+
+    def fork(self, main: str, head: str) -> str | None:
+        """The commit where `head` left main; None: unrelated."""
+        return self.objects.fork(main, head)
+
+    def contains(self, ancestor: str, descendant: str) -> bool:
+        """Whether `ancestor` is `descendant` or one of its ancestors."""
+        return any(commit.id == ancestor for commit in self.objects.line(descendant))
+
+    def changes(self, base: str, head: str) -> tuple[Change, ...]:
+        """What differs between two commits' trees, by path."""
+        before, after = self.objects.tree_of(base), self.objects.tree_of(head)
+        return tuple(
+            Change(path, FILE if path in before else ABSENT, FILE if path in after else ABSENT)
+            for path in differing(before, after)
+        )
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        """A file's content in a commit."""
+        text = self.objects.tree_of(commit).get(path)
+        return None if text is None else text.encode()
+
+    def merged(self) -> dict[str, str]:
+        """Bead id to the newest commit on main with its `Bead:` trailer."""
+        found: dict[str, str] = {}
+        for commit in self.objects.line(self.head):
+            for key, value in commit.trailers:
+                if key == "Bead":
+                    found.setdefault(value, commit.id)
+        return found
+
+    def archived(self, bead: str | None = None) -> list[tuple[str, str]]:
+        """(ref, commit) of what was archived, newest first."""
+        start = f"{OWN}archive/{bead}/" if bead else f"{OWN}archive/"
+        kept = [(ref, commit) for ref, commit in self.refs.items() if ref.startswith(start)]
+        return sorted(kept, key=lambda pair: (-self.objects.find(pair[1]).when, pair[0]))
+
+    # --- clones ----------------------------------------------------------------------------------
+
+    def workspace(self, bead: Bead, start: str, worker: str) -> Workspace:
+        """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`."""
+        path, branch = f"{self.root}/workspaces/{bead.id}", branch_of(bead)
+        if self.has_workspace(bead.id):
+            return Workspace(path, branch)
+        self.objects.find(start)
+        return Workspace(path, branch, ((CLONE, bead.id, branch, start),))
+
+    def has_workspace(self, bead: str) -> bool:
+        """Whether the bead's clone exists whole."""
+        return bead in self.clones.of_bead
+
+    def take_in(self, bead: Bead, fence: int) -> str | None:
+        """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""
+        clone = self.clones.of_bead.get(bead.id)
+        if clone is None:
+            return None
+        self.refs[f"{OWN}incoming/{bead.id}/{fence}"] = clone.head
+        return clone.head
+
+    def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
+        """Keep the clone's branch and its uncommitted work under refs/nobrakes/archive/<bead>/."""
+        clone = self.clones.of_bead.get(bead.id)
+        if clone is None:
+            return ()
+        kept = {}
+        if not self.contains(clone.head, self.head):
+            kept[f"{fence}-branch"] = clone.head
+        if clone.edits:
+            when = self.objects.find(clone.head).when
+            wip = self.objects.commit(self.clones.tree(bead.id), (clone.head,), "uncommitted", "nobrakes", when)
+            kept[f"{fence}-wip"] = wip.id
+        refs = {f"{OWN}archive/{bead.id}/{name}": commit for name, commit in kept.items()}
+        self.refs.update(refs)
+        return tuple(sorted(refs))
+
+    def retire(self, bead: Bead, fence: int) -> None:
+        """Archive, then remove the bead's clone and its incoming refs; what only those hold is archived too."""
+        refs = self.archive(bead, fence)
+        heads = [self.head, *(self.refs[ref] for ref in refs)]
+        incoming = f"{OWN}incoming/{bead.id}/"
+        for ref in [ref for ref in self.refs if ref.startswith(incoming)]:
+            taken = self.refs.pop(ref)
+            if not any(self.contains(taken, head) for head in heads):
+                self.refs[f"{OWN}archive/{bead.id}/{ref.removeprefix(incoming)}-incoming"] = taken
+        self.clones.of_bead.pop(bead.id, None)
+
+    def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
+        """The commands that make a fresh checkout of `commit` at `path`."""
+        self.objects.find(commit)
+        return ((CHECKOUT, commit, path),)
+
+    def drop_scratch(self, path: str) -> None:
+        """Remove a scratch checkout; nothing happens when it is gone."""
+        self.clones.scratch.pop(path, None)
+
+    # --- making commits --------------------------------------------------------------------------
+
+    def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since they parted."""
+        base = self.fork(onto, head)
+        if base is None:
+            return Conflict((), "unrelated")
+        return self._pick(onto, self.objects.tree_of(base), self.objects.tree_of(head), message)
+
+    def replay(self, onto: str, head: str, message: Message) -> tuple[Candidate, ...] | Conflict:
+        """`head`'s commits one by one on `onto`, texts kept, with `message`'s trailers."""
+        base = self.fork(onto, head)
+        if base is None:
+            return Conflict((), "unrelated")
+        steps: list[Commit] = []
+        for commit in self.objects.line(head):
+            if commit.id == base:
+                break
+            steps.append(commit)
+        made: list[Candidate] = []
+        for commit in reversed(steps):
+            before = self.objects.tree_of(commit.parents[0])
+            words = self._words(commit, message)
+            one = self._pick(made[-1].commit if made else onto, before, self.objects.tree_of(commit.id), words)
+            if isinstance(one, Conflict):
+                return one
+            if one.tree != self.tree(made[-1].commit if made else onto):
+                made.append(one)
+        return tuple(made) or (Candidate(self._commit(self.objects.tree_of(onto), onto, message).id, self.tree(onto)),)
+
+    def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
+        """A chain on `onto` of just these steps' trees; the last is returned."""
+        parent = onto
+        for step in steps:
+            words = self._words(self.objects.find(step.commit), message)
+            parent = self._commit(self.objects.trees[step.tree], parent, words).id
+        return Candidate(parent, self.tree(parent))
+
+    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
+        """A commit on `onto` that takes `commit` back."""
+        parent = self.objects.find(commit).parents[0]
+        return self._pick(onto, self.objects.tree_of(commit), self.objects.tree_of(parent), message)
+
+    def _words(self, commit: Commit, message: Message) -> Message:
+        return Message(commit.subject, "", commit.author, message.when, message.trailers)
+
+    def _pick(self, onto: str, before: Tree, after: Tree, message: Message) -> Candidate | Conflict:
+        tree, conflicts = merge(before, self.objects.tree_of(onto), after)
+        if conflicts:
+            return Conflict(conflicts, "both changed it")
+        made = self._commit(tree, onto, message)
+        return Candidate(made.id, made.tree)
+
+    def _commit(self, tree: Tree, parent: str, message: Message) -> Commit:
+        text = f"{message.subject}\n\n{message.body}".strip()
+        return self.objects.commit(tree, (parent,), text, message.author, message.when, tuple(message.trailers))
+
+    # --- refs ------------------------------------------------------------------------------------
+
+    def pin(self, name: str, commit: str | None) -> None:
+        """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
+        self._refuse_when_locked()
+        if commit is None:
+            self.refs.pop(OWN + name, None)
+        else:
+            self.refs[OWN + name] = self.objects.find(commit).id
+
+    def land(self, new: str, old: str) -> Land:
+        """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it."""
+        self._refuse_when_locked()
+        if self.head != old:
+            # it may have been done already, by a call that a crash cut off
+            return Land(Landing.MOVED if self.contains(new, self.head) else Landing.LOST)
+        in_the_way = self.edited & {change.path for change in self.changes(old, new)}
+        if in_the_way:
+            return Land(Landing.BLOCKED, f"edits in the way: {', '.join(sorted(in_the_way))}")
+        self.put_on_main(new)
+        self.landed += [c.id for c in self._between(old, new)]
+        return Land(Landing.MOVED)
+
+    def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
+        """Commit these paths (None removes) on main; None: nothing differed."""
+        self._refuse_when_locked()
+        tree = dict(self.objects.tree_of(self.head))
+        for path, content in files.items():
+            if content is None:
+                tree.pop(path, None)
+            else:
+                tree[path] = content.decode()
+        if not differing(self.objects.tree_of(self.head), tree):
+            return None
+        self.put_on_main(self._commit(tree, self.head, message).id)
+        return self.head
+
+    def clear_locks(self) -> None:
+        """Remove the lock files that a killed nobrakes left."""
+        self.locked = False
+
+    def put_on_main(self, commit: str) -> None:
+        """Main is this commit now, whoever says so."""
+        self.head = self.objects.find(commit).id
+
+    def _between(self, old: str, new: str) -> Iterable[Commit]:
+        for commit in self.objects.line(new):
+            if commit.id == old:
+                return
+            yield commit
+
+    def _refuse_when_locked(self) -> None:
+        if self.locked:
+            raise GitFailed("a lock file is in the way", "Another git process seems to be running.")

@@ -1,0 +1,227 @@
+"""Processes on the virtual clock. They live on when the daemon dies, and only `advance` lets them do anything.
+
+1. A run is one record; starting it twice starts it once. Its exit codes and outputs are its files on disk.
+2. TERM ends most trees within seconds, some only by KILL; some leave a process behind that lives on.
+3. A reboot ends every process without an exit code.
+"""
+
+import heapq
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ..core.attempt import Run
+from ..core.errors import GitFailed
+from ..ports import Argv, Born, Command, Ending, Step, StepEnd
+from .agents import Script
+from .clock import FakeClock
+
+AGENT = "simulated-agent"
+"""The first word of the command that stands for an agent."""
+
+Prepare = Callable[[Argv], str | None]
+"""Runs one command of a prologue; the text of what went wrong, or None."""
+Program = Callable[[Command, Step], Script]
+"""What a step of a run does."""
+
+
+@dataclass
+class Child:
+    """One run, as it would be on disk and in the process table."""
+
+    run: str
+    command: Command
+    born: Born
+    started_at: float
+    alive: bool = True
+    working: bool = True  # shows signs of life
+    stubborn: bool = False  # only KILL ends it
+    leaves_one_behind: bool = False
+    main_ended: bool = False
+    script: Script | None = None
+    place: int = -1  # of the present step; -1: the prologue
+    prologue_failed: str | None = None
+    begun: dict[str, float] = field(default_factory=dict)
+    ended: dict[str, tuple[int, float]] = field(default_factory=dict)  # code and seconds
+    outputs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether it is an agent and not a check."""
+        return any(step.argv[0] == AGENT for step in self.command.steps)
+
+
+class FakeProcesses:
+    """Children that survive the daemon."""
+
+    def __init__(
+        self, clock: FakeClock, prepare: Prepare, program: Program, rng: random.Random, haunted: float = 0.0
+    ) -> None:
+        self.clock = clock
+        self.prepare = prepare
+        self.program = program
+        self.rng = rng
+        self.haunted = haunted  # how often an agent leaves a process behind
+        self.children: dict[str, Child] = {}
+        self._due: list[tuple[float, int, str, str]] = []
+        self._counter = 0
+        self._boot = 1
+
+    # --- the port --------------------------------------------------------------------------------
+
+    def start(self, run: str, command: Command) -> Born:
+        """Start it and return at once; a run that was started before is only found again."""
+        if run not in self.children:
+            born = Born(1000 + len(self.children), f"boot{self._boot}-{len(self.children)}")
+            child = Child(run, command, born, self.clock.now())
+            child.stubborn = self.rng.random() < 0.1
+            self.children[run] = child
+            if child.is_agent:
+                child.leaves_one_behind = self.rng.random() < self.haunted
+            self._later(run, "prologue", self.rng.uniform(0.1, 3))
+        return self.children[run].born
+
+    def alive(self, run: Run) -> bool:
+        """Whether anything of the run's tree still lives."""
+        child = self.children.get(run.id)
+        return child is not None and child.alive
+
+    def ending(self, folder: str, steps: Sequence[str]) -> Ending:
+        """What the exit files say."""
+        child = next((c for c in self.children.values() if c.command.folder == folder), None)
+        if child is None:
+            return Ending(tuple(StepEnd(name, False, None, 0.0, f"{folder}/{name}.out") for name in steps))
+        ends = []
+        for name in steps:
+            code, seconds = child.ended.get(name, (None, 0.0))
+            ends.append(StepEnd(name, name in child.begun, code, seconds, f"{folder}/{name}.out"))
+        return Ending(tuple(ends), child.prologue_failed)
+
+    def output(self, path: str, limit: int) -> str:
+        """The last `limit` bytes of an output file as text."""
+        for child in self.children.values():
+            if path in child.outputs:
+                return child.outputs[path][-limit:]
+        return ""
+
+    def terminate(self, run: Run) -> None:
+        """TERM to the whole tree."""
+        child = self.children.get(run.id)
+        if child is not None and child.alive and not child.stubborn:
+            self._later(run.id, "die", self.rng.uniform(0, 3))
+
+    def kill(self, run: Run) -> None:
+        """KILL to the whole tree, until none is left."""
+        child = self.children.get(run.id)
+        if child is not None:
+            self._end(child)
+
+    def activity(self, run: Run, folder: str, workspace: str) -> str:
+        """A fingerprint: the same text again means silence."""
+        child = self.children.get(run.id)
+        if child is None or not child.alive or not child.working:
+            return "silent"
+        return f"busy at {self.clock.now():.3f}"
+
+    # --- the world's side ------------------------------------------------------------------------
+
+    def next_event(self) -> float | None:
+        """When the next process does something."""
+        return self._due[0][0] if self._due else None
+
+    def advance(self, now: float) -> list[str]:
+        """Everything that processes do until `now`, in its order; one line each, for the log."""
+        lines = []
+        while self._due and self._due[0][0] <= now:
+            moment, _, run, what = heapq.heappop(self._due)
+            child = self.children[run]
+            if child.alive:
+                self.clock.advance_to(moment)
+                self._happen(child, what)
+                lines.append(f"{run} {what}{'' if child.alive else ', dead'}")
+        return lines
+
+    def reboot(self) -> None:
+        """The machine restarts."""
+        self._boot += 1
+        for child in self.children.values():
+            self._end(child)
+
+    def living(self) -> list[Child]:
+        """The processes that live now."""
+        return [child for child in self.children.values() if child.alive]
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _later(self, run: str, what: str, seconds: float) -> None:
+        self._counter += 1
+        heapq.heappush(self._due, (self.clock.now() + seconds, self._counter, run, what))
+
+    def _happen(self, child: Child, what: str) -> None:
+        if what == "die":
+            self._end(child)
+        elif what == "prologue":
+            self._prologue(child)
+        elif what == "prepared":
+            self._prepared(child)
+        else:
+            self._go_on(child)
+
+    def _prologue(self, child: Child) -> None:
+        """Half of it: until it has ended, whoever stops it leaves a folder that is not prepared."""
+        if child.command.prologue:
+            child.prologue_failed = "stopped while its folder was prepared"
+        self._later(child.run, "prepared", self.rng.uniform(0, 2))
+
+    def _prepared(self, child: Child) -> None:
+        for argv in child.command.prologue:
+            failed = self.prepare(argv)
+            if failed is not None:
+                child.prologue_failed = failed
+                self._end(child)
+                return
+        child.prologue_failed = None
+        self._next_step(child)
+
+    def _next_step(self, child: Child) -> None:
+        child.place += 1
+        steps = child.command.steps
+        last = child.ended.get(steps[child.place - 1].name, (0, 0.0))[0] if child.place else 0
+        if child.place >= len(steps) or (last and not child.command.keep_going):
+            self._main_is_over(child)
+            return
+        step = steps[child.place]
+        child.begun[step.name] = self.clock.now()
+        child.script = self.program(child.command, step)
+        self._go_on(child)
+
+    def _go_on(self, child: Child) -> None:
+        assert child.script is not None
+        step = child.command.steps[child.place]
+        try:
+            pause = next(child.script)
+        except StopIteration as end:
+            self._step_ends(child, step, *end.value)
+        except GitFailed as error:  # its folder is gone
+            self._step_ends(child, step, 1, f"{error}\n")
+        else:
+            if pause is None:
+                child.working = False
+            else:
+                self._later(child.run, "go on", pause)
+
+    def _step_ends(self, child: Child, step: Step, code: int, output: str) -> None:
+        child.ended[step.name] = (code, self.clock.now() - child.begun[step.name])
+        child.outputs[f"{child.command.folder}/{step.name}.out"] = output
+        self._next_step(child)
+
+    def _main_is_over(self, child: Child) -> None:
+        child.main_ended = True
+        child.working = False
+        if not child.leaves_one_behind:
+            self._end(child)
+
+    def _end(self, child: Child) -> None:
+        child.alive = False
+        if child.script is not None:
+            child.script.close()

@@ -1,0 +1,202 @@
+"""The event log, followed and replayed: what the promises about order are judged on.
+
+1. Statuses are replayed by core.lifecycle alone; the store's own are only compared with them.
+2. A breach that is seen while events are replayed is kept until the promise that owns it takes it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..core import lifecycle
+from ..core.attempt import Attempt
+from ..core.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, DependencyType, Status
+from ..core.errors import NotAllowed
+from ..core.events import Event, Kind
+from ..core.outcomes import TABLE, Outcome
+from ..ports import Store
+
+STARTS = (Kind.TEST_WRITER_STARTED, Kind.DOER_STARTED, Kind.REVIEW_STARTED)
+
+
+class Observed:
+    """What was seen so far."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.beads: dict[str, Bead] = {}
+        self.blockers: dict[str, set[str]] = defaultdict(set)
+        self.held: set[str] = set()
+        self.deferred: dict[str, float] = {}
+        self.now = 0.0
+        self.asked: dict[str, set[int]] = defaultdict(set)  # open escalations that stop the bead
+        self.failures: Counter[str] = Counter()
+        self.merges: Counter[str] = Counter()
+        self.by_hand: set[str] = set()
+        self.taken_away: set[str] = set()  # a person closed it while it was reviewed
+        self.taken_in: set[str] = set()  # heads that nobrakes fetched
+        self.proven: dict[str, list[str]] = defaultdict(list)
+        self.fresh_proofs: list[str] = []
+        self.main: str | None = None
+        self.paused = False
+        self._breaches: dict[str, list[str]] = defaultdict(list)
+        self._seen_on_main = 0
+        self._seen_for_boundaries = 0
+
+    @property
+    def statuses(self) -> dict[str, Status]:
+        """Where each bead is, by its events."""
+        return {name: bead.status for name, bead in self.beads.items()}
+
+    def take(self, promise: str) -> list[str]:
+        """The breaches of one promise, once."""
+        return self._breaches.pop(promise, [])
+
+    # --- following -------------------------------------------------------------------------------
+
+    def follow(self, store: Store, paused: bool) -> Sequence[Event]:
+        """Replay what is new in the log; `paused`: nothing may have started in it."""
+        self.paused = paused
+        events = store.events(self.seq, 100_000)
+        for event in events:
+            self._apply(event, store)
+            self.seq = event.seq
+        return events
+
+    def _apply(self, event: Event, store: Store) -> None:
+        name = event.bead
+        if name is None:
+            return
+        if event.kind is Kind.PROPOSED:
+            self._put(store.bead(name), event)
+        elif event.kind is Kind.DEPENDENCY_ADDED and event.data["type"] == DependencyType.BLOCKS:
+            self.blockers[name].add(str(event.data["needs"]))
+        elif event.kind is Kind.DEPENDENCY_REMOVED:
+            self.blockers[name].discard(str(event.data["needs"]))
+        elif event.kind is Kind.HELD:
+            self.held.add(name)
+        elif event.kind is Kind.RELEASED:
+            self.held.discard(name)
+        elif event.kind is Kind.DEFERRED:
+            self.deferred[name] = float(event.data.get("until") or 0.0)
+        if event.kind in lifecycle.MOVING:
+            self._move(name, event, store)
+
+    def _put(self, bead: Bead, event: Event) -> None:
+        self.beads[bead.id] = replace(bead, status=Status(event.data["status"]), return_to=None)
+        self.blockers[bead.id] |= {needs for needs, type_ in event.data["needs"] if type_ == DependencyType.BLOCKS}
+
+    def _move(self, name: str, event: Event, store: Store) -> None:
+        bead = self.beads[name]
+        if event.kind is Kind.ESCALATED:
+            self.asked[name].add(int(event.data["escalation"]))
+            if bead.status in WORKING or Kind.ESCALATED not in lifecycle.TABLE[bead.status]:
+                return  # it stops when the attempt on it ends, or is stopped already
+        if event.kind is Kind.RESOLVED and not self._resolves(name, event):
+            return
+        if event.kind in STARTS:
+            self._judge_start(name, event)
+        try:
+            after = lifecycle.advance(bead, event.kind)
+        except NotAllowed as error:
+            self._breaches["lifecycle"].append(str(error))
+            return
+        if event.kind is Kind.RESOLVED:
+            after = Status(event.data["to"] or after)
+        return_to = lifecycle.returns_to(bead.status) if after is Status.ESCALATED else None
+        if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.RESOLVED):
+            self.asked[name].clear()
+        elif bead.status in WORKING and after not in CLOSED and self.asked[name]:
+            after, return_to = Status.ESCALATED, after
+        self.beads[name] = replace(bead, status=after, return_to=return_to)
+        self._count(name, event, bead.status, store)
+
+    def _resolves(self, name: str, event: Event) -> bool:
+        """Whether this answer was the last one that the bead waited for."""
+        number = int(event.data["escalation"])
+        if number in self.asked[name]:
+            self.asked[name].discard(number)
+            if self.beads[name].status is Status.ESCALATED:
+                self.failures[name] = 0
+        return "to" in event.data
+
+    def _count(self, name: str, event: Event, before: Status, store: Store) -> None:
+        outcome = event.data.get("outcome")
+        if outcome is not None and TABLE[Outcome(outcome)].counts:
+            self.failures[name] += 1
+        if event.kind is Kind.REOPENED:
+            self.failures[name] = 0
+        elif event.kind is Kind.MERGED:
+            self.merges[name] += 1
+            if self.merges[name] > 1:
+                self._breaches["merged"].append(f"{name} was merged {self.merges[name]} times")
+        elif event.kind is Kind.DONE_BY_HAND:
+            self.by_hand.add(name)
+        elif event.kind is Kind.TESTS_PROVEN_RED and event.attempt is not None:
+            head = str(store.attempt(event.attempt).head)
+            self.proven[name].append(head)
+            self.fresh_proofs.append(head)
+        elif event.kind is Kind.EPIC_COMPLETED:
+            open_ = [b.id for b in self.beads.values() if b.epic == name and b.status not in CLOSED]
+            if open_:
+                self._breaches["epics"].append(f"{name} closed while {', '.join(open_)} is open")
+        if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND) and before is Status.REVIEWING:
+            self.taken_away.add(name)
+
+    def _judge_start(self, name: str, event: Event) -> None:
+        if self.paused:
+            self._breaches["paused"].append(f"{event.kind.value} {name} while paused")
+        if event.kind is Kind.REVIEW_STARTED:
+            return
+        self.now = event.at
+        self._breaches["dependencies"] += [f"{event.kind.value} {name}, but {why}" for why in self.obstacles(name)]
+
+    def obstacles(self, name: str) -> list[str]:
+        """Why nobody may start on the bead: what holds it or blocks it, itself or by an epic round it."""
+        found = []
+        place: str | None = name
+        while place is not None:
+            bead = self.beads[place]
+            found += [f"waits for {n}" for n in sorted(self.blockers[place]) if not self._done(n)]
+            if place in self.held:
+                found.append(f"{place} is held")
+            if self.deferred.get(place, 0.0) > self.now:
+                found.append(f"{place} is deferred")
+            if place != name and bead.status in (Status.DRAFT, Status.CANCELLED):
+                found.append(f"{place} is {bead.status}")
+            place = bead.epic
+        return found
+
+    def _done(self, name: str) -> bool:
+        return self.beads[name].status is Status.DONE
+
+    # --- recomputing -----------------------------------------------------------------------------
+
+    def ready(self, store: Store, now: float) -> set[str]:
+        """The ready beads, from the facts alone."""
+        self.now = now
+        return {
+            bead.id
+            for bead in store.beads(WAITING_FOR_AGENT)
+            if (bead.retry_at is None or bead.retry_at <= now) and bead.assignee is None and not self.obstacles(bead.id)
+        }
+
+    def proven_tests(self, bead: str) -> list[str]:
+        """The heads that were proven red for the bead."""
+        return self.proven[bead]
+
+    def some_ended(self, store: Store, turn: int) -> list[Attempt]:
+        """An ended attempt of one bead, another one each time."""
+        names = sorted(self.beads)
+        past = [a for a in store.attempts(names[turn % len(names)]) if a.outcome is not None] if names else []
+        return past[-1:]
+
+    def fresh_on_main(self, landed: Sequence[str]) -> Sequence[str]:
+        """What came to main since the last look."""
+        fresh, self._seen_on_main = landed[self._seen_on_main :], len(landed)
+        return fresh
+
+    def fresh_for_boundaries(self, landed: Sequence[str]) -> Sequence[str]:
+        """The same, for another promise."""
+        fresh, self._seen_for_boundaries = landed[self._seen_for_boundaries :], len(landed)
+        return fresh

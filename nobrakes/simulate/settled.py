@@ -1,0 +1,103 @@
+"""The promises that hold when everything has come to rest: all is done, or waits for a reason that can be said."""
+
+from collections.abc import Callable
+
+from ..core.bead import CLOSED, BeadType, Status
+from ..core.errors import Stale
+from ..core.escalations import STOPS_BEAD
+from ..core.events import Kind
+from ..core.outcomes import Outcome
+from .scene import Scene
+
+
+def nothing_runs(scene: Scene) -> list[str]:
+    """No process lives, no run is known, no attempt is open."""
+    board = scene.store.board(scene.config.board_limits())
+    wrong = [f"{child.run} lives" for child in scene.processes.living()]
+    wrong += [f"run {run.id} is known" for run in scene.store.runs()]
+    return wrong + [f"attempt {a.id} of {a.bead} is open" for a in board.attempts]
+
+
+def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
+    """Done, cancelled, with a person, or behind something that is not done."""
+    wrong = []
+    scene.observed.now = scene.clock.now()
+    asked = {e.bead for e in scene.store.escalations() if e.type in STOPS_BEAD}
+    for bead in scene.store.beads():
+        if bead.status in CLOSED or bead.status is Status.DRAFT:
+            continue
+        if bead.status is Status.ESCALATED and bead.id in asked:
+            continue
+        if bead.type is BeadType.EPIC:
+            children = [b.status for b in scene.store.beads() if b.epic == bead.id]
+            if Status.DONE not in children or any(status not in CLOSED for status in children):
+                continue
+        if scene.observed.obstacles(bead.id):
+            continue
+        wrong.append(f"{bead.id} is {bead.status}, and nobody can say why")
+    return wrong
+
+
+def done_is_merged(scene: Scene) -> list[str]:
+    """Done on the board is merged on main, or done by hand; what is merged is done, unless a person took it away."""
+    merged, wrong = scene.git.merged(), []
+    for commit in scene.git.objects.line(scene.git.head):
+        for key, value in commit.trailers:
+            if key == "Reverts-Bead" and scene.git.contains(merged.get(value, ""), commit.id):
+                del merged[value]
+    for bead in scene.store.beads():
+        if bead.type is BeadType.EPIC:
+            continue
+        by_hand = bead.id in scene.observed.by_hand
+        if bead.status is Status.DONE and not by_hand and bead.merged_commit is None:
+            wrong.append(f"{bead.id} is done, and nothing says where it was merged")
+        if bead.status is Status.DONE and not by_hand and bead.id not in merged:
+            wrong.append(f"{bead.id} is done, but not on main")
+        if bead.id in merged and bead.status is not Status.DONE and bead.id not in scene.observed.taken_away:
+            wrong.append(f"{bead.id} is on main, but {bead.status}")
+    return wrong
+
+
+def nothing_is_left_lying_about(scene: Scene) -> list[str]:
+    """No checkout of a check; no clone, candidate or incoming ref of a closed bead."""
+    wrong = [f"scratch {path}" for path in scene.git.clones.scratch]
+    for bead in scene.store.beads(CLOSED):
+        if bead.id in scene.git.clones.of_bead:
+            wrong.append(f"the workspace of {bead.id}, which is {bead.status}")
+        incoming = f"refs/nobrakes/incoming/{bead.id}/"
+        wrong += [ref for ref in scene.git.refs if ref.startswith(incoming)]
+    return wrong
+
+
+def people_were_told(scene: Scene) -> list[str]:
+    """Every escalation was told at least once."""
+    said = "\n".join(notice.text for notice in scene.notes.told)
+    numbers = {
+        int(e.data["escalation"])
+        for e in scene.store.events(0, 100_000)
+        if e.kind is Kind.ESCALATED and e.data.get("escalation")
+    }
+    return [f"escalation {number} was never told" for number in sorted(numbers) if f"escalation {number}:" not in said]
+
+
+def late_words_are_refused(scene: Scene) -> list[str]:
+    """An attempt that ended cannot be ended again: somebody else may hold the bead."""
+    wrong = []
+    for bead in scene.store.beads():
+        for attempt in scene.store.attempts(bead.id)[-1:]:
+            try:
+                scene.store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
+            except Stale:
+                continue
+            wrong.append(f"attempt {attempt.id} of {bead.id} ended twice")
+    return wrong
+
+
+PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
+    nothing_runs,
+    every_bead_is_done_or_waits_for_a_reason,
+    done_is_merged,
+    nothing_is_left_lying_about,
+    people_were_told,
+    late_words_are_refused,
+)

@@ -1,0 +1,239 @@
+"""One simulated repository with everybody in it: the real deciders, store and daemon, everything else fake.
+
+1. One seed decides everything: the plan, the agents, the checks, the people, the crashes.
+2. A crash drops the daemon and all it had in memory; a new one recovers, and may crash too.
+3. The promises are looked at after every step; the first broken one ends the run with a Broken.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+
+from ..agents.registry import adapter
+from ..config import Config
+from ..core.errors import NobrakesError
+from ..daemon.doors import Doors
+from ..daemon.loop import Daemon
+from ..places import Places
+from ..ports import Argv, Command, Step
+from ..store.opening import open_memory
+from . import invariants, settled
+from .agents import Rates, Script, Seat, agent, check
+from .clock import FakeClock
+from .crashing import Crash, Crashing, Dice
+from .fakegit import FakeGit
+from .fakeprocesses import AGENT, FakeProcesses
+from .graph import random_graph
+from .people import ME, PAUSED, People
+from .project import LINT, TESTS
+from .scene import Scene, Tally
+
+ROOT = "/simulated/.nobrakes"
+TURNS = 300
+"""So many turns without a rest are a loop that never rests."""
+BOOTS = 1000
+"""So many daemons that die while they recover: the crash rate is too high to go on."""
+
+
+class Broken(AssertionError):
+    """A promise was broken; the message says which, when, and how to see it again."""
+
+
+class World:
+    """A repository, its daemon, its agents and its people, on a virtual clock."""
+
+    def __init__(self, seed: int, beads: int = 8, rates: Rates | None = None, config: Config | None = None) -> None:
+        self.seed = seed
+        self.rates = rates or Rates()
+        self.rng = random.Random(seed)
+        self.config = config or _config(self.rng)
+        self.clock = FakeClock()
+        self.store = open_memory(self.clock.now)
+        self.git = FakeGit(ROOT)
+        self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, self.rates.fail / 4)
+        self.people = People(self.store, self.git, self.clock, self.rng)
+        self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes)
+        self.tally = self.scene.tally
+        self.dice = Dice(self.rng, self.rates.crash, self.rates.trouble, self.rates.people / 200)
+        self.dice.between = lambda: self._note("meanwhile " + self._act())
+        self.log: list[str] = []
+        self.wake_at: float | None = None
+        self.doors = self._doors()
+        planned, dependencies = random_graph(self.rng, beads)
+        self.store.put(planned, dependencies, ME)
+        self.daemon = self._boot()
+
+    # --- the machine -----------------------------------------------------------------------------
+
+    def _doors(self) -> Doors:
+        return Doors(
+            store=Crashing(self.store, "store", self.dice),
+            git=Crashing(self.git, "git", self.dice),
+            processes=Crashing(self.processes, "processes", self.dice),
+            notifier=self.scene.notes,
+            places=Places(ROOT),
+            config=lambda: self.config,
+            limits=self.config.board_limits,
+            adapter=adapter,
+            environment={"PATH": "/bin"},
+        )
+
+    def _prepare(self, argv: Argv) -> str | None:
+        if self.rng.random() < self.rates.machine:
+            return "no space left on device"
+        return self.git.clones.execute(argv)
+
+    def _program(self, command: Command, step: Step) -> Script:
+        if step.argv[0] == AGENT:
+            return agent(Seat(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates))
+        return check(step.argv[-1], command.cwd, self.git.clones, self.rng, self.rates)
+
+    def _boot(self) -> Daemon:
+        for _ in range(BOOTS):
+            self.tally.boots += 1
+            try:
+                daemon = Daemon(self.doors)
+                daemon.recover()
+            except Crash as crash:
+                self._crashed(crash)
+            except NobrakesError as error:
+                self._note(f"the daemon did not start: {error}")
+            except Exception as error:
+                raise self._broken([f"the daemon died of {type(error).__name__}: {error}"]) from error
+            else:
+                return daemon
+        raise self._broken([f"no daemon survived its start in {BOOTS} tries"])
+
+    def _crashed(self, crash: Crash) -> None:
+        self._note(f"CRASH {crash}")
+        if str(crash).split()[-1] in ("git.land", "git.pin") and self.rng.random() < 0.5:
+            self.git.locked = True
+
+    def _turns(self) -> None:
+        """Turn until nothing changes, as the loop does."""
+        for _ in range(TURNS):
+            self.tally.turns += 1
+            try:
+                turn = self.daemon.tick()
+            except Crash as crash:
+                self._crashed(crash)
+                self.daemon = self._boot()
+                continue
+            except Exception as error:
+                raise self._broken([f"the daemon died of {type(error).__name__}: {error}"]) from error
+            self.wake_at = turn.wake_at
+            if not turn.changed:
+                return
+        raise self._broken([f"the loop did not rest in {TURNS} turns"])
+
+    # --- time ------------------------------------------------------------------------------------
+
+    def step(self) -> bool:
+        """Let something happen; False when nothing more will, unless somebody acts."""
+        moments = [m for m in (self.processes.next_event(), self.wake_at) if m is not None]
+        if not moments:
+            return False
+        self.tally.steps += 1
+        paused, pauses = self.store.setting(PAUSED) is not None, self.people.pauses
+        moment = max(min(moments), self.clock.now())
+        if self.rng.random() < 0.2:
+            moment += self.rng.uniform(0, 60)
+        for line in self.processes.advance(moment):
+            self._note(line)
+        self.clock.advance_to(moment)
+        if self.rng.random() < self.dice.meddle * 200:
+            self._note(self._act())
+        self._machine()
+        self._turns()
+        self._keep_promises(invariants.PROMISES, paused and pauses == self.people.pauses)
+        return True
+
+    def _act(self) -> str:
+        self.tally.acts += 1
+        return self.people.act()
+
+    def _machine(self) -> None:
+        """Rarely the machine restarts, or the daemon is stopped and started in order."""
+        drawn = self.rng.random()
+        if drawn < self.dice.crash / 10:
+            self.tally.reboots += 1
+            self._note("REBOOT")
+            self.processes.reboot()
+            self.daemon = self._boot()
+        elif drawn > 1 - self.dice.crash / 4:
+            self.tally.stops += 1
+            self._note("STOP")
+            self._stop()
+
+    def _stop(self) -> None:
+        self.store.set_setting("stopping", "1")
+        for _ in range(TURNS):
+            self._turns()
+            if not self.store.runs() and not self.store.board(self.config.board_limits()).attempts:
+                break
+            moments = [m for m in (self.processes.next_event(), self.wake_at) if m is not None]
+            moment = max(min(moments, default=self.clock.now()), self.clock.now())
+            self.processes.advance(moment)
+            self.clock.advance_to(moment)
+        else:
+            raise self._broken(["a daemon that was told to stop did not end"])
+        self.store.set_setting("stopping", None)
+        self.daemon = self._boot()
+
+    def run(self, steps: int = 400, quiet_steps: int = 4000) -> Tally:
+        """A wild time of at most `steps`, then a calm one until all is settled. Broken when a promise is."""
+        for _ in range(steps):
+            if not self.step():
+                self._note(self._act())
+                self._turns()
+        self.dice.calm()
+        self._note("CALM")
+        self.people.tidy()
+        self._turns()
+        for _ in range(quiet_steps):
+            if not self.step():
+                break
+        else:
+            raise self._broken(["it never settles"])
+        self._keep_promises(settled.PROMISES)
+        return self.tally
+
+    # --- telling ---------------------------------------------------------------------------------
+
+    def _note(self, line: str) -> None:
+        self.log.append(f"{self.clock.now() - 1_800_000_000:9.1f}  {line}")
+
+    def _keep_promises(self, promises: Sequence[Callable[[Scene], list[str]]], paused: bool = False) -> None:
+        for event in self.scene.observed.follow(self.store, paused):
+            data = {k: v for k, v in event.data.items() if k in ("outcome", "reason", "type", "step")}
+            self._note(f"  {event.seq}: {event.kind.value} {event.bead or ''} {event.actor} {data}")
+        for promise in promises:
+            found = promise(self.scene)
+            if found:
+                raise self._broken([f"{promise.__name__}: {one}" for one in found])
+
+    def _broken(self, found: list[str]) -> Broken:
+        return Broken("\n".join([*found, f"python -m nobrakes.simulate --seed {self.seed}"]))
+
+
+def _config(rng: random.Random) -> Config:
+    """Settings drawn from the seed; short limits, so that a virtual day holds many attempts."""
+    return Config.model_validate(
+        {
+            "checks": [
+                {"name": "tests", "command": TESTS, "timeout_minutes": 5},
+                {"name": "lint", "command": LINT, "kind": "lint", "timeout_minutes": 5},
+            ],
+            "limits": {
+                "doers": rng.randint(1, 4),
+                "max_failures": rng.randint(2, 3),
+                "agent_minutes": 20,
+                "idle_minutes": 3,
+            },
+            "review": {
+                "merge": rng.choice(["squash", "rebase"]),
+                "after_merge": rng.choice(["cached", "always"]),
+            },
+            "names": ["Ada", "Bo", "Cyd", "Dov", "Eve"],
+            "agents": {"test_writer": "script", "doer": "script", "script": {"command": [AGENT, "{prompt}"]}},
+        }
+    )

@@ -1,0 +1,28 @@
+"""Conditions on a row of `beads`, as SQL text. A partial index serves a query only when both say the same words.
+
+Imports nothing: hot commands, the store and the declared tables share these.
+"""
+
+UNOBSTRUCTED = "open_blockers = 0 AND held IS NULL AND asleep = 0"
+"""Nothing is in the way of the bead: blockers are done, parents free, it is not held or deferred."""
+
+CLAIMABLE = (
+    f"status IN ('needs_tests', 'needs_doer') AND type <> 'epic' AND {UNOBSTRUCTED} "
+    "AND resting = 0 AND assignee IS NULL"
+)
+"""Ready, by core.graph's rule."""
+
+REVIEWABLE = f"status = 'needs_review' AND {UNOBSTRUCTED} AND resting = 0 AND assignee IS NULL"
+"""In the Reviewer's queue."""
+
+EPIC_COMPLETE = f"type = 'epic' AND status = 'open' AND open_children = 0 AND done_children > 0 AND {UNOBSTRUCTED}"
+"""A live epic whose children are closed, and not all of them cancelled."""
+
+IN_ORDER = "ORDER BY rank, b_level DESC, ready_since, id"
+"""The Assigner's order; the indexes hold it."""
+
+CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 1 OR open_blockers > 0)"
+"""Whether the bead, as a parent, keeps its children from being started."""
+
+NOW = "(julianday('now') - 2440587.5) * 86400.0"
+"""The database's clock: seconds since 1970 UTC."""

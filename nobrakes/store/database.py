@@ -1,0 +1,161 @@
+"""One connection to the database: how it is opened, its transactions, its clock, its errors.
+
+1. WAL, foreign keys, synchronous=NORMAL and a patience of 30 seconds, set on every connection.
+2. A write is one BEGIN IMMEDIATE transaction: whoever has begun wins, nobody fails half-way with a locked database.
+3. SQLite's errors leave as core.errors; anything else is a bug and passes unchanged.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..core.errors import StoreBroken
+from .conditions import NOW
+from .failures import translated
+from .schema import SCHEMA, VERSION
+
+PATIENCE_SECONDS = 30.0
+MEMORY = ":memory:"
+
+Row = sqlite3.Row
+Values = Sequence[Any] | Mapping[str, Any]
+
+
+class Database:
+    """A connection. Not to be shared between threads or across a fork."""
+
+    def __init__(self, path: str, now: Callable[[], float] | None = None, create: bool = False) -> None:
+        self.path = path
+        self._given_now = now
+        if path != MEMORY and not create and not os.path.exists(path):
+            raise StoreBroken(
+                f"there is no database at {path}",
+                "`nobrakes doctor` rebuilds it from the snapshot and git.",
+            )
+        with self.errors():
+            self.connection = sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None)
+            self.connection.row_factory = sqlite3.Row
+            try:
+                self._prepare(create or path == MEMORY)
+            except BaseException:
+                self.connection.close()
+                raise
+
+    def _prepare(self, create: bool) -> None:
+        run = self.connection.execute
+        run("PRAGMA foreign_keys = ON")
+        run("PRAGMA synchronous = NORMAL")
+        if create:
+            run("PRAGMA journal_mode = WAL")
+            with self.write():
+                if self._version() == 0 and not run("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+                    for statement in SCHEMA.split(";\n"):
+                        run(statement)
+                    run(f"PRAGMA user_version = {VERSION}")
+        require_version(self._version(), self.path)
+
+    def _version(self) -> int:
+        return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def close(self) -> None:
+        """Release it."""
+        self.connection.close()
+
+    def now(self) -> float:
+        """Seconds since 1970 UTC by the database's own clock, unless another was given."""
+        if self._given_now is not None:
+            return self._given_now()
+        return float(self.one(f"SELECT {NOW}")[0])
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """SQLite's errors inside become core.errors."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            clear = translated(error, self.path)
+            if clear is None:
+                raise
+            raise clear from error
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """One transaction that writes: all of it or nothing. Inside another one it is a part of that."""
+        with self.errors():
+            if self.connection.in_transaction:
+                yield
+                return
+            with self._transaction("BEGIN IMMEDIATE"):
+                yield
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        """One moment of the database for several questions. Inside a transaction, that one goes on."""
+        with self.errors():
+            if self.connection.in_transaction:
+                yield
+                return
+            with self._transaction("BEGIN"):
+                yield
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self.connection.execute(begin)
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            # a full disk has rolled the transaction back already
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def run(self, sql: str, values: Values = ()) -> int:
+        """Execute a statement; the number of rows it changed."""
+        with self.errors():
+            return self.connection.execute(sql, values).rowcount
+
+    def run_many(self, sql: str, rows: Sequence[Values]) -> None:
+        """Execute a statement for each of `rows`."""
+        with self.errors():
+            self.connection.executemany(sql, rows)
+
+    def insert(self, table: str, values: Mapping[str, Any]) -> int:
+        """Insert one row; its rowid."""
+        columns = ", ".join(f'"{name}"' for name in values)
+        marks = ", ".join("?" * len(values))
+        with self.errors():
+            cursor = self.connection.execute(
+                f"INSERT INTO {table} ({columns}) VALUES ({marks})", tuple(values.values())
+            )
+        return cursor.lastrowid or 0
+
+    def all(self, sql: str, values: Values = ()) -> list[Row]:
+        """Every row of the answer."""
+        with self.errors():
+            return self.connection.execute(sql, values).fetchall()
+
+    def maybe(self, sql: str, values: Values = ()) -> Row | None:
+        """The first row of the answer, if there is one."""
+        with self.errors():
+            row: Row | None = self.connection.execute(sql, values).fetchone()
+            return row
+
+    def one(self, sql: str, values: Values = ()) -> Row:
+        """The first row of an answer that cannot be empty."""
+        row = self.maybe(sql, values)
+        assert row is not None, f"an answer was certain: {sql}"
+        return row
+
+
+def require_version(found: int, path: str) -> None:
+    """StoreBroken unless the database is of the version that this nobrakes writes."""
+    if found > VERSION:
+        raise StoreBroken(
+            f"{path} was written by a newer nobrakes (its version is {found}, this one knows {VERSION})",
+            "Update nobrakes. Nothing was changed.",
+        )
+    if found < VERSION:
+        raise StoreBroken(f"{path} is no database of nobrakes (version {found}, expected {VERSION})")

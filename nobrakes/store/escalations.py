@@ -1,0 +1,185 @@
+"""Escalations in the store: asked once, answered once.
+
+1. The fingerprint is unique among the open ones: filing the same again returns the open one.
+2. A stopping type stops its bead at once, but for a bead that is worked on: there the attempt's end does.
+3. The bead goes back when its last stopping escalation is resolved, with its failures forgiven.
+"""
+
+from typing import Any
+
+from ..core.bead import CLOSED, WORKING, Bead, BeadType, Status
+from ..core.errors import NoSuchEscalation, NotAllowed
+from ..core.escalations import STOPS_BEAD, Escalation, fingerprint
+from ..core.events import Kind
+from ..core.lifecycle import TABLE, returns_to
+from ..ports import NewEscalation
+from . import events, moving, recording, rows
+from .database import Database
+from .planning import bead as whole_bead
+
+_STOPPING = ", ".join(f"'{type_.value}'" for type_ in sorted(STOPS_BEAD))
+
+
+def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int | None, actor: str) -> Escalation:
+    """File it, or return the open one that is the same; stop its bead where the type does."""
+    now = db.now()
+    with db.write():
+        if bead_id is not None:
+            moving.require(db, (bead_id,))
+        filed = file(db, new, bead_id, attempt, actor, now)
+        if bead_id is not None and new.type in STOPS_BEAD:
+            bead = whole_bead(db, bead_id)
+            if bead.status not in WORKING and Kind.ESCALATED in TABLE[bead.status]:
+                back = returns_to(bead.status)
+                moving.move(db, bead_id, {"status": Status.ESCALATED.value, "return_to": back.value}, now)
+                remember(db, bead_id, back)
+        return escalation(db, filed.id)
+
+
+def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None, actor: str, now: float) -> Escalation:
+    """Write it down, in the caller's transaction; the open one that is the same, if there is one."""
+    mark = fingerprint(new.type, bead, new.title)
+    row = db.maybe("SELECT * FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (mark,))
+    if row is not None:
+        return rows.escalation(row)
+    number = db.insert(
+        "escalations",
+        {
+            "type": new.type.value,
+            "bead": bead,
+            "title": new.title,
+            "detail": new.detail,
+            "target": "human",
+            "attempt": attempt,
+            "evidence": rows.as_json(dict(new.evidence)),
+            "hypothesis": new.hypothesis,
+            "created_at": now,
+            "resolution": "",
+            "fingerprint": mark,
+        },
+    )
+    kind = Kind.ESCALATED if new.type in STOPS_BEAD else Kind.SUGGESTED
+    told = {"escalation": number, "type": new.type.value, "title": new.title}
+    events.append(db, now, kind, bead, actor, told, attempt)
+    return rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (number,)))
+
+
+def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
+    """Whether an open escalation stops the bead, apart from number `but`."""
+    sql = f"SELECT 1 FROM escalations WHERE bead = ? AND resolved_at IS NULL AND id <> ? AND type IN ({_STOPPING})"
+    return db.maybe(sql, (bead, but)) is not None
+
+
+def remember(db: Database, bead: str, back: Status) -> None:
+    """Note on the bead's open escalations where it will return to."""
+    db.run(
+        f"UPDATE escalations SET return_to = ? WHERE bead = ? AND resolved_at IS NULL AND type IN ({_STOPPING})",
+        (back.value, bead),
+    )
+
+
+def escalation(db: Database, number: int) -> Escalation:
+    """One escalation."""
+    with db.read():
+        row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
+        if row is None:
+            raise NoSuchEscalation(f"there is no escalation {number}")
+        return rows.escalation(row, _behind(db, row))
+
+
+def listed(db: Database, open_only: bool) -> list[Escalation]:
+    """The open ones by how many beads wait behind them, most first; then the resolved ones, newest first."""
+    with db.read():
+        waiting = [
+            rows.escalation(row, _behind(db, row))
+            for row in db.all("SELECT * FROM escalations WHERE resolved_at IS NULL ORDER BY id")
+        ]
+        waiting.sort(key=lambda one: (-one.behind, one.id))
+        if open_only:
+            return waiting
+        over = db.all("SELECT * FROM escalations WHERE resolved_at IS NOT NULL ORDER BY id DESC")
+        return waiting + [rows.escalation(row) for row in over]
+
+
+def _behind(db: Database, row: Any) -> int:
+    if row["resolved_at"] is not None or row["bead"] is None:
+        return 0
+    return behind(db, row["bead"])
+
+
+def behind(db: Database, bead: str) -> int:
+    """How many unfinished beads wait for the end of this one: what it blocks, its epic, and what waits for those."""
+    own = db.one("SELECT status, type, epic FROM beads WHERE id = ?", (bead,))
+    if own["status"] in CLOSED:
+        return 0
+    found: set[str] = set()
+    seen: set[tuple[str, bool]] = set()
+    todo = [(bead, True)]
+    while todo:
+        moment = todo.pop()
+        if moment in seen:
+            continue
+        seen.add(moment)
+        current, end = moment
+        waiting: list[tuple[str, bool]] = []
+        if end:
+            blocked = "SELECT bead FROM edges WHERE needs = ? AND type = 'blocks'"
+            waiting += [(other[0], False) for other in db.all(blocked, (current,))]
+            parent = "SELECT epic FROM beads WHERE id = ? AND epic IN (SELECT id FROM beads WHERE type = ?)"
+            waiting += [(other[0], True) for other in db.all(parent, (current, BeadType.EPIC.value))]
+        else:
+            waiting.append((current, True))
+            waiting += [(other[0], False) for other in db.all("SELECT id FROM beads WHERE epic = ?", (current,))]
+        for other, moment_end in waiting:
+            if db.one("SELECT status FROM beads WHERE id = ?", (other,))[0] not in CLOSED:
+                found.add(other)
+                todo.append((other, moment_end))
+    return len(found - {bead})
+
+
+def answer(db: Database, number: int, text: str, actor: str) -> Escalation:
+    """Answer and resolve, exactly once."""
+    now = db.now()
+    with db.write():
+        row = _open(db, number)
+        db.run("UPDATE escalations SET answer = ?, answered_at = ? WHERE id = ?", (text, now, number))
+        events.append(
+            db, now, Kind.ANSWERED, row["bead"], actor, {"escalation": number, "answer": text}, row["attempt"]
+        )
+        _settle(db, row, "answered", actor, None, now)
+    return escalation(db, number)
+
+
+def resolve(db: Database, number: int, resolution: str, actor: str, to: Status | None) -> Escalation:
+    """Resolve; the bead goes back to `to`, or to where it was."""
+    now = db.now()
+    with db.write():
+        _settle(db, _open(db, number), resolution, actor, to, now)
+    return escalation(db, number)
+
+
+def _open(db: Database, number: int) -> Any:
+    row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
+    if row is None:
+        raise NoSuchEscalation(f"there is no escalation {number}")
+    if row["resolved_at"] is not None:
+        what = f"answered already: {row['answer'][:200]}" if row["answer"] is not None else "resolved already"
+        raise NotAllowed(f"escalation {number} was {what}")
+    return row
+
+
+def _settle(db: Database, row: Any, resolution: str, actor: str, to: Status | None, now: float) -> None:
+    number = row["id"]
+    db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, resolution, number))
+    data: dict[str, Any] = {"escalation": number, "resolution": resolution}
+    bead: Bead | None = whole_bead(db, row["bead"]) if row["bead"] is not None else None
+    if bead is not None and bead.status is Status.ESCALATED and row["type"] in STOPS_BEAD:
+        if to is not None:
+            recording.resolved_to(bead, to)
+        if has_stopping(db, bead.id, but=number):
+            moving.move(db, bead.id, {"failures": 0, **({"return_to": to.value} if to else {})}, now)
+        else:
+            changes = recording.moved(db, bead, Kind.RESOLVED, {"to": to}, now)
+            data["to"] = changes["status"]
+            recording.apply(db, bead, changes, now)
+    events.append(db, now, Kind.RESOLVED, row["bead"], actor, data, row["attempt"])

@@ -1,0 +1,302 @@
+"""Writes of the graph: beads and dependencies, added and changed by people. Each function is one transaction.
+
+1. Nothing half: a bead that is wrong, missing or part of a circle refuses the whole call.
+2. A large import is written first and then checked and counted as a whole; a small one is checked edge by edge.
+3. A bead that comes in as being worked on comes in as waiting: no attempt of this store works on it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields as fields_of
+from dataclasses import replace
+from typing import Any
+
+from ..core.assigner import rank
+from ..core.bead import (
+    CLOSED,
+    WAITING_FOR_AGENT,
+    Bead,
+    BeadType,
+    Dependency,
+    DependencyType,
+    Status,
+    check_bead,
+    first_status,
+)
+from ..core.errors import BadBead, NoSuchBead, NotAllowed
+from ..core.events import Kind
+from ..core.lifecycle import returns_to
+from . import circles, events, levels, moving, rows
+from .database import Database
+from .recompute import recompute
+
+CONTENT = frozenset(
+    (
+        "title",
+        "type",
+        "description",
+        "acceptance",
+        "priority",
+        "labels",
+        "epic",
+        "estimate",
+        "needs_tests",
+        "scaffolding",
+        "touches",
+        "notes",
+        "metadata",
+    )
+)
+"""The fields that `change` sets."""
+assert CONTENT.issubset(field.name for field in fields_of(Bead))
+
+LARGE = 200
+"""Beads and dependencies in one call from which on counting the whole graph may be cheaper."""
+
+_TEXTS = CONTENT & set(rows.TEXT_COLUMNS)
+
+
+def bead(db: Database, bead_id: str) -> Bead:
+    """One bead, whole; NoSuchBead."""
+    row = db.maybe(f"{rows.BEAD} WHERE id = ?", (bead_id,))
+    if row is None:
+        raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
+    return rows.bead(row)
+
+
+def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
+    """Add beads and dependencies."""
+    now = db.now()
+    wanted = [_as_added(one, now) for one in _with_epics(beads, dependencies)]
+    edges = list(dict.fromkeys(dependencies))
+    new = {one.id for one in wanted}
+    needs: dict[str, list[list[str]]] = {}
+    for edge in edges:
+        needs.setdefault(edge.bead, []).append([edge.needs, edge.type.value])
+    with db.write():
+        db.run("PRAGMA defer_foreign_keys = ON")
+        _insert(db, wanted, now)
+        moving.require(db, (one.epic for one in wanted if one.epic is not None and one.epic not in new))
+        for one in wanted:
+            data = {"status": one.status.value, "needs": needs.get(one.id, [])}
+            events.append(db, now, Kind.PROPOSED, one.id, actor, data)
+        size = len(wanted) + len(edges)
+        if size > LARGE and size > db.one("SELECT count(*) FROM beads")[0] // 20:
+            _connect_all(db, wanted, edges, now)
+        else:
+            levels.refresh(db, (one.id for one in wanted))
+            for one in wanted:
+                if one.epic is not None:
+                    _connect(db, Dependency(one.id, one.epic, DependencyType.PARENT_CHILD), now)
+            for edge in edges:
+                if edge.type is not DependencyType.PARENT_CHILD or edge.bead not in new:
+                    _connect(db, edge, now)
+        for edge in edges:
+            if edge.bead not in new:
+                _tell(db, now, Kind.DEPENDENCY_ADDED, edge, actor)
+
+
+def _with_epics(beads: Sequence[Bead], dependencies: Sequence[Dependency]) -> list[Bead]:
+    """The beads with their parent-child dependencies as `epic`."""
+    epics = {one.id: one.epic for one in beads}
+    if len(epics) < len(beads):
+        twice = next(one.id for place, one in enumerate(beads) if one.id in {b.id for b in beads[:place]})
+        raise BadBead(f"bead {twice} is given twice")
+    for dependency in dependencies:
+        if dependency.type is DependencyType.PARENT_CHILD and dependency.bead in epics:
+            if epics[dependency.bead] not in (None, dependency.needs):
+                raise _two_epics(dependency, epics[dependency.bead])
+            epics[dependency.bead] = dependency.needs
+    return [replace(one, epic=epics[one.id]) if epics[one.id] != one.epic else one for one in beads]
+
+
+def _two_epics(dependency: Dependency, epic: str | None) -> BadBead:
+    return BadBead(
+        f"bead {dependency.bead} is in epic {epic} already, so it cannot be in {dependency.needs} too",
+        "A bead has one epic: remove the first parent-child dependency, or set `epic`.",
+    )
+
+
+def _as_added(one: Bead, now: float) -> Bead:
+    check_bead(one)
+    if one.type is BeadType.EPIC and one.status in (*WAITING_FOR_AGENT, Status.NEEDS_REVIEW):
+        one = replace(one, status=Status.OPEN)
+    return replace(
+        one,
+        status=returns_to(one.status),
+        assignee=None,
+        lease_until=None,
+        created_at=one.created_at or now,
+        updated_at=one.updated_at or one.created_at or now,
+    )
+
+
+def _insert(db: Database, wanted: Sequence[Bead], now: float) -> None:
+    states, texts = [], []
+    for one in wanted:
+        if db.maybe("SELECT 1 FROM beads WHERE id = ?", (one.id,)) is not None:
+            raise BadBead(f"there is a bead {one.id} already", f"`nobrakes show {one.id}` shows it.")
+        states.append(
+            rows.state_values(one)
+            | {
+                "id": one.id,
+                "epic": None,
+                "asleep": int(one.defer_until is not None and one.defer_until > now),
+                "resting": int(one.retry_at is not None and one.retry_at > now),
+                "ready_since": now,
+                "rank": rank(one.priority, now),
+            }
+        )
+        texts.append(rows.text_values(one) | {"id": one.id})
+    for table, values in (("beads", states), ("bead_text", texts)):
+        if values:
+            columns = ", ".join(f'"{name}"' for name in values[0])
+            marks = ", ".join(f":{name}" for name in values[0])
+            db.run_many(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)
+
+
+def _connect_all(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> None:
+    """Write all connections at once, then look for circles and count."""
+    db.run_many("UPDATE beads SET epic = ? WHERE id = ?", [(one.epic, one.id) for one in wanted if one.epic])
+    known = {row[0] for row in db.all("SELECT id FROM beads")}
+    for edge in edges:
+        _refuse_itself(edge)
+        for end in (edge.bead, edge.needs):
+            if end not in known:
+                raise NoSuchBead(f"there is no bead '{end[:80]}'")
+        if edge.type is DependencyType.PARENT_CHILD:
+            _set_epic(db, edge)
+    db.run_many(
+        "INSERT OR IGNORE INTO edges (bead, type, needs) VALUES (?, ?, ?)",
+        [(e.bead, e.type.value, e.needs) for e in edges if e.type is not DependencyType.PARENT_CHILD],
+    )
+    circles.refuse_circles(db)
+    recompute(db, now)
+
+
+def _set_epic(db: Database, edge: Dependency) -> None:
+    epic = db.one("SELECT epic FROM beads WHERE id = ?", (edge.bead,))[0]
+    if epic not in (None, edge.needs):
+        raise _two_epics(edge, epic)
+    db.run("UPDATE beads SET epic = ? WHERE id = ?", (edge.needs, edge.bead))
+
+
+def _refuse_itself(dependency: Dependency) -> None:
+    if dependency.bead == dependency.needs and dependency.type in (
+        DependencyType.RELATED,
+        DependencyType.DISCOVERED_FROM,
+    ):
+        raise BadBead(f"bead {dependency.bead} cannot be {dependency.type.value} itself")
+
+
+def _connect(db: Database, dependency: Dependency, now: float) -> bool:
+    """Write one dependency with its counters and levels; False: it was there."""
+    moving.require(db, (dependency.bead, dependency.needs))
+    _refuse_itself(dependency)
+    own = moving.state(db, dependency.bead)
+    if dependency.type is DependencyType.PARENT_CHILD:
+        if own["epic"] == dependency.needs:
+            return False
+        if own["epic"] is not None:
+            raise _two_epics(dependency, own["epic"])
+        circles.refuse_circle(db, dependency)
+        moving.move_into(db, dependency.bead, dependency.needs, now)
+        return True
+    if dependency.type is DependencyType.BLOCKS:
+        circles.refuse_circle(db, dependency)
+    added = db.run(
+        "INSERT OR IGNORE INTO edges (bead, type, needs) VALUES (?, ?, ?)",
+        (dependency.bead, dependency.type.value, dependency.needs),
+    )
+    if added and dependency.type is DependencyType.BLOCKS:
+        _count(db, dependency, 1, now)
+    return bool(added)
+
+
+def _count(db: Database, dependency: Dependency, by: int, now: float) -> None:
+    if moving.state(db, dependency.needs)["status"] != Status.DONE:
+        moving.shift_one(db, dependency.bead, by, now)
+    levels.refresh(db, (dependency.needs,))
+
+
+def _tell(db: Database, now: float, kind: Kind, dependency: Dependency, actor: str) -> None:
+    events.append(db, now, kind, dependency.bead, actor, {"needs": dependency.needs, "type": dependency.type.value})
+
+
+def add_dependency(db: Database, dependency: Dependency, actor: str) -> None:
+    """Add one dependency; nothing happens when it is there."""
+    now = db.now()
+    with db.write():
+        if _connect(db, dependency, now):
+            _tell(db, now, Kind.DEPENDENCY_ADDED, dependency, actor)
+
+
+def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
+    """Remove one dependency; nothing happens when it is not there."""
+    now = db.now()
+    with db.write():
+        if dependency.type is DependencyType.PARENT_CHILD:
+            row = db.maybe("SELECT 1 FROM beads WHERE id = ? AND epic = ?", (dependency.bead, dependency.needs))
+            if row is not None:
+                moving.move_into(db, dependency.bead, None, now)
+                _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
+            return
+        removed = db.run(
+            "DELETE FROM edges WHERE bead = ? AND type = ? AND needs = ?",
+            (dependency.bead, dependency.type.value, dependency.needs),
+        )
+        if removed:
+            if dependency.type is DependencyType.BLOCKS:
+                _count(db, dependency, -1, now)
+            _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
+
+
+def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
+    """Set content fields; the bead after it."""
+    unknown = sorted(set(changes) - CONTENT)
+    if unknown:
+        raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
+    now = db.now()
+    with db.write():
+        before = bead(db, bead_id)
+        after = replace(before, **changes)
+        check_bead(after)
+        after = replace(after, status=_status_after(db, before, after))
+        texts = rows.text_values(after)
+        moving.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
+        if after.epic != before.epic:
+            _change_epic(db, after, now)
+        state = rows.state_values(after)
+        columns = ("type", "priority", "estimate", "needs_tests", "scaffolding", "status")
+        moving.move(db, bead_id, {name: state[name] for name in columns}, now)
+        if before.type != after.type:
+            levels.refresh(db, (row[0] for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead_id,))))
+            circles.refuse_circles(db)
+        old = rows.state_values(before) | rows.text_values(before)
+        new = state | texts
+        data = {name: {"from": old[name], "to": new[name]} for name in sorted(changes) if old[name] != new[name]}
+        events.append(db, now, Kind.CHANGED, bead_id, actor, data)
+        return bead(db, bead_id)
+
+
+def _change_epic(db: Database, after: Bead, now: float) -> None:
+    moving.move_into(db, after.id, None, now)
+    if after.epic is not None:
+        _connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
+
+
+def _status_after(db: Database, before: Bead, after: Bead) -> Status:
+    """Where a bead belongs when its type or `needs_tests` was changed."""
+    if before.status in (Status.DRAFT, *CLOSED):
+        return before.status
+    if (before.type is BeadType.EPIC) != (after.type is BeadType.EPIC):
+        if before.status not in (Status.OPEN, *WAITING_FOR_AGENT):
+            raise NotAllowed(
+                f"bead {before.id} is {before.status.value}: it cannot become or stop being an epic now",
+                "Wait until nobody works on it, or add a new bead.",
+            )
+        return first_status(after)
+    if before.needs_tests != after.needs_tests and before.status in WAITING_FOR_AGENT:
+        tried = db.maybe("SELECT 1 FROM attempts WHERE bead = ?", (before.id,)) is not None
+        if not after.needs_tests or not tried:
+            return first_status(after)
+    return before.status

@@ -1,0 +1,81 @@
+"""Every derived column computed anew from the facts, by core's rules: for imports, and as proof of the rest."""
+
+from typing import Any
+
+from ..core.assigner import rank
+from ..core.bead import CLOSED, Dependency, DependencyType, Status
+from ..core.graph import Readiness
+from ..core.levels import levels
+from ..core.links import Links, Node
+from . import rows
+from .database import Database
+
+
+def all_nodes(db: Database) -> list[Node]:
+    """Every bead without its texts, by id order."""
+    return [rows.node(row) for row in db.all(f"{rows.NODE} ORDER BY id")]
+
+
+def all_dependencies(db: Database) -> list[Dependency]:
+    """Every dependency, the parents as rows, sorted."""
+    found = db.all(
+        "SELECT bead, needs, type FROM edges UNION ALL SELECT id, epic, 'parent-child' FROM beads "
+        "WHERE epic IS NOT NULL ORDER BY 1, 2, 3"
+    )
+    return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
+
+
+def all_links(db: Database) -> Links:
+    """The whole graph."""
+    return Links(all_nodes(db), all_dependencies(db))
+
+
+def _wanted(links: Links, now: float) -> dict[str, dict[str, int]]:
+    readiness = Readiness(links, now)
+    level = levels(links)
+    wanted = {}
+    for bead, node in links.nodes.items():
+        children = [links.nodes[child].status for child in links.children.get(bead, ())]
+        wanted[bead] = {
+            "open_blockers": readiness.open_blockers(bead),
+            "children": len(children),
+            "open_children": sum(status not in CLOSED for status in children),
+            "done_children": children.count(Status.DONE),
+            "asleep": int(node.defer_until is not None and node.defer_until > now),
+            "resting": int(node.retry_at is not None and node.retry_at > now),
+            "b_level": level[bead].start,
+            "done_level": level[bead].done,
+        }
+    return wanted
+
+
+def differences(db: Database, now: float) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """Bead -> column -> (what the store says, what it must be). Empty when all is right."""
+    wanted = _wanted(all_links(db), now)
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for row in db.all("SELECT * FROM beads"):
+        own = wanted[row["id"]] | {"rank": rank(row["priority"], row["ready_since"])}
+        wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value}
+        if wrong:
+            found[row["id"]] = wrong
+    return found
+
+
+def recompute(db: Database, now: float) -> int:
+    """Set every derived column right, in the caller's transaction; how many beads were wrong."""
+    found = differences(db, now)
+    for bead, wrong in found.items():
+        sets = ", ".join(f'"{name}" = ?' for name in wrong)
+        db.run(f"UPDATE beads SET {sets} WHERE id = ?", (*(value for _, value in wrong.values()), bead))
+    return len(found)
+
+
+def recompute_levels(db: Database) -> None:
+    """Set every level right, in the caller's transaction."""
+    level = levels(all_links(db))
+    changed = [
+        (level[row["id"]].start, level[row["id"]].done, row["id"])
+        for row in db.all("SELECT id, b_level, done_level FROM beads")
+        if (row["b_level"], row["done_level"]) != (level[row["id"]].start, level[row["id"]].done)
+    ]
+    db.run_many("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", changed)

@@ -1,0 +1,152 @@
+"""`record` and `approve`: an event moves its bead by the lifecycle table, and both are written at once.
+
+1. A kind that the table does not know for the bead's status moves nothing and writes nothing.
+2. Only a claim brings a bead into work (attempts.py). Whatever takes it out of work here ends the open attempt
+   and raises the fence, so the agent's token is stale.
+3. A bead that is closed remembers where it was, and what it still asked of people is settled.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.bead import CLOSED, WORKING, Bead, Status
+from ..core.errors import NotAllowed
+from ..core.escalations import STOPS_BEAD
+from ..core.events import Event, Kind
+from ..core.lifecycle import MOVING, advance, returns_to
+from ..core.outcomes import Outcome
+from . import circles, events, moving
+from .database import Database
+from .planning import bead as whole_bead
+
+RESOLVES_TO = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW)
+"""Where a person may send an escalated bead."""
+
+
+def record(db: Database, event: Event) -> Bead | None:
+    """Append the event, and move its bead where the kind moves beads."""
+    now = db.now()
+    with db.write():
+        if event.bead is None:
+            events.append(db, now, event.kind, None, event.actor, event.data, event.attempt)
+            return None
+        bead = whole_bead(db, event.bead)
+        changes: dict[str, Any] = {}
+        if event.kind in MOVING:
+            changes = moved(db, bead, event.kind, event.data, now)
+        elif event.kind in _REMARKS:
+            changes = _REMARKS[event.kind](bead, event)
+        if event.kind in MOVING and bead.status in WORKING:
+            end_open_attempt(db, bead, event.kind.value, now)
+            changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1}
+        events.append(db, now, event.kind, bead.id, event.actor, event.data, event.attempt)
+        if changes:
+            apply(db, bead, changes, now)
+        return whole_bead(db, bead.id)
+
+
+def _held(bead: Bead, event: Event) -> dict[str, Any]:
+    return {"held": str(event.data.get("reason") or "held")[:2000]}
+
+
+def _released(bead: Bead, event: Event) -> dict[str, Any]:
+    return {"held": None}
+
+
+def _deferred(bead: Bead, event: Event) -> dict[str, Any]:
+    until = event.data.get("until")
+    return {"defer_until": None if until is None else float(until)}
+
+
+_REMARKS = {Kind.HELD: _held, Kind.RELEASED: _released, Kind.DEFERRED: _deferred}
+
+
+def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float) -> dict[str, Any]:
+    """The columns that change when `kind` moves the bead; NotAllowed, Deadlock."""
+    status = advance(bead, kind)
+    if status in WORKING:
+        raise NotAllowed(f"bead {bead.id} comes into work by a claim only", "Start the daemon; it assigns ready beads.")
+    if kind is Kind.RESOLVED and data.get("to") is not None:
+        status = resolved_to(bead, data["to"])
+    if kind is Kind.EPIC_COMPLETED and moving.state(db, bead.id)["children"]:
+        row = db.one("SELECT open_children FROM beads WHERE id = ?", (bead.id,))
+        if row[0]:
+            raise NotAllowed(f"epic {bead.id} has {row[0]} open children", f"`nobrakes show {bead.id}` names them.")
+    changes: dict[str, Any] = {"status": status.value, **_closing(bead, kind, status, data, now)}
+    if bead.status in CLOSED and status not in CLOSED and kind is not Kind.REVERTED:
+        circles.refuse_reopening(db, bead.id)
+    if kind is Kind.RESOLVED:
+        changes |= {"failures": 0, "retry_at": None, "return_to": None}
+    if kind is Kind.ESCALATED:
+        changes |= {"return_to": returns_to(bead.status).value}
+    if kind in (Kind.RESOLVED, Kind.CANCELLED, Kind.DONE_BY_HAND):
+        settle_escalations(db, bead.id, kind, now)
+    return changes
+
+
+def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> dict[str, Any]:
+    if status in CLOSED:
+        remembers = bead.return_to if bead.status is Status.ESCALATED else returns_to(bead.status)
+        changes = {
+            "closed_at": now,
+            "close_reason": str(data.get("reason") or kind.value.replace("_", " "))[:8000],
+            "retry_at": None,
+            "return_to": remembers.value if remembers else None,
+        }
+        if kind is Kind.MERGED and data.get("commit"):
+            changes["merged_commit"] = data["commit"]
+        return changes
+    if bead.status in CLOSED:
+        return {
+            "closed_at": None,
+            "close_reason": "",
+            "failures": 0,
+            "return_to": None,
+            "merged_commit": None,
+            "branch_kept": False,
+        }
+    return {}
+
+
+def resolved_to(bead: Bead, to: Any) -> Status:
+    """The status that a person chose; NotAllowed for one where nothing would wait for it."""
+    if to not in RESOLVES_TO:
+        allowed = ", ".join(status.value for status in RESOLVES_TO)
+        raise NotAllowed(f"bead {bead.id} cannot go to '{str(to)[:40]}'", f"Use one of: {allowed}.")
+    return Status(to)
+
+
+def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None:
+    """Write columns of either table."""
+    texts = {name: changes.pop(name) for name in ("close_reason",) if name in changes}
+    moving.set_texts(db, bead.id, texts)
+    moving.move(db, bead.id, changes, now)
+
+
+def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> None:
+    """End the bead's open attempt, if it has one, as cancelled."""
+    db.run(
+        "UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE bead = ? AND outcome IS NULL",
+        (Outcome.CANCELLED.value, now, why, bead.id),
+    )
+
+
+def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
+    """What was asked about the bead is settled by what a person did with it; suggestions stay while it is live."""
+    types = sorted(type_.value for type_ in STOPS_BEAD)
+    only = f" AND type IN ({', '.join('?' * len(types))})" if kind is Kind.RESOLVED else ""
+    db.run(
+        f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
+        (now, kind.value, bead, *(types if only else ())),
+    )
+
+
+def approve(db: Database, beads: Sequence[str], actor: str) -> None:
+    """Make drafts live, all or none."""
+    now = db.now()
+    with db.write():
+        for bead_id in dict.fromkeys(beads):
+            bead = whole_bead(db, bead_id)
+            changes = moved(db, bead, Kind.APPROVED, {}, now)
+            events.append(db, now, Kind.APPROVED, bead_id, actor)
+            apply(db, bead, changes, now)

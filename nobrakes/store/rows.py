@@ -1,0 +1,197 @@
+"""Rows as core's values and back. Tuples and mappings are JSON text in the database."""
+
+import json
+from collections.abc import Mapping
+from sqlite3 import Row
+from typing import Any
+
+from ..core.attempt import Attempt, AttemptLog, Frontier, Run, RunKind
+from ..core.bead import Bead, BeadType, Role, Status
+from ..core.escalations import Escalation, EscalationType
+from ..core.events import Event, Kind
+from ..core.links import Node
+from ..core.outcomes import Outcome
+
+BEAD = """SELECT beads.*, title, description, acceptance, labels, touches, notes, metadata, close_reason
+FROM beads JOIN bead_text USING (id)"""
+NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee
+FROM beads JOIN bead_text USING (id)"""
+FRONTIER = "SELECT id, status, type, priority, failures, retry_at FROM beads"
+
+TEXT_COLUMNS = ("title", "description", "acceptance", "labels", "touches", "notes", "metadata", "close_reason")
+
+
+def as_json(value: Any) -> str:
+    """Compact, stable JSON; TypeError for what is no JSON value."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
+
+
+def bead(row: Row) -> Bead:
+    """A row of BEAD."""
+    return Bead(
+        id=row["id"],
+        title=row["title"],
+        type=BeadType(row["type"]),
+        description=row["description"],
+        acceptance=tuple(json.loads(row["acceptance"])),
+        priority=row["priority"],
+        labels=tuple(json.loads(row["labels"])),
+        epic=row["epic"],
+        estimate=row["estimate"],
+        needs_tests=bool(row["needs_tests"]),
+        scaffolding=bool(row["scaffolding"]),
+        touches=tuple(json.loads(row["touches"])),
+        notes=row["notes"],
+        metadata=json.loads(row["metadata"]),
+        status=Status(row["status"]),
+        held=row["held"],
+        defer_until=row["defer_until"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        closed_at=row["closed_at"],
+        close_reason=row["close_reason"],
+        failures=row["failures"],
+        retry_at=row["retry_at"],
+        assignee=row["assignee"],
+        fence=row["fence"],
+        lease_until=row["lease_until"],
+        return_to=Status(row["return_to"]) if row["return_to"] else None,
+        branch_kept=bool(row["branch_kept"]),
+        merged_commit=row["merged_commit"],
+    )
+
+
+def text_values(value: Bead) -> dict[str, Any]:
+    """The columns of `bead_text` but its id."""
+    return {
+        "title": value.title,
+        "description": value.description,
+        "acceptance": as_json(list(value.acceptance)),
+        "labels": as_json(list(value.labels)),
+        "touches": as_json(list(value.touches)),
+        "notes": value.notes,
+        "metadata": as_json(dict(value.metadata)),
+        "close_reason": value.close_reason,
+    }
+
+
+def state_values(value: Bead) -> dict[str, Any]:
+    """The columns of `beads` that are facts, but its id."""
+    return {
+        "status": value.status.value,
+        "type": value.type.value,
+        "priority": value.priority,
+        "estimate": value.estimate,
+        "epic": value.epic,
+        "needs_tests": value.needs_tests,
+        "scaffolding": value.scaffolding,
+        "held": value.held,
+        "defer_until": value.defer_until,
+        "created_at": value.created_at,
+        "updated_at": value.updated_at,
+        "closed_at": value.closed_at,
+        "failures": value.failures,
+        "retry_at": value.retry_at,
+        "assignee": value.assignee,
+        "fence": value.fence,
+        "lease_until": value.lease_until,
+        "return_to": value.return_to.value if value.return_to else None,
+        "branch_kept": value.branch_kept,
+        "merged_commit": value.merged_commit,
+    }
+
+
+def node(row: Row) -> Node:
+    """A row of NODE."""
+    id_, status, *rest = row
+    return Node(id_, Status(status), *rest)
+
+
+def frontier(row: Row) -> Frontier:
+    """A row of FRONTIER."""
+    id_, status, *rest = row
+    return Frontier(id_, Status(status), *rest)
+
+
+def attempt(row: Row) -> Attempt:
+    """A row of `attempts`. What the agent said about its end is in `data` as "said"."""
+    data: dict[str, Any] = json.loads(row["data"])
+    if row["said"] is not None:
+        data["said"] = row["said"]
+    return Attempt(
+        id=row["id"],
+        bead=row["bead"],
+        number=row["number"],
+        role=Role(row["role"]),
+        name=row["name"],
+        fence=row["fence"],
+        token=row["token"],
+        started_at=row["started_at"],
+        agent=row["agent"],
+        base=row["base"],
+        head=row["head"],
+        ended_at=row["ended_at"],
+        outcome=Outcome(row["outcome"]) if row["outcome"] else None,
+        detail=row["detail"],
+        log=AttemptLog(row["summary"], row["blockers"], row["learnings"], bool(row["keep_branch"])),
+        data=data,
+    )
+
+
+def attempt_data(data: Mapping[str, Any]) -> str:
+    """The column `data`, without what has a column of its own."""
+    return as_json({key: value for key, value in data.items() if key != "said"})
+
+
+def run(row: Row) -> Run:
+    """A row of `runs`."""
+    return Run(
+        id=row["id"],
+        attempt=row["attempt"],
+        kind=RunKind(row["kind"]),
+        started_at=row["started_at"],
+        pid=row["pid"],
+        born=row["born"],
+        hard_deadline=row["hard_deadline"],
+        idle_seconds=row["idle_seconds"],
+        active_at=row["active_at"],
+        sampled_at=row["sampled_at"],
+        activity=row["activity"],
+        stopping=Outcome(row["stopping"]) if row["stopping"] else None,
+        term_at=row["term_at"],
+    )
+
+
+def escalation(row: Row, behind: int = 0) -> Escalation:
+    """A row of `escalations`."""
+    return Escalation(
+        id=row["id"],
+        type=EscalationType(row["type"]),
+        bead=row["bead"],
+        title=row["title"],
+        detail=row["detail"],
+        target=row["target"],
+        attempt=row["attempt"],
+        evidence=json.loads(row["evidence"]),
+        hypothesis=row["hypothesis"],
+        created_at=row["created_at"],
+        answer=row["answer"],
+        answered_at=row["answered_at"],
+        resolved_at=row["resolved_at"],
+        resolution=row["resolution"],
+        return_to=Status(row["return_to"]) if row["return_to"] else None,
+        behind=behind,
+    )
+
+
+def event(row: Row) -> Event:
+    """A row of `events`."""
+    return Event(
+        kind=Kind(row["kind"]),
+        bead=row["bead"],
+        attempt=row["attempt"],
+        actor=row["actor"],
+        data=json.loads(row["data"]),
+        seq=row["seq"],
+        at=row["at"],
+    )

@@ -1,0 +1,249 @@
+"""SqliteStore: the port `Store` on one SQLite file. Each method is one transaction of the module that it names."""
+
+import json
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..core.attempt import Attempt, AttemptLog, Run
+from ..core.bead import Bead, Dependency, DependencyType, Role, Status
+from ..core.board import Board, Limits
+from ..core.escalations import Escalation
+from ..core.events import Event, Kind
+from ..core.links import Node
+from ..core.outcomes import Outcome
+from ..ports import Clock, NewEscalation
+from . import attempts, escalations, events, machine, planning, recompute, recording, rows
+from . import board as boards
+from .database import Database
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class SqliteStore:
+    """The store. `clock` replaces the database's own clock, `token_source` the secrets in tokens: for simulation."""
+
+    def __init__(
+        self,
+        path: str,
+        clock: Clock | None = None,
+        create: bool = False,
+        token_source: Callable[[], str] = _secret,
+    ) -> None:
+        self._db = Database(path, clock.now if clock is not None else None, create)
+        self._token_source = token_source
+
+    def now(self) -> float:
+        """The store's clock."""
+        return self._db.now()
+
+    def close(self) -> None:
+        """Release the database."""
+        self._db.close()
+
+    # the graph
+
+    def put(self, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
+        """Add beads and dependencies in one transaction."""
+        planning.put(self._db, beads, dependencies, actor)
+
+    def change(self, bead: str, fields: Mapping[str, Any], actor: str) -> Bead:
+        """Set content fields by name."""
+        return planning.change(self._db, bead, fields, actor)
+
+    def add_dependency(self, dependency: Dependency, actor: str) -> None:
+        """Add one dependency; a parent-child one sets `epic`."""
+        planning.add_dependency(self._db, dependency, actor)
+
+    def remove_dependency(self, dependency: Dependency, actor: str) -> None:
+        """Remove one dependency; a parent-child one clears `epic`."""
+        planning.remove_dependency(self._db, dependency, actor)
+
+    def bead(self, bead: str) -> Bead:
+        """One bead, whole."""
+        return planning.bead(self._db, bead)
+
+    def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
+        """Beads by id order; statuses and ids both narrow it down."""
+        wanted, named = [status.value for status in statuses], list(ids)
+        where, values = ["1"], []
+        for column, choices in (("status", wanted), ("beads.id", named)):
+            if choices:
+                where.append(f"{column} IN (SELECT value FROM json_each(?))")
+                values.append(json.dumps(choices))
+        found = self._db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} ORDER BY id", values)
+        return [rows.bead(row) for row in found]
+
+    def nodes(self) -> list[Node]:
+        """Every bead without its texts, by id order."""
+        return recompute.all_nodes(self._db)
+
+    def dependencies(self, bead: str | None = None) -> list[Dependency]:
+        """All dependencies, parents among them, or those that touch `bead`; sorted."""
+        if bead is None:
+            return recompute.all_dependencies(self._db)
+        found = self._db.all(
+            "SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges "
+            "WHERE needs = :id UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT NULL "
+            "UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3",
+            {"id": bead},
+        )
+        return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
+
+    def ready(self, limit: int) -> list[Bead]:
+        """The first ready beads in the Assigner's order."""
+        return boards.ready(self._db, limit)
+
+    # the life of a bead
+
+    def record(self, event: Event) -> Bead | None:
+        """Append the event; a moving kind advances its bead."""
+        return recording.record(self._db, event)
+
+    def approve(self, beads: Sequence[str], actor: str) -> None:
+        """Make drafts live, all or none."""
+        recording.approve(self._db, beads, actor)
+
+    def open_attempt(
+        self, bead: str, role: Role, agent: str, names: Sequence[str], lease_seconds: float, base: str | None
+    ) -> Attempt | None:
+        """Claim a ready bead; None: lost the race."""
+        return attempts.open_attempt(self._db, self._token_source, bead, role, agent, names, lease_seconds, base)
+
+    def close_attempt(
+        self,
+        attempt: Attempt,
+        kind: Kind,
+        outcome: Outcome,
+        *,
+        detail: str = "",
+        head: str | None = None,
+        log: AttemptLog | None = None,
+        data: Mapping[str, Any] | None = None,
+        counts: bool = False,
+        retry_at: float | None = None,
+        escalation: NewEscalation | None = None,
+        merged_commit: str | None = None,
+    ) -> Bead:
+        """End the attempt and advance its bead; Stale when it is not open any more."""
+        return attempts.close_attempt(
+            self._db,
+            attempt,
+            kind,
+            outcome,
+            detail=detail,
+            head=head,
+            log=log,
+            data=data,
+            counts=counts,
+            retry_at=retry_at,
+            escalation=escalation,
+            merged_commit=merged_commit,
+        )
+
+    def journal(self, attempt: int, data: Mapping[str, Any]) -> None:
+        """Replace the attempt's `data`."""
+        attempts.journal(self._db, attempt, data)
+
+    def attempt(self, attempt: int) -> Attempt:
+        """One attempt."""
+        return attempts.attempt(self._db, attempt)
+
+    def attempts(self, bead: str) -> list[Attempt]:
+        """All attempts of a bead, oldest first."""
+        return attempts.attempts(self._db, bead)
+
+    def renew(self, attempts_: Sequence[int], lease_seconds: float) -> None:
+        """Prolong leases, when less than two thirds are left."""
+        attempts.renew(self._db, attempts_, lease_seconds)
+
+    # child processes
+
+    def plan_run(self, run: Run) -> None:
+        """Remember that a child is about to be started."""
+        machine.plan_run(self._db, run)
+
+    def update_run(self, run: str, **fields: Any) -> None:
+        """Set fields of Run by name."""
+        machine.update_run(self._db, run, fields)
+
+    def end_run(self, run: str) -> None:
+        """Forget the child."""
+        machine.end_run(self._db, run)
+
+    def runs(self) -> list[Run]:
+        """The children that are planned or alive."""
+        return machine.runs(self._db)
+
+    # people
+
+    def escalate(self, new: NewEscalation, bead: str | None, attempt: int | None, actor: str) -> Escalation:
+        """File an escalation, or return the open one that is the same."""
+        return escalations.escalate(self._db, new, bead, attempt, actor)
+
+    def escalations(self, open_only: bool = True) -> list[Escalation]:
+        """Escalations, those that most beads wait for first."""
+        return escalations.listed(self._db, open_only)
+
+    def escalation(self, number: int) -> Escalation:
+        """One escalation."""
+        return escalations.escalation(self._db, number)
+
+    def answer(self, number: int, text: str, actor: str) -> Escalation:
+        """Answer and resolve, exactly once."""
+        return escalations.answer(self._db, number, text, actor)
+
+    def resolve(self, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:
+        """Resolve, exactly once."""
+        return escalations.resolve(self._db, number, resolution, actor, to)
+
+    # agents
+
+    def door(self, token: str) -> Attempt:
+        """The open attempt that the token speaks for."""
+        return attempts.door(self._db, token)
+
+    # the machine
+
+    def board(self, limits: Limits, front: int = 64) -> Board:
+        """The deciders' snapshot."""
+        return boards.board(self._db, limits, front)
+
+    def setting(self, key: str) -> str | None:
+        """A small fact of the machine."""
+        return machine.setting(self._db, key)
+
+    def set_setting(self, key: str, value: str | None) -> None:
+        """Set or remove it."""
+        machine.set_setting(self._db, key, value)
+
+    def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
+        """The recorded results of a validation that passed."""
+        return machine.validation(self._db, tree, contract)
+
+    def save_validation(self, tree: str, contract: str, results: Mapping[str, Any]) -> None:
+        """Remember a validation that passed."""
+        machine.save_validation(self._db, tree, contract, results)
+
+    def events(self, after: int = 0, limit: int = 1000, bead: str | None = None) -> list[Event]:
+        """Events with a greater seq, oldest first."""
+        return events.after(self._db, after, limit, bead)
+
+    # beyond the port: doctor
+
+    def differences(self) -> dict[str, dict[str, tuple[Any, Any]]]:
+        """Bead -> derived column -> (stored, recomputed by core.graph). Empty when all is right."""
+        with self._db.read():
+            return recompute.differences(self._db, self._db.now())
+
+    def repair(self) -> int:
+        """Set every derived column right; how many beads were wrong."""
+        with self._db.write():
+            return recompute.recompute(self._db, self._db.now())
+
+    def check(self) -> list[str]:
+        """What SQLite itself finds wrong with the file; empty when it is sound."""
+        found = [str(row[0]) for row in self._db.all("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found

@@ -1,0 +1,242 @@
+"""The tables, declared. schema.py is generated from here, and a test compares the two; no running command imports this.
+
+1. Facts, and next to them the few derived columns that make questions cheap; core.graph says what those must be,
+   a property test compares, and `nobrakes doctor` recomputes.
+2. `beads` is narrow, since a counter of it changes with every close; texts live in `bead_text`.
+3. A `parent-child` dependency is `beads.epic`; `edges` holds the other types.
+4. The partial indexes repeat the conditions of conditions.py word for word, or SQLite would not use them.
+
+Write schema.py again: python -m nobrakes.store.tables > nobrakes/store/schema.py
+"""
+
+from sqlalchemy import Index, text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlmodel import Field, SQLModel
+
+from .conditions import CLAIMABLE, EPIC_COMPLETE, REVIEWABLE
+
+_ORDER = (text("rank"), text("b_level DESC"), text("ready_since"), text("id"))
+
+
+class BeadRow(SQLModel, table=True):
+    """One bead's state. The second group is derived, in the same transaction as what it derives from."""
+
+    __tablename__ = "beads"
+    __table_args__ = (
+        Index("beads_claimable", *_ORDER, sqlite_where=text(CLAIMABLE)),
+        Index("beads_reviewable", *_ORDER, sqlite_where=text(REVIEWABLE)),
+        Index("beads_complete", text("id"), sqlite_where=text(EPIC_COMPLETE)),
+        Index("beads_asleep", text("defer_until"), sqlite_where=text("asleep = 1")),
+        Index("beads_resting", text("retry_at"), sqlite_where=text("resting = 1")),
+        Index("beads_epic", text("epic"), text("b_level"), sqlite_where=text("epic IS NOT NULL")),
+        Index("beads_status", text("status")),
+    )
+
+    id: str = Field(primary_key=True)
+    status: str
+    type: str
+    priority: int
+    estimate: int | None = None
+    epic: str | None = Field(default=None, foreign_key="beads.id")
+    needs_tests: bool
+    scaffolding: bool
+    held: str | None = None
+    defer_until: float | None = None
+    created_at: float
+    updated_at: float
+    closed_at: float | None = None
+    failures: int
+    retry_at: float | None = None
+    assignee: str | None = None
+    fence: int
+    lease_until: float | None = None
+    return_to: str | None = None
+    branch_kept: bool
+    merged_commit: str | None = None
+
+    open_blockers: int = Field(
+        sa_column_kwargs={"server_default": text("0")}
+    )  # unfinished, + 1 for a closed-off parent
+    children: int = Field(sa_column_kwargs={"server_default": text("0")})
+    open_children: int = Field(sa_column_kwargs={"server_default": text("0")})
+    done_children: int = Field(sa_column_kwargs={"server_default": text("0")})
+    asleep: int = Field(sa_column_kwargs={"server_default": text("0")})  # defer_until has not been reached
+    resting: int = Field(sa_column_kwargs={"server_default": text("0")})  # retry_at has not been reached
+    ready_since: float  # when it last lost its last blocker, was approved, released or woke up
+    rank: int
+    b_level: int = Field(sa_column_kwargs={"server_default": text("0")})
+    done_level: int = Field(sa_column_kwargs={"server_default": text("0")})
+
+
+class BeadTextRow(SQLModel, table=True):
+    """A bead's texts; tuples and mappings as JSON."""
+
+    __tablename__ = "bead_text"
+
+    id: str = Field(primary_key=True, foreign_key="beads.id")
+    title: str
+    description: str
+    acceptance: str
+    labels: str
+    touches: str
+    notes: str
+    metadata_: str = Field(sa_column_kwargs={"name": "metadata"})
+    close_reason: str
+
+
+class EdgeRow(SQLModel, table=True):
+    """A dependency of type blocks, discovered-from or related."""
+
+    __tablename__ = "edges"
+    __table_args__ = (
+        Index("edges_needs", text("needs"), text("type"), text("bead")),
+        {"sqlite_with_rowid": False},
+    )
+
+    bead: str = Field(primary_key=True, foreign_key="beads.id")
+    type: str = Field(primary_key=True)
+    needs: str = Field(primary_key=True, foreign_key="beads.id")
+
+
+class AttemptRow(SQLModel, table=True):
+    """One attempt. `said` is what the agent itself said with `nobrakes agent done`."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (
+        Index("attempts_of_bead", text("bead"), text("number"), unique=True),
+        Index("attempts_open", text("bead"), unique=True, sqlite_where=text("outcome IS NULL")),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    bead: str = Field(foreign_key="beads.id")
+    number: int
+    role: str
+    name: str
+    fence: int
+    token: str
+    started_at: float
+    agent: str
+    base: str | None = None
+    head: str | None = None
+    ended_at: float | None = None
+    outcome: str | None = None
+    detail: str
+    summary: str
+    blockers: str
+    learnings: str
+    keep_branch: bool
+    said: str | None = None
+    data: str
+
+
+class RunRow(SQLModel, table=True):
+    """A child process that is planned or alive."""
+
+    __tablename__ = "runs"
+
+    id: str = Field(primary_key=True)
+    attempt: int = Field(foreign_key="attempts.id")
+    kind: str
+    started_at: float
+    pid: int | None = None
+    born: str
+    hard_deadline: float
+    idle_seconds: float
+    active_at: float
+    sampled_at: float
+    activity: str
+    stopping: str | None = None
+    term_at: float | None = None
+
+
+class EscalationRow(SQLModel, table=True):
+    """A request for a person, open while `resolved_at` is null."""
+
+    __tablename__ = "escalations"
+    __table_args__ = (
+        Index("escalations_open", text("fingerprint"), unique=True, sqlite_where=text("resolved_at IS NULL")),
+        Index("escalations_of_bead", text("bead")),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    type: str
+    bead: str | None = Field(default=None, foreign_key="beads.id")
+    title: str
+    detail: str
+    target: str
+    attempt: int | None = Field(default=None, foreign_key="attempts.id")
+    evidence: str
+    hypothesis: str
+    created_at: float
+    answer: str | None = None
+    answered_at: float | None = None
+    resolved_at: float | None = None
+    resolution: str
+    return_to: str | None = None
+    fingerprint: str
+
+
+class EventRow(SQLModel, table=True):
+    """What happened; rows are only ever added."""
+
+    __tablename__ = "events"
+    __table_args__ = (
+        Index("events_of_bead", text("bead"), text("seq"), sqlite_where=text("bead IS NOT NULL")),
+        {"sqlite_autoincrement": True},
+    )
+
+    seq: int | None = Field(default=None, primary_key=True)
+    at: float
+    kind: str
+    bead: str | None = None
+    attempt: int | None = None
+    actor: str
+    data: str
+
+
+class SettingRow(SQLModel, table=True):
+    """A small fact of the machine."""
+
+    __tablename__ = "settings"
+
+    key: str = Field(primary_key=True)
+    value: str
+
+
+class ValidationRow(SQLModel, table=True):
+    """The results of a validation that passed."""
+
+    __tablename__ = "validations"
+
+    tree: str = Field(primary_key=True)
+    contract: str = Field(primary_key=True)
+    results: str
+    at: float
+
+
+def ddl() -> str:
+    """The SQL that makes an empty database of this version."""
+    dialect = sqlite.dialect()
+    statements: list[CreateTable | CreateIndex] = []
+    for table in SQLModel.metadata.sorted_tables:
+        statements.append(CreateTable(table))
+        statements += [CreateIndex(index) for index in sorted(table.indexes, key=lambda i: str(i.name))]
+    lines = (str(s.compile(dialect=dialect)).replace("\t", "    ") for s in statements)
+    cleaned = ("\n".join(part.rstrip() for part in line.strip().splitlines()) for line in lines)
+    broken = (line.replace(" WHERE ", "\n    WHERE ").replace(" AND ", "\n    AND ") for line in cleaned)
+    return "".join(f"{statement};\n" for statement in broken)
+
+
+def schema_module() -> str:
+    """The source of schema.py."""
+    return (
+        '"""The database\'s schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""\n\n'
+        f'VERSION = 1\n\nSCHEMA = """\\\n{ddl()}"""\n'
+    )
+
+
+if __name__ == "__main__":
+    print(schema_module(), end="")

@@ -1,0 +1,66 @@
+"""Modules are small, say their rules first, and explain what they offer."""
+
+import ast
+import statistics
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "nobrakes"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MAX_LINES = 300
+MAX_MEDIAN = 100
+BANNED = ("util", "utils", "helper", "helpers", "manager", "managers", "misc", "common", "base")
+
+
+def name_of(module: Path) -> str:
+    return str(module.relative_to(ROOT))
+
+
+def length(module: Path) -> int:
+    return len(module.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_a_module_is_small_enough_to_be_read_at_once(module: Path) -> None:
+    assert length(module) <= MAX_LINES
+
+
+def test_the_median_module_is_small() -> None:
+    assert statistics.median(length(module) for module in MODULES if module.name != "__init__.py") < MAX_MEDIAN
+
+
+@pytest.mark.parametrize("module", MODULES, ids=name_of)
+def test_what_a_module_offers_is_explained(module: Path) -> None:
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    bare = [] if ast.get_docstring(tree) else ["the module itself"]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            bare += [] if ast.get_docstring(node) else [node.name]
+            for inner in node.body if isinstance(node, ast.ClassDef) else ():
+                if isinstance(inner, ast.FunctionDef) and not inner.name.startswith("_"):
+                    bare += [] if ast.get_docstring(inner) else [f"{node.name}.{inner.name}"]
+    assert bare == [], "these have no docstring"
+
+
+def test_a_packages_init_holds_nothing_but_its_docstring() -> None:
+    full = []
+    for module in MODULES:
+        if module.name == "__init__.py" and module.parent != PACKAGE:
+            body = ast.parse(module.read_text(encoding="utf-8")).body
+            full += [name_of(module)] if len(body) != 1 else []
+    assert full == []
+
+
+def test_no_module_is_a_drawer_for_odds_and_ends() -> None:
+    assert [name_of(module) for module in MODULES if module.stem in BANNED] == []
+
+
+def test_nothing_is_left_for_later() -> None:
+    words = ("TO" + "DO", "FIX" + "ME", "XX" + "X", "NotImplemented" + "Error")
+    found = []
+    for module in MODULES:
+        for number, line in enumerate(module.read_text(encoding="utf-8").splitlines(), start=1):
+            found += [f"{name_of(module)}:{number}: {line.strip()}" for word in words if word in line]
+    assert found == []

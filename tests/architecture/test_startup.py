@@ -1,0 +1,66 @@
+"""Start-up is a feature: what agents and hooks call all night loads nothing heavy. Fresh interpreters, real calls."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {"typer", "click", "rich", "pydantic", "sqlmodel", "sqlalchemy", "networkx", "git", "watchdog", "yaml"}
+COSTLY = {"re", "json", "dataclasses", "subprocess", "asyncio", "logging", "tomllib"}
+"""Standard modules that cost more than a hot path's own work."""
+
+REPORT = "; import sys, os; os.write(2, ('LOADED ' + ' '.join(sys.modules)).encode())"
+
+
+def loaded(program: str, cwd: Path = ROOT, **environment: str) -> set[str]:
+    """The modules in memory after the program, `site`'s own left out."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    ran = subprocess.run([sys.executable, "-c", program + REPORT], cwd=cwd, env=env, capture_output=True, text=True)
+    assert "LOADED " in ran.stderr, ran.stderr
+    return set(ran.stderr.split("LOADED ")[1].split())
+
+
+def bare() -> set[str]:
+    """What Python itself loads here before it runs a line (an editable install runs code of its own)."""
+    return loaded("pass")
+
+
+def test_the_console_script_loads_only_itself_until_it_knows_the_command() -> None:
+    more = loaded("import nobrakes.cli.entry") - bare()
+    assert {name for name in more if not name.startswith("nobrakes")} == set()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with nobrakes in it and one live bead."""
+    for command in (
+        ["git", "init", "-q"],
+        ["git", "commit", "-q", "--allow-empty", "-m", "first"],
+        [sys.executable, "-m", "nobrakes", "init"],
+        [sys.executable, "-m", "nobrakes", "add", "A bead", "--id", "b1"],
+    ):
+        ran = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True)
+        assert ran.returncode == 0, (command, ran.stdout, ran.stderr)
+    return tmp_path
+
+
+@pytest.mark.parametrize("argv", [["ready"], ["show", "b1"]], ids=" ".join)
+def test_a_hot_verb_loads_nothing_heavy(project: Path, argv: list[str]) -> None:
+    program = f"import sys; sys.argv = {['nobrakes', *argv]!r}; from nobrakes.cli.entry import main; assert main() == 0"
+    more = loaded(program, cwd=project) - bare()
+    assert more & (HEAVY | COSTLY) == set()
+    assert "sqlite3" in more, "it never asked the store"
+
+
+def test_the_guard_before_each_tool_loads_nothing_heavy() -> None:
+    more = loaded("import nobrakes.hooks.guard, nobrakes.hooks.rules") - bare()
+    assert more & (HEAVY | COSTLY | {"typing", "collections", "pathlib"}) == set()
+    assert not any(name.startswith("nobrakes.core") for name in more)
+
+
+@pytest.mark.parametrize("module", ["assigner", "reviewer", "supervision", "lifecycle"])
+def test_a_decider_loads_nothing_heavy(module: str) -> None:
+    assert (loaded(f"import nobrakes.core.{module}") - bare()) & HEAVY == set()

@@ -1,0 +1,66 @@
+"""What is in the repository says nothing about the machine it was written on, and its docs say what the code says."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nobrakes.core import lifecycle
+
+ROOT = Path(__file__).resolve().parents[2]
+HOMES = (b"ho" + b"me", b"Us" + b"ers")
+HOME_OF_SOMEBODY = re.compile(
+    rb"(?<![\w.$~}])/(?:" + b"|".join(HOMES) + rb")/(?!you\b|me\b|user\b)[a-z][\w.-]*|(?<![\w.])/ro" + rb"ot/"
+)
+ADDRESS = re.compile(r"https?://|^\s*-[-\w]*(?:index|find-links|trusted-host)|^\s*-[fi] |@ *(?:file|git)", re.MULTILINE)
+REQUIREMENTS = sorted((ROOT / ".ci").glob("requirements*.txt"))
+PIN = re.compile(r"^[a-z0-9][a-z0-9-]*==[^\s;]+(?: ; [^\\]+)? \\$")
+
+
+def tracked() -> list[str]:
+    """What git has, and what it would take: a file is looked at before it is added."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, check=True, capture_output=True).stdout.decode()
+    return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_file_names_a_folder_of_somebodys_machine() -> None:
+    found = []
+    for name in tracked():
+        for number, line in enumerate((ROOT / name).read_bytes().splitlines(), start=1):
+            if HOME_OF_SOMEBODY.search(line):
+                found.append(f"{name}:{number}: {line[:100].decode(errors='replace')}")
+    assert found == []
+
+
+def test_the_search_for_such_folders_finds_them() -> None:
+    for home in HOMES:
+        assert HOME_OF_SOMEBODY.search(b"cd /" + home + b"/jane/shop")
+        assert not HOME_OF_SOMEBODY.search(b"https://x.org/" + home + b"/jane")
+        assert not HOME_OF_SOMEBODY.search(b"cd /" + home + b"/you/shop")
+    assert HOME_OF_SOMEBODY.search(b'"/ro' + b'ot/.cache"')
+
+
+@pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda path: path.name)
+def test_requirements_are_exact_hashed_and_tied_to_no_index(path: Path) -> None:
+    text = path.read_text()
+    assert not ADDRESS.search(text)
+    entries = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
+    assert entries and [line for line in entries if not PIN.match(line)] == []
+    assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}\b", text)) >= len(entries)
+
+
+def test_what_nobrakes_runs_on_is_what_it_is_tested_with() -> None:
+    def pins(name: str) -> set[str]:
+        return {line.split(" ")[0] for line in (ROOT / ".ci" / name).read_text().splitlines() if "==" in line}
+
+    assert pins("requirements.txt") < pins("requirements-dev.txt")
+
+
+def test_the_state_diagram_in_the_docs_is_printed_from_the_table() -> None:
+    page = ROOT / "docs" / "design.md"
+    diagrams = re.findall(r"^```mermaid\n(stateDiagram-v2\n.*?)\n```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    assert diagrams == [lifecycle.mermaid()], (
+        "Put this into docs/design.md:\n\n```mermaid\n" + lifecycle.mermaid() + "\n```"
+    )

@@ -1,0 +1,234 @@
+"""The suite, first part: workspaces, taking in, looking. Written against ports.Git alone."""
+
+import os
+
+import pytest
+from git_worlds import bead, message
+
+from nobrakes.core.boundaries import Change
+from nobrakes.core.errors import NobrakesError
+from nobrakes.ports import Candidate, Conflict
+
+
+def test_main_is_where_the_branch_points(git_world):
+    commit = git_world.commit_on_main({"a": "1\n"})
+    assert git_world.git.main() == commit
+    assert len(git_world.git.tree(commit)) == len(commit)
+
+
+def test_a_workspace_does_not_exist_before_its_prologue_ran(git_world):
+    made = git_world.git.workspace(bead(), git_world.git.main(), "Ada")
+    assert made.branch == "feature/bead-login"
+    assert made.prologue
+    assert not git_world.git.has_workspace("login")
+    git_world.prepare(made.prologue)
+    assert git_world.git.has_workspace("login")
+    assert git_world.checkout(made.path) == git_world.files(git_world.git.main())
+
+
+def test_a_workspace_that_is_there_needs_no_prologue_and_keeps_its_work(git_world, begin):
+    it = begin()
+    head = git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n"})
+    newer = git_world.commit_on_main({"b": "2\n"})
+    assert git_world.git.workspace(it, newer, "Bea").prologue == ()
+    assert git_world.git.take_in(it, 1) == head
+
+
+def test_a_workspace_starts_at_the_given_commit_though_main_moved(git_world):
+    start = git_world.git.main()
+    made = git_world.git.workspace(bead(), start, "Ada")
+    git_world.commit_on_main({"late": "x\n"})
+    git_world.prepare(made.prologue)
+    assert git_world.checkout(made.path) == git_world.files(start)
+    assert git_world.git.take_in(bead(), 1) == start
+
+
+def test_take_in_without_a_clone_is_none(git_world):
+    assert git_world.git.take_in(bead("nothing"), 1) is None
+
+
+def test_take_in_brings_every_commit_and_again_gives_the_same(git_world, begin):
+    it = begin()
+    git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one")
+    head = git_world.commit_in_workspace(it, {"src/b.py": "b\n"}, "two")
+    assert git_world.git.take_in(it, 3) == head
+    assert git_world.git.take_in(it, 3) == head
+    assert [text.strip() for _, _, text in git_world.log(head, git_world.git.main())] == ["one", "two"]
+
+
+def test_fork_and_contains(git_world, begin):
+    start = git_world.git.main()
+    it = begin()
+    head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    git_world.git.take_in(it, 1)
+    newer = git_world.commit_on_main({"b": "2\n"})
+    assert git_world.git.fork(newer, head) == start
+    assert git_world.git.fork(start, head) == start
+    assert git_world.git.contains(start, head)
+    assert git_world.git.contains(head, head)
+    assert not git_world.git.contains(head, start)
+    assert not git_world.git.contains(newer, head)
+
+
+def test_changes_are_by_path_with_modes_and_renames_taken_apart(git_world, begin):
+    it = begin()
+    start = git_world.git.main()
+    head = git_world.commit_in_workspace(it, {"README": None, "READ ME": "read me\n", "src/app.py": "one = 2\n"})
+    git_world.git.take_in(it, 1)
+    assert git_world.git.changes(start, head) == (
+        Change("READ ME", "000000", "100644"),
+        Change("README", "100644", "000000"),
+        Change("src/app.py", "100644", "100644"),
+    )
+    assert git_world.git.changes(head, head) == ()
+
+
+def test_changes_name_the_gate_sections_of_shared_files(git_world, begin):
+    base = git_world.commit_on_main({"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\nline-length = 100\n'})
+    it = begin()
+    head = git_world.commit_in_workspace(
+        it, {"pyproject.toml": '[project]\nname = "y"\n[tool.ruff]\nline-length = 200\n'}
+    )
+    git_world.git.take_in(it, 1)
+    (change,) = git_world.git.changes(base, head)
+    assert change.sections == ("tool.ruff",)
+
+
+def test_read_gives_files_only(git_world):
+    main = git_world.git.main()
+    assert git_world.git.read(main, "src/app.py") == b"one = 1\n"
+    assert git_world.git.read(main, "src") is None
+    assert git_world.git.read(main, "nowhere/at all") is None
+
+
+def test_squash_on_an_unmoved_main(git_world, begin):
+    it = begin()
+    start = git_world.git.main()
+    git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one")
+    head = git_world.commit_in_workspace(it, {"src/b.py": "b\n"}, "two")
+    git_world.git.take_in(it, 1)
+    made = git_world.git.squash(start, head, message(body="Why it is so."))
+    assert isinstance(made, Candidate)
+    assert made.tree == git_world.git.tree(head) == git_world.git.tree(made.commit)
+    ((author, committer, text),) = git_world.log(made.commit, start)
+    assert (author, committer) == ("Ada (nobrakes)", "nobrakes")
+    assert text.strip() == "Work of login\n\nWhy it is so.\n\nBead: login"
+
+
+def test_squash_merges_with_a_main_that_moved_and_is_the_same_again(git_world, begin):
+    it = begin()
+    head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    git_world.git.take_in(it, 1)
+    main = git_world.commit_on_main({"b": "2\n"})
+    made = git_world.git.squash(main, head, message())
+    assert git_world.files(made.commit) == {**git_world.files(main), "src/a.py": "a\n"}
+    assert git_world.git.squash(main, head, message()) == made
+    assert git_world.git.squash(main, head, message(when=5.0)) != made
+
+
+def test_a_squash_of_nothing_has_the_tree_of_main(git_world, begin):
+    it = begin()
+    main = git_world.git.main()
+    head = git_world.git.take_in(it, 1)
+    made = git_world.git.squash(main, head, message())
+    assert made.tree == git_world.git.tree(main)
+    assert made.commit != main
+
+
+def test_a_conflict_names_its_files(git_world, begin):
+    it = begin()
+    head = git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n", "src/ok.py": "fine\n"})
+    git_world.git.take_in(it, 1)
+    main = git_world.commit_on_main({"src/app.py": "one = 3\n"})
+    made = git_world.git.squash(main, head, message())
+    assert isinstance(made, Conflict)
+    assert made.files == ("src/app.py",)
+    replayed = git_world.git.replay(main, head, message())
+    assert isinstance(replayed, Conflict)
+    assert replayed.files == ("src/app.py",)
+
+
+def test_replay_keeps_each_commit_and_adds_the_trailers(git_world, begin):
+    it = begin()
+    git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one\n\nwhy one")
+    git_world.commit_in_workspace(it, {"src/a.py": "aa\n"}, "two")
+    head = git_world.commit_in_workspace(it, {"src/c.py": "c\n"}, "three")
+    git_world.git.take_in(it, 1)
+    main = git_world.commit_on_main({"b": "2\n"})
+    steps = git_world.git.replay(main, head, message())
+    assert [text.strip() for _, _, text in git_world.log(steps[-1].commit, main)] == [
+        "one\n\nwhy one\n\nBead: login",
+        "two\n\nBead: login",
+        "three\n\nBead: login",
+    ]
+    assert git_world.files(steps[0].commit) == {**git_world.files(main), "src/a.py": "a\n"}
+    assert git_world.files(steps[-1].commit) == {**git_world.files(main), "src/a.py": "aa\n", "src/c.py": "c\n"}
+    assert [git_world.git.tree(step.commit) for step in steps] == [step.tree for step in steps]
+    assert git_world.git.replay(main, head, message()) == steps
+
+
+def test_replay_of_nothing_is_one_commit_with_the_tree_of_main(git_world, begin):
+    it = begin()
+    main = git_world.git.main()
+    (step,) = git_world.git.replay(main, git_world.git.take_in(it, 1), message())
+    assert step.tree == git_world.git.tree(main)
+
+
+def test_replay_leaves_out_what_main_has_already(git_world, begin):
+    it = begin()
+    git_world.commit_in_workspace(it, {"b": "2\n"}, "the same as main")
+    head = git_world.commit_in_workspace(it, {"c": "3\n"}, "more")
+    git_world.git.take_in(it, 1)
+    main = git_world.commit_on_main({"b": "2\n"})
+    (step,) = git_world.git.replay(main, head, message())
+    assert git_world.files(step.commit) == {**git_world.files(main), "c": "3\n"}
+
+
+def test_fold_keeps_only_the_given_steps(git_world, begin):
+    it = begin()
+    git_world.commit_in_workspace(it, {"a": "1\n"}, "one")
+    git_world.commit_in_workspace(it, {"a": "2\n"}, "two")
+    head = git_world.commit_in_workspace(it, {"a": "3\n"}, "three")
+    git_world.git.take_in(it, 1)
+    main = git_world.git.main()
+    one, _, three = git_world.git.replay(main, head, message())
+    last = git_world.git.fold(main, [one, three], message())
+    assert last.tree == three.tree
+    assert [text.split("\n")[0] for _, _, text in git_world.log(last.commit, main)] == ["one", "three"]
+    assert git_world.git.fold(main, [one, three], message()) == last
+    assert git_world.git.fold(main, [], message()) == Candidate(main, git_world.git.tree(main))
+
+
+def test_revert_takes_one_commit_back_and_leaves_later_work(git_world):
+    before = git_world.files(git_world.git.main())
+    bad = git_world.commit_on_main({"src/app.py": "one = bad\n", "bad": "x\n"})
+    main = git_world.commit_on_main({"later": "y\n"})
+    made = git_world.git.revert(bad, main, message())
+    assert git_world.files(made.commit) == {**before, "later": "y\n"}
+
+
+def test_revert_of_what_was_changed_again_is_a_conflict(git_world):
+    bad = git_world.commit_on_main({"src/app.py": "one = bad\n"})
+    main = git_world.commit_on_main({"src/app.py": "one = worse\n"})
+    made = git_world.git.revert(bad, main, message())
+    assert isinstance(made, Conflict)
+    assert made.files == ("src/app.py",)
+
+
+def test_scratch_is_a_fresh_checkout_and_goes_away(git_world):
+    main = git_world.git.main()
+    path = os.path.join(git_world.scratch_folder, "run-1")
+    for _ in range(2):
+        git_world.prepare(git_world.git.scratch(main, path))
+        assert git_world.checkout(path) == git_world.files(main)
+    git_world.git.drop_scratch(path)
+    git_world.git.drop_scratch(path)
+    assert not os.path.lexists(path)
+
+
+def test_drop_scratch_refuses_every_other_place(git_world, tmp_path):
+    (tmp_path / "precious").mkdir()
+    for path in (str(tmp_path / "precious"), git_world.scratch_folder, git_world.scratch_folder + "/../../x"):
+        with pytest.raises(NobrakesError):
+            git_world.git.drop_scratch(path)
+    assert (tmp_path / "precious").is_dir()

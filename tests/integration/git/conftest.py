@@ -1,0 +1,26 @@
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "contracts" / "git"))
+
+from git_worlds import RealWorld, bead
+
+from nobrakes.core.bead import Bead
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RealWorld:
+    return RealWorld(tmp_path)
+
+
+@pytest.fixture
+def begin(world: RealWorld) -> Callable[..., Bead]:
+    def make(name: str = "login") -> Bead:
+        made = bead(name)
+        world.prepare(world.git.workspace(made, world.git.main(), "Ada").prologue)
+        return made
+
+    return make

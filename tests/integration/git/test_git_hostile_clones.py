@@ -1,0 +1,484 @@
+"""Clones that an agent tampered with: nothing of theirs runs on our side, and every failure has our own name."""
+
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from git_worlds import sh, write
+
+from nobrakes.core.bead import branch_of
+from nobrakes.core.errors import GitFailed, NobrakesError
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Path:
+    """A program that leaves a trace when anybody runs it."""
+    program = tmp_path / "trap"
+    program.write_text(f'#!/bin/sh\necho "$0 $*" >>{tmp_path}/sprung\ncat\n')
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture
+def clone(world, begin) -> Path:
+    it = begin()
+    world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    return Path(world.workspace_path(it))
+
+
+def everything(world, it, fence=1):
+    """All that the daemon ever does with a clone."""
+    head = world.git.take_in(it, fence)
+    world.git.archive(it, fence)
+    world.git.has_workspace(it.id)
+    world.git.workspace(it, world.git.main(), "Bea")
+    world.git.retire(it, fence)
+    return head
+
+
+def test_nothing_that_a_clone_configures_is_run(world, begin, trap, tmp_path):
+    it = begin()
+    head = world.commit_in_workspace(it, {"src/a.py": "a\n", ".gitattributes": "* filter=evil diff=evil merge=evil\n"})
+    clone = Path(world.workspace_path(it))
+    settings = [
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.alternateRefsCommand",
+        "core.editor",
+        "core.pager",
+        "core.gitProxy",
+        "uploadpack.packObjectsHook",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "diff.external",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "merge.evil.driver",
+        "credential.helper",
+        "gpg.program",
+    ]
+    config = clone / ".git" / "config"
+    with config.open("a") as file:
+        for key in settings:
+            section, name = key.rsplit(".", 1)
+            section, _, sub = section.partition(".")
+            file.write(f"[{section}{f' {chr(34)}{sub}{chr(34)}' if sub else ''}]\n\t{name} = {trap}\n")
+        file.write(f'[filter "evil"]\n\trequired = true\n[core]\n\thooksPath = {clone}/hooks\n')
+        file.write(f"[include]\n\tpath = {tmp_path}/pipe\n")
+    os.mkfifo(tmp_path / "pipe")
+    for folder in (clone / "hooks", clone / ".git" / "hooks"):
+        folder.mkdir()
+        for hook in ("post-checkout", "pre-commit", "post-index-change", "reference-transaction", "post-merge"):
+            shutil.copy(trap, folder / hook)
+    (clone / ".git" / "info").mkdir(exist_ok=True)
+    (clone / ".git" / "info" / "attributes").write_text("* filter=evil\n")
+    write(clone, {"uncommitted": "u\n"})
+    assert everything(world, it) == head
+    assert not (tmp_path / "sprung").exists()
+    refs = dict(world.git.archived("login"))
+    assert world.files(refs["refs/nobrakes/archive/login/1-wip"])["uncommitted"] == "u\n"
+
+
+def test_the_trap_would_have_sprung(world, clone, trap, tmp_path):
+    """The proof that the test above can fail: git in the clone does run what is configured there."""
+    sh(clone, "git", "config", "core.fsmonitor", str(trap))
+    sh(clone, "git", "status", check=False)
+    assert (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("where", ["elsewhere", "a pipe", "nested"])
+def test_borrowed_objects_from_elsewhere_are_refused(world, begin, clone, tmp_path, where):
+    alternates = clone / ".git" / "objects" / "info" / "alternates"
+    other = tmp_path / "other"
+    sh(tmp_path, "git", "init", "-q", str(other))
+    if where == "a pipe":
+        alternates.unlink()
+        os.mkfifo(alternates)
+    elif where == "nested":
+        alternates.write_text(alternates.read_text() + f"{other}/.git/objects\n")
+    else:
+        alternates.write_text(f"{other}/.git/objects\n")
+    with pytest.raises(GitFailed):
+        world.git.take_in(bead_of(clone), 1)
+
+
+def bead_of(clone: Path):
+    from git_worlds import bead
+
+    return bead(clone.name)
+
+
+def branch_file(clone: Path) -> Path:
+    return clone / ".git" / "refs" / "heads" / "feature" / "bead-login"
+
+
+def make_link(clone: Path, tmp_path: Path) -> None:
+    (tmp_path / "oid").write_text(branch_file(clone).read_text())
+    branch_file(clone).unlink()
+    branch_file(clone).symlink_to(tmp_path / "oid")
+
+
+def make_symbolic(clone: Path, tmp_path: Path) -> None:
+    sh(clone, "git", "branch", "other")
+    branch_file(clone).write_text("ref: refs/heads/other\n")
+
+
+def make_missing(clone: Path, tmp_path: Path) -> None:
+    branch_file(clone).unlink()
+
+
+def make_pipe(clone: Path, tmp_path: Path) -> None:
+    branch_file(clone).unlink()
+    os.mkfifo(branch_file(clone))
+
+
+def make_nonsense(clone: Path, tmp_path: Path) -> None:
+    branch_file(clone).write_bytes(b"\xff\x00 not an id\n")
+
+
+def make_folder(clone: Path, tmp_path: Path) -> None:
+    branch_file(clone).unlink()
+    branch_file(clone).mkdir()
+
+
+def make_option(clone: Path, tmp_path: Path) -> None:
+    branch_file(clone).write_text("--upload-pack=touch\n")
+
+
+def make_git_a_file(clone: Path, tmp_path: Path) -> None:
+    (clone / ".git").rename(tmp_path / "real.git")
+    (clone / ".git").write_text(f"gitdir: {tmp_path}/real.git\n")
+
+
+def make_git_a_link(clone: Path, tmp_path: Path) -> None:
+    (clone / ".git").rename(tmp_path / "real.git")
+    (clone / ".git").symlink_to(tmp_path / "real.git")
+
+
+def make_git_gone(clone: Path, tmp_path: Path) -> None:
+    shutil.rmtree(clone / ".git")
+
+
+def make_refs_a_link(clone: Path, tmp_path: Path) -> None:
+    (clone / ".git" / "refs").rename(tmp_path / "refs")
+    (clone / ".git" / "refs").symlink_to(tmp_path / "refs")
+
+
+NO_BRANCH = [
+    make_link,
+    make_symbolic,
+    make_missing,
+    make_pipe,
+    make_nonsense,
+    make_folder,
+    make_option,
+    make_git_a_file,
+    make_git_a_link,
+    make_git_gone,
+    make_refs_a_link,
+]
+
+
+@pytest.mark.parametrize("tamper", NO_BRANCH)
+def test_what_is_no_plain_branch_is_none_and_its_files_are_kept(world, clone, tmp_path, tamper):
+    write(clone, {"uncommitted": "u\n"})
+    tamper(clone, tmp_path)
+    it = bead_of(clone)
+    assert world.git.take_in(it, 1) is None
+    world.git.retire(it, 1)
+    assert not clone.exists()
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert files["uncommitted"] == "u\n"
+    assert files["src/a.py"] == "a\n"
+
+
+@pytest.mark.parametrize("tamper", [make_missing, make_git_gone, make_git_a_file])
+def test_a_clone_without_its_branch_is_archived_and_made_anew(world, clone, tmp_path, tamper):
+    write(clone, {"uncommitted": "u\n"})
+    tamper(clone, tmp_path)
+    made = world.git.workspace(bead_of(clone), world.git.main(), "Bea")
+    world.prepare(made.prologue)
+    assert world.git.take_in(bead_of(clone), 2) == world.git.main()
+    assert world.git.archived("login")
+
+
+def broken_blob(clone: Path) -> Path:
+    oid = sh(clone, "git", "rev-parse", "HEAD:src/a.py").strip()
+    return clone / ".git" / "objects" / oid[:2] / oid[2:]
+
+
+@pytest.mark.parametrize("how", ["missing", "garbage", "another", "empty", "link", "pipe", "missing tree"])
+def test_broken_objects_do_not_come_in_and_the_clone_is_put_aside(world, clone, tmp_path, how):
+    it = bead_of(clone)
+    file = broken_blob(clone)
+    os.chmod(file, 0o644)
+    if how == "missing":
+        file.unlink()
+    elif how == "garbage":
+        file.write_bytes(b"garbage")
+    elif how == "empty":
+        file.write_bytes(b"")
+    elif how == "another":
+        sh(clone, "sh", "-c", "echo other | git hash-object -w --stdin >../oid")
+        oid = (clone.parent / "oid").read_text().strip()
+        (clone.parent / "oid").unlink()
+        file.unlink()
+        shutil.copy(clone / ".git" / "objects" / oid[:2] / oid[2:], file)
+    elif how == "link":
+        file.rename(tmp_path / "blob")
+        file.symlink_to(tmp_path / "blob")
+    elif how == "pipe":
+        file.unlink()
+        os.mkfifo(file)
+    else:
+        oid = sh(clone, "git", "rev-parse", "HEAD:src").strip()
+        (clone / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
+    with pytest.raises(GitFailed):
+        world.git.take_in(it, 1)
+    assert world.sh("git", "for-each-ref", "refs/nobrakes/incoming") == ""
+    with pytest.raises(GitFailed):
+        world.git.archive(it, 1)
+    world.git.retire(it, 1)
+    assert not world.git.has_workspace("login")
+    aside = Path(str(clone) + "~broken-1")
+    assert (aside / "src" / "a.py").read_text() == "a\n"
+    world.sh("git", "fsck", "--full", "--strict")
+
+
+def test_a_branch_packed_by_git_gc_is_found(world, clone):
+    head = sh(clone, "git", "rev-parse", "HEAD").strip()
+    sh(clone, "git", "pack-refs", "--all")
+    sh(clone, "git", "gc", "-q", "--prune=now")
+    assert not branch_file(clone).exists()
+    assert world.git.take_in(bead_of(clone), 1) == head
+    world.sh("git", "fsck", "--full", "--strict")
+
+
+def test_head_elsewhere_and_odd_refs_do_not_matter(world, clone):
+    head = sh(clone, "git", "rev-parse", "HEAD").strip()
+    sh(clone, "git", "checkout", "-q", "--detach")
+    sh(clone, "git", "update-ref", "refs/heads/--upload-pack=x", "HEAD")
+    (clone / ".git" / "HEAD").write_text("ref: refs/heads/../../../etc\n")
+    assert world.git.take_in(bead_of(clone), 1) == head
+
+
+def test_many_objects_come_in_as_one_pack(world, begin):
+    it = begin()
+    head = world.commit_in_workspace(it, {f"src/f{n}.py": f"{n}\n" for n in range(150)})
+    assert world.git.take_in(it, 1) == head
+    assert len(world.files(head)) == 153
+    assert list(Path(world.root, ".git", "objects", "pack").glob("*.pack"))
+    world.sh("git", "fsck", "--full", "--strict")
+
+
+def test_an_evil_tree_does_not_come_in(world, clone):
+    """A tree with a .git folder in it is what fsckObjects is for."""
+    blob = sh(clone, "git", "rev-parse", "HEAD:src/a.py").strip()
+    tree = subprocess.run(
+        ["git", "mktree"], cwd=clone, input=f"100644 blob {blob}\t.git\n", capture_output=True, text=True, check=True
+    ).stdout.strip()
+    commit = sh(clone, "git", "commit-tree", "-p", "HEAD", "-m", "evil", tree).strip()
+    sh(clone, "git", "update-ref", "HEAD", commit)
+    with pytest.raises(GitFailed):
+        world.git.take_in(bead_of(clone), 1)
+
+
+def test_repositories_inside_a_clone_are_kept_as_files(world, clone):
+    for name, commits in (("unborn", False), ("born", True), ("deep/er", True)):
+        inner = clone / name
+        inner.mkdir(parents=True)
+        sh(inner, "git", "init", "-q")
+        write(inner, {"inside": name, ".gitignore": "x\n"})
+        if commits:
+            sh(inner, "git", "-c", "user.name=x", "-c", "user.email=x@y", "add", "-A")
+            sh(inner, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "inner")
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert {name: files[f"{name}/inside"] for name in ("unborn", "born", "deep/er")} == {
+        "unborn": "unborn",
+        "born": "born",
+        "deep/er": "deep/er",
+    }
+
+
+def test_a_committed_repository_inside_becomes_files_too(world, clone):
+    inner = clone / "inner"
+    inner.mkdir()
+    sh(inner, "git", "init", "-q")
+    write(inner, {"inside": "1\n"})
+    sh(inner, "git", "add", "-A")
+    sh(inner, "git", "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "inner")
+    sh(clone, "git", "add", "-A")
+    sh(clone, "git", "commit", "-qm", "a gitlink")
+    write(inner, {"inside": "2\n"})
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert files["inner/inside"] == "2\n"
+
+
+def test_ignored_files_are_left_out_and_pipes_do_not_stop_us(world, clone):
+    write(clone, {".gitignore": "*.log\n", "a.log": "x\n", "kept": "k\n"})
+    os.mkfifo(clone / "pipe")
+    (clone / "dangling").symlink_to("/nowhere")
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert set(files) >= {".gitignore", "kept", "dangling"}
+    assert not set(files) & {"a.log", "pipe"}
+    assert not clone.exists()
+
+
+def test_names_of_any_kind_are_kept(world, clone):
+    names = ["-n", "a\nb", 'q"uote', "sp ace", "tab\t", "\udcff"]
+    for name in names:
+        Path(os.fsdecode(os.fsencode(clone)), name).write_text("x\n")
+    world.git.retire(bead_of(clone), 1)
+    wip = dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"]
+    assert {change.path for change in world.git.changes(world.git.main(), wip)} >= set(names)
+
+
+def test_removing_a_clone_copes_with_closed_folders_and_follows_no_link(world, clone, tmp_path):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("x")
+    (clone / "link").symlink_to(precious)
+    closed = clone / "closed" / "inner"
+    closed.mkdir(parents=True)
+    (closed / "file").write_text("y")
+    closed.chmod(0o000)
+    closed.parent.chmod(0o500)
+    world.git.retire(bead_of(clone), 1)
+    assert not clone.exists()
+    assert (precious / "file").read_text() == "x"
+    assert oct(precious.stat().st_mode & 0o777) == oct(tmp_path.joinpath("precious").stat().st_mode & 0o777)
+    assert (
+        world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])["closed/inner/file"] == "y"
+    )
+
+
+def test_a_clone_that_is_a_link_is_neither_read_nor_followed(world, tmp_path):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("x")
+    os.makedirs(world.places.workspaces)
+    os.symlink(precious, os.path.join(world.places.workspaces, "login"))
+    it = bead_of(Path("login"))
+    assert world.git.take_in(it, 1) is None
+    world.git.retire(it, 1)
+    assert not os.path.lexists(os.path.join(world.places.workspaces, "login"))
+    assert (precious / "file").read_text() == "x"
+
+
+def test_when_archiving_fails_nothing_is_removed(world, clone, monkeypatch):
+    write(clone, {"uncommitted": "u\n"})
+    objects = Path(world.root, ".git", "objects")
+    aside = objects.with_name("objects.aside")
+    world.git.main()
+    world.git.tree(world.git.main())
+    objects.rename(aside)
+    objects.write_text("no folder")
+    try:
+        with pytest.raises(NobrakesError):
+            world.git.retire(bead_of(clone), 1)
+    finally:
+        objects.unlink()
+        aside.rename(objects)
+    assert (clone / "uncommitted").read_text() == "u\n"
+    assert world.git.has_workspace("login")
+
+
+def test_a_merge_inside_the_branch_is_replayed_as_one_commit(world, clone):
+    from git_worlds import message
+
+    sh(clone, "git", "checkout", "-q", "-b", "side", "HEAD~1")
+    write(clone, {"side": "s\n"})
+    sh(clone, "git", "add", "-A")
+    sh(clone, "git", "commit", "-qm", "side")
+    sh(clone, "git", "checkout", "-q", branch_of(bead_of(clone)))
+    sh(clone, "git", "merge", "-q", "--no-edit", "side")
+    head = world.git.take_in(bead_of(clone), 1)
+    main = world.commit_on_main({"b": "b\n"})
+    (step,) = world.git.replay(main, head, message())
+    assert world.files(step.commit) == {**world.files(main), "side": "s\n", "src/a.py": "a\n"}
+
+
+def test_unrelated_history_is_a_conflict_and_has_no_fork(world, clone):
+    from git_worlds import message
+
+    tree = sh(clone, "git", "rev-parse", "HEAD^{tree}").strip()
+    commit = sh(clone, "git", "commit-tree", "-m", "root", tree).strip()
+    sh(clone, "git", "update-ref", "HEAD", commit)
+    head = world.git.take_in(bead_of(clone), 1)
+    assert world.git.fork(world.git.main(), head) is None
+    assert world.git.squash(world.git.main(), head, message()).detail
+    assert world.git.replay(world.git.main(), head, message()).detail
+
+
+def test_a_killed_prologue_leaves_no_workspace_and_the_next_one_works(world):
+    from git_worlds import bead
+
+    it = bead()
+    made = world.git.workspace(it, world.git.main(), "Ada")
+    half = Path(made.path + "~making")
+    (half / ".git").mkdir(parents=True)
+    (half / "closed").mkdir()
+    (half / "closed" / "x").write_text("x")
+    (half / "closed").chmod(0o500)
+    assert not world.git.has_workspace("login")
+    world.prepare(made.prologue)
+    world.prepare(made.prologue)
+    assert world.git.has_workspace("login")
+    assert sh(made.path, "git", "status", "--porcelain") == ""
+    assert sh(made.path, "git", "log", "-1", "--format=%H").strip() == world.git.main()
+
+
+def test_the_agents_identity_and_an_empty_set_of_hooks_and_remotes(world, begin):
+    from git_worlds import bead
+
+    it = bead("x")
+    world.prepare(world.git.workspace(it, world.git.main(), 'Zoë "Z" O\'Neil\n[core]').prologue)
+    clone = world.workspace_path(it)
+    assert sh(clone, "git", "config", "user.name").strip() == 'Zoë "Z" O\'Neil [core] (nobrakes)'
+    assert sh(clone, "git", "config", "user.email").strip() == "zoe-z-o-neil-core@nobrakes.invalid"
+    assert sh(clone, "git", "remote") == ""
+    assert sh(clone, "git", "for-each-ref", "--format=%(refname)").split() == ["refs/heads/feature/bead-x"]
+    assert not Path(clone, ".git", "hooks").exists()
+
+
+def test_the_index_kept_for_large_repositories_gives_the_same_archive(world, begin, monkeypatch):
+    from git_worlds import bead
+
+    monkeypatch.setattr("nobrakes.git.workspaces._KEEP_INDEX_FROM", 0)
+    it = begin("big")
+    assert Path(world.workspace_path(it) + "~index").is_file()
+    world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    world.write_in_workspace(it, {"src/app.py": "one = 9\n", "new": "n\n"})
+    world.git.retire(it, 1)
+    wip = dict(world.git.archived("big"))["refs/nobrakes/archive/big/1-wip"]
+    assert world.files(wip) == {
+        "README": "read me\n",
+        "new": "n\n",
+        "src/a.py": "a\n",
+        "src/app.py": "one = 9\n",
+        "tests/test_app.py": "assert True\n",
+    }
+    assert os.listdir(world.places.workspaces) == []
+    assert bead("big").id == "big"
+
+
+def test_two_threads_may_read_at_once(world):
+    main = world.git.main()
+    answers: list[bytes | None] = []
+
+    def look() -> None:
+        answers.extend(world.git.read(main, "src/app.py") for _ in range(50))
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [b"one = 1\n"] * 200

@@ -1,0 +1,155 @@
+"""Files, the terminal, orphans, and the process table where there is no /proc."""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from nobrakes.core.errors import DiskFull, NoAgent, StoreReadOnly
+from nobrakes.host import proctable, ps
+from nobrakes.host.clock import SystemClock
+from nobrakes.host.files import private_folder, read_tail, storage_errors, write_atomic, write_private
+from nobrakes.host.reaper import Reaper, become_subreaper
+from nobrakes.host.terminal import run_interactive
+
+
+def test_the_clock_is_the_machine_s() -> None:
+    assert abs(SystemClock().now() - time.time()) < 5
+
+
+def test_an_atomic_write_replaces_the_whole_file_with_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("a longer text than the new one")
+    write_atomic(str(path), b"new", 0o640)
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_an_atomic_write_that_fails_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "file"
+    path.write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFull, match="file"):
+        write_atomic(str(path), b"new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_is_told() -> None:
+    with pytest.raises(DiskFull):
+        write_private("/dev/full", b"x" * 100)
+
+
+@pytest.mark.parametrize("number", [1, 13, 30])
+def test_a_disk_that_cannot_be_written_is_told(number: int) -> None:
+    with pytest.raises(StoreReadOnly, match="there"), storage_errors("there"):
+        raise OSError(number, os.strerror(number))
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    with pytest.raises(IsADirectoryError), storage_errors("there"):
+        raise IsADirectoryError(21, "is a folder")
+
+
+def test_folders_are_private_and_said_to_be_new_once(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b"
+    assert private_folder(str(path)) is True
+    assert private_folder(str(path)) is False
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+def test_the_tail_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    assert read_tail(str(tmp_path / "file"), 3) == b"789"
+    assert read_tail(str(tmp_path / "file"), 100) == b"0123456789"
+    assert read_tail(str(tmp_path / "missing"), 3) == b""
+
+
+def test_a_program_at_the_terminal_gives_its_exit_code(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "CODE": "3"}
+    assert run_interactive(["sh", "-c", 'test "$PWD" = "$0" && exit $CODE', str(tmp_path)], env, str(tmp_path)) == 3
+    assert run_interactive(["sh", "-c", "kill -TERM $$"], env, str(tmp_path)) == 143
+    with pytest.raises(NoAgent, match="no-such-program"):
+        run_interactive(["no-such-program"], env, str(tmp_path))
+
+
+def test_ctrl_c_is_the_program_s_and_not_ours(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    script = f"trap 'exit 5' INT; kill -INT {os.getpid()}; kill -INT $$; exit 6"
+    assert run_interactive(["sh", "-c", script], {"PATH": os.environ["PATH"]}, str(tmp_path)) == 5
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+ORPHANS = """
+import os, subprocess, sys, time
+from nobrakes.host import proctable
+from nobrakes.host.reaper import Reaper, become_subreaper
+assert become_subreaper()
+# a session of its own, whose leader leaves an orphan that ends later
+script = ["sh", "-c", "sleep 0.2 & echo $!"]
+leader = subprocess.Popen(script, stdout=subprocess.PIPE, text=True, start_new_session=True)
+orphan = int(leader.stdout.readline())
+leader.wait()
+mine = subprocess.Popen(["sh", "-c", "exit 7"], start_new_session=True)
+reaper = Reaper()
+def zombie(pid):
+    found = proctable.look(pid)
+    return found is not None and not found.running
+while not (zombie(orphan) and zombie(mine.pid)):
+    time.sleep(0.01)
+assert proctable.look(orphan).parent == os.getpid()
+reaper.collect({leader.pid, mine.pid}, {mine.pid})
+assert proctable.look(orphan) is None, "the orphan was not collected"
+assert mine.wait() == 7, "a child with a waiter was stolen"
+stranger = subprocess.Popen(["sh", "-c", "exit 8"], start_new_session=True)
+while not zombie(stranger.pid):
+    time.sleep(0.01)
+reaper.collect(set(), set())
+assert stranger.wait() == 8, "a child of an unknown session was stolen at once"
+"""
+
+
+@pytest.mark.skipif(not proctable.LINUX, reason="subreapers are Linux's")
+def test_orphans_are_collected_and_nobody_s_child_is_stolen() -> None:
+    done = subprocess.run([sys.executable, "-c", ORPHANS], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not proctable.LINUX, reason="zombies are read from /proc")
+def test_an_old_zombie_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nobrakes.host.reaper.PATIENCE", -1.0)
+    child = subprocess.Popen(["true"], start_new_session=True)
+    deadline = time.monotonic() + 15
+    while (found := proctable.look(child.pid)) is None or found.running:
+        assert time.monotonic() < deadline
+    Reaper().collect(set(), set())
+    assert proctable.look(child.pid) is None
+    child.wait()
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="no ps here")
+def test_ps_tells_the_same_story_as_proc() -> None:
+    me = ps.look(os.getpid())
+    assert me is not None
+    assert (me.pid, me.parent, me.session, me.running) == (os.getpid(), os.getppid(), os.getsid(0), True)
+    assert abs(me.started - time.time()) < 3600 * 24
+    assert ps.everything()[os.getpid()].started == me.started
+    assert ps.look(2**22 + 1) is None
+
+
+def test_where_there_are_no_subreapers_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proctable, "LINUX", False)
+    assert become_subreaper() is False

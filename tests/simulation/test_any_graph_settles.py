@@ -1,0 +1,37 @@
+"""Whatever the plan, the agents, the machine and the people do: every promise holds at every step, and all settles.
+
+A failing seed prints its replay: python -m nobrakes.simulate --seed N
+"""
+
+import pytest
+
+from nobrakes.simulate.agents import Rates
+from nobrakes.simulate.world import World
+
+SEEDS = 40
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_any_graph_settles_whatever_fails(seed: int) -> None:
+    World(seed).run()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_in_a_kind_world_everything_gets_done(seed: int) -> None:
+    world = World(seed, rates=Rates(fail=0, conflict=0, machine=0, crash=0, trouble=0, people=0))
+    world.run()
+    left = [bead.id for bead in world.store.beads() if bead.status.value not in ("done", "open")]
+    assert not left
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hundred", range(SEEDS, 1000 + SEEDS, 100))
+def test_many_graphs_settle(hundred: int) -> None:
+    for seed in range(hundred, hundred + 100):
+        World(seed, beads=4 + seed % 12).run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2000, 2060))
+def test_a_machine_that_hardly_lives_still_settles(seed: int) -> None:
+    World(seed, rates=Rates(crash=0.1, trouble=0.02, fail=0.3, conflict=0.3, machine=0.1)).run()

@@ -1,0 +1,137 @@
+"""Bugs of one line, planted one at a time into a copy of the program: the simulation must find each of them.
+
+A line that is not there any more fails the test: then the bug has to be planted anew.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import nobrakes
+
+PACKAGE = Path(nobrakes.__file__).parent
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One line of one file, and what takes its place. `runs` seeds must be enough to find it."""
+
+    name: str
+    file: str
+    line: str
+    instead: str
+    runs: int = 40
+    options: tuple[str, ...] = ()
+
+
+BUGS = (
+    Bug(
+        "two reviews at once",
+        "core/reviewer.py",
+        "if any(attempt.role is Role.REVIEWER for attempt in board.attempts):",
+        "if False:",
+    ),
+    Bug(
+        "the limit is off by one",
+        "core/assigner.py",
+        "free = board.limits.doers - agents",
+        "free = board.limits.doers - agents + 1",
+    ),
+    Bug("a pause is ignored", "core/assigner.py", "if board.paused or board.stopping:", "if board.stopping:"),
+    Bug("a name is given twice", "core/names.py", "if name not in in_use:", "if True:"),
+    Bug(
+        "the merge is recorded before main moves",
+        "daemon/review.py",
+        "return replace(self._folded(attempt, bead, journal), step=Step.SWAP)",
+        "return replace(self._folded(attempt, bead, journal), step=Step.VALIDATE_MAIN)",
+    ),
+    Bug("a restart clears no locks", "daemon/loop.py", "doors.git.clear_locks()", "pass"),
+    Bug(
+        "main is swapped from wherever it is",
+        "daemon/review.py",
+        "land = self.doors.git.land(journal.candidate, journal.base)",
+        "land = self.doors.git.land(journal.candidate, self.doors.git.main())",
+    ),
+    Bug("boundaries are not checked", "core/boundaries.py", "    return found", "    return []"),
+    Bug(
+        "a failed check is a pass",
+        "core/checks.py",
+        "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):",
+        "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN):",
+    ),
+    Bug(
+        "a broken check is a pass",
+        "core/checks.py",
+        "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):",
+        "for outcome in (CheckOutcome.NOT_RUN, CheckOutcome.FAIL):",
+        options=("--machine", "0.3"),
+    ),
+    Bug("the red proof is skipped", "daemon/agents.py", "if why_not is not None:", "if False:"),
+    Bug("failures are not counted", "daemon/closing.py", "counts=consequence.counts,", "counts=False,"),
+    Bug(
+        "one failure too many is allowed",
+        "core/escalations.py",
+        "return failures >= max_failures",
+        "return failures > max_failures",
+    ),
+    Bug(
+        "a bead with a living process is given away",
+        "daemon/loop.py",
+        "if not (isinstance(action, StartAgent) and action.bead in haunted)",
+        "if True",
+    ),
+    Bug("nobody is killed", "core/supervision.py", "actions.append(Kill(run.id))", "pass"),
+    Bug(
+        "people are not told",
+        "daemon/news.py",
+        "if event.kind in (Kind.ESCALATED, Kind.SUGGESTED):",
+        "if event.kind is Kind.SUGGESTED:",
+    ),
+    Bug(
+        "closed beads keep their clones",
+        "daemon/news.py",
+        "if bead.status not in (Status.DONE, Status.CANCELLED):",
+        "if True:",
+    ),
+    Bug("what a crash cut off is not taken up", "core/supervision.py", "actions.append(Resume(attempt.id))", "pass"),
+)
+
+
+def planted(bug: Bug, place: Path) -> Path:
+    """A copy of the program with the bug in it."""
+    shutil.copytree(PACKAGE, place / "nobrakes", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("NAMES.json", "config", "hooks"):
+        source = PACKAGE.parent / name
+        if source.is_dir():
+            shutil.copytree(source, place / name)
+        else:
+            shutil.copy(source, place / name)
+    file = place / "nobrakes" / bug.file
+    text = file.read_text()
+    assert text.count(bug.line) == 1, f"{bug.file} does not have this line once: {bug.line}"
+    file.write_text(text.replace(bug.line, bug.instead))
+    return place
+
+
+def simulate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+    argv = [sys.executable, "-m", "nobrakes.simulate", "--quiet", *options]
+    return subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name.replace(" ", "-"))
+def test_the_simulation_finds(bug: Bug, tmp_path: Path) -> None:
+    found = simulate(planted(bug, tmp_path), "--runs", str(bug.runs), *bug.options)
+    assert "python -m nobrakes.simulate --seed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
+    assert found.returncode == 1
+
+
+def test_without_a_bug_nothing_is_found(tmp_path: Path) -> None:
+    nothing = Bug("nothing", "core/names.py", "if name not in in_use:", "if name not in in_use:")
+    found = simulate(planted(nothing, tmp_path), "--runs", "3")
+    assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]

@@ -1,0 +1,73 @@
+"""The hot dispatcher reads what it is sure of, and nothing else."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nobrakes.cli import hot
+
+HEAVY = ("json", "re", "typing", "enum", "typer", "pydantic", "networkx", "git", "sqlmodel", "dataclasses", "inspect")
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        ([], ({}, [])),
+        (["a", "--json"], ({"--json": ""}, ["a"])),
+        (["--limit", "5"], ({"--limit": "5"}, [])),
+        (["--limit=5"], ({"--limit": "5"}, [])),
+        (["--limit="], ({"--limit": ""}, [])),
+        (["-"], ({}, ["-"])),
+        (["--", "--json"], ({}, ["--json"])),
+        (["--limit", "--json"], ({"--limit": "--json"}, [])),
+    ],
+)
+def test_what_is_read(words, read):
+    assert hot.read_words(words, ("--limit",), ("--json",)) == read
+
+
+@pytest.mark.parametrize("words", [["--limit"], ["--nope"], ["--json=1"], ["--json", "--json"], ["-x"], ["--help"]])
+def test_what_is_left_to_the_full_command_line(words):
+    assert hot.read_words(words, ("--limit",), ("--json",)) is None
+
+
+@given(st.lists(st.sampled_from(["a", "-", "--", "--json", "--limit", "--limit=3", "--x", "5", ""]), max_size=6))
+def test_no_word_is_lost_and_none_is_made_up(words):
+    read = hot.read_words(words, ("--limit",), ("--json",))
+    if read is None:
+        return
+    options, texts = read
+    assert all(text in words for text in texts) and set(options) <= {"--json", "--limit"}
+    spoken = len(texts) + sum(
+        2 if name == "--limit" and f"--limit={value}" not in words else 1 for name, value in options.items()
+    )
+    assert spoken + (1 if "--" in words and _separates(words) else 0) == len(words)
+
+
+def _separates(words):
+    """Whether the first `--` is the separator and not the value of --limit."""
+    place = words.index("--")
+    return not (place and words[place - 1] == "--limit") or words.count("--") > 1
+
+
+@pytest.mark.parametrize(
+    "argv", [["ready", "--explain"], ["ready", "nb-1"], ["show"], ["show", "a", "b"], ["agent"], ["agent", "dance"],
+             ["agent", "log"], ["ready", "--limit", "0", "--json"], ["ready", "-n", "x", "--json"],
+             ["agent", "done", "sideways"], ["agent", "done", "failed", "--outcome", "blocked"]]
+)  # fmt: skip
+def test_the_unusual_falls_through_before_anything_is_touched(argv, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NOBRAKES_HOME", raising=False)
+    assert hot.run(argv) is None
+
+
+def test_the_dispatcher_imports_nothing_that_costs():
+    code = (
+        "import sys; before = set(sys.modules); import nobrakes.cli.entry, nobrakes.cli.hot; "
+        f"print([m for m in sys.modules if m not in before and m.split('.')[0] in {HEAVY!r}])"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,81 @@
+"""The picture of a run."""
+
+import io
+
+from nobrakes.cli import live
+from nobrakes.cli.output import Screen
+from nobrakes.cli.text import width
+from nobrakes.core.attempt import Attempt
+from nobrakes.core.bead import Bead, Role
+from nobrakes.core.board import Board
+from nobrakes.core.events import Event, Kind
+from nobrakes.core.reviewer import Journal, Step
+
+
+class Beads:
+    """As much of a store as titles need; counts its questions."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def bead(self, bead):
+        self.asked += 1
+        return Bead(bead, f"Title of {bead} \U0001f680" + "x" * 500)
+
+    def attempt(self, attempt):
+        return ADA
+
+
+ADA = Attempt(1, "nb-1", 1, Role.DOER, "Ada", 1, "t", 100.0)
+REVIEW = Attempt(2, "nb-2", 1, Role.REVIEWER, "Reviewer", 1, "t", 150.0, data=Journal(Step.VALIDATE_REBASED).as_data())
+
+
+def test_one_line_a_worker_with_its_last_words_then_counts_and_events():
+    board = Board(now=160.0, attempts=(ADA, REVIEW))
+    lines = live.picture(
+        board,
+        221.0,
+        live.Titles(Beads()),
+        lambda a: "reads\x1b[2J parser.py",
+        "1 done, 2 ready",
+        [("green", "12:00:00 merged")],
+        Screen(100),
+    )
+    assert [line.split()[:3] for line in lines[:2]] == [["Ada", "doer", "nb-1"], ["Reviewer", "reviewer", "nb-2"]]
+    assert "2 min" in lines[0] and "reads parser.py" in lines[0] and "\x1b" not in lines[0]
+    assert "validate rebased" in lines[1]
+    assert lines[2] == "1 done, 2 ready" and lines[3] == "12:00:00 merged"
+    assert all(width(line) < 100 for line in lines)
+
+
+def test_a_review_that_waits_says_for_what():
+    waiting = Attempt(2, "nb-2", 1, Role.REVIEWER, "R", 1, "t", 0.0, data=Journal(waiting="main has edits").as_data())
+    assert live.review_step(waiting) == "waits: main has edits"
+
+
+def test_a_paused_board_says_so():
+    assert live.picture(Board(now=1.0, paused=True), 1.0, live.Titles(Beads()), str, "", [], Screen(80)) == ["  paused"]
+
+
+def test_the_picture_is_drawn_over_the_last_one(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    with live.Picture(Beads(), lambda a: "", lambda: "1 ready") as view:
+        view.event(Event(Kind.DOER_STARTED, "nb-1", 1, at=1.0))
+        view.board(Board(now=160.0, attempts=(ADA,)))
+        view._draw()
+    first, second = out.getvalue().split("\x1b[3A")
+    assert first.count("\n") == second.count("\n") == 3 and "1 ready" in second
+
+
+def test_titles_are_read_once():
+    store = Beads()
+    titles = live.Titles(store)
+    assert titles.of("nb-1") == titles.of("nb-1") and titles.of(None) == "" and store.asked == 1
+
+
+def test_elsewhere_it_is_one_line_an_event(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    live.Plain(Beads()).event(Event(Kind.DOER_STARTED, "nb-1", 1, at=1.0))
+    assert out.getvalue().count("\n") == 1 and "Ada" in out.getvalue() and "doer started" in out.getvalue()

@@ -1,0 +1,103 @@
+"""Which bead gets an agent next, and when nobody does."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nobrakes.core import assigner
+from nobrakes.core.actions import CompleteEpic, StartAgent
+from nobrakes.core.assigner import AGEING_SECONDS, rank
+from nobrakes.core.attempt import Attempt, Frontier
+from nobrakes.core.bead import Role, Status
+from nobrakes.core.board import Board, Limits
+
+
+def waits(bead: str, status: Status = Status.NEEDS_DOER, retry_at: float | None = None) -> Frontier:
+    return Frontier(bead, status, "task", priority=2, failures=0, retry_at=retry_at)
+
+
+def works(number: int, role: Role = Role.DOER) -> Attempt:
+    return Attempt(number, f"b{number}", 1, role, "Ada", fence=1, token="t", started_at=0.0)
+
+
+def started(board: Board) -> list[str]:
+    return [action.bead for action in assigner.plan(board) if isinstance(action, StartAgent)]
+
+
+READY = Board(now=1000.0, limits=Limits(doers=2), ready=(waits("b"), waits("a"), waits("c")))
+
+
+def test_beads_are_taken_in_the_stores_order_up_to_the_limit() -> None:
+    assert started(READY) == ["b", "a"]
+
+
+def test_tests_are_written_before_the_work_is_done() -> None:
+    board = replace(READY, ready=(waits("t", Status.NEEDS_TESTS), waits("d")))
+    assert assigner.plan(board) == [StartAgent("t", Role.TEST_WRITER), StartAgent("d", Role.DOER)]
+
+
+def test_agents_at_work_take_up_the_limit_and_the_reviewer_does_not() -> None:
+    assert started(replace(READY, attempts=(works(1, Role.TEST_WRITER),))) == ["b"]
+    assert started(replace(READY, attempts=(works(1), works(2)))) == []
+    assert started(replace(READY, attempts=(works(1, Role.REVIEWER),))) == ["b", "a"]
+
+
+def test_a_limit_that_was_lowered_starts_nobody_and_stops_nobody() -> None:
+    board = replace(READY, limits=Limits(doers=1), attempts=(works(1), works(2), works(3)))
+    assert assigner.plan(board) == []
+    assert started(replace(READY, limits=Limits(doers=0))) == []
+
+
+def test_nothing_is_started_while_paused_or_stopping_but_epics_close() -> None:
+    for board in (replace(READY, paused=True), replace(READY, stopping=True)):
+        assert assigner.plan(replace(board, epics_done=("e",))) == [CompleteEpic("e")]
+
+
+def test_a_bead_that_waits_for_its_retry_lets_others_go_first() -> None:
+    board = replace(READY, ready=(waits("later", retry_at=1000.1), waits("now", retry_at=1000.0), waits("c")))
+    assert started(board) == ["now", "c"]
+
+
+def test_the_same_board_gives_the_same_answer() -> None:
+    assert assigner.plan(READY) == assigner.plan(replace(READY))
+
+
+statuses = st.sampled_from([Status.NEEDS_TESTS, Status.NEEDS_DOER])
+fronts = st.lists(
+    st.builds(waits, st.uuids().map(str), statuses, st.none() | st.floats(0, 2000)),
+    max_size=8,
+    unique_by=lambda f: f.id,
+)
+
+
+@given(fronts, st.integers(0, 6), st.lists(st.sampled_from(list(Role)), max_size=6), st.booleans())
+def test_no_board_makes_it_start_too_many_or_anybody_twice(
+    front: list[Frontier], doers: int, roles: list[Role], paused: bool
+) -> None:
+    attempts = tuple(works(n, role) for n, role in enumerate(roles))
+    board = Board(1000.0, Limits(doers=doers), ready=tuple(front), attempts=attempts, paused=paused)
+    beads = started(board)
+    agents = sum(role is not Role.REVIEWER for role in roles)
+    assert len(beads) == len(set(beads)) and (not beads or agents + len(beads) <= doers) and not (beads and paused)
+    due = [f.id for f in front if f.retry_at is None or f.retry_at <= board.now]
+    assert beads == due[: len(beads)]
+    assert paused or len(beads) == min(len(due), max(0, doers - agents)), "somebody idles though there is work"
+
+
+def test_priority_decides_among_beads_of_one_age() -> None:
+    assert rank(0, 1000.0) < rank(1, 1000.0) < rank(4, 2000.0)
+
+
+@given(st.integers(0, 4), st.floats(0, 4e9))
+def test_a_starving_bead_overtakes_every_newcomer(priority: int, since: float) -> None:
+    """Whoever comes more than four ageing periods later is behind, however urgent."""
+    assert rank(priority, since) <= rank(0, since + (priority + 1) * AGEING_SECONDS)
+    assert rank(priority, since) < rank(0, since + (priority + 2) * AGEING_SECONDS)
+
+
+@given(st.integers(0, 3), st.floats(0, 4e9), st.floats(0, 4e9))
+def test_rank_never_prefers_the_younger_or_the_less_urgent(priority: int, a: float, b: float) -> None:
+    old, young = sorted((a, b))
+    assert rank(priority, old) <= rank(priority, young)
+    assert rank(priority, old) < rank(priority + 1, young)

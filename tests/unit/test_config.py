@@ -1,0 +1,112 @@
+"""nobrakes.toml: every setting, its default, and an error that names the key."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from nobrakes.config import Config, load, parse
+from nobrakes.core.errors import ConfigError
+from nobrakes.places import resource
+
+DEFAULTS = Path(resource("config/nobrakes.toml"))
+
+
+def test_an_empty_file_is_every_default() -> None:
+    assert parse("", "config.toml") == Config()
+
+
+def test_the_file_that_comes_with_nobrakes_says_the_defaults() -> None:
+    assert parse(DEFAULTS.read_text(), "nobrakes.toml") == Config()
+
+
+def _keys(model: type[BaseModel], prefix: str = "") -> list[str]:
+    keys = []
+    for name, field in model.model_fields.items():
+        section = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+        keys += _keys(field.annotation, f"{prefix}{name}.") if section else [prefix + name]
+    return keys
+
+
+def test_every_setting_is_in_that_file_and_explained() -> None:
+    """A default that TOML cannot write (none) stands there as a comment."""
+    text = DEFAULTS.read_text()
+    section, told = "", set()
+    for line in text.splitlines():
+        head = re.match(r"#? ?\[+([a-z_.]+)\]+", line)
+        if head:
+            section = head[1] + "."
+            told.add(head[1])
+        setting = re.match(r"#? ?([a-z_]+) *=", line)
+        if setting:
+            told.add(section + setting[1])
+    assert [key for key in _keys(Config) if key not in told] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("brakes = true", "brakes: is not a setting"),
+        ("[limits]\ndoer = 3", "limits.doer: is not a setting"),
+        ("[agents.claude]\nmodle = 'x'", "agents.claude.modle: is not a setting"),
+        ("[limits]\ndoers = 'many'", "limits.doers: "),
+        ("[limits]\ndoers = -1", "limits.doers: "),
+        ("[limits]\nidle_minutes = 0", "limits.idle_minutes: "),
+        ("[review]\nmerge = 'octopus'", "review.merge: "),
+        ("[[checks]]\nname = 'unit'", "checks.0.command: "),
+        ("[[checks]]\nname = '../x'\ncommand = 'make'", "checks.0.name: "),
+        ("[[checks]]\nname = 'a'\ncommand = 'x'\nkind = 'vibes'", "checks.0.kind: "),
+        ("limits = 3", "limits: "),
+        ("[limits\n", "is not valid TOML"),
+    ],
+)
+def test_a_mistake_is_named(text: str, key: str) -> None:
+    with pytest.raises(ConfigError) as mistake:
+        parse(text, "config.toml")
+    assert "config.toml" in str(mistake.value) and key in str(mistake.value) and mistake.value.hint
+
+
+def test_every_mistake_is_named_at_once() -> None:
+    with pytest.raises(ConfigError) as mistakes:
+        parse("brakes = 1\n[limits]\ndoers = 'x'", "config.toml")
+    assert len(str(mistakes.value).splitlines()) == 2
+
+
+def test_two_checks_of_one_name_are_refused() -> None:
+    check = "[[checks]]\nname = 'unit'\ncommand = 'make'\n"
+    with pytest.raises(ConfigError, match="two checks are called 'unit'"):
+        parse(check + check, "config.toml")
+
+
+def test_minutes_become_seconds_and_checks_add_up() -> None:
+    text = """
+    [limits]
+    doers = 2
+    agent_minutes = 1.5
+    idle_minutes = 2
+    [[checks]]
+    name = "unit"
+    command = "make test"
+    timeout_minutes = 3
+    [[checks]]
+    name = "lint"
+    command = "make lint"
+    kind = "lint"
+    timeout_minutes = 1
+    """
+    config = parse(text, "config.toml")
+    limits = config.board_limits()
+    assert (limits.doers, limits.agent_seconds, limits.idle_seconds, limits.check_seconds) == (2, 90, 120, 240)
+    assert [(c.name, c.kind, c.timeout) for c in config.contract()] == [("unit", "test", 180), ("lint", "lint", 60)]
+
+
+def test_names_of_the_project_go_before_those_of_nobrakes() -> None:
+    assert parse("names = ['Zed']", "config.toml").worker_names() == ("Zed",)
+
+
+def test_a_file_that_cannot_be_read_is_a_mistake_in_the_config(tmp_path: Path) -> None:
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    for path in (tmp_path / "absent.toml", tmp_path, tmp_path / "bytes.toml"):
+        with pytest.raises(ConfigError):
+            load(str(path))
