@@ -19,6 +19,7 @@ STYLES = {
     "writing_tests": "cyan",
     "reviewing": "cyan",
 }
+LINES = 200
 Label = Annotated[list[str] | None, typer.Option("--label", "-l", help="Only with this label; may be repeated.")]
 Epic = Annotated[str | None, typer.Option("--epic", help="Only what belongs to this epic.")]
 
@@ -37,8 +38,10 @@ def list_beads(
     status: Annotated[list[str] | None, typer.Option("--status", "-s", help="Only in this status; repeatable.")] = None,
     label: Label = None,
     epic: Epic = None,
+    all: Annotated[bool, typer.Option("--all", help="Every line; without it a long list is cut.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text; never cut.")] = False,
 ) -> Output:
-    """List beads. All of them, unless filtered.
+    """List beads, first by priority, then by id.
 
     Example: nobrakes list --status needs_doer --status doing
     """
@@ -46,18 +49,26 @@ def list_beads(
     with opened() as app:
         if epic is not None:
             known(app.store, epic)
-        beads = [
-            bead
-            for bead in app.store.beads(statuses)
-            if set(label or ()) <= set(bead.labels) and (epic is None or bead.epic == epic)
-        ]
-    beads.sort(key=lambda bead: (bead.priority, bead.id))
+        # most of a bead is text that a list does not show: the nodes say which beads have to be read
+        nodes = [n for n in app.store.nodes() if n.status in (statuses or (n.status,)) and epic in (None, n.epic)]
+        nodes.sort(key=lambda node: (node.priority, _natural(node.id)))
+        shown = nodes if all or as_json or label else nodes[:LINES]
+        whole = {bead.id: bead for bead in (app.store.beads(ids=[n.id for n in shown]) if shown else ())}
+    beads = [whole[node.id] for node in shown if set(label or ()) <= set(whole[node.id].labels)]
 
     def text(screen: Screen) -> str:
         rows = [(b.id, f"P{b.priority}", b.type.value, _where(b), b.assignee or "", b.title) for b in beads]
-        return table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
+        out = table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
+        if len(shown) < len(nodes):
+            out += f"\n{len(shown)} of {len(nodes)} beads; --all shows the rest"
+        return out
 
     return Output(plain(beads), text)
+
+
+def _natural(bead: str) -> tuple[object, ...]:
+    """Sorts nb-2 before nb-10."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))
 
 
 def _where(bead: Any) -> str:

@@ -135,6 +135,8 @@ def run(argv: list[str]) -> int:
         if isinstance(result, Output):  # of the overview
             return emit(result, "", _wants("--json", argv))
         if isinstance(result, Result):
+            if result.entry.streams and result.as_json:  # its lines are all there is
+                return result.output.code
             return emit(result.output, result.entry.words, result.as_json)
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:

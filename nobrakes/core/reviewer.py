@@ -43,6 +43,7 @@ class Journal:
     checked: int = 0  # how many of the chain have been validated
     kept: tuple[str, ...] = ()  # those of the chain that passed alone
     serial: int = 0  # numbers the validations
+    validating: str = ""  # the commit whose validation was started and not dealt with yet
     results: tuple[Mapping[str, Any], ...] = ()  # of the last validation
     failure: str = ""  # why the candidate failed, while main itself is being looked at
     waiting: str = ""  # why main cannot be moved just now

@@ -28,7 +28,7 @@ def plan(board: Board) -> list[Action]:
     actions: list[Action] = []
     held = {attempt.id for attempt in board.attempts}
     for run in board.runs.values():
-        if run.pid is None:
+        if run.pid is None and run.attempt in held:
             continue
         if run.term_at is not None:
             if board.now >= run.term_at + board.limits.grace_seconds:

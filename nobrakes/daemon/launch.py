@@ -103,7 +103,7 @@ class Launcher:
             start = self._earlier_start(bead, attempt)
         else:
             if git.has_workspace(bead.id):
-                git.retire(bead, attempt.fence)
+                git.retire(bead, attempt.fence - 1)  # its holder's, so that no archive of ours takes its place
             start = self._fresh_start(bead, attempt)
         return start, git.workspace(bead, start, attempt.name)
 

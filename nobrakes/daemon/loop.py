@@ -14,7 +14,7 @@ from ..core.actions import Action, StartAgent
 from ..core.attempt import Run, RunKind
 from ..core.bead import Role
 from ..core.board import Board
-from ..core.errors import DiskFull, NobrakesError, StoreReadOnly
+from ..core.errors import DiskFull, NobrakesError, Stale, StoreReadOnly
 from ..core.events import Event, Kind
 from ..core.reviewer import Journal
 from ..ports import Notice
@@ -85,7 +85,12 @@ class Daemon:
         doors = self.doors
         board = doors.store.board(doors.limits())
         changed = False
-        ended = [run for run in board.runs.values() if run.pid is not None and self._has_ended(run, board)]
+        held = {attempt.id for attempt in board.attempts}
+        ended = [
+            run
+            for run in board.runs.values()
+            if (run.pid is not None or run.attempt not in held) and self._has_ended(run, board)
+        ]
         for run in ended:
             changed |= self._guarded(lambda run=run: self._close(run, board))
         if ended:
@@ -134,6 +139,8 @@ class Daemon:
         """Trouble of the machine pauses the daemon and is told once; it never ends it, and nothing is lost."""
         try:
             return do()
+        except Stale:
+            return True  # a person took the bead away meanwhile: the next look sees it
         except NobrakesError as error:
             self._trouble_until = self.doors.store.now() + RETRY_SECONDS
             text = f"{error} {error.hint}".strip()

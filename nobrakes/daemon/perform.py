@@ -99,9 +99,13 @@ class Performer:
             self.launcher.start(attempt, board.limits)
         except NobrakesError as error:
             outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
+            run = board.runs.get(attempt.id) or Run(
+                f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at
+            )
+            # it may have been started before the error came: nothing lives on without a trace
+            self.doors.processes.kill(run)
             close(self.doors, board.limits, attempt, outcome, f"{error}\n{error.hint}")
-            run = board.runs.get(attempt.id)
-            self.doors.store.end_run(run.id if run else f"{attempt.id}-agent")
+            self.doors.store.end_run(run.id)
 
     def _start_review(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.StartReview)

@@ -227,26 +227,29 @@ class Review:
         return None
 
     def _start_validation(self, attempt: Attempt, journal: Journal, commit: str) -> None:
-        journal = replace(journal, serial=journal.serial + 1)
+        journal = replace(journal, serial=journal.serial + 1, validating=commit)
         self.doors.store.journal(attempt.id, journal.as_data())
         self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial)
 
     def restart(self, attempt: Attempt) -> None:
         """Start the validation again that a crash may have cut off between its plan and its start."""
         journal = Journal.of(attempt.data)
-        self.validation.start(attempt, self._being_validated(journal), RunKind.VALIDATION, journal.serial)
+        self.validation.start(attempt, journal.validating, RunKind.VALIDATION, journal.serial)
 
     def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """A validation of this review ended: go on, reject, or ask a person."""
         doors = self.doors
         journal = Journal.of(attempt.data)
+        commit = journal.validating
+        if not commit:  # dealt with already, and a crash hid it
+            doors.store.end_run(run.id)
+            return
         results = self.validation.judge(run)
         if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
             doors.store.end_run(run.id)
             kind = Kind.REVIEW_INTERRUPTED
             close(doors, limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=journal.head)
             return
-        commit = self._being_validated(journal)
         self.validation.remember(doors.git.tree(commit), results)
         rows = tuple(as_json(results))
         doors.store.record(
@@ -257,25 +260,15 @@ class Review:
                 data={"step": journal.step.value, "commit": commit, "results": list(rows)},
             )
         )
-        following = self._after_validation(attempt, replace(journal, results=rows), results, limits)
+        following = self._after_validation(
+            attempt, replace(journal, results=rows, validating=""), commit, results, limits
+        )
         if following is not None:
             doors.store.journal(attempt.id, following.as_data())
             doors.store.end_run(run.id)
 
-    def _being_validated(self, journal: Journal) -> str:
-        if journal.step is Step.VALIDATE_BRANCH:
-            return journal.head
-        if journal.step is Step.VALIDATE_BASE:
-            return journal.base or journal.fork
-        if journal.step is Step.VALIDATE_REBASED and self._candidate_passed(journal):
-            return journal.chain[journal.checked] if journal.checked < len(journal.chain) else journal.candidate
-        return journal.candidate
-
-    def _candidate_passed(self, journal: Journal) -> bool:
-        return self.validation.passed(self.doors.git.tree(journal.candidate)) is not None
-
     def _after_validation(
-        self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits
+        self, attempt: Attempt, journal: Journal, commit: str, results: list[CheckResult], limits: Limits
     ) -> Journal | None:
         judgement = judge(results)
         if journal.step is Step.VALIDATE_MAIN:
@@ -285,9 +278,8 @@ class Review:
             return None
         if journal.step is Step.VALIDATE_BASE:
             return self._blame(attempt, journal, results, limits)
-        on_chain = journal.step is Step.VALIDATE_REBASED and self._candidate_passed(journal)
-        if on_chain and journal.checked < len(journal.chain):
-            kept = (*journal.kept, journal.chain[journal.checked]) if judgement is Judgement.GO_ON else journal.kept
+        if journal.step is Step.VALIDATE_REBASED and commit != journal.candidate:
+            kept = (*journal.kept, commit) if judgement is Judgement.GO_ON else journal.kept
             return replace(journal, checked=journal.checked + 1, kept=kept)
         if judgement is Judgement.GO_ON:
             return journal

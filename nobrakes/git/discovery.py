@@ -7,6 +7,7 @@ from ..core.errors import GitFailed, NotARepository
 from . import commands
 from .environment import CHECKOUT
 
+_PARTIAL = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 _READING = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
 
 
@@ -36,7 +37,7 @@ def discover(path: str) -> Discovered:
     head = commands.run(["symbolic-ref", "-q", "--short", "HEAD"], cwd=path, env=_READING, expect=(0, 1))
     branches = _ask(path, ["for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"])
     commit = commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=path, env=_READING, expect=(0, 1))
-    partial = commands.run(["config", "--get", "extensions.partialClone"], cwd=path, env=_READING, expect=(0, 1))
+    partial = commands.run(["config", "--get-regexp", _PARTIAL], cwd=path, env=_READING, expect=(0, 1))
     return Discovered(
         root=os.path.realpath(top),
         git_dir=common,

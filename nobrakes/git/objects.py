@@ -5,6 +5,7 @@
    another.
 """
 
+import contextlib
 import os
 import threading
 from dataclasses import dataclass
@@ -56,7 +57,9 @@ class Objects:
     def _drop(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.stdin.close()
+            # what it was never told is no loss when it is dead
+            with contextlib.suppress(OSError):
+                process.stdin.close()
             process.stdout.close()
             process.wait()
 

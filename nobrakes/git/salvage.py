@@ -14,6 +14,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 
+from ..core.boundaries import GITLINK
 from ..core.errors import DiskFull
 from . import commands
 from .environment import PLUMBING
@@ -33,7 +34,7 @@ def salvage(place: Place, objects: Objects, clone: str, base: str, index: str, t
             shutil.copy2(index, os.path.join(folder, "index"))
         else:
             commands.run(["read-tree", base], cwd=clone, env=env)
-        _add(clone, env)
+        _add(clone, env, os.path.join(folder, "index"))
         tree = commands.run(["write-tree"], cwd=clone, env=env).text
         if tree == commit.tree:
             return None
@@ -76,29 +77,40 @@ def _git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
         shutil.rmtree(folder)
 
 
-def _add(clone: str, env: Mapping[str, str]) -> None:
+def _add(clone: str, env: Mapping[str, str], index: str) -> None:
     """Bring the index to what lies in the clone."""
     answer = commands.run(["add", "-A"], cwd=clone, env=env, expect=(0, 1, 128))
-    if answer.code == 0 and "embedded git repository" not in answer.error:
-        return
-    if "Permission denied" in answer.error:
-        _open_up(clone)
-    _add_by_name(clone, env)
+    if answer.code != 0:
+        if "Permission denied" in answer.error:
+            _open_up(clone)
+        _add_by_name(clone, env)
+    elif _may_hold_repositories(index):
+        _add_by_name(clone, env)
+
+
+def _may_hold_repositories(index: str) -> bool:
+    """Whether an entry of the index may be a repository of its own, by the mode that such entries have in the file."""
+    with open(index, "rb") as file:
+        return int(GITLINK, 8).to_bytes(4, "big") in file.read()
 
 
 def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
     """The slow way: every path by its name, which also reaches into repositories inside the clone."""
     listed = commands.run(["ls-files", "-z", "-c", "-o", "--exclude-standard"], cwd=clone, env=env).records
     paths: list[str] = []
+    taken_apart: list[str] = []
     for path in dict.fromkeys(listed):
         whole = os.path.join(clone, path)
-        if os.path.isdir(whole) and not os.path.islink(whole):
-            paths += _files_below(clone, path.rstrip("/"))
-            if not path.endswith("/"):
-                # the index holds it as a repository; its files take that place
-                commands.run(["update-index", "-z", "--force-remove", "--stdin"], cwd=clone, env=env, stdin=_z([path]))
-        else:
+        if not os.path.isdir(whole) or os.path.islink(whole):
             paths.append(path)
+            continue
+        inside = _files_below(clone, path.rstrip("/"))
+        # an empty folder is a submodule that nobody fetched; its entry stays
+        paths += inside
+        if inside and not path.endswith("/"):
+            taken_apart.append(path)
+    if taken_apart:
+        commands.run(["update-index", "-z", "--force-remove", "--stdin"], cwd=clone, env=env, stdin=_z(taken_apart))
     commands.run(
         ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], cwd=clone, env=env, stdin=_z(paths)
     )

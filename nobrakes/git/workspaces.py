@@ -108,21 +108,27 @@ class Workspaces:
         if not clones.is_folder(path):
             return {}, None
         main = refs.main(self.place)
-        kept: dict[str, str] = {}
-        broken = None
         head = clones.branch_head(path, branch_of(bead))
-        if head is not None:
-            try:
-                self._bring(bead, head, refs.own_ref(f"incoming/{bead.id}/{fence}"))
-            except GitFailed as error:
-                head, broken = None, error
-        if head is not None and not self.history.contains(head, main):
-            kept[refs.own_ref(f"archive/{bead.id}/{fence}-branch")] = head
+        broken = None if head is None else self._try_to_bring(bead, head, fence)
+        base = main if head is None or broken is not None else head
         text = f"Uncommitted work on {bead.id}\n\nKept by nobrakes before its workspace was removed.\n"
-        wip = salvage.salvage(self.place, self.objects, path, head or main, path + INDEX, text)
+        wip = salvage.salvage(self.place, self.objects, path, base, path + INDEX, text)
+        if head is not None and broken is not None:
+            # the files may have brought back what the branch lacked
+            broken = self._try_to_bring(bead, head, fence)
+        kept: dict[str, str] = {}
+        if head is not None and broken is None and not self.history.contains(head, main):
+            kept[refs.own_ref(f"archive/{bead.id}/{fence}-branch")] = head
         if wip is not None:
             kept[refs.own_ref(f"archive/{bead.id}/{fence}-wip")] = wip
         return kept, broken
+
+    def _try_to_bring(self, bead: Bead, head: str, fence: int) -> GitFailed | None:
+        try:
+            self._bring(bead, head, refs.own_ref(f"incoming/{bead.id}/{fence}"))
+        except GitFailed as error:
+            return error
+        return None
 
     def _bring(self, bead: Bead, head: str, ref: str) -> None:
         if refs.loose(self.place.git_dir, ref) != head:

@@ -49,7 +49,9 @@ class LocalProcesses:
         self._collect()
         folder = command.folder
         fresh = private_folder(folder)
-        if not fresh and (pid := _pid_file(folder)) is not None:
+        known = self._wrappers.get(run)
+        pid = known.pid if known is not None else _pid_file(folder)
+        if pid is not None:
             return self._found(run, folder, pid)
         for name, content in command.files.items():
             private_folder(os.path.dirname(os.path.join(folder, name)))
@@ -81,7 +83,10 @@ class LocalProcesses:
         if fresh:
             return born
         winner = self._await_pid(folder, child)
-        return born if winner == child.pid else self._found(run, folder, winner)
+        if winner == child.pid:
+            return born
+        self._leaving.append(self._wrappers.pop(run))
+        return self._found(run, folder, winner)
 
     def _await_pid(self, folder: str, child: subprocess.Popen[bytes]) -> int:
         """The wrapper that works in `folder`, when an earlier daemon may have started one just before it died."""
@@ -100,7 +105,8 @@ class LocalProcesses:
             tree = Tree(run, self._wake, pid, process.mark)
             entries = proctable.environment(pid)
             known = self._wrappers.get(run)
-            if all(marker in entries for marker in tree.markers()) or (known is not None and known.pid == pid):
+            own = known is not None and known.pid == pid
+            if own or all(marker in entries for marker in tree.markers()):
                 return Born(pid, process.mark)
         return Born(pid, proctable.ended_mark())
 
@@ -187,14 +193,16 @@ class LocalProcesses:
         """KILL to the whole tree, in rounds until a sweep finds none; an error names what would not die."""
         deadline = time.monotonic() + KILLING
         pause = 0.001
-        while left := self._members(run):
+        told: list[Process] = []  # while a process ends it is no member any more, and still there
+        while left := [*self._members(run), *(p for p in told if _still_there(p))]:
             if time.monotonic() > deadline:
-                pids = ", ".join(str(process.pid) for process in left)
+                pids = ", ".join(sorted({str(process.pid) for process in left}))
                 raise NobrakesError(
                     f"run {run.id} cannot be stopped: process {pids} stays after KILL",
                     "Look at it with `ps -p PID -o pid,user,stat,wchan,args`; it waits for a disk, or belongs to root.",
                 )
-            for process in left:
+            told = list(set(left))
+            for process in told:
                 send(process, signal.SIGKILL)
             time.sleep(pause)
             pause = min(0.05, pause * 2)
@@ -203,6 +211,11 @@ class LocalProcesses:
     def activity(self, run: Run, folder: str, workspace: str) -> str:
         """A fingerprint of output, files, commits and CPU: the same text again means silence."""
         return activity.fingerprint(run.pid, folder, workspace, run.activity)
+
+
+def _still_there(process: Process) -> bool:
+    now = proctable.look(process.pid)
+    return now is not None and now.running and now.started == process.started
 
 
 def _private(path: str, flags: int) -> int:

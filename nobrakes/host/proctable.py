@@ -6,10 +6,14 @@
 
 import os
 import sys
+import time
 from dataclasses import dataclass
 from functools import cache
 
 LINUX = sys.platform.startswith("linux")
+_KERNEL_THREAD = 0x00200000
+_EMPTY_LOOKS = 20
+
 DEAD = ("Z", "X", "x")
 """States of processes that have ended and only wait to be collected."""
 
@@ -74,7 +78,7 @@ def look(pid: int) -> Process | None:
         os.close(descriptor)
     # the name in parentheses is the program's own choice and may hold spaces and parentheses
     words = line[line.rfind(b")") + 2 :].split()
-    if len(words) < 20:
+    if len(words) < 20 or int(words[6]) & _KERNEL_THREAD:
         return None
     cpu = int(words[11]) + int(words[12]) + int(words[13]) + int(words[14])
     return Process(pid, int(words[1]), int(words[3]), words[0].decode("ascii", "replace"), int(words[19]), cpu)
@@ -109,7 +113,16 @@ def environment(pid: int) -> list[bytes]:
         from . import ps
 
         return ps.environment(pid)
-    return _nul_list(f"/proc/{pid}/environ")
+    for _ in range(_EMPTY_LOOKS):
+        entries = _nul_list(f"/proc/{pid}/environ")
+        if entries != [b""]:
+            return entries
+        # a process in the middle of exec, or of its exit, has none for a moment; some never have
+        process = look(pid)
+        if process is None or not process.running:
+            break
+        time.sleep(0.0005)
+    return []
 
 
 def arguments(pid: int) -> list[str]:

@@ -92,7 +92,8 @@ def set_limits(store: Store, changes: Mapping[str, str], actor: str, places: Pla
     before = _overrides(store)
     kept = {name: value for name, value in before.items() if name not in changes}
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}
-    checked = _checked(LimitSettings(), {**dict.fromkeys(changes, 1), **given}).model_dump()
+    names = {name: value for name, value in changes.items() if name not in LimitSettings.model_fields}
+    checked = _checked(LimitSettings(), {**given, **names}).model_dump()
     overrides = kept | {name: checked[name] for name in given}
     if overrides != before:
         store.set_setting(LIMITS, json.dumps(overrides, sort_keys=True) if overrides else None)

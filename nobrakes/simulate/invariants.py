@@ -53,7 +53,8 @@ def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
             continue
         scaffolding = scene.store.bead(bead).scaffolding
         before, after = objects.tree_of(commit.parents[0]), objects.tree_of(one)
-        written = {objects.tree_of(c).get(test_path(bead)) for c in scene.observed.proven_tests(bead)}
+        proven = objects.reachable(scene.observed.proven[bead])  # with its own earlier commits, where those are kept
+        written = {objects.tree_of(c).get(test_path(bead)) for c in proven}
         for path in differing(before, after):
             if path.startswith(OWN_FOLDER):
                 wrong.append(f"{bead} changed {path}")
@@ -79,20 +80,21 @@ def nothing_is_lost(scene: Scene) -> list[str]:
 
 def no_more_agents_than_allowed(scene: Scene) -> list[str]:
     """At most `limits.doers` agents hold beads."""
-    board = scene.store.board(scene.config.board_limits())
-    agents = [a for a in board.attempts if a.role is not Role.REVIEWER]
-    return [f"{len(agents)} agents, {board.limits.doers} allowed"] if len(agents) > board.limits.doers else []
+    agents = [a for a in scene.board.attempts if a.role is not Role.REVIEWER]
+    return (
+        [f"{len(agents)} agents, {scene.board.limits.doers} allowed"] if len(agents) > scene.board.limits.doers else []
+    )
 
 
 def one_review_at_a_time(scene: Scene) -> list[str]:
     """The merge queue is serial."""
-    reviews = [a.bead for a in scene.store.board(scene.config.board_limits()).attempts if a.role is Role.REVIEWER]
+    reviews = [a.bead for a in scene.board.attempts if a.role is Role.REVIEWER]
     return [f"reviews of {', '.join(reviews)}"] if len(reviews) > 1 else []
 
 
 def a_name_is_held_once(scene: Scene) -> list[str]:
     """No two open attempts have the same name."""
-    names = Counter(a.name for a in scene.store.board(scene.config.board_limits()).attempts)
+    names = Counter(a.name for a in scene.board.attempts)
     return [f"{name} is held {count} times" for name, count in names.items() if count > 1]
 
 
@@ -111,8 +113,8 @@ def no_process_without_a_trace(scene: Scene) -> list[str]:
 def locks_are_held_by_the_living(scene: Scene) -> list[str]:
     """A bead is worked on, has an assignee, and has one open attempt: all of it or none."""
     wrong = []
-    held = Counter(a.bead for a in scene.store.board(scene.config.board_limits()).attempts)
-    for bead in scene.store.beads():
+    held = Counter(a.bead for a in scene.board.attempts)
+    for bead in scene.beads:
         working = bead.status in WORKING
         if (bead.assignee is not None) != working or held[bead.id] != int(working):
             wrong.append(f"{bead.id} is {bead.status}, held by {bead.assignee}, {held[bead.id]} attempts open")
@@ -123,7 +125,7 @@ def who_fails_too_often_is_with_a_person(scene: Scene) -> list[str]:
     """No bead waits for another agent once its counted failures reached the limit."""
     limit = scene.config.limits.max_failures
     wrong = []
-    for bead in scene.store.beads():
+    for bead in scene.beads:
         counted = scene.observed.failures[bead.id]
         if bead.status in WAITING_FOR_AGENT and counted >= limit:
             wrong.append(f"{bead.id} failed {counted} times and waits for an agent")
@@ -145,7 +147,7 @@ def work_starts_when_its_blockers_are_done(scene: Scene) -> list[str]:
 def every_move_is_in_the_table(scene: Scene) -> list[str]:
     """The event log, replayed by core.lifecycle, gives the statuses in the store."""
     wrong = scene.observed.take("lifecycle")
-    for bead in scene.store.beads():
+    for bead in scene.beads:
         replayed = scene.observed.statuses.get(bead.id)
         if replayed is not bead.status:
             wrong.append(f"{bead.id} is {bead.status} in the store and {replayed} by its events")
@@ -176,8 +178,8 @@ def what_is_over_stays_over(scene: Scene) -> list[str]:
 
 def the_index_of_the_ready_is_right(scene: Scene) -> list[str]:
     """What the store calls ready is what a recomputation from the facts calls ready."""
-    stored = {bead.id for bead in scene.store.ready(10_000)}
-    computed = scene.observed.ready(scene.store, scene.clock.now())
+    stored = {bead.id for bead in scene.board.ready}
+    computed = scene.observed.ready(scene.beads, scene.clock.now())
     return [f"ready by the index {sorted(stored)}, by the facts {sorted(computed)}"] if stored != computed else []
 
 

@@ -69,10 +69,8 @@ class Observed:
             return
         if event.kind is Kind.PROPOSED:
             self._put(store.bead(name), event)
-        elif event.kind is Kind.DEPENDENCY_ADDED and event.data["type"] == DependencyType.BLOCKS:
-            self.blockers[name].add(str(event.data["needs"]))
-        elif event.kind is Kind.DEPENDENCY_REMOVED:
-            self.blockers[name].discard(str(event.data["needs"]))
+        elif event.kind in (Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED):
+            self._connect(name, event)
         elif event.kind is Kind.HELD:
             self.held.add(name)
         elif event.kind is Kind.RELEASED:
@@ -85,6 +83,15 @@ class Observed:
     def _put(self, bead: Bead, event: Event) -> None:
         self.beads[bead.id] = replace(bead, status=Status(event.data["status"]), return_to=None)
         self.blockers[bead.id] |= {needs for needs, type_ in event.data["needs"] if type_ == DependencyType.BLOCKS}
+
+    def _connect(self, name: str, event: Event) -> None:
+        added, needs = event.kind is Kind.DEPENDENCY_ADDED, str(event.data["needs"])
+        if event.data["type"] == DependencyType.PARENT_CHILD:
+            self.beads[name] = replace(self.beads[name], epic=needs if added else None)
+        elif added:
+            self.blockers[name].add(needs)
+        else:
+            self.blockers[name].discard(needs)
 
     def _move(self, name: str, event: Event, store: Store) -> None:
         bead = self.beads[name]
@@ -172,18 +179,17 @@ class Observed:
 
     # --- recomputing -----------------------------------------------------------------------------
 
-    def ready(self, store: Store, now: float) -> set[str]:
+    def ready(self, beads: Sequence[Bead], now: float) -> set[str]:
         """The ready beads, from the facts alone."""
         self.now = now
         return {
             bead.id
-            for bead in store.beads(WAITING_FOR_AGENT)
-            if (bead.retry_at is None or bead.retry_at <= now) and bead.assignee is None and not self.obstacles(bead.id)
+            for bead in beads
+            if bead.status in WAITING_FOR_AGENT
+            and bead.assignee is None
+            and (bead.retry_at is None or bead.retry_at <= now)
+            and not self.obstacles(bead.id)
         }
-
-    def proven_tests(self, bead: str) -> list[str]:
-        """The heads that were proven red for the bead."""
-        return self.proven[bead]
 
     def some_ended(self, store: Store, turn: int) -> list[Attempt]:
         """An ended attempt of one bead, another one each time."""

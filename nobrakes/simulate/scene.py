@@ -1,8 +1,11 @@
 """What the promises look at: everything in the simulated world but the daemon itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..config import Config
+from ..core.bead import Bead
+from ..core.board import Board
 from ..ports import Notice, Store
 from .clock import FakeClock
 from .fakegit import FakeGit
@@ -33,9 +36,9 @@ class Tally:
     acts: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Scene:
-    """The store, the fakes, and what was seen so far."""
+    """The store, the fakes, and what was seen so far. `board` and `beads` are of the last `look`."""
 
     config: Config
     clock: FakeClock
@@ -45,3 +48,10 @@ class Scene:
     notes: Notes = field(default_factory=Notes)
     tally: Tally = field(default_factory=Tally)
     observed: Observed = field(default_factory=Observed)
+    board: Board = field(default_factory=lambda: Board(0.0))
+    beads: Sequence[Bead] = ()
+
+    def look(self) -> None:
+        """Ask the store once, for all promises of this step."""
+        self.board = self.store.board(self.config.board_limits())
+        self.beads = self.store.beads()

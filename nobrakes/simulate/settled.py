@@ -12,10 +12,9 @@ from .scene import Scene
 
 def nothing_runs(scene: Scene) -> list[str]:
     """No process lives, no run is known, no attempt is open."""
-    board = scene.store.board(scene.config.board_limits())
     wrong = [f"{child.run} lives" for child in scene.processes.living()]
     wrong += [f"run {run.id} is known" for run in scene.store.runs()]
-    return wrong + [f"attempt {a.id} of {a.bead} is open" for a in board.attempts]
+    return wrong + [f"attempt {a.id} of {a.bead} is open" for a in scene.board.attempts]
 
 
 def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
@@ -23,13 +22,13 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
     wrong = []
     scene.observed.now = scene.clock.now()
     asked = {e.bead for e in scene.store.escalations() if e.type in STOPS_BEAD}
-    for bead in scene.store.beads():
+    for bead in scene.beads:
         if bead.status in CLOSED or bead.status is Status.DRAFT:
             continue
         if bead.status is Status.ESCALATED and bead.id in asked:
             continue
         if bead.type is BeadType.EPIC:
-            children = [b.status for b in scene.store.beads() if b.epic == bead.id]
+            children = [b.status for b in scene.beads if b.epic == bead.id]
             if Status.DONE not in children or any(status not in CLOSED for status in children):
                 continue
         if scene.observed.obstacles(bead.id):
@@ -45,7 +44,7 @@ def done_is_merged(scene: Scene) -> list[str]:
         for key, value in commit.trailers:
             if key == "Reverts-Bead" and scene.git.contains(merged.get(value, ""), commit.id):
                 del merged[value]
-    for bead in scene.store.beads():
+    for bead in scene.beads:
         if bead.type is BeadType.EPIC:
             continue
         by_hand = bead.id in scene.observed.by_hand
@@ -61,7 +60,7 @@ def done_is_merged(scene: Scene) -> list[str]:
 def nothing_is_left_lying_about(scene: Scene) -> list[str]:
     """No checkout of a check; no clone, candidate or incoming ref of a closed bead."""
     wrong = [f"scratch {path}" for path in scene.git.clones.scratch]
-    for bead in scene.store.beads(CLOSED):
+    for bead in [b for b in scene.beads if b.status in CLOSED]:
         if bead.id in scene.git.clones.of_bead:
             wrong.append(f"the workspace of {bead.id}, which is {bead.status}")
         incoming = f"refs/nobrakes/incoming/{bead.id}/"
@@ -83,7 +82,7 @@ def people_were_told(scene: Scene) -> list[str]:
 def late_words_are_refused(scene: Scene) -> list[str]:
     """An attempt that ended cannot be ended again: somebody else may hold the bead."""
     wrong = []
-    for bead in scene.store.beads():
+    for bead in scene.beads:
         for attempt in scene.store.attempts(bead.id)[-1:]:
             try:
                 scene.store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)

@@ -206,6 +206,7 @@ class World:
         for event in self.scene.observed.follow(self.store, paused):
             data = {k: v for k, v in event.data.items() if k in ("outcome", "reason", "type", "step")}
             self._note(f"  {event.seq}: {event.kind.value} {event.bead or ''} {event.actor} {data}")
+        self.scene.look()
         for promise in promises:
             found = promise(self.scene)
             if found:

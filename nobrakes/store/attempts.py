@@ -20,8 +20,9 @@ from ..core.names import next_name
 from ..core.outcomes import Outcome
 from ..ports import NewEscalation
 from . import escalations, events, moving, recording, rows
-from .conditions import CLAIMABLE
+from .conditions import CLAIMABLE, OPEN_ATTEMPT
 from .database import Database
+from .hot import attempt_of
 from .planning import bead as whole_bead
 
 NAME_CURSOR = "name_cursor"
@@ -218,15 +219,8 @@ def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> Non
 
 def door(db: Database, token: str) -> Attempt:
     """The open attempt that the token speaks for."""
-    first = token.split(".", 1)[0]
-    row = None
-    if first.isascii() and first.isdigit() and len(first) < 19:
-        row = db.maybe(
-            "SELECT attempts.* FROM attempts JOIN beads ON beads.id = attempts.bead AND beads.fence = attempts.fence "
-            "WHERE attempts.id = ? AND outcome IS NULL",
-            (int(first),),
-        )
-    expected = row["token"] if row is not None else ""
-    if not compare_digest(expected.encode(), token.encode("utf-8", "replace")) or row is None:
+    number = attempt_of(token)
+    row = None if number is None else db.maybe(OPEN_ATTEMPT, (number,))
+    if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):
         raise Stale("this attempt has ended, or the token is not one of nobrakes")
     return rows.attempt(row)

@@ -25,6 +25,8 @@ def refuse_circle(db: Database, dependency: Dependency) -> None:
     waiting, needed = (db.one(_OWN, (bead,)) for bead in (dependency.bead, dependency.needs))
     if dependency.bead == dependency.needs:
         raise Deadlock(f"bead {dependency.bead} cannot wait for itself")
+    if dependency.type is DependencyType.PARENT_CHILD:
+        _refuse_nesting(db, dependency)
     if waiting["status"] in CLOSED or needed["status"] in CLOSED:
         return
     if dependency.type is DependencyType.BLOCKS:
@@ -42,9 +44,29 @@ def refuse_circle(db: Database, dependency: Dependency) -> None:
         raise _deadlock([dependency.bead, *way])
 
 
+def _refuse_nesting(db: Database, dependency: Dependency) -> None:
+    """Deadlock when the new parent lies inside its new child; closed beads count, too."""
+    chain = [dependency.needs]
+    while chain[-1] != dependency.bead:
+        epic = db.one(_OWN, (chain[-1],))["epic"]
+        if epic is None:
+            return
+        chain.append(epic)
+    raise _deadlock([dependency.bead, *chain])
+
+
 def refuse_circles(db: Database) -> None:
     """Deadlock when the graph as written holds a circle: for imports, in the transaction that wrote it."""
-    found = circles(all_links(db))
+    links = all_links(db)
+    free: set[str] = set()
+    for bead in links.parents:
+        chain = [bead]
+        while chain[-1] not in free and chain[-1] in links.parents:
+            chain.append(links.parents[chain[-1]][0])
+            if chain[-1] in chain[:-1]:
+                raise _deadlock(chain[chain.index(chain[-1]) :])
+        free.update(chain)
+    found = circles(links)
     if found:
         circle = found[0]
         more = f" ({len(found) - 1} more circles)" if len(found) > 1 else ""

@@ -24,5 +24,14 @@ IN_ORDER = "ORDER BY rank, b_level DESC, ready_since, id"
 CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 1 OR open_blockers > 0)"
 """Whether the bead, as a parent, keeps its children from being started."""
 
-NOW = "(julianday('now') - 2440587.5) * 86400.0"
-"""The database's clock: seconds since 1970 UTC."""
+NOW = "round((julianday('now') - 2440587.5) * 86400.0, 3)"
+"""The database's clock: seconds since 1970 UTC, in milliseconds."""
+
+DUE = """SELECT id, 1 AS asleep FROM beads WHERE asleep = 1 AND defer_until <= :now
+UNION ALL SELECT id, 0 FROM beads WHERE resting = 1 AND retry_at <= :now"""
+"""Beads whose deferral or retry has come due, and that nobody has woken yet."""
+
+OPEN_ATTEMPT = """SELECT attempts.* FROM attempts
+JOIN beads ON beads.id = attempts.bead AND beads.fence = attempts.fence
+WHERE attempts.id = ? AND outcome IS NULL"""
+"""The attempt that a token may speak for: not ended, and its fence is the bead's."""

@@ -30,10 +30,7 @@ class Database:
         self.path = path
         self._given_now = now
         if path != MEMORY and not create and not os.path.exists(path):
-            raise StoreBroken(
-                f"there is no database at {path}",
-                "`nobrakes doctor` rebuilds it from the snapshot and git.",
-            )
+            raise missing(path)
         with self.errors():
             self.connection = sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None)
             self.connection.row_factory = sqlite3.Row
@@ -148,6 +145,11 @@ class Database:
         row = self.maybe(sql, values)
         assert row is not None, f"an answer was certain: {sql}"
         return row
+
+
+def missing(path: str) -> StoreBroken:
+    """The error for a database that is not there."""
+    return StoreBroken(f"there is no database at {path}", "`nobrakes doctor` rebuilds it from the snapshot and git.")
 
 
 def require_version(found: int, path: str) -> None:

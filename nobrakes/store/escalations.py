@@ -7,13 +7,14 @@
 
 from typing import Any
 
-from ..core.bead import CLOSED, WORKING, Bead, BeadType, Status
+from ..core.bead import WORKING, Bead, Status
 from ..core.errors import NoSuchEscalation, NotAllowed
 from ..core.escalations import STOPS_BEAD, Escalation, fingerprint
 from ..core.events import Kind
 from ..core.lifecycle import TABLE, returns_to
 from ..ports import NewEscalation
 from . import events, moving, recording, rows
+from .behind import behind
 from .database import Database
 from .planning import bead as whole_bead
 
@@ -104,37 +105,7 @@ def listed(db: Database, open_only: bool) -> list[Escalation]:
 def _behind(db: Database, row: Any) -> int:
     if row["resolved_at"] is not None or row["bead"] is None:
         return 0
-    return behind(db, row["bead"])
-
-
-def behind(db: Database, bead: str) -> int:
-    """How many unfinished beads wait for the end of this one: what it blocks, its epic, and what waits for those."""
-    own = db.one("SELECT status, type, epic FROM beads WHERE id = ?", (bead,))
-    if own["status"] in CLOSED:
-        return 0
-    found: set[str] = set()
-    seen: set[tuple[str, bool]] = set()
-    todo = [(bead, True)]
-    while todo:
-        moment = todo.pop()
-        if moment in seen:
-            continue
-        seen.add(moment)
-        current, end = moment
-        waiting: list[tuple[str, bool]] = []
-        if end:
-            blocked = "SELECT bead FROM edges WHERE needs = ? AND type = 'blocks'"
-            waiting += [(other[0], False) for other in db.all(blocked, (current,))]
-            parent = "SELECT epic FROM beads WHERE id = ? AND epic IN (SELECT id FROM beads WHERE type = ?)"
-            waiting += [(other[0], True) for other in db.all(parent, (current, BeadType.EPIC.value))]
-        else:
-            waiting.append((current, True))
-            waiting += [(other[0], False) for other in db.all("SELECT id FROM beads WHERE epic = ?", (current,))]
-        for other, moment_end in waiting:
-            if db.one("SELECT status FROM beads WHERE id = ?", (other,))[0] not in CLOSED:
-                found.add(other)
-                todo.append((other, moment_end))
-    return len(found - {bead})
+    return behind(db.connection.execute, row["bead"])
 
 
 def answer(db: Database, number: int, text: str, actor: str) -> Escalation:

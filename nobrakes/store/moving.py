@@ -14,7 +14,7 @@ from ..core.assigner import rank
 from ..core.bead import CLOSED, Status
 from ..core.errors import NoSuchBead
 from . import levels
-from .conditions import CLOSES_OFF
+from .conditions import CLOSES_OFF, DUE
 from .database import Database
 
 _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
@@ -142,11 +142,7 @@ def wake(db: Database, now: float) -> None:
 
 
 def _due(db: Database, now: float) -> list[Row]:
-    return db.all(
-        "SELECT id, 1 AS asleep FROM beads WHERE asleep = 1 AND defer_until <= :now "
-        "UNION ALL SELECT id, 0 FROM beads WHERE resting = 1 AND retry_at <= :now",
-        {"now": now},
-    )
+    return db.all(DUE, {"now": now})
 
 
 def next_due(db: Database) -> tuple[float | None, float | None]:

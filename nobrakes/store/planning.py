@@ -1,18 +1,15 @@
-"""Writes of the graph: beads and dependencies, added and changed by people. Each function is one transaction.
+"""Writes of the graph: beads and dependencies, added and removed. Each function is one transaction.
 
 1. Nothing half: a bead that is wrong, missing or part of a circle refuses the whole call.
 2. A large import is written first and then checked and counted as a whole; a small one is checked edge by edge.
 3. A bead that comes in as being worked on comes in as waiting: no attempt of this store works on it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields as fields_of
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..core.assigner import rank
 from ..core.bead import (
-    CLOSED,
     WAITING_FOR_AGENT,
     Bead,
     BeadType,
@@ -20,39 +17,16 @@ from ..core.bead import (
     DependencyType,
     Status,
     check_bead,
-    first_status,
 )
-from ..core.errors import BadBead, NoSuchBead, NotAllowed
+from ..core.errors import BadBead, NoSuchBead
 from ..core.events import Kind
 from ..core.lifecycle import returns_to
 from . import circles, events, levels, moving, rows
 from .database import Database
 from .recompute import recompute
 
-CONTENT = frozenset(
-    (
-        "title",
-        "type",
-        "description",
-        "acceptance",
-        "priority",
-        "labels",
-        "epic",
-        "estimate",
-        "needs_tests",
-        "scaffolding",
-        "touches",
-        "notes",
-        "metadata",
-    )
-)
-"""The fields that `change` sets."""
-assert CONTENT.issubset(field.name for field in fields_of(Bead))
-
 LARGE = 200
 """Beads and dependencies in one call from which on counting the whole graph may be cheaper."""
-
-_TEXTS = CONTENT & set(rows.TEXT_COLUMNS)
 
 
 def bead(db: Database, bead_id: str) -> Bead:
@@ -86,10 +60,10 @@ def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency],
             levels.refresh(db, (one.id for one in wanted))
             for one in wanted:
                 if one.epic is not None:
-                    _connect(db, Dependency(one.id, one.epic, DependencyType.PARENT_CHILD), now)
+                    connect(db, Dependency(one.id, one.epic, DependencyType.PARENT_CHILD), now)
             for edge in edges:
                 if edge.type is not DependencyType.PARENT_CHILD or edge.bead not in new:
-                    _connect(db, edge, now)
+                    connect(db, edge, now)
         for edge in edges:
             if edge.bead not in new:
                 _tell(db, now, Kind.DEPENDENCY_ADDED, edge, actor)
@@ -188,7 +162,7 @@ def _refuse_itself(dependency: Dependency) -> None:
         raise BadBead(f"bead {dependency.bead} cannot be {dependency.type.value} itself")
 
 
-def _connect(db: Database, dependency: Dependency, now: float) -> bool:
+def connect(db: Database, dependency: Dependency, now: float) -> bool:
     """Write one dependency with its counters and levels; False: it was there."""
     moving.require(db, (dependency.bead, dependency.needs))
     _refuse_itself(dependency)
@@ -226,7 +200,7 @@ def add_dependency(db: Database, dependency: Dependency, actor: str) -> None:
     """Add one dependency; nothing happens when it is there."""
     now = db.now()
     with db.write():
-        if _connect(db, dependency, now):
+        if connect(db, dependency, now):
             _tell(db, now, Kind.DEPENDENCY_ADDED, dependency, actor)
 
 
@@ -248,55 +222,3 @@ def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
             if dependency.type is DependencyType.BLOCKS:
                 _count(db, dependency, -1, now)
             _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
-
-
-def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
-    """Set content fields; the bead after it."""
-    unknown = sorted(set(changes) - CONTENT)
-    if unknown:
-        raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
-    now = db.now()
-    with db.write():
-        before = bead(db, bead_id)
-        after = replace(before, **changes)
-        check_bead(after)
-        after = replace(after, status=_status_after(db, before, after))
-        texts = rows.text_values(after)
-        moving.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
-        if after.epic != before.epic:
-            _change_epic(db, after, now)
-        state = rows.state_values(after)
-        columns = ("type", "priority", "estimate", "needs_tests", "scaffolding", "status")
-        moving.move(db, bead_id, {name: state[name] for name in columns}, now)
-        if before.type != after.type:
-            levels.refresh(db, (row[0] for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead_id,))))
-            circles.refuse_circles(db)
-        old = rows.state_values(before) | rows.text_values(before)
-        new = state | texts
-        data = {name: {"from": old[name], "to": new[name]} for name in sorted(changes) if old[name] != new[name]}
-        events.append(db, now, Kind.CHANGED, bead_id, actor, data)
-        return bead(db, bead_id)
-
-
-def _change_epic(db: Database, after: Bead, now: float) -> None:
-    moving.move_into(db, after.id, None, now)
-    if after.epic is not None:
-        _connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
-
-
-def _status_after(db: Database, before: Bead, after: Bead) -> Status:
-    """Where a bead belongs when its type or `needs_tests` was changed."""
-    if before.status in (Status.DRAFT, *CLOSED):
-        return before.status
-    if (before.type is BeadType.EPIC) != (after.type is BeadType.EPIC):
-        if before.status not in (Status.OPEN, *WAITING_FOR_AGENT):
-            raise NotAllowed(
-                f"bead {before.id} is {before.status.value}: it cannot become or stop being an epic now",
-                "Wait until nobody works on it, or add a new bead.",
-            )
-        return first_status(after)
-    if before.needs_tests != after.needs_tests and before.status in WAITING_FOR_AGENT:
-        tried = db.maybe("SELECT 1 FROM attempts WHERE bead = ?", (before.id,)) is not None
-        if not after.needs_tests or not tried:
-            return first_status(after)
-    return before.status

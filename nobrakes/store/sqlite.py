@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ..core.attempt import Attempt, AttemptLog, Run
@@ -13,7 +14,7 @@ from ..core.events import Event, Kind
 from ..core.links import Node
 from ..core.outcomes import Outcome
 from ..ports import Clock, NewEscalation
-from . import attempts, escalations, events, machine, planning, recompute, recording, rows
+from . import attempts, changing, escalations, events, machine, moving, planning, recompute, recording, rows
 from . import board as boards
 from .database import Database
 
@@ -43,6 +44,10 @@ class SqliteStore:
         """Release the database."""
         self._db.close()
 
+    def together(self) -> AbstractContextManager[None]:
+        """Several calls as one transaction."""
+        return self._db.write()
+
     # the graph
 
     def put(self, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
@@ -51,7 +56,7 @@ class SqliteStore:
 
     def change(self, bead: str, fields: Mapping[str, Any], actor: str) -> Bead:
         """Set content fields by name."""
-        return planning.change(self._db, bead, fields, actor)
+        return changing.change(self._db, bead, fields, actor)
 
     def add_dependency(self, dependency: Dependency, actor: str) -> None:
         """Add one dependency; a parent-child one sets `epic`."""
@@ -235,6 +240,7 @@ class SqliteStore:
 
     def differences(self) -> dict[str, dict[str, tuple[Any, Any]]]:
         """Bead -> derived column -> (stored, recomputed by core.graph). Empty when all is right."""
+        moving.wake(self._db, self._db.now())
         with self._db.read():
             return recompute.differences(self._db, self._db.now())
 

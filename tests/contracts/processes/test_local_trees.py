@@ -247,6 +247,24 @@ def test_a_start_that_died_before_it_started_anything_is_made_good(local: LocalW
     assert local.code(run) == 1
 
 
+def test_a_survivor_is_seen_also_while_it_begins_another_program(local: LocalWorld) -> None:
+    """In the middle of exec a process shows no environment; the sweep must not take it for a stranger."""
+    swaps = "import os, sys, time\nif os.fork() == 0:\n    os.setsid()\n" + (
+        "    if time.monotonic() < float(sys.argv[1]):\n"
+        "        os.execv(sys.executable, [sys.executable, '-S', '-E', '-c', 'import os,sys,time; ' "
+        "'time.monotonic() < float(sys.argv[1]) and os.execv(sys.executable, sys.orig_argv)', sys.argv[1]])\n"
+    )
+    until_then = time.monotonic() + 1.5
+    run = local.start(local.command("1-1", ("step", local.python(swaps, str(until_then)))))
+    until(lambda: local.code(run) == 0 and not lives(run.pid or 0))
+    looks = 0
+    while time.monotonic() < until_then - 0.3:
+        assert local.processes.alive(run)
+        looks += 1
+    assert looks > 20
+    local.finish(run)
+
+
 def test_asking_about_a_living_run_is_cheap(local: LocalWorld) -> None:
     run = local.start(local.command("1-1", ("step", ("sleep", "1000"))))
     begun = time.perf_counter()

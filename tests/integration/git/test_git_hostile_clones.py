@@ -215,6 +215,7 @@ def broken_blob(clone: Path) -> Path:
 def test_broken_objects_do_not_come_in_and_the_clone_is_put_aside(world, clone, tmp_path, how):
     it = bead_of(clone)
     file = broken_blob(clone)
+    write(clone, {"src/a.py": "changed since\n"})
     os.chmod(file, 0o644)
     if how == "missing":
         file.unlink()
@@ -245,7 +246,23 @@ def test_broken_objects_do_not_come_in_and_the_clone_is_put_aside(world, clone, 
     world.git.retire(it, 1)
     assert not world.git.has_workspace("login")
     aside = Path(str(clone) + "~broken-1")
-    assert (aside / "src" / "a.py").read_text() == "a\n"
+    assert (aside / "src" / "a.py").read_text() == "changed since\n"
+    wip = dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"]
+    assert world.files(wip)["src/a.py"] == "changed since\n"
+    world.sh("git", "fsck", "--full", "--strict")
+
+
+@pytest.mark.parametrize("how", ["missing", "garbage"])
+def test_a_broken_object_that_the_files_still_hold_is_healed(world, clone, how):
+    it = bead_of(clone)
+    head = sh(clone, "git", "rev-parse", "HEAD").strip()
+    file = broken_blob(clone)
+    file.unlink()
+    if how == "garbage":
+        file.write_bytes(b"garbage")
+    world.git.retire(it, 1)
+    assert not clone.exists()
+    assert dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-branch"] == head
     world.sh("git", "fsck", "--full", "--strict")
 
 

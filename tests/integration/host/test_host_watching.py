@@ -29,8 +29,10 @@ def test_nothing_happens_and_the_time_goes_by(waker: Waker) -> None:
 
 def test_a_touch_while_it_sleeps_wakes_it(waker: Waker) -> None:
     later = threading.Timer(0.05, poke, (waker.folder, "1-1"))
+    begun = time.monotonic()
     later.start()
     assert waker.wait(20) is True
+    assert time.monotonic() - begun < 15, "it only looked when the time was over"
     later.join()
     assert os.listdir(waker.folder) == []
 
@@ -91,8 +93,10 @@ def test_a_removed_folder_is_made_again_and_watched(waker: Waker) -> None:
     os.rmdir(waker.folder)
     assert waker.wait(0.1) is True
     later = threading.Timer(0.05, poke, (waker.folder, "1-1"))
+    begun = time.monotonic()
     later.start()
     assert waker.wait(20) is True
+    assert time.monotonic() - begun < 15, "it only looked when the time was over"
     later.join()
 
 

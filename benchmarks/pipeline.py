@@ -1,0 +1,105 @@
+"""200 no-op beads through the whole machinery, against the same git work in a plain shell script, in turn.
+
+    .venv/bin/python benchmarks/pipeline.py [ROUNDS] [BEADS] [WORKERS]
+
+Target: at most 1.25 times the script's time. Every landed tree is verified on both sides.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measure import keep, table
+
+from nobrakes.core.bead import Bead, Status
+from nobrakes.store.opening import open_store
+
+HERE = Path(__file__).parent
+NOBRAKES = str(Path(sys.executable).parent / "nobrakes")
+AGENT = 'n=${NOBRAKES_BEAD#b} && echo "$n" >"file-$n" && git add -A && git commit -q -m "bead $n"'
+CONFIG = f"""
+main = "main"
+[[checks]]
+name = "noop"
+command = "true"
+kind = "build"
+[limits]
+doers = WORKERS
+[agents]
+test_writer = "script"
+doer = "script"
+[agents.script]
+command = ["sh", "-c", '''{AGENT}''']
+"""
+
+
+def repository(folder: str) -> None:
+    for argv in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "Begin"]):
+        subprocess.run(["git", "-c", "user.name=b", "-c", "user.email=b@b.invalid", *argv], cwd=folder, check=True)
+
+
+def verify(folder: str, beads: int) -> None:
+    """Main holds every bead's file with its content, in as many commits, and the repository is whole."""
+    names = subprocess.run(["git", "ls-tree", "--name-only", "main"], cwd=folder, capture_output=True, text=True)
+    assert sorted(names.stdout.split()) == sorted(f"file-{i}" for i in range(1, beads + 1)), folder
+    log = subprocess.run(["git", "rev-list", "--count", "main"], cwd=folder, capture_output=True, text=True)
+    assert int(log.stdout) == beads + 1, log.stdout
+    subprocess.run(["git", "fsck", "--no-dangling", "--no-progress"], cwd=folder, check=True)
+
+
+def script(beads: int, workers: int) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        repository(folder)
+        start = time.perf_counter()
+        subprocess.run(["sh", str(HERE / "pipeline.sh"), folder, str(beads), str(workers)], check=True)
+        taken = time.perf_counter() - start
+        verify(folder, beads)
+    return taken
+
+
+def nobrakes(beads: int, workers: int) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        repository(folder)
+        # the shell script's main is checked out nowhere that is brought along; neither is ours
+        subprocess.run(["git", "checkout", "-q", "--detach"], cwd=folder, check=True)
+        subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        Path(folder, ".nobrakes", "config.toml").write_text(CONFIG.replace("WORKERS", str(workers)))
+        store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
+        live = [Bead(f"b{i}", f"bead {i}", status=Status.NEEDS_DOER, needs_tests=False) for i in range(1, beads + 1)]
+        store.put(live, [], "benchmark")
+        store.close()
+        start = time.perf_counter()
+        subprocess.run([NOBRAKES, "run"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        taken = time.perf_counter() - start
+        verify(folder, beads)
+    return taken
+
+
+def main() -> None:
+    rounds, beads, workers = (int(a) for a in (*sys.argv[1:], *("3", "200", "2")[len(sys.argv) - 1 :]))
+    pairs = []
+    for number in range(rounds):
+        floor, ours = script(beads, workers), nobrakes(beads, workers)
+        pairs.append((floor, ours))
+        print(f"round {number + 1}: script {floor:.2f} s, nobrakes {ours:.2f} s, ratio {ours / floor:.2f}", flush=True)
+    rows = [
+        ["what", "median s", "ms a bead"],
+        *(
+            [name, f"{value:.2f}", f"{value / beads * 1000:.1f}"]
+            for name, value in (
+                ("shell script", statistics.median(f for f, _ in pairs)),
+                ("nobrakes run", statistics.median(o for _, o in pairs)),
+            )
+        ),
+    ]
+    print(table(rows))
+    print(f"median ratio {statistics.median(o / f for f, o in pairs):.2f}, target <= 1.25")
+    keep("pipeline", {"beads": beads, "workers": workers, "pairs": pairs})
+
+
+if __name__ == "__main__":
+    main()

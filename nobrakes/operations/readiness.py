@@ -1,0 +1,39 @@
+"""What can be worked on now, and for every other bead exactly why not."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ..core.bead import Bead
+from ..core.errors import NoSuchBead
+from ..core.graph import explain as explain_all
+from ..ports import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Why a bead is ready or not. `whys` are the machine's words for `reasons`, in the same order."""
+
+    bead: str
+    ready: bool
+    reasons: tuple[str, ...]
+    whys: tuple[str, ...] = ()
+
+
+def ready(store: Store, limit: int = 20) -> list[Bead]:
+    """The ready beads in the order in which they will be taken, at most `limit`."""
+    return store.ready(limit)
+
+
+def explain(store: Store, ids: Collection[str] | None = None) -> list[Explained]:
+    """The reasons of the named beads, or of all, by id; NoSuchBead."""
+    found = explain_all(store.nodes(), store.dependencies(), store.now())
+    for id_ in ids or ():
+        if id_ not in found:
+            raise NoSuchBead(f"there is no bead '{id_[:80]}'")
+    return [
+        Explained(
+            id_, one.ready, tuple(r.text for r in one.reasons), tuple(r.why.value for r in one.reasons)
+        )
+        for id_, one in found.items()
+        if not ids or id_ in ids
+    ]

@@ -1,0 +1,198 @@
+"""Beads from the command line, in a real repository, as a person and a program meet them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from nobrakes.cli import main
+from nobrakes.store.opening import create_store
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """An empty repository with nobrakes in it, as the current folder."""
+    for name in ("NOBRAKES_TOKEN", "NOBRAKES_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
+    folder = tmp_path / ".nobrakes"
+    folder.mkdir()
+    (folder / "config.toml").write_text('main = "main"\n')
+    create_store(str(folder / "nobrakes.db")).close()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def nobrakes(repository, capsys):
+    """Run a command with --json; (exit code, data or error)."""
+
+    def run(*argv):
+        code = main.run([*argv, "--json"])
+        shown = json.loads(capsys.readouterr().out)
+        assert shown["ok"] is (code == 0) and (code == 0 or shown["error"]["code"] == code)
+        return code, shown["data"] if code == 0 else shown["error"]
+
+    return run
+
+
+def test_a_bead_is_added_changed_and_listed(nobrakes):
+    code, bead = nobrakes(
+        "add", "Parse the header", "-t", "feature", "-p", "1", "--accept", "one", "--accept", "two", "--label", "io"
+    )
+    assert code == 0 and bead["acceptance"] == ["one", "two"] and bead["status"] == "needs_tests"
+    _, changed = nobrakes("edit", bead["id"], "--title", "Parse it", "--no-tests")
+    assert (changed["title"], changed["needs_tests"]) == ("Parse it", False)
+    _, shown = nobrakes("list", "--label", "io")
+    assert [b["id"] for b in shown] == [bead["id"]]
+    assert nobrakes("list", "--label", "other")[1] == []
+
+
+def test_a_draft_waits_for_approval(nobrakes):
+    assert nobrakes("add", "Later", "--draft")[1]["status"] == "draft"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "$(touch pwned); `id` | cat > pwned && rm -rf x",
+        "Zoë's 漢字 🚀 👩‍🚀",
+        "'quotes\" and \\ slashes",
+        "--looks-like-one",
+    ],
+)
+def test_titles_are_text_and_nothing_else(nobrakes, repository, title):
+    code, bead = (
+        nobrakes("add", "-p", "2", "--id", "nb-1", "--", title) if title.startswith("-") else nobrakes("add", title)
+    )
+    if "\u200d" in title:  # joined emoji hold an invisible character, which no title may have
+        assert code == 15
+        return
+    assert code == 0 and nobrakes("show", bead["id"])[1]["title"] == title
+    assert not (repository / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    "title", ["", "   ", "x" * 10_000, "two\nlines", "\x1b[31mred", "nul\x00byte", "\u202eright to left"]
+)
+def test_titles_that_cannot_be_are_refused_with_a_reason(nobrakes, capsys, title):
+    code, error = nobrakes("add", title)
+    assert (code, error["name"]) == (15, "BadBead") and len(error["message"]) < 200
+    assert nobrakes("list")[1] == []
+    main.run(["add", title])
+    assert "\x1b" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("argv", [["edit", "BEAD"], ["depend", "nb-1", "nb-1", "-t", "wants"], ["list", "-s", "lost"]])
+def test_what_says_nothing_or_nonsense_is_a_usage_error(nobrakes, argv):
+    nobrakes("add", "A", "--id", "nb-1")
+    code, error = nobrakes(*argv)
+    assert code == 2 and error["hint"]
+
+
+def test_an_unknown_id_suggests_near_ones(nobrakes):
+    for name in ("parser-1", "parser-2", "writer"):
+        nobrakes("add", name, "--id", name)
+    for argv in (
+        ["show", "parser-l"],
+        ["edit", "parser-l", "-p", "1"],
+        ["hold", "parser-l"],
+        ["add", "x", "-n", "parser-l"],
+    ):
+        code, error = nobrakes(*argv)
+        assert code == 16 and "parser-1" in error["hint"] and "writer" not in error["hint"]
+    assert nobrakes("show", "x" * 10_000)[0] == 16
+
+
+def test_a_circle_is_refused_and_named(nobrakes):
+    for name in "abc":
+        nobrakes("add", name, "--id", name)
+    nobrakes("depend", "b", "a")
+    nobrakes("depend", "c", "b")
+    code, error = nobrakes("depend", "a", "c")
+    assert (code, error["name"]) == (14, "Deadlock") and all(name in error["message"] for name in "abc")
+    assert nobrakes("undepend", "c", "b")[1]["removed"] is True
+    assert nobrakes("undepend", "c", "b")[1]["removed"] is False
+    assert nobrakes("depend", "a", "c")[0] == 0
+
+
+def test_what_a_person_decides_about_a_bead(nobrakes):
+    nobrakes("add", "A", "--id", "a")
+    assert nobrakes("hold", "a", "-m", "wait for the vendor")[1]["held"] == "wait for the vendor"
+    assert nobrakes("release", "a")[1]["held"] is None
+    assert nobrakes("release", "a")[0] == 17
+    assert nobrakes("defer", "a", "8h")[1]["defer_until"] is not None
+    assert nobrakes("defer", "a", "now")[1]["defer_until"] is None
+    assert nobrakes("done", "a", "-m", "by hand")[1]["status"] == "done"
+    assert nobrakes("hold", "a")[0] == 17
+    assert nobrakes("reopen", "a")[1]["status"] == "needs_tests"
+    assert nobrakes("cancel", "a")[1]["status"] == "cancelled"
+
+
+def test_events_are_json_lines_in_the_public_schema(nobrakes, capsys):
+    nobrakes("add", "A", "--id", "a")
+    nobrakes("hold", "a", "-m", "why")
+    assert main.run(["events", "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["event"] for line in lines] == ["proposed", "held"]
+    assert all(set(line) == {"ts", "event", "task_id", "agent", "metadata"} for line in lines)
+    seq = lines[0]["metadata"]["seq"]
+    main.run(["events", "--json", "--after", str(seq)])
+    assert [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()] == ["held"]
+
+
+def test_limits_are_changed_while_it_runs_and_given_back(nobrakes):
+    assert nobrakes("set", "doers=9")[1]["limits"]["doers"] == 9
+    assert nobrakes("set")[1] == nobrakes("set")[1] and nobrakes("set")[1]["changed"] == ["doers"]
+    assert nobrakes("set", "doers=default")[1]["changed"] == []
+    for wrong, expected in (("doers", 2), ("doers=x", 12), ("doers=-1", 12), ("speed=9", 12), ("=3", 2)):
+        assert nobrakes("set", wrong)[0] == expected
+
+
+def test_the_config_is_shown_and_checked(nobrakes, repository):
+    assert nobrakes("config")[1]["limits"]["doers"] == 4
+    assert nobrakes("config", "--check")[1]["valid"] is True
+    (repository / ".nobrakes" / "config.toml").write_text("[limits]\ndoors = 4\n")
+    code, error = nobrakes("config", "--check")
+    assert (code, error["name"]) == (12, "ConfigError") and "limits.doors" in error["message"]
+
+
+def test_outside_of_a_repository_and_before_init_it_says_what_to_do(tmp_path_factory, monkeypatch, capsys):
+    monkeypatch.delenv("NOBRAKES_HOME", raising=False)
+    folder = tmp_path_factory.mktemp("nowhere")
+    monkeypatch.chdir(folder)
+    assert main.run(["list"]) == 10 and "git init" in capsys.readouterr().err
+    assert main.run([]) == 0 and "Next: git init" in capsys.readouterr().out
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    assert main.run(["list"]) == 11 and "nobrakes init" in capsys.readouterr().err
+    assert main.run([]) == 0 and "Next: nobrakes init" in capsys.readouterr().out
+
+
+def test_the_overview_knows_the_next_step(nobrakes, capsys):
+    assert nobrakes()[1]["next"]["command"] == "nobrakes plan example"
+    nobrakes("add", "A", "--id", "a", "--draft")
+    assert nobrakes()[1]["next"]["command"] == "nobrakes commit-strategy"
+    nobrakes("add", "B", "--id", "b")
+    assert nobrakes()[1]["next"]["command"] == "nobrakes run"
+    nobrakes("done", "b")
+    nobrakes("cancel", "a")
+    assert nobrakes()[1]["next"]["command"] == "nobrakes reshape"
+
+
+def test_a_read_only_database_is_an_error_and_not_a_bug(nobrakes, repository):
+    (repository / ".nobrakes" / "nobrakes.db").write_bytes(b"not a database, but long enough to look at" * 50)
+    assert nobrakes("list")[0] == 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes")
+def test_a_closed_pipe_is_quiet(nobrakes, repository):
+    for number in range(30):
+        nobrakes("add", "x" * 400, "--id", f"nb-{number}")
+    command = [sys.executable, "-m", "nobrakes", "list"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (141, b"")

@@ -1,0 +1,76 @@
+"""Gate sections of shared files: what decides whether work is good, told apart from the rest."""
+
+import pytest
+
+from nobrakes.git.sections import changed_sections, is_shared
+
+PROJECT = b'[project]\nname = "x"\n[tool.ruff]\nline-length = 100\n[tool.pytest.ini_options]\naddopts = "-q"\n'
+PACKAGE = b'{"name": "x", "scripts": {"test": "jest"}, "jest": {"bail": true}, "dependencies": {"a": "1"}}'
+
+
+def toml(old: bytes | None, new: bytes | None) -> tuple[str, ...]:
+    return changed_sections("sub/pyproject.toml", old, new)
+
+
+def json(old: bytes | None, new: bytes | None) -> tuple[str, ...]:
+    return changed_sections("package.json", old, new)
+
+
+@pytest.mark.parametrize("path", ["pyproject.toml", "a/b/package.json", "PyProject.toml"])
+def test_shared_files_are_known_anywhere_and_in_any_case(path):
+    assert is_shared(path)
+
+
+@pytest.mark.parametrize("path", ["pyproject.toml.bak", "package.json/x", "setup.cfg", "package-lock.json"])
+def test_other_files_are_not_shared(path):
+    assert not is_shared(path)
+    assert changed_sections(path, b"1", b"2") == ()
+
+
+def test_dependencies_and_names_are_no_gate():
+    assert toml(PROJECT, PROJECT.replace(b'"x"', b'"y"\ndependencies = ["z"]')) == ()
+    assert toml(PROJECT, PROJECT + b'[build-system]\nrequires = ["hatchling"]\n') == ()
+    assert json(PACKAGE, PACKAGE.replace(b'"1"', b'"2"')) == ()
+
+
+def test_order_and_layout_are_no_change():
+    assert toml(PROJECT, b'tool.ruff = { line-length = 100 }\n[tool.pytest]\nini_options.addopts = "-q"\n') == ()
+    assert json(PACKAGE, PACKAGE.replace(b" ", b"\n")) == ()
+
+
+@pytest.mark.parametrize("tool", ["ruff", "mypy", "coverage", "tox", "nox", "pytest", "pytest-xdist"])
+def test_a_new_section_of_a_tool_is_named(tool):
+    assert toml(b"", f"[tool.{tool}]\nx = 1\n".encode()) == (f"tool.{tool}",)
+
+
+@pytest.mark.parametrize("tool", ["black", "poetry", "coveragerc"])
+def test_other_tools_are_no_gate(tool):
+    assert toml(b"", f"[tool.{tool}]\nx = 1\n".encode()) == ()
+
+
+def test_changed_and_removed_sections_are_named_in_order():
+    assert toml(PROJECT, b"[tool.ruff]\nline-length = 1\n") == ("tool.pytest", "tool.ruff")
+    assert json(PACKAGE, b'{"scripts": {"test": "true"}}') == ("jest", "scripts")
+
+
+def test_adding_or_removing_the_file_names_its_sections():
+    assert toml(None, PROJECT) == ("tool.pytest", "tool.ruff")
+    assert toml(PROJECT, None) == ("tool.pytest", "tool.ruff")
+    assert json(None, b'{"name": "x"}') == ()
+
+
+@pytest.mark.parametrize("broken", [b"[tool", b"\xff\xfe", b"tool = 1\n", b"[tool.ruff]\n[tool.ruff]\n"])
+def test_unreadable_toml_counts_as_a_change(broken):
+    assert toml(PROJECT, broken) == ("unreadable",)
+    assert toml(broken, PROJECT) == ("unreadable",)
+
+
+@pytest.mark.parametrize("broken", [b"{", b"[]", b"\xff", b"[" * 100_000])
+def test_unreadable_json_counts_as_a_change(broken):
+    assert json(PACKAGE, broken) == ("unreadable",)
+
+
+def test_values_of_another_type_differ():
+    assert toml(b"[tool.mypy]\nstrict = true\n", b"[tool.mypy]\nstrict = 1\n") == ("tool.mypy",)
+    assert toml(b"[tool.mypy]\nx = [1]\n", b"[tool.mypy]\nx = [true]\n") == ("tool.mypy",)
+    assert json(b'{"jest": null}', b"{}") == ("jest",)
