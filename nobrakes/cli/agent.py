@@ -10,7 +10,8 @@ import typer
 from ..core.errors import UsageError
 from . import door
 from .opened import text_or_stdin
-from .output import Output, paragraph, said
+from .output import Output, said
+from .screen import paragraph
 from .text import one_line
 
 Text = Annotated[str, typer.Argument(help="The text; '-' reads it from stdin.")]
@@ -63,7 +64,7 @@ def escalate(
 
 
 def answer(
-    number: Annotated[int | None, typer.Argument(metavar="[N]", help="The question's number; the last one.")] = None,
+    number: Annotated[int | None, typer.Argument(metavar="N", help="The question's number; the last one.")] = None,
 ) -> Output:
     """Read the answer to a question of yours."""
     found, text = door.answer(number)
@@ -72,7 +73,7 @@ def answer(
 
 
 def done(
-    ended: Annotated[str | None, typer.Argument(metavar="[OUTCOME]", help="As --outcome.")] = None,
+    ended: Annotated[str | None, typer.Argument(metavar="OUTCOME", help="As --outcome.")] = None,
     outcome: Annotated[
         str | None,
         typer.Option("--outcome", help="completed (unless told), gave_up_context, gave_up_tests, failed or blocked."),

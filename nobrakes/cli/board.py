@@ -5,20 +5,12 @@ from typing import Annotated, Any
 import typer
 
 from ..core.errors import UsageError
-from .moments import spoken
+from . import beadtext
 from .opened import BeadId, known, opened
-from .output import Output, Screen, paragraph, plain, table
-from .text import age, count, cut, one_line
+from .output import Output, plain
+from .screen import Screen, table
+from .text import count, one_line
 
-STYLES = {
-    "done": "green",
-    "escalated": "red",
-    "cancelled": "dim",
-    "draft": "dim",
-    "doing": "cyan",
-    "writing_tests": "cyan",
-    "reviewing": "cyan",
-}
 LINES = 200
 Label = Annotated[list[str] | None, typer.Option("--label", "-l", help="Only with this label; may be repeated.")]
 Epic = Annotated[str | None, typer.Option("--epic", help="Only what belongs to this epic.")]
@@ -57,7 +49,9 @@ def list_beads(
     beads = [whole[node.id] for node in shown if set(label or ()) <= set(whole[node.id].labels)]
 
     def text(screen: Screen) -> str:
-        rows = [(b.id, f"P{b.priority}", b.type.value, _where(b), b.assignee or "", b.title) for b in beads]
+        rows = [
+            (b.id, f"P{b.priority}", b.type.value, beadtext.where(plain(b)), b.assignee or "", b.title) for b in beads
+        ]
         out = table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
         if len(shown) < len(nodes):
             out += f"\n{len(shown)} of {len(nodes)} beads; --all shows the rest"
@@ -71,67 +65,21 @@ def _natural(bead: str) -> tuple[object, ...]:
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))
 
 
-def _where(bead: Any) -> str:
-    return f"{bead.status.value} (held)" if bead.held is not None else str(bead.status.value)
-
-
 def show(bead: BeadId) -> Output:
     """One bead with everything about it: texts, dependencies, attempts, open escalations."""
     with opened() as app:
-        found = known(app.store, bead)
+        found = plain(known(app.store, bead))
         dependencies = app.store.dependencies(bead)
-        attempts = app.store.attempts(bead)
-        escalations = [e for e in app.store.escalations() if e.bead == bead]
-        titles = {
-            b.id: b for b in app.store.beads(ids=[d.needs for d in dependencies] + [d.bead for d in dependencies])
-        }
-    data = plain(found) | {"dependencies": dependencies, "attempts": attempts, "escalations": escalations}
-
-    def text(screen: Screen) -> str:
-        where = screen.paint(_where(found), STYLES.get(found.status.value, ""))
-        out = [f"{screen.paint(found.id, 'bold')}  {one_line(found.title)}"]
-        out.append(f"  {where}  {found.type.value}  P{found.priority}" + (f"  epic {found.epic}" if found.epic else ""))
-        if found.assignee:
-            out.append(f"  {one_line(found.assignee)} works on it")
-        if found.held:
-            out.append(f"  held: {one_line(found.held)}")
-        if found.defer_until:
-            out.append(f"  left alone until {spoken(found.defer_until)}")
-        if found.merged_commit:
-            out.append(f"  merged as {found.merged_commit[:12]}")
-        for name, value in (("description", found.description), ("notes", found.notes)):
-            if value:
-                out += ["", f"{name}:", paragraph(value)]
-        if found.acceptance:
-            out += ["", "done when:", *(f"  - {one_line(line)}" for line in found.acceptance)]
-        for word, pairs in (
-            ("waits for", [(d.needs, d) for d in dependencies if d.bead == bead]),
-            ("is waited for by", [(d.bead, d) for d in dependencies if d.needs == bead]),
-        ):
-            if pairs:
-                out += ["", f"{word}:"]
-                out += [f"  {other}  {_brief(titles.get(other))}  ({d.type.value})" for other, d in pairs]
-        if attempts:
-            out += ["", "attempts:", *(f"  {_attempt(attempt)}" for attempt in attempts)]
-        out += [f"escalation {e.id}: {e.type.value}: {one_line(e.title)}" for e in escalations]
-        return "\n".join(out)
-
-    return Output(plain(data), text)
-
-
-def _brief(bead: Any) -> str:
-    return f"{bead.status.value:<13} {cut(one_line(bead.title), 60)}" if bead else ""
-
-
-def _attempt(attempt: Any) -> str:
-    end = attempt.outcome.value if attempt.outcome else "works"
-    took = f" after {age(attempt.ended_at - attempt.started_at)}" if attempt.ended_at else ""
-    detail = f": {cut(one_line(attempt.detail), 80)}" if attempt.detail else ""
-    return f"{attempt.number}  {attempt.role.value:<11} {one_line(attempt.name)}  {end}{took}{detail}"
+        found["dependencies"] = plain(dependencies)
+        found["attempts"] = plain(app.store.attempts(bead))
+        found["escalations"] = plain([e for e in app.store.escalations() if e.bead == bead])
+        ids = {d.needs for d in dependencies} | {d.bead for d in dependencies}
+        others = {b.id: plain(b) for b in app.store.beads(ids=ids)} if ids else {}
+    return Output(found, lambda screen: beadtext.show_text(found, screen, others.get))
 
 
 def ready(
-    beads: Annotated[list[str] | None, typer.Argument(metavar="[BEAD]...", help="Only these, with --explain.")] = None,
+    beads: Annotated[list[str] | None, typer.Argument(metavar="BEAD", help="Only these, with --explain.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say for each bead why it is ready or not.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
 ) -> Output:
@@ -151,14 +99,8 @@ def ready(
             return Output(plain(explained), lambda screen: _explained(explained, screen))
         found = readiness.ready(app.store, limit)
 
-    def text(screen: Screen) -> str:
-        rows = [(b.id, f"P{b.priority}", b.status.value, b.title) for b in found]
-        return (
-            table(("BEAD", "", "STATUS", "TITLE"), rows, screen)
-            or "nothing is ready; `nobrakes ready --explain` says why"
-        )
-
-    return Output(plain(found), text)
+    data = plain(found)
+    return Output(data, lambda screen: beadtext.ready_text(data, screen))
 
 
 def _explained(explained: Any, screen: Screen) -> str:

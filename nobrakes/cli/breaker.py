@@ -38,7 +38,7 @@ def stop() -> Output:
 
 
 def set_limits(
-    limits: Annotated[list[str] | None, typer.Argument(metavar="[LIMIT=VALUE]...", help="What to change.")] = None,
+    limits: Annotated[list[str] | None, typer.Argument(metavar="LIMIT=VALUE", help="What to change.")] = None,
 ) -> Output:
     """Change limits while it runs, until they are changed again. Alone: show them.
 

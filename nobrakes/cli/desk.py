@@ -6,7 +6,8 @@ import typer
 
 from ..core.errors import UsageError
 from .opened import actor, opened, text_or_stdin
-from .output import Output, Screen, dumps, paragraph, plain, said, table
+from .output import Output, dumps, plain, said
+from .screen import Screen, paragraph, table
 from .text import age, count, one_line
 
 Number = Annotated[int, typer.Argument(metavar="N", help="The escalation's number.")]

@@ -78,4 +78,4 @@ def done(outcome: str, summary: str, blockers: str, learnings: str, keep_branch:
     """Say how the attempt ended, and leave its log."""
     from ..store import hot
 
-    hot.agent_done(*_key(), outcome, summary, blockers, learnings, keep_branch)
+    hot.agent_done(*_key(), outcome, summary, blockers, learnings, keep=keep_branch)

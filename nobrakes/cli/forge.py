@@ -1,14 +1,19 @@
 """Setting a repository up, and the settings."""
 
 import os
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from .opened import opened
-from .output import Output, Screen, plain, said
+from .output import Output, plain, said
+from .screen import Screen
 from .text import one_line
 
+if TYPE_CHECKING:
+    from ..operations.setup import InitReport
+
+Kind = Literal["test", "lint", "types", "build"]
 Check = Annotated[str | None, typer.Option(help="The command; detected from the project unless given.")]
 
 
@@ -23,29 +28,37 @@ def init(
 
     Example: nobrakes init --test "pytest -q" --lint "ruff check ."
     """
+    from ..config import CheckSettings
     from ..operations import setup
 
-    given = {"test": test, "lint": lint, "types": types, "build": build}
-    checks = {kind: command for kind, command in given.items() if command}
+    given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
+    checks = [
+        CheckSettings(name=kind, kind=kind, command=command, timeout_minutes=30.0, min_tests=1)
+        for kind, command in given.items()
+        if command
+    ]
     report = setup.init(os.getcwd(), main=main, checks=checks)
-
-    def text(screen: Screen) -> str:
-        out = [f"nobrakes is set up in {report.places.folder}"]
-        out += [f"  made      {one_line(str(path))}" for path in report.created]
-        out += [f"  detected  {one_line(str(found))}" for found in report.detected]
-        out += [screen.paint("warning: ", "yellow") + one_line(str(warning)) for warning in report.warnings]
-        if report.next_steps:
-            out += ["", "Next:", *(f"  {one_line(str(step))}" for step in report.next_steps)]
-        return "\n".join(out)
-
     data = {
         "folder": report.places.folder,
         "created": report.created,
-        "detected": report.detected,
+        "main": report.main,
+        "setup": report.detected.setup,
+        "checks": report.detected.checks,
         "warnings": report.warnings,
         "next_steps": report.next_steps,
     }
-    return Output(plain(data), text)
+    return Output(plain(data), lambda screen: _set_up(report, screen))
+
+
+def _set_up(report: "InitReport", screen: Screen) -> str:
+    done = "is set up" if report.created else "was set up already"
+    out = [f"nobrakes {done} in {report.places.folder}"]
+    out += [f"  made    {', '.join(report.created)}"] if report.created else []
+    out.append(f"  main    {one_line(report.main)} ({one_line(report.main_why)})")
+    out += [f"  setup   {one_line(report.detected.setup)}"] if report.detected.setup else []
+    out += [f"  {check.kind:<7} {one_line(check.command)}" for check in report.detected.checks]
+    out += [screen.paint("warning: ", "yellow") + one_line(warning) for warning in report.warnings]
+    return "\n".join([*out, "", "Next:", *(f"  {one_line(step)}" for step in report.next_steps)])
 
 
 def config(

@@ -67,7 +67,7 @@ def _shown(entry: Entry) -> Callable[..., Result]:
         parameters=[p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters], return_annotation=Result
     )
     call.__annotations__ = {p.name: p.annotation for p in parameters}
-    call.__doc__ = function.__doc__
+    call.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("Example:", "\b\nExample:")  # \b: not re-wrapped
     call.__name__ = function.__name__
     return call
 

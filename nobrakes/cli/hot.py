@@ -10,6 +10,10 @@ import sys
 from .. import places
 from . import door
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 SAYING = ("log", "progress", "notify")
 TEXTS = ("--summary", "--blockers", "--learnings")
 
@@ -67,33 +71,63 @@ def _envelope(command: str, data: str) -> int:
     return _print('{"ok":true,"command":"' + command + '","data":' + data + "}")
 
 
+def _parse(text: str) -> "Any":
+    """JSON without the module json, which imports re; SQLite made the text, so it is right."""
+    import _json
+
+    scanner: Any = _json.make_scanner
+    return scanner(_Context)(text, 0)[0]
+
+
+class _Context:
+    """What the scanner asks its decoder."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+    memo: "dict[str, str]" = {}  # noqa: RUF012 - the scanner's own
+
+
 def _ready(words: "list[str]") -> "int | None":
     read = read_words(words, ("--limit", "-n"), ("--json",))
-    if read is None or read[1] or "--json" not in read[0]:
+    found = places.find()
+    if read is None or read[1] or found is None:
         return None
     options = read[0]
     limit = options.get("--limit", options.get("-n", "20"))
     if not (limit.isascii() and limit.isdigit() and 0 < int(limit) < 10**9):
         return None
-    found = places.find()
-    if found is None:
-        return None
     from ..store import hot
 
-    return _envelope("ready", hot.ready_json(found.database, int(limit)))
+    data = hot.ready_json(found.database, int(limit))
+    if "--json" in options:
+        return _envelope("ready", data)
+    from . import beadtext, screen
+
+    return _print(beadtext.ready_text(_parse(data), screen.screen_of(sys.stdout)))
 
 
 def _show(words: "list[str]") -> "int | None":
     read = read_words(words, (), ("--json",))
-    if read is None or len(read[1]) != 1 or "--json" not in read[0]:
-        return None
     found = places.find()
-    if found is None:
+    if read is None or len(read[1]) != 1 or found is None:
         return None
     from ..store import hot
 
-    data = hot.show_json(found.database, read[1][0])
-    return None if data is None else _envelope("show", data)
+    path = found.database
+    data = hot.show_json(path, read[1][0])
+    if data is None or "--json" in read[0]:
+        return None if data is None else _envelope("show", data)
+    from . import beadtext, screen
+
+    def other(bead: str) -> "Any":
+        text = hot.show_json(path, bead)
+        return None if text is None else _parse(text)
+
+    return _print(beadtext.show_text(_parse(data), screen.screen_of(sys.stdout), other))
 
 
 def _text(text: str) -> "str | None":

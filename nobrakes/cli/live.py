@@ -17,7 +17,8 @@ from ..core.board import Board
 from ..core.events import Event
 from ..core.reviewer import Journal
 from . import happenings
-from .output import Screen, screen_of, write
+from .output import write
+from .screen import Screen, screen_of
 from .text import age, cut, one_line, pad
 
 if TYPE_CHECKING:

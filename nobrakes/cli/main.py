@@ -13,7 +13,8 @@ import typer
 
 from ..core.errors import NobrakesError, UsageError
 from .group import Result, root
-from .output import PIPE_CLOSED, Output, emit, error_envelope, screen_of, write
+from .output import PIPE_CLOSED, Output, emit, error_envelope, write
+from .screen import screen_of
 from .text import lines
 
 BUG = 70

@@ -7,12 +7,13 @@ import typer
 
 from ..core.errors import NotAllowed
 from .opened import actor, opened
-from .output import Output, Screen, plain, said, table
+from .output import Output, plain, said
+from .screen import Screen, table
 from .text import one_line
 
 
 def undo(
-    seq: Annotated[int | None, typer.Argument(metavar="[SEQ]", min=1, help="The step's number in `events`.")] = None,
+    seq: Annotated[int | None, typer.Argument(metavar="SEQ", min=1, help="The step's number in `events`.")] = None,
 ) -> Output:
     """Take the last step of a person back, or the one with this number. Undoing it again brings it back."""
     from ..operations import undo as operation

@@ -2,30 +2,17 @@
 
 1. A command returns an Output; `emit` prints it. Nothing else writes to stdout, except commands that stream.
 2. The envelope is {"ok": true, "command", "data"} or {"ok": false, "command", "error"}; error.code is the exit code.
-3. Colour only on a terminal, never with NO_COLOR, and never the only carrier of meaning.
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, NoReturn, TextIO
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, NoReturn
 
-from . import text as _text
+from .screen import Screen, screen_of
 
 SECRET = frozenset(("token",))
-_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 PIPE_CLOSED = 141  # as a shell reports a program that SIGPIPE ended
-
-
-class Screen(NamedTuple):
-    """Where text goes: its width in columns, and whether colours are welcome."""
-
-    width: int = 100
-    colour: bool = False
-
-    def paint(self, text: str, style: str) -> str:
-        """`text` in a style of `_CODES`, where colours are welcome."""
-        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style else text
 
 
 class Output(NamedTuple):
@@ -39,14 +26,6 @@ class Output(NamedTuple):
 def said(data: Any, text: str) -> Output:
     """An Output whose text is ready and needs no screen."""
     return Output(data, lambda screen: text)
-
-
-def screen_of(stream: TextIO) -> Screen:
-    """The screen that `stream` is. A pipe gets no colours and long lines."""
-    if not stream.isatty():
-        return Screen(width=120)
-    dumb = os.environ.get("TERM", "") in ("", "dumb")
-    return Screen(os.get_terminal_size(stream.fileno()).columns or 80, not os.environ.get("NO_COLOR") and not dumb)
 
 
 def plain(value: Any) -> Any:
@@ -85,7 +64,10 @@ def envelope(command: str, data: Any) -> str:
 
 def error_envelope(command: str, error: BaseException, code: int, hint: str) -> str:
     """The envelope of a command that did not."""
-    found: dict[str, Any] = {"code": code, "name": type(error).__name__, "message": str(error), "hint": hint}
+    # a special case of an error is named by the error that is documented
+    documented = (c.__name__ for c in type(error).__mro__ if c.__module__ == "nobrakes.core.errors")
+    name = next(documented, type(error).__name__)
+    found: dict[str, Any] = {"code": code, "name": name, "message": str(error), "hint": hint}
     details = getattr(error, "details", None)
     if details:
         found["details"] = details
@@ -117,26 +99,3 @@ def emit(output: Output, command: str, as_json: bool) -> int:
     if text:
         write(text)
     return output.code
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen, stretch: int = -1) -> str:
-    """Aligned columns. The column `stretch` (default: the last) is cut where the screen is too narrow."""
-    if not rows:
-        return ""
-    stretch %= len(head)
-    cells = [[_text.one_line(cell) for cell in row] for row in rows]
-    widths = [max(_text.width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
-    others = sum(widths) - widths[stretch] + 2 * (len(head) - 1)
-    widths[stretch] = min(widths[stretch], max(10, screen.width - others))
-
-    def line(row: Sequence[str]) -> str:
-        return "  ".join(
-            _text.pad(_text.cut(cell, wide), wide) for cell, wide in zip(row, widths, strict=True)
-        ).rstrip()
-
-    return "\n".join([screen.paint(line(head), "dim"), *map(line, cells)])
-
-
-def paragraph(text: str, indent: str = "  ") -> str:
-    """Untrusted text of several lines, harmless and indented."""
-    return "\n".join(indent + line for line in _text.lines(text.rstrip()))

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from .output import Output, Screen
+from .output import Output
+from .screen import Screen
 from .table import COMMANDS, JOURNEYS
 
 _SHOWN = {

@@ -1,50 +1,62 @@
 """Plan files: what the graph should be, applied as a whole or not at all."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..core.errors import PlanError
 from .opened import actor, opened
-from .output import Output, Screen, plain, said
+from .output import Output, plain, said
+from .screen import Screen
 from .text import count, one_line
 
-PlanFile = Annotated[Path, typer.Argument(metavar="FILE", help="The plan (YAML, TOML or JSON); '-' reads stdin.")]
+if TYPE_CHECKING:
+    from ..operations.plans import PlanReport
+
+SHOWN = 30
+PlanFile = Annotated[Path, typer.Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
 
 
 def _apply(file: Path, **how: Any) -> Output:
-    from ..operations import plans
+    from ..operations import control, plans
 
     plan = plans.read_plan(str(file))
     with opened() as app:
         report = plans.apply_plan(app.store, plan, actor=actor(), **how)
-    return Output(plain(report), lambda screen: _report(report, screen))
+        if report.applied:
+            control.wake(app.places)
+    drafts = bool(report.applied and report.new) and not (how["live"] or plan.live)
+    return Output(plain(report), lambda screen: _report(report, screen, drafts))
 
 
-def _report(report: Any, screen: Screen) -> str:
-    out = [
-        f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
-        + ("" if report.applied else screen.paint("  (nothing was written)", "yellow"))
-    ]
-    for word, style, ids in (("new", "green", report.new), ("changed", "cyan", report.changed)):
-        out += [f"  {screen.paint(word, style)}  {one_line(str(bead))}" for bead in ids]
+def _report(report: "PlanReport", screen: Screen, drafts: bool) -> str:
+    counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
+    out = [counted + ("" if report.applied else screen.paint("  (nothing was written)", "yellow"))]
+    out += _some(screen.paint("new", "green"), report.new)
+    out += _some(screen.paint("changed", "cyan"), report.changed)
     for circle in report.deadlocks:
-        out.append(f"  {screen.paint('deadlock', 'red')}  {one_line(' -> '.join(map(str, circle)))}")
+        around = " -> ".join((*circle.members, circle.members[0]))
+        out.append(f"{screen.paint('deadlock', 'red')}: {around}")
+    out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
+    out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems]
+    out += _some("can start first", report.ready)
     if report.critical_path:
-        out.append("longest chain: " + one_line(" -> ".join(map(str, report.critical_path))))
-    if report.ready:
-        out.append("ready: " + one_line(", ".join(map(str, report.ready))))
-    explained = report.explained.items() if hasattr(report.explained, "items") else report.explained
-    out += [f"  {one_line(str(item if isinstance(item, str) else ': '.join(map(str, item))))}" for item in explained]
+        out.append("longest chain: " + " -> ".join(report.critical_path))
+    if drafts:
+        out.append("let the drafts go live: nobrakes commit-strategy")
     return "\n".join(out)
+
+
+def _some(word: str, ids: tuple[str, ...]) -> list[str]:
+    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+    return [f"{word}: {', '.join(ids[:SHOWN])}{more}"] if ids else []
 
 
 def apply(
     file: PlanFile,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and write nothing.")] = False,
     live: Annotated[bool, typer.Option("--live", help="New beads are live at once, not drafts.")] = False,
-    cut: Annotated[bool, typer.Option("--cut", help="Cut circles at their weakest dependency.")] = False,
+    cut: Annotated[bool, typer.Option("--cut", help="Leave out the dependencies that close circles.")] = False,
 ) -> Output:
     """Bring the graph to what a plan file says. Applying it again changes nothing.
 
@@ -63,10 +75,6 @@ def example() -> Output:
 
     Example: nobrakes plan example > plan.yaml
     """
-    from ..places import resource
+    from .planexample import PLAN
 
-    try:
-        text = Path(resource("config/plan.example.yaml")).read_text(encoding="utf-8")
-    except OSError as error:
-        raise PlanError(f"the example that comes with nobrakes cannot be read: {error}") from None
-    return said({"plan": text}, text.rstrip("\n"))
+    return said({"plan": PLAN}, PLAN.rstrip("\n"))

@@ -7,7 +7,8 @@ import typer
 
 from ..core.errors import Unsettled
 from .opened import actor, opened
-from .output import Output, Screen, screen_of
+from .output import Output
+from .screen import Screen, screen_of
 from .text import count
 
 if TYPE_CHECKING:

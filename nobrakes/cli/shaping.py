@@ -7,7 +7,8 @@ import typer
 
 from ..core.errors import UsageError
 from .opened import BeadId, actor, known, opened
-from .output import Output, Screen, plain, said, screen_of, write
+from .output import Output, plain, said, write
+from .screen import Screen, screen_of
 from .text import count, lines, one_line
 
 PrintOnly = Annotated[bool, typer.Option("--print", help="Only print the Shaper's prompt; start nothing.")]

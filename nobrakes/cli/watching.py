@@ -7,7 +7,8 @@ import typer
 
 from ..core.errors import UsageError
 from .opened import BeadId, known, opened
-from .output import Output, Screen, dumps, plain, screen_of, write
+from .output import Output, dumps, plain, write
+from .screen import Screen, screen_of
 from .text import cut, one_line
 
 if TYPE_CHECKING:

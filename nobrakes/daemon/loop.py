@@ -131,9 +131,13 @@ class Daemon:
             if self.doors.processes.ending(folder, [STEP]).steps[0].code is not None:
                 since = self._ended_at.setdefault(run.id, board.now)
                 if board.now >= since + LINGER_SECONDS:
-                    self.doors.store.update_run(run.id, term_at=board.now)
-                    self.doors.processes.terminate(run)
+                    self._guarded(lambda: self._stop_leftovers(run, board))
         return False
+
+    def _stop_leftovers(self, run: Run, board: Board) -> bool:
+        self.doors.store.update_run(run.id, term_at=board.now)
+        self.doors.processes.terminate(run)
+        return True
 
     def _guarded(self, do: Callable[[], bool]) -> bool:
         """Trouble of the machine pauses the daemon and is told once; it never ends it, and nothing is lost."""

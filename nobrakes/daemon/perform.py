@@ -128,14 +128,7 @@ class Performer:
             self._restart_validation(attempt, run)
         elif attempt.role is Role.REVIEWER:
             if board.stopping:
-                close(
-                    self.doors,
-                    board.limits,
-                    attempt,
-                    Outcome.INTERRUPTED,
-                    "the review was stopped",
-                    kind=Kind.REVIEW_INTERRUPTED,
-                )
+                self.review.stop(attempt, board.limits)
                 return True
             return self._advance(attempt, board)
         elif attempt.data.get("phase") == "proof":

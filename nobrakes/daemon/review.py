@@ -236,6 +236,18 @@ class Review:
         journal = Journal.of(attempt.data)
         self.validation.start(attempt, journal.validating, RunKind.VALIDATION, journal.serial)
 
+    def stop(self, attempt: Attempt, limits: Limits) -> None:
+        """Give the review back; one whose merge has landed is brought to its end instead."""
+        doors = self.doors
+        journal = Journal.of(attempt.data)
+        if journal.candidate and doors.git.contains(journal.candidate, doors.git.main()):
+            last = replace(journal, step=Step.CLEAN_UP, validating="", waiting_until=0.0)
+            doors.store.journal(attempt.id, last.as_data())
+            self.advance(replace(attempt, data=last.as_data()), limits)
+            return
+        kind = Kind.REVIEW_INTERRUPTED
+        close(doors, limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=journal.head)
+
     def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """A validation of this review ended: go on, reject, or ask a person."""
         doors = self.doors
@@ -247,8 +259,7 @@ class Review:
         results = self.validation.judge(run)
         if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
             doors.store.end_run(run.id)
-            kind = Kind.REVIEW_INTERRUPTED
-            close(doors, limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=journal.head)
+            self.stop(attempt, limits)
             return
         self.validation.remember(doors.git.tree(commit), results)
         rows = tuple(as_json(results))

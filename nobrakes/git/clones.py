@@ -68,6 +68,11 @@ def branch_head(clone: str, branch: str) -> str | None:
     return None
 
 
+def has_loose(clone: str, oid: str) -> bool:
+    """Whether the object lies in the clone itself as a file of its own, so that it was made there."""
+    return os.path.isfile(os.path.join(clone, ".git", "objects", oid[:2], oid[2:]))
+
+
 def objects_folder(clone: str, ours: str) -> str:
     """The clone's folder of objects, safe to be read by git as a second place of `ours`; GitFailed when it is not."""
     folder = os.path.join(clone, ".git", "objects")

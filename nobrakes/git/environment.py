@@ -25,8 +25,8 @@ _SETTINGS = (
     ("merge.renames", "true"),
     ("merge.directoryRenames", "conflict"),
     ("checkout.workers", "8"),
-    # a power cut must not leave main on a commit whose objects never reached the disk
-    ("core.fsync", "committed,loose-object,reference"),
+    # a power cut must not leave main on a commit whose objects never reached the disk; refs that matter: see refs
+    ("core.fsync", "committed,loose-object"),
     ("core.fsyncMethod", "batch"),
     # explicit git folders are trusted anyway; this is for the discovery of someone else's, by root
     ("safe.directory", "*"),

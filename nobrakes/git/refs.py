@@ -14,6 +14,8 @@ OWN = "refs/nobrakes"
 INCOMING = f"{OWN}/incoming"
 ARCHIVE = f"{OWN}/archive"
 
+_DURABLE = ("-c", "core.fsync=committed,loose-object,reference")
+
 _OID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*\Z")
 
@@ -60,7 +62,7 @@ def main(place: Place) -> str:
 def swap(place: Place, ref: str, new: str, old: str, why: str) -> bool:
     """Move the ref from `old` to `new`; False: it is somewhere else. GitFailed: it could not be written."""
     try:
-        place.run(["update-ref", "-m", why, "--no-deref", ref, new, old])
+        place.run([*_DURABLE, "update-ref", "-m", why, "--no-deref", ref, new, old])
     except GitFailed:
         if read(place, ref) != old:
             return False
@@ -68,19 +70,30 @@ def swap(place: Place, ref: str, new: str, old: str, why: str) -> bool:
     return True
 
 
-def _is_gone(git_dir: str, ref: str) -> bool:
-    """Whether the ref surely does not exist, so that no process is needed to remove it."""
-    if os.path.isdir(os.path.join(git_dir, "reftable")) or os.path.lexists(os.path.join(git_dir, ref)):
-        return False
+def _packed(git_dir: str) -> bytes | None:
+    """The packed refs as stored; None: refs are kept in another way, and git has to be asked."""
+    if os.path.isdir(os.path.join(git_dir, "reftable")):
+        return None
     try:
         with open(os.path.join(git_dir, "packed-refs"), "rb") as file:
-            return f" {ref}\n".encode() not in file.read()
+            return file.read()
     except FileNotFoundError:
-        return True
+        return b""
 
 
-def update(place: Place, wanted: dict[str, str | None]) -> None:
-    """Set refs of our own to objects, None removes; all in one transaction, and nothing when all are so already."""
+def _is_gone(git_dir: str, ref: str) -> bool:
+    """Whether the ref surely does not exist, so that no process is needed to remove it."""
+    packed = _packed(git_dir)
+    if packed is None or os.path.lexists(os.path.join(git_dir, ref)):
+        return False
+    return f" {ref}\n".encode() not in packed
+
+
+def update(place: Place, wanted: dict[str, str | None], *, durable: bool = False) -> None:
+    """Set refs of our own to objects, None removes; all in one transaction, and nothing when all are so already.
+
+    `durable`: something is removed for good once this returns, so the refs must be on the disk by then.
+    """
     lines = []
     for ref, commit in wanted.items():
         if not ref.startswith(f"{OWN}/"):
@@ -91,7 +104,21 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
         elif loose(place.git_dir, ref) != commit:
             lines.append(f"update {ref} {commit}\n")
     if lines:
-        place.run(["update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
+        settings = _DURABLE if durable else ()
+        place.run([*settings, "update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
+
+
+def names_in(place: Place, folder: str) -> list[str]:
+    """The names of the refs directly in a folder of refs, without a process where refs are files."""
+    packed = _packed(place.git_dir)
+    if packed is None:
+        return [ref for ref, _ in below(place, f"{folder}/")]
+    lines = packed.decode("utf-8", "surrogateescape").splitlines()
+    found = {name for _, _, name in (line.partition(" ") for line in lines) if name.startswith(f"{folder}/")}
+    path = os.path.join(place.git_dir, folder)
+    if os.path.isdir(path):
+        found.update(f"{folder}/{name}" for name in os.listdir(path) if not name.endswith(".lock"))
+    return sorted(found)
 
 
 def below(place: Place, *prefixes: str, newest_first: bool = False) -> list[tuple[str, str]]:

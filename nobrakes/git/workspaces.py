@@ -92,9 +92,8 @@ class Workspaces:
         """Archive, then remove the clone and the incoming refs; a broken clone is put aside instead."""
         kept, broken = self._keep(bead, fence)
         wanted: dict[str, str | None] = dict(kept)
-        for ref, _ in refs.below(self.place, f"{refs.INCOMING}/{bead.id}/"):
-            wanted[ref] = None
-        refs.update(self.place, wanted)
+        wanted.update(dict.fromkeys(refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")))
+        refs.update(self.place, wanted, durable=True)
         path = self.path(bead.id)
         if broken is not None:
             # what cannot be archived is not removed, and must not stand in the bead's way either
@@ -117,11 +116,15 @@ class Workspaces:
             # the files may have brought back what the branch lacked
             broken = self._try_to_bring(bead, head, fence)
         kept: dict[str, str] = {}
-        if head is not None and broken is None and not self.history.contains(head, main):
+        if head is not None and broken is None and self._is_own(path, head, main):
             kept[refs.own_ref(f"archive/{bead.id}/{fence}-branch")] = head
         if wip is not None:
             kept[refs.own_ref(f"archive/{bead.id}/{fence}-wip")] = wip
         return kept, broken
+
+    def _is_own(self, path: str, head: str, main: str) -> bool:
+        """Whether main does not have the commit. One that was made in the clone mostly lies there as a file."""
+        return clones.has_loose(path, head) or not self.history.contains(head, main)
 
     def _try_to_bring(self, bead: Bead, head: str, fence: int) -> GitFailed | None:
         try:

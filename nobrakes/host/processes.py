@@ -201,7 +201,7 @@ class LocalProcesses:
                     f"run {run.id} cannot be stopped: process {pids} stays after KILL",
                     "Look at it with `ps -p PID -o pid,user,stat,wchan,args`; it waits for a disk, or belongs to root.",
                 )
-            told = list(set(left))
+            told = list(dict.fromkeys(left))  # in this order: the wrapper must not see its step end
             for process in told:
                 send(process, signal.SIGKILL)
             time.sleep(pause)

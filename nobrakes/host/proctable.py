@@ -12,7 +12,9 @@ from functools import cache
 
 LINUX = sys.platform.startswith("linux")
 _KERNEL_THREAD = 0x00200000
-_EMPTY_LOOKS = 20
+
+EXEC = 0.5
+"""Seconds that a process may take to become another program, on a machine that is very busy."""
 
 DEAD = ("Z", "X", "x")
 """States of processes that have ended and only wait to be collected."""
@@ -60,24 +62,29 @@ def started_of(mark: str) -> int | None:
     return int(started) if booted == boot() and started.isdigit() else None
 
 
+def _stat(pid: int) -> list[bytes]:
+    """The words of /proc/<pid>/stat from the state on; empty when there is no such process."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return []
+    try:
+        line = os.read(descriptor, 4096)
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
+    # the name in parentheses is the program's own choice and may hold spaces and parentheses
+    return line[line.rfind(b")") + 2 :].split()
+
+
 def look(pid: int) -> Process | None:
     """One process; None: there is none."""
     if not LINUX:
         from . import ps
 
         return ps.look(pid)
-    try:
-        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        line = os.read(descriptor, 4096)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-    # the name in parentheses is the program's own choice and may hold spaces and parentheses
-    words = line[line.rfind(b")") + 2 :].split()
+    words = _stat(pid)
     if len(words) < 20 or int(words[6]) & _KERNEL_THREAD:
         return None
     cpu = int(words[11]) + int(words[12]) + int(words[13]) + int(words[14])
@@ -113,16 +120,17 @@ def environment(pid: int) -> list[bytes]:
         from . import ps
 
         return ps.environment(pid)
-    for _ in range(_EMPTY_LOOKS):
-        entries = _nul_list(f"/proc/{pid}/environ")
-        if entries != [b""]:
-            return entries
-        # a process in the middle of exec, or of its exit, has none for a moment; some never have
-        process = look(pid)
-        if process is None or not process.running:
+    path = f"/proc/{pid}/environ"
+    deadline = time.monotonic() + EXEC
+    while (entries := _nul_list(path)) == [b""]:
+        words = _stat(pid)
+        if len(words) <= 47 or words[0].decode() in DEAD or time.monotonic() > deadline:
             break
+        if words[47] != b"0":
+            return _nul_list(path)
+        # in the middle of exec, or of its exit, a process has no environment for a moment: its address is 0 then
         time.sleep(0.0005)
-    return []
+    return entries
 
 
 def arguments(pid: int) -> list[str]:

@@ -185,10 +185,12 @@ class World:
             if not self.step():
                 self._note(self._act())
                 self._turns()
+                self._keep_promises(invariants.PROMISES)
         self.dice.calm()
         self._note("CALM")
         self.people.tidy()
         self._turns()
+        self._keep_promises(invariants.PROMISES)
         for _ in range(quiet_steps):
             if not self.step():
                 break

@@ -30,7 +30,8 @@ def nobrakes(repository, capsys):
     """Run a command with --json; (exit code, data or error)."""
 
     def run(*argv):
-        code = main.run([*argv, "--json"])
+        place = argv.index("--") if "--" in argv else len(argv)
+        code = main.run([*argv[:place], "--json", *argv[place:]])
         shown = json.loads(capsys.readouterr().out)
         assert shown["ok"] is (code == 0) and (code == 0 or shown["error"]["code"] == code)
         return code, shown["data"] if code == 0 else shown["error"]

@@ -102,11 +102,22 @@ runs = st.builds(
 @given(runs, moments, moments)
 def test_the_loop_never_sleeps_past_anything_that_comes_due(run: Run, now: float, later: float) -> None:
     """Whatever the deciders ask for at a moment before `wake_at`, they ask for now."""
-    state = board(now, run)
+    state = replace(board(now, run), limits=replace(LIMITS, lease_seconds=1e9))
     wake = supervision.wake_at(state)
     assert wake is not None
     if now <= later < wake:
         assert asked(replace(state, now=later)) == asked(state)
+
+
+def test_the_loop_wakes_for_each_thing_that_can_come_due() -> None:
+    calm = replace(board(0.0), limits=replace(LIMITS, lease_seconds=1e9))
+    for run, due in (
+        (replace(RUN, idle_seconds=0.0), 3600.0),
+        (replace(RUN, hard_deadline=0.0), 150.0),
+        (replace(RUN, hard_deadline=100.0), 100.0),
+        (replace(RUN, term_at=5.0), 15.0),
+    ):
+        assert supervision.wake_at(replace(calm, runs={7: run})) == due
 
 
 @given(runs, moments)

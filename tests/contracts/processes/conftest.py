@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from process_worlds import WORLDS, LocalWorld, World
+
+from tests.contracts.processes.process_worlds import WORLDS, LocalWorld, World
 
 
 @pytest.fixture(params=sorted(WORLDS))

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from process_worlds import LocalWorld, until
 
 from nobrakes.core.errors import NobrakesError, StoreReadOnly
 from nobrakes.host import wrapper
 from nobrakes.ports import Step
+from tests.contracts.processes.process_worlds import LocalWorld, until
 
 NASTY = (
     "plain", "two words", "", "'", '"', "$(touch PWNED)", "`touch PWNED`", "; touch PWNED", "${1}", "$1", "-n", "--",

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from process_worlds import LocalWorld, until
 
 from nobrakes.core.attempt import Run, RunKind
 from nobrakes.core.errors import DiskFull, NobrakesError
@@ -17,6 +16,7 @@ from nobrakes.host import processes as module
 from nobrakes.host import proctable, wrapper
 from nobrakes.host.processes import LocalProcesses
 from nobrakes.host.runtree import Tree, members
+from tests.contracts.processes.process_worlds import LocalWorld, until
 
 pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")
 

@@ -4,9 +4,9 @@ import os
 from dataclasses import replace
 
 import pytest
-from process_worlds import World, until
 
 from nobrakes.ports import Step
+from tests.contracts.processes.process_worlds import World, until
 
 
 @pytest.mark.parametrize("code", [0, 1, 3, 127])
@@ -97,6 +97,7 @@ def test_starting_twice_starts_once(world: World) -> None:
     again = world.processes.start("1-1", replace(command, files={"prompt.md": b"changed"}))
     assert (again.pid, again.mark) == (run.pid, run.born)
     assert world.processes.output(os.path.join(command.folder, "prompt.md"), 100) == "as it was"
+    until(lambda: world.processes.ending(command.folder, ["step"]).steps[0].started)
     world.processes.kill(run)
     world.processes.start("1-1", command)
     assert not world.processes.alive(run)

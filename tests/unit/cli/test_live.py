@@ -3,7 +3,7 @@
 import io
 
 from nobrakes.cli import live
-from nobrakes.cli.output import Screen
+from nobrakes.cli.screen import Screen
 from nobrakes.cli.text import width
 from nobrakes.core.attempt import Attempt
 from nobrakes.core.bead import Bead, Role

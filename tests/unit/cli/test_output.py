@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from nobrakes.cli import output
-from nobrakes.cli.output import Screen, dumps, envelope, plain, table
+from nobrakes.cli.output import dumps, envelope, plain
+from nobrakes.cli.screen import Screen, screen_of, table
 from nobrakes.core.attempt import Attempt
 from nobrakes.core.bead import Bead, BeadType, Role, Status
 
@@ -45,7 +45,7 @@ def test_a_table_fits_its_screen_and_stays_aligned():
 
 
 def test_a_pipe_gets_no_colour(monkeypatch):
-    assert output.screen_of(io.StringIO()).colour is False
+    assert screen_of(io.StringIO()).colour is False
     assert Screen(colour=False).paint("x", "red") == "x"
     assert Screen(colour=True).paint("x", "red") == "\x1b[31mx\x1b[0m"
 
@@ -68,4 +68,5 @@ def test_colour_only_where_it_is_welcome(monkeypatch, env, colour):
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("os.get_terminal_size", lambda fd: __import__("os").terminal_size((90, 20)))
-    assert output.screen_of(_Terminal()) == Screen(90, colour)
+    shown = screen_of(_Terminal())
+    assert (shown.width, shown.colour) == (90, colour)

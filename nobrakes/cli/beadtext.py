@@ -1,0 +1,95 @@
+"""A bead, and a list of ready ones, as text.
+
+Made from the same JSON values that `--json` prints. Imports nothing that costs: cli.hot writes with it.
+"""
+
+from .screen import Screen, paragraph, table
+from .text import age, cut, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Values = dict[str, Any]
+
+NEIGHBOURS = 20
+"""So many dependencies in one direction are shown with their titles."""
+STYLES = {
+    "done": "green",
+    "escalated": "red",
+    "cancelled": "dim",
+    "draft": "dim",
+    "doing": "cyan",
+    "writing_tests": "cyan",
+    "reviewing": "cyan",
+}
+
+
+def ready_text(beads: "list[Values]", screen: Screen) -> str:
+    """The ready beads in their order."""
+    rows = [(b["id"], f"P{b['priority']}", b["status"], b["title"]) for b in beads]
+    nothing = "nothing is ready; `nobrakes ready --explain` says why"
+    return table(("BEAD", "", "STATUS", "TITLE"), rows, screen) or nothing
+
+
+def where(bead: "Values") -> str:
+    """The status, and whether somebody holds it."""
+    return f"{bead['status']} (held)" if bead["held"] is not None else str(bead["status"])
+
+
+def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | None]") -> str:
+    """Everything about a bead; `find` gives another bead by its id."""
+    out = [f"{screen.paint(bead['id'], 'bold')}  {one_line(bead['title'])}", "  " + _head(bead, screen)]
+    if bead["assignee"]:
+        out.append(f"  {one_line(bead['assignee'])} works on it")
+    if bead["held"]:
+        out.append(f"  held: {one_line(bead['held'])}")
+    if bead["defer_until"]:
+        from .moments import spoken
+
+        out.append(f"  left alone until {spoken(bead['defer_until'])}")
+    if bead["merged_commit"]:
+        out.append(f"  merged as {bead['merged_commit'][:12]}")
+    for name in ("description", "notes"):
+        if bead[name]:
+            out += ["", f"{name}:", paragraph(bead[name])]
+    if bead["acceptance"]:
+        out += ["", "done when:", *(f"  - {one_line(line)}" for line in bead["acceptance"])]
+    mine = [(d["needs"], d["type"]) for d in bead["dependencies"] if d["bead"] == bead["id"]]
+    others = [(d["bead"], d["type"]) for d in bead["dependencies"] if d["needs"] == bead["id"]]
+    out += _neighbours("waits for:", mine, find)
+    out += _neighbours("is waited for by:", others, find)
+    if bead["attempts"]:
+        out += ["", "attempts:", *(f"  {attempt_text(attempt)}" for attempt in bead["attempts"])]
+    if bead["escalations"]:
+        out += ["", "waits for you:"]
+        out += [f"  escalation {e['id']}: {e['type']}: {one_line(e['title'])}" for e in bead["escalations"]]
+    return "\n".join(out)
+
+
+def _head(bead: "Values", screen: Screen) -> str:
+    parts = [screen.paint(where(bead), STYLES.get(bead["status"], "")), bead["type"], f"P{bead['priority']}"]
+    parts += [f"epic {bead['epic']}"] if bead["epic"] else []
+    parts += [one_line(", ".join(bead["labels"]))] if bead["labels"] else []
+    parts += [f"{bead['failures']} failed"] if bead["failures"] else []
+    return "  ".join(parts)
+
+
+def _neighbours(word: str, pairs: "list[tuple[str, str]]", find: "Callable[[str], Values | None]") -> "list[str]":
+    out = ["", word] if pairs else []
+    for other, type_ in pairs[:NEIGHBOURS]:
+        bead = find(other)
+        brief = f"{bead['status']:<13} {cut(one_line(bead['title']), 60)}  " if bead else ""
+        out.append(f"  {other}  {brief}({type_})")
+    if len(pairs) > NEIGHBOURS:
+        out.append(f"  and {len(pairs) - NEIGHBOURS} more")
+    return out
+
+
+def attempt_text(attempt: "Values") -> str:
+    """One attempt on one line: who, how it ended, after how long."""
+    end = attempt["outcome"] or "works"
+    took = f" after {age(attempt['ended_at'] - attempt['started_at'])}" if attempt["ended_at"] else ""
+    detail = f": {cut(one_line(attempt['detail']), 80)}" if attempt["detail"] else ""
+    return f"{attempt['number']}  {attempt['role']:<11} {one_line(attempt['name'])}  {end}{took}{detail}"

@@ -1,0 +1,173 @@
+"""`nobrakes init`: the .nobrakes folder of a repository, made or completed.
+
+1. Outside .nobrakes nothing of the repository changes; nothing is committed.
+2. What is there stays: a second init only adds what is missing, and says so. config.toml is never overwritten.
+3. One folder a repository: a linked worktree uses that of the main worktree, a bare repository has it inside itself.
+4. A clone of a repository that tracks .nobrakes gets its database from the snapshot.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..config import CheckSettings, load
+from ..core.errors import ConfigError, NotARepository
+from ..git import commands
+from ..git.discovery import Discovered, discover
+from ..git.environment import CHECKOUT
+from ..places import FOLDER, Places, repository_root
+from .configtext import config_text
+from .detect import Detected, detect
+
+IGNORED = """\
+# Tracked by git: the settings, the graph, and what you change about roles and skills. Everything else stays here.
+/*
+!/.gitignore
+!/config.toml
+!/beads.jsonl
+!/roles/
+!/skills/
+"""
+_PRIVATE = ("runs", "wake", "workspaces", "scratch")
+
+
+@dataclass(frozen=True, slots=True)
+class InitReport:
+    """What `init` did. `created` are paths below .nobrakes; empty when all was there. `main_why` tells how it was found."""
+
+    places: Places
+    created: tuple[str, ...]
+    detected: Detected
+    warnings: tuple[str, ...]
+    next_steps: tuple[str, ...]
+    main: str = "main"
+    main_why: str = ""
+
+
+def init(
+    start: str,
+    *,
+    main: str | None = None,
+    checks: Sequence[CheckSettings] = (),
+    force_detect: bool = False,
+) -> InitReport:
+    """Set nobrakes up in the repository around `start`; NotARepository, GitTooOld, ConfigError.
+
+    `checks` replace the detected ones of their kinds. `force_detect` also looks at the project where a config exists,
+    so that the report has what would be detected now; the config stays.
+    """
+    root = repository_root(start)
+    if root is None:
+        raise NotARepository(f"{start} is not in a git repository")
+    found = discover(root)
+    places = Places(os.path.join(root, FOLDER))
+    if os.path.lexists(places.folder) and (os.path.islink(places.folder) or not os.path.isdir(places.folder)):
+        raise ConfigError(f"{places.folder} is there, and it is no folder", "Move it away, then run `nobrakes init`.")
+    has_config = os.path.lexists(places.config)
+    if has_config:
+        config = load(places.config)
+        branch, why = config.main, "as config.toml says"
+        detected = detect(root) if force_detect and not found.bare else Detected(config.setup, config.checks)
+    else:
+        branch, why = (main, "as you said") if main else _main(root, found)
+        detected = _with(detect(root) if not found.bare else Detected(), checks)
+    created = _make(places, None if has_config else config_text(branch, detected.setup, detected.checks, detected.tests))
+    warnings = _warnings(found, branch, detected)
+    if has_config and main not in (None, branch):
+        warnings.insert(0, f"main stays '{branch}': change it in {_shown(places.config)}")
+    if has_config and checks:
+        warnings.insert(0, f"the checks stay as they are: change them in {_shown(places.config)}")
+    return InitReport(places, tuple(created), detected, tuple(warnings), _next(detected), branch, why)
+
+
+def _with(detected: Detected, given: Sequence[CheckSettings]) -> Detected:
+    kinds = {check.kind for check in given}
+    names = {check.name for check in given}
+    kept = tuple(check for check in detected.checks if check.kind not in kinds and check.name not in names)
+    return Detected(detected.setup, (*given, *kept), detected.tests, detected.notes)
+
+
+def _main(root: str, found: Discovered) -> tuple[str, str]:
+    """(the branch that work is merged into, how that was found out)."""
+    asked = ["symbolic-ref", "-q", "--short", "refs/remotes/origin/HEAD"]
+    answer = commands.run(asked, cwd=root, env=CHECKOUT, expect=(0, 1))
+    remote = answer.text.partition("/")[2] if answer.code == 0 else ""
+    if remote in found.branches:
+        return remote, "it is the main branch of origin"
+    usual = [name for name in ("main", "master") if name in found.branches]
+    if found.head_branch and (found.head_branch in usual or not usual):
+        return found.head_branch, "it is checked out"
+    if usual:
+        return usual[0], "there is a branch of this name"
+    if len(found.branches) == 1:
+        return found.branches[0], "it is the only branch"
+    return "main", "no other name suggests itself"
+
+
+def _make(places: Places, config: str | None) -> list[str]:
+    """Make what is missing; what was made, relative to .nobrakes."""
+    created = []
+    os.makedirs(places.folder, exist_ok=True)
+    for name in _PRIVATE:
+        path = os.path.join(places.folder, name)
+        if not os.path.isdir(path):
+            os.mkdir(path, 0o700)
+            created.append(name + "/")
+    ignored = os.path.join(places.folder, ".gitignore")
+    if not os.path.lexists(ignored):
+        _write(ignored, IGNORED)
+        created.append(".gitignore")
+    if not os.path.lexists(places.database):
+        _database(places)
+        created.append(os.path.basename(places.database))
+    if config is not None:  # last: it is what makes the folder count as set up
+        _write(places.config, config)
+        created.append(os.path.basename(places.config))
+    return created
+
+
+def _write(path: str, text: str) -> None:
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(temporary, path)
+
+
+def _database(places: Places) -> None:
+    """A new database; from the snapshot, where the repository tracks one."""
+    from ..store.opening import create_store
+    from .rebuild import rebuild
+
+    if not os.path.lexists(places.snapshot):
+        create_store(places.database).close()
+        return
+    rebuild(places, None)
+
+
+def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
+    warnings = list(detected.notes)
+    if not detected.checks:
+        warnings.append("there is no check yet: nothing can be merged before config.toml has one")
+    if not found.has_commits:
+        warnings.append(f"there is no commit yet: {main} is born with your first one, and work starts then")
+    elif main not in found.branches:
+        warnings.append(f"there is no branch '{main}' yet: work starts when there is one")
+    if found.dirty:
+        warnings.append("you have uncommitted changes: they stay yours, and a merge that would overwrite them waits")
+    if found.is_partial:
+        warnings.append("this is a partial clone: objects that are missing here are missing in workspaces too")
+    return warnings
+
+
+def _shown(path: str) -> str:
+    return os.path.join(FOLDER, os.path.basename(path))
+
+
+def _next(detected: Detected) -> tuple[str, ...]:
+    steps = [] if detected.checks else ["name your checks in .nobrakes/config.toml"]
+    return (
+        *steps,
+        "commit .nobrakes (what is private there is ignored): git add .nobrakes",
+        "plan some work: nobrakes shape, or nobrakes plan example > plan.yaml",
+        "let it be done: nobrakes run",
+    )

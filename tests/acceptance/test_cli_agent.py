@@ -1,0 +1,188 @@
+"""What an agent says at its door, by the words of the command line."""
+
+import io
+import json
+import sys
+import threading
+
+import pytest
+
+from nobrakes.cli import entry, main
+from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.events import Kind
+from nobrakes.core.outcomes import Outcome
+from nobrakes.store.opening import create_store, open_store
+
+
+class Door:
+    """A repository in which Ada works on nb-1; `run` is what she types."""
+
+    def __init__(self, folder, capsys, monkeypatch):
+        self.capsys, self.monkeypatch = capsys, monkeypatch
+        self.database = str(folder / ".nobrakes" / "nobrakes.db")
+        store = create_store(self.database)
+        store.put([Bead("nb-1", "Parse", needs_tests=False, status=Status.NEEDS_DOER)], [], "me")
+        self.attempt = store.open_attempt("nb-1", Role.DOER, "script", ("Ada",), 600.0, None)
+        store.close()
+        monkeypatch.setenv("NOBRAKES_TOKEN", self.attempt.token)
+        monkeypatch.setenv("NOBRAKES_HOME", str(folder / ".nobrakes"))
+
+    def run(self, *argv, stdin=""):
+        self.monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        self.monkeypatch.setattr(sys, "argv", ["nobrakes", *argv])
+        code = entry.main()
+        shown = self.capsys.readouterr()
+        return code, shown.out.strip(), shown.err.strip()
+
+    def store(self, question):
+        store = open_store(self.database)
+        try:
+            return question(store)
+        finally:
+            store.close()
+
+    def last_event(self):
+        return self.store(lambda store: store.events()[-1])
+
+
+@pytest.fixture
+def door(tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "repository"
+    (folder / ".nobrakes").mkdir(parents=True)
+    (folder / ".nobrakes" / "config.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    return Door(folder, capsys, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("verb", "kind"), [("log", Kind.LOGGED), ("progress", Kind.PROGRESSED), ("notify", Kind.NOTIFIED)]
+)
+@pytest.mark.parametrize("by", ["argument", "stdin", "json"])
+def test_what_an_agent_says_is_written_down_for_its_bead(door, verb, kind, by):
+    said = "half done; $(rm x) 'quoted' 🚀\nsecond line"
+    if by == "stdin":
+        code, out, _ = door.run("agent", verb, "-", stdin=said)
+    else:
+        code, out, _ = door.run("agent", verb, said, *(["--json"] if by == "json" else []))
+    assert code == 0
+    if by == "json":
+        assert json.loads(out) == {"ok": True, "command": f"agent {verb}", "data": {"written": True}}
+    event = door.last_event()
+    assert (event.kind, event.bead, event.attempt, event.actor) == (kind, "nb-1", door.attempt.id, "Ada")
+    assert event.data["text"] == said
+
+
+@pytest.mark.parametrize("argv", [["agent", "log"], ["agent", "log", ""], ["agent", "log", "a", "b"], ["agent", "hum"]])
+def test_saying_nothing_is_a_usage_error(door, argv):
+    before = door.last_event()
+    assert door.run(*argv)[0] == 2 and door.last_event() == before
+
+
+def test_a_question_is_filed_once_and_its_answer_read(door):
+    code, out, _ = door.run("agent", "ask", "Is UTC right?")
+    assert code == 0 and "no answer yet: commit, log and end with NOBRAKES: BLOCKED" in out
+    code, out, _ = door.run("agent", "ask", "Is UTC right?", "--json")
+    number = json.loads(out)["data"]["escalation"]
+    assert json.loads(out)["data"]["answer"] is None
+    assert len(door.store(lambda store: store.escalations())) == 1
+    door.store(lambda store: store.answer(number, "Yes,\x1b[31m everywhere", "me"))
+    assert door.run("agent", "answer")[:2] == (0, "Yes, everywhere")
+    assert json.loads(door.run("agent", "answer", str(number), "--json")[1])["data"]["answer"].startswith("Yes,")
+
+
+def test_asking_waits_for_the_answer(door):
+    def answer_it():
+        found = []
+        while not found:
+            found = door.store(lambda store: store.escalations())
+        door.store(lambda store: store.answer(found[0].id, "Use UTC", "me"))
+
+    person = threading.Thread(target=answer_it)
+    person.start()
+    code, out, _ = door.run("agent", "ask", "--wait", "60", "Which zone?")
+    person.join()
+    assert (code, out) == (0, "Use UTC")
+
+
+def test_a_suggestion_stops_nothing(door):
+    code, out, _ = door.run("agent", "escalate", "Split the parser", "--detail", "it is large")
+    assert code == 0 and "go on with your bead" in out
+    [found] = door.store(lambda store: store.escalations())
+    assert (found.type.value, found.title, found.detail) == ("doer_suggestion", "Split the parser", "it is large")
+    assert door.store(lambda store: store.bead("nb-1")).status is Status.DOING
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ([], "completed"),
+        (["completed"], "completed"),
+        (["context_exhausted"], "gave_up_context"),
+        (["--outcome", "gave_up_tests"], "gave_up_tests"),
+        (["failed", "--json"], "failed"),
+        (["--outcome=blocked", "--discard-branch"], "blocked"),
+    ],
+)
+def test_handing_in_leaves_the_outcome_and_the_log(door, argv, said):
+    texts = ["--summary", "the header", "--blockers", "none", "--learnings", "CRLF"]
+    assert door.run("agent", "done", *argv, *texts)[0] == 0
+    attempt = door.store(lambda store: store.attempt(door.attempt.id))
+    log = attempt.log
+    assert attempt.data["said"] == said and attempt.outcome is None
+    assert (log.summary, log.blockers, log.learnings) == ("the header", "none", "CRLF")
+    assert log.keep_branch is ("--discard-branch" not in argv)
+
+
+def test_a_summary_may_come_from_stdin(door):
+    assert door.run("agent", "done", "--summary", "-", stdin="long\nstory\n")[0] == 0
+    assert door.store(lambda store: store.attempt(door.attempt.id)).log.summary.strip() == "long\nstory"
+
+
+@pytest.mark.parametrize("argv", [["sideways"], ["--outcome", "merged"], ["failed", "--outcome", "blocked"]])
+def test_an_outcome_that_is_none_is_a_usage_error(door, argv):
+    assert door.run("agent", "done", *argv)[0] == 2
+    assert "said" not in door.store(lambda store: store.attempt(door.attempt.id)).data
+
+
+@pytest.mark.parametrize("verb", [["log", "x"], ["ask", "x"], ["escalate", "x"], ["answer"], ["done"]])
+def test_a_door_that_has_closed_stays_closed(door, verb):
+    door.store(lambda store: store.close_attempt(door.attempt, Kind.DOER_STOPPED, Outcome.FAILED))
+    before = door.last_event()
+    code, _, err = door.run("agent", *verb)
+    assert code == 18 and "attempt has ended" in err and door.last_event() == before
+    assert json.loads(door.run("agent", *verb, "--json")[1])["error"]["name"] == "Stale"
+
+
+def test_without_a_token_there_is_no_door(door, monkeypatch):
+    monkeypatch.delenv("NOBRAKES_TOKEN")
+    code, _, err = door.run("agent", "log", "x")
+    assert code == 17 and "NOBRAKES_TOKEN" in err
+
+
+def test_an_agent_reads_the_graph_but_does_not_change_it(door):
+    assert door.run("show", "nb-1")[0] == 0
+    assert json.loads(door.run("show", "nb-1", "--json")[1])["data"]["status"] == "doing"
+    assert door.run("ready", "--json")[0] == door.run("list")[0] == door.run("events")[0] == 0
+    before = door.last_event()
+    for argv in (["add", "x"], ["done", "nb-1"], ["answer", "1", "x"], ["pause"], ["set", "doers=9"], ["undo"]):
+        code, _, err = door.run(*argv)
+        assert code == 17 and "nobrakes agent escalate" in err
+    assert door.last_event() == before
+
+
+def test_no_command_shows_the_token(door):
+    for argv in (["show", "nb-1"], ["list"], ["events"]):
+        for shown in (door.run(*argv)[1], door.run(*argv, "--json")[1]):
+            assert door.attempt.token not in shown
+
+
+@pytest.mark.parametrize("argv", [["show", "nb-1"], ["ready"]])
+def test_hot_and_full_say_the_same(door, argv, monkeypatch, capsys):
+    door.store(
+        lambda store: store.put([Bead("nb-2", "Next\u00e9", status=Status.NEEDS_TESTS, labels=("a",))], [], "me")
+    )
+    hot = door.run(*argv)[1], json.loads(door.run(*argv, "--json")[1])
+    assert main.run(argv) == 0
+    text = capsys.readouterr().out.strip()
+    assert main.run([*argv, "--json"]) == 0
+    assert hot == (text, json.loads(capsys.readouterr().out))

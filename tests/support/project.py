@@ -1,0 +1,104 @@
+"""A real repository with nobrakes in it and a scripted agent, for tests that let real processes work."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+NOBRAKES = str(Path(sys.executable).parent / "nobrakes")
+RUN_TESTS = """
+n=0 bad=0
+for test in tests/test_*.sh; do
+    n=$((n + 1))
+    if sh "$test"; then echo "ok $n - $test"; else echo "not ok $n - $test"; bad=1; fi
+done
+echo "1..$n"
+exit $bad
+"""
+
+
+class Project:
+    """A repository in `folder` whose checks are shell tests in TAP."""
+
+    def __init__(self, folder: Path, agent: list[str], *, doers: int = 3, more: str = "") -> None:
+        self.folder = folder
+        (folder / "tests").mkdir(parents=True)
+        (folder / "tests" / "run.sh").write_text(RUN_TESTS)
+        (folder / "tests" / "test_begin.sh").write_text("true\n")
+        (folder / "shared").write_text("nobody was here\n")
+        self.git("init", "-q", "-b", "main")
+        self.git("config", "user.name", "You")
+        self.git("config", "user.email", "you@example.invalid")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Begin")
+        self.nobrakes("init", "--test", "sh tests/run.sh")
+        self.config = folder / ".nobrakes" / "config.toml"
+        self.config.write_text(
+            f"""
+main = "main"
+[[checks]]
+name = "test"
+command = "sh tests/run.sh"
+[limits]
+doers = {doers}
+grace_seconds = 1
+[agents]
+test_writer = "script"
+doer = "script"
+[agents.script]
+command = {json.dumps(agent)}
+{more}
+"""
+        )
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=self.folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def nobrakes(self, *arguments: str, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [NOBRAKES, *arguments], cwd=self.folder, capture_output=True, text=True, env=self.env(), timeout=900
+        )
+        if expect is not None:
+            assert done.returncode == expect, f"{arguments} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+        return done
+
+    def env(self) -> dict[str, str]:
+        return {k: v for k, v in os.environ.items() if not k.startswith("NOBRAKES_")}
+
+    def ask(self, *arguments: str) -> Any:
+        return json.loads(self.nobrakes(*arguments, "--json", expect=None).stdout)["data"]
+
+    def plan(self, beads: list[dict[str, Any]]) -> None:
+        path = self.folder.parent / "plan.json"
+        path.write_text(json.dumps({"beads": beads}))
+        self.nobrakes("plan", "apply", str(path), "--live")
+
+    def landed(self) -> dict[str, str]:
+        """Commit to bead, for every commit that the run put on main, oldest first."""
+        log = self.git("log", "--reverse", "--format=%H %(trailers:key=Bead,valueonly,separator=%x2C)", "main")
+        return {line.split()[0]: line.split()[1] for line in log.splitlines() if len(line.split()) == 2}
+
+    def assert_main_is_green_at_every_commit(self, scratch: Path) -> None:
+        self.git("clone", "-q", "--shared", str(self.folder), str(scratch))
+        for commit in self.landed():
+            subprocess.run(["git", "checkout", "-q", commit], cwd=scratch, check=True)
+            done = subprocess.run(["sh", "tests/run.sh"], cwd=scratch, capture_output=True, text=True)
+            assert done.returncode == 0, f"{commit} fails alone:\n{done.stdout}{done.stderr}"
+        self.git("fsck", "--no-dangling", "--no-progress")
+
+    def orphans(self) -> list[str]:
+        """Command lines of living processes that a run of this project started."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                environ = Path("/proc", pid, "environ").read_bytes()
+                line = Path("/proc", pid, "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if b"NOBRAKES_RUN=" in environ and str(self.folder).encode() in environ + line.encode():
+                found.append(f"{pid}: {line}")
+        return found
