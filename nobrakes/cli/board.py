@@ -1,4 +1,4 @@
-"""Seeing where things are: status, board, list, show, ready, history, reviews."""
+"""Seeing where things are: list, show, ready."""
 
 from typing import Annotated, Any
 
@@ -9,7 +9,7 @@ from . import beadtext
 from .opened import BeadId, known, opened
 from .output import Output, plain
 from .screen import Screen, table
-from .text import count, one_line
+from .text import one_line
 
 LINES = 200
 Label = Annotated[list[str] | None, typer.Option("--label", "-l", help="Only with this label; may be repeated.")]
@@ -106,48 +106,3 @@ def ready(
 def _explained(explained: Any, screen: Screen) -> str:
     rows = [(e.bead, "ready" if e.ready else "waits", "; ".join(map(str, e.reasons))) for e in explained]
     return table(("BEAD", "", "WHY"), rows, screen) or "no bead"
-
-
-def status() -> Output:
-    """The whole repository on one screen: what is done, who works, what waits for you."""
-    from ..operations import views
-
-    with opened() as app:
-        found = views.status(app)
-    return Output(plain(found), lambda screen: _status(found, screen))
-
-
-def _status(found: Any, screen: Screen) -> str:
-    raise NotImplementedError(found, screen)
-
-
-def board() -> Output:
-    """The beads in columns, by where they are."""
-    from ..operations import views
-
-    with opened() as app:
-        columns = views.board(app.store)
-
-    def text(screen: Screen) -> str:
-        raise NotImplementedError(columns, screen)
-
-    return Output(plain(columns), text)
-
-
-def history(bead: BeadId) -> Output:
-    """Every attempt on a bead: who, how it ended, what was learnt."""
-    from ..operations import views
-
-    with opened() as app:
-        known(app.store, bead)
-        found = views.history(app.store, bead)
-    return Output(plain(found), lambda screen: count(len(found), "attempt"))
-
-
-def reviews(limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
-    """What the Reviewer merged and rejected, newest first, with what the checks said."""
-    from ..operations import views
-
-    with opened() as app:
-        found = views.reviews(app.store, limit)
-    return Output(plain(found), lambda screen: count(len(found), "review"))

@@ -18,7 +18,7 @@ def escalations(all: Annotated[bool, typer.Option("--all", help="The resolved on
     from ..operations import desk
 
     with opened() as app:
-        found = desk.escalations(app.store, open_only=not all)
+        found = desk.escalations(app.store, all=all)
         now = app.store.now()
 
     def text(screen: Screen) -> str:
@@ -75,7 +75,7 @@ def answer(number: Number, text: Annotated[str, typer.Argument(help="The answer;
     from ..operations import desk
 
     with opened() as app:
-        found = desk.answer(app.store, number, text_or_stdin(text, "answer"), actor=actor())
+        found = desk.answer(app.store, number, text_or_stdin(text, "answer"), actor=actor(), places=app.places)
     return said(plain(found), f"escalation {number} is answered" + (f"; {found.bead} goes on" if found.bead else ""))
 
 
@@ -98,5 +98,5 @@ def resolve(
     if len(chosen) != 1:
         raise UsageError("say how to resolve it, in one way", "Use one of --retry, --cancel, --done, --dismiss.")
     with opened() as app:
-        found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor())
+        found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), places=app.places)
     return said(plain(found), f"escalation {number} is resolved: {chosen[0]}")

@@ -6,24 +6,35 @@ Everything here only reads, and returns values; texts for people are made by the
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..config import Config
-from ..core.attempt import Attempt
 from ..core.bead import CLOSED, WORKING, BeadType, Role, Status
 from ..core.board import Limits
 from ..core.escalations import Escalation
-from ..core.events import Event, Kind
 from ..core.graph import Why, explain
 from ..core.links import Node
-from ..core.outcomes import Outcome
+from ..host.locks import holder
 from ..places import Places
 from ..ports import Store
 from . import control
-from .daemonstate import daemon_pid
+from .drawing import graph, graph_view
+from .histories import BeadHistory, Review, history, reviews
+
+__all__ = [
+    "BeadHistory",
+    "BoardView",
+    "Review",
+    "StatusView",
+    "board",
+    "counts",
+    "graph",
+    "graph_view",
+    "history",
+    "reviews",
+    "status",
+]
 
 COLUMNS = ("draft", "blocked", "ready", "working", "review", "escalated", "done", "cancelled")
-PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +149,7 @@ def status(store: Store, places: Places, config: Config) -> StatusView:
     limits = control.limits(store, config)
     return StatusView(
         config.main,
-        daemon_pid(places),
+        holder(places.lock),
         bool(store.setting(control.PAUSED)),
         bool(store.setting(control.STOPPING)),
         counts(store),
@@ -164,61 +175,3 @@ def board(store: Store) -> BoardView:
             Card(node.id, node.title, node.type, node.priority, node.status, node.epic, node.assignee, reasons)
         )
     return BoardView({name: tuple(cards) for name, cards in columns.items()}, _working(store, nodes))
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """One attempt of the Reviewer. `results` are its checks as JSON values, the last validation."""
-
-    attempt: int
-    bead: str
-    title: str
-    outcome: Outcome | None
-    started_at: float
-    ended_at: float | None
-    detail: str
-    step: str
-    commit: str | None
-    results: tuple[Mapping[str, Any], ...]
-
-
-def review_of(attempt: Attempt, title: str, merged: str | None) -> Review:
-    """An attempt of the Reviewer as a review."""
-    results = attempt.data.get("results")
-    return Review(
-        attempt.id,
-        attempt.bead,
-        title,
-        attempt.outcome,
-        attempt.started_at,
-        attempt.ended_at,
-        attempt.detail,
-        str(attempt.data.get("step", "")),
-        merged if attempt.outcome is Outcome.COMPLETED else None,
-        tuple(results) if isinstance(results, list | tuple) else (),
-    )
-
-
-def reviews(store: Store, limit: int = 20) -> list[Review]:
-    """The newest reviews first, with what the checks said."""
-    found: list[Review] = []
-    for event in _backwards(store, Kind.REVIEW_STARTED):
-        if event.bead is None or event.attempt is None:
-            continue
-        bead = store.bead(event.bead)
-        found.append(review_of(store.attempt(event.attempt), bead.title, bead.merged_commit))
-        if len(found) >= limit:
-            break
-    return found
-
-
-def _backwards(store: Store, kind: Kind) -> list[Event]:
-    """Every event of the kind, newest first."""
-    found: list[Event] = []
-    after = 0
-    while True:
-        page = store.events(after, PAGE)
-        found += [event for event in page if event.kind is kind]
-        if len(page) < PAGE:
-            return found[::-1]
-        after = page[-1].seq

@@ -1,0 +1,207 @@
+"""The door to the facts: beads, attempts, escalations, the machine's settings."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..core.attempt import Attempt, AttemptLog, Run
+from ..core.bead import Bead, Dependency, Role, Status
+from ..core.board import Board, Limits
+from ..core.escalations import Escalation, EscalationType
+from ..core.events import Event, Kind
+from ..core.links import Node
+from ..core.outcomes import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class NewEscalation:
+    """An escalation about to be filed."""
+
+    type: EscalationType
+    title: str
+    detail: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    hypothesis: str = ""
+
+
+class Store(Protocol):
+    """Facts about beads, attempts, escalations; every change is one transaction with its event."""
+
+    def now(self) -> float:
+        """The store's clock; leases are measured by it alone."""
+        ...
+
+    def close(self) -> None:
+        """Release the database."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Several calls as one transaction: all of them, or none when an error leaves the block."""
+        ...
+
+    # the graph
+    def put(self, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
+        """Add beads (any status) and dependencies in one transaction. Deadlock, BadBead: nothing written."""
+        ...
+
+    def change(self, bead: str, fields: Mapping[str, Any], actor: str) -> Bead:
+        """Set content fields of Bead by name; NoSuchBead, BadBead, Deadlock (for `epic`)."""
+        ...
+
+    def add_dependency(self, dependency: Dependency, actor: str) -> None:
+        """Add one dependency; Deadlock names the circle, NoSuchBead a missing end."""
+        ...
+
+    def remove_dependency(self, dependency: Dependency, actor: str) -> None:
+        """Remove one dependency; nothing happens when it is not there."""
+        ...
+
+    def bead(self, bead: str) -> Bead:
+        """One bead, whole; NoSuchBead."""
+        ...
+
+    def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
+        """Beads by id order; no filter means all of them."""
+        ...
+
+    def nodes(self) -> list[Node]:
+        """Every bead without its texts, by id order: for questions about the whole graph."""
+        ...
+
+    def dependencies(self, bead: str | None = None) -> list[Dependency]:
+        """All dependencies, or those that touch `bead` at either end; sorted."""
+        ...
+
+    def ready(self, limit: int) -> list[Bead]:
+        """The first `limit` ready beads in the Assigner's order."""
+        ...
+
+    # the life of a bead
+    def record(self, event: Event) -> Bead | None:
+        """Append the event; a moving kind advances its bead by the table. NotAllowed moves nothing.
+
+        `data` keys with meaning: held {reason} / released, deferred {until}, resolved {to}. A person's
+        cancel or done_by_hand also ends an open attempt (outcome cancelled) and raises the fence.
+        """
+        ...
+
+    def approve(self, beads: Sequence[str], actor: str) -> None:
+        """Make drafts live, all or none."""
+        ...
+
+    def open_attempt(
+        self, bead: str, role: Role, agent: str, names: Sequence[str], lease_seconds: float, base: str | None
+    ) -> Attempt | None:
+        """Claim a ready bead for a role: name, lease, fence + 1, token, status moved, event. None: lost the race.
+
+        A REVIEWER claim needs status needs_review and takes the name "Reviewer"; it needs no readiness.
+        """
+        ...
+
+    def close_attempt(
+        self,
+        attempt: Attempt,
+        kind: Kind,
+        outcome: Outcome,
+        *,
+        detail: str = "",
+        head: str | None = None,
+        log: AttemptLog | None = None,
+        data: Mapping[str, Any] | None = None,
+        counts: bool = False,
+        retry_at: float | None = None,
+        escalation: NewEscalation | None = None,
+        merged_commit: str | None = None,
+    ) -> Bead:
+        """End the attempt, advance the bead by `kind`, free the lock, file the escalation: one transaction.
+
+        With an escalation whose type stops beads the bead then moves to escalated and remembers the status
+        that `kind` gave it. Stale when the attempt is not open any more.
+        """
+        ...
+
+    def journal(self, attempt: int, data: Mapping[str, Any]) -> None:
+        """Replace the attempt's `data` (the review's journal, the agent's session)."""
+        ...
+
+    def attempt(self, attempt: int) -> Attempt:
+        """One attempt."""
+        ...
+
+    def attempts(self, bead: str) -> list[Attempt]:
+        """All attempts of a bead, oldest first."""
+        ...
+
+    def renew(self, attempts: Sequence[int], lease_seconds: float) -> None:
+        """Prolong leases, when less than two thirds are left."""
+        ...
+
+    # child processes
+    def plan_run(self, run: Run) -> None:
+        """Remember that a child is about to be started."""
+        ...
+
+    def update_run(self, run: str, **fields: Any) -> None:
+        """Set fields of Run by name."""
+        ...
+
+    def end_run(self, run: str) -> None:
+        """Forget the child: its end has been dealt with."""
+        ...
+
+    def runs(self) -> list[Run]:
+        """The children that are planned or alive, as far as the store knows."""
+        ...
+
+    # people
+    def escalate(self, new: NewEscalation, bead: str | None, attempt: int | None, actor: str) -> Escalation:
+        """File an escalation, or return the open one that is the same. Types that stop beads stop it,
+        except while an attempt works on it (then the attempt's end does)."""
+        ...
+
+    def escalations(self, open_only: bool = True) -> list[Escalation]:
+        """Escalations; the open ones sorted by how many unfinished beads wait behind them, most first."""
+        ...
+
+    def escalation(self, number: int) -> Escalation:
+        """One escalation; NoSuchEscalation."""
+        ...
+
+    def answer(self, number: int, text: str, actor: str) -> Escalation:
+        """Answer and resolve, exactly once: NotAllowed the second time. The bead goes back to `return_to`."""
+        ...
+
+    def resolve(self, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:
+        """Resolve; the bead goes back (failures 0), once its last stopping escalation is resolved."""
+        ...
+
+    # agents
+    def door(self, token: str) -> Attempt:
+        """The open attempt that the token speaks for; Stale when there is none."""
+        ...
+
+    # the machine
+    def board(self, limits: Limits, front: int = 64) -> Board:
+        """The deciders' snapshot, in one read transaction."""
+        ...
+
+    def setting(self, key: str) -> str | None:
+        """A small fact of the machine (paused, name cursor, limits changed at run time)."""
+        ...
+
+    def set_setting(self, key: str, value: str | None) -> None:
+        """Set or remove it."""
+        ...
+
+    def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
+        """The recorded results of a validation that passed, by its key; None: it has to be run."""
+        ...
+
+    def save_validation(self, tree: str, contract: str, results: Mapping[str, Any]) -> None:
+        """Remember a validation that passed."""
+        ...
+
+    def events(self, after: int = 0, limit: int = 1000, bead: str | None = None) -> list[Event]:
+        """Events with a greater seq, oldest first."""
+        ...
