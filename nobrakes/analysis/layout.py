@@ -105,7 +105,9 @@ def layout(picture: Picture) -> Layout:
         for number in range(1, len(rows)) if forward else range(len(rows) - 2, -1, -1):
             beside = {id_: place for place, id_ in enumerate(rows[number - 1 if forward else number + 1])}
             neighbours = graph.predecessors if forward else graph.successors
-            rows[number] = _by_median(rows[number], {id_: [beside[n] for n in neighbours(id_) if n in beside] for id_ in rows[number]})
+            rows[number] = _by_median(
+                rows[number], {id_: [beside[n] for n in neighbours(id_) if n in beside] for id_ in rows[number]}
+            )
     return Layout(tuple(tuple(row) for row in rows))
 
 

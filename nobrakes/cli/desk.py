@@ -1,14 +1,19 @@
 """The Decision Desk: what waits for a person, costliest first."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..core.bead import Status
 from ..core.errors import UsageError
 from .opened import actor, opened, text_or_stdin
 from .output import Output, dumps, plain, said
 from .screen import Screen, paragraph, table
 from .text import age, count, one_line
+
+if TYPE_CHECKING:
+    from ..core.escalations import Escalation
+    from ..ports import Store
 
 Number = Annotated[int, typer.Argument(metavar="N", help="The escalation's number.")]
 
@@ -76,7 +81,18 @@ def answer(number: Number, text: Annotated[str, typer.Argument(help="The answer;
 
     with opened() as app:
         found = desk.answer(app.store, number, text_or_stdin(text, "answer"), actor=actor(), places=app.places)
-    return said(plain(found), f"escalation {number} is answered" + (f"; {found.bead} goes on" if found.bead else ""))
+        then = _then(app.store, found)
+    return said(plain(found), f"escalation {number} is answered{then}")
+
+
+def _then(store: "Store", decided: "Escalation") -> str:
+    """What became of the bead: one that several escalations stop waits for the last of them."""
+    if decided.bead is None:
+        return ""
+    others = [str(e.id) for e in store.escalations() if e.bead == decided.bead]
+    if others and store.bead(decided.bead).status is Status.ESCALATED:
+        return f"; {decided.bead} still waits for {', '.join(others)}"
+    return f"; {decided.bead} is {store.bead(decided.bead).status.value}"
 
 
 def resolve(
@@ -99,4 +115,5 @@ def resolve(
         raise UsageError("say how to resolve it, in one way", "Use one of --retry, --cancel, --done, --dismiss.")
     with opened() as app:
         found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), places=app.places)
-    return said(plain(found), f"escalation {number} is resolved: {chosen[0]}")
+        then = _then(app.store, found)
+    return said(plain(found), f"escalation {number} is resolved: {chosen[0]}{then}")

@@ -22,14 +22,14 @@ def graph(
 
     Example: nobrakes graph --format svg -o graph.svg
     """
-    from ..operations import views
+    from ..operations import drawing
 
     if format not in FORMATS:
         raise UsageError(f"'{one_line(format)[:40]}' is not a format", f"Use one of: {', '.join(FORMATS)}.")
     with opened() as app:
         if epic is not None:
             known(app.store, epic)
-        drawn = views.graph(app.store, format=format, epic=epic)
+        drawn = drawing.graph(app.store, format=format, epic=epic)
     if output is None:
         return said({"format": format, "graph": drawn}, drawn)
     try:

@@ -1,6 +1,7 @@
 """Watching `run`: a picture that is redrawn on a terminal, one line an event elsewhere.
 
-1. Both are Views of the loop. What they show is read from the event log and the board, never kept beside them.
+1. Both are Views of the loop and its notifiers, so that a notice does not fall into the picture. What they
+   show is read from the event log and the board, never kept beside them.
 2. The picture is redrawn once a second by a thread that touches no store; the loop hands it what it needs.
 """
 
@@ -16,6 +17,7 @@ from ..core.bead import Role
 from ..core.board import Board
 from ..core.events import Event
 from ..core.reviewer import Journal
+from ..ports import Notice
 from . import happenings
 from .output import write
 from .screen import Screen, screen_of
@@ -54,12 +56,23 @@ class Titles:
         return self._names[attempt]
 
     def line(self, event: Event, width: int) -> str:
-        """The event with its title and its name."""
-        return happenings.as_line(event, self.of(event.bead), self.name(event.attempt), width)
+        """The event with its title, and with the worker's name where the machine speaks of one."""
+        name = self.name(event.attempt) if event.actor == Event(event.kind).actor else ""
+        return happenings.as_line(event, self.of(event.bead), name, width)
+
+
+def said(notice: Notice) -> str:
+    """A notice as one line."""
+    bead = f"{notice.bead}: " if notice.bead else ""
+    return ("! " if notice.urgent else "") + bead + one_line(notice.text)
 
 
 class Quiet:
-    """Shows nothing: with --json the result at the end is all."""
+    """Shows nothing on stdout: with --json the result at the end is all. Notices go to stderr."""
+
+    def tell(self, notice: Notice) -> None:
+        """Say it where no program reads JSON."""
+        sys.stderr.write(said(notice) + "\n")
 
     def event(self, event: Event) -> None:
         """Nothing."""
@@ -73,6 +86,10 @@ class Plain:
 
     def __init__(self, store: "Store") -> None:
         self._titles = Titles(store)
+
+    def tell(self, notice: Notice) -> None:
+        """Print it."""
+        write(said(notice))
 
     def event(self, event: Event) -> None:
         """Print it."""
@@ -105,6 +122,15 @@ class Picture:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
+        self._draw()
+
+    def tell(self, notice: Notice) -> None:
+        """Leave it above the picture, where it stays."""
+        with self._lock:
+            line = screen_of(sys.stdout).paint(said(notice), "red" if notice.urgent else "")
+            sys.stdout.write((f"\x1b[{self._drawn}A\x1b[J" if self._drawn else "") + line + "\n")
+            sys.stdout.flush()
+            self._drawn = 0
         self._draw()
 
     def event(self, event: Event) -> None:

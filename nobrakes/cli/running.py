@@ -13,6 +13,12 @@ from .text import count
 
 if TYPE_CHECKING:
     from ..app import App
+    from ..core.attempt import Attempt
+    from ..core.board import Board
+
+INTERRUPTED = 130
+NARROWEST = 40
+SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]
 
@@ -41,40 +47,42 @@ def run(
     Ends with 0 when every bead is done, with 40 when some wait for a person. Ctrl-C stops the agents in order
     and keeps their work; a second Ctrl-C ends at once and leaves them to the next run.
     """
-    from ..app import serve
-
     with opened() as app:
         if doers is not None:
             from ..operations import control
 
             control.set_limits(app.store, {"doers": str(doers)}, actor=actor(), places=app.places)
-        _serve(app, as_json, until_idle, serve)
+        board = _serve(app, as_json, until_idle)
         found = counts(app)
         waiting = app.store.escalations()
-    unsettled = bool(waiting) or any(found.get(word) for word in ("escalated", "blocked", "held"))
-    data: dict[str, Any] = {"counts": found, "escalations": [e.id for e in waiting], "settled": not unsettled}
+        # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
+        interrupted = board.stopping and not app.store.setting("stopping")
+    settled = not any(number for name, number in found.items() if name not in SETTLED)
+    data: dict[str, Any] = {"counts": found, "escalations": [e.id for e in waiting], "settled": settled}
 
     def text(screen: Screen) -> str:
-        out = sentence(found)
-        if waiting:
-            out += f"\n{count(len(waiting), 'escalation')} for you: nobrakes escalations"
-        return out
+        out = [sentence(found)]
+        out += [f"{count(len(waiting), 'escalation')} for you: nobrakes escalations"] if waiting else []
+        out += [f"{count(found['draft'], 'draft')} to approve: nobrakes commit-strategy"] if found["draft"] else []
+        return "\n".join(out)
 
-    return Output(data, text, Unsettled.code if unsettled else 0)
+    return Output(data, text, INTERRUPTED if interrupted else 0 if settled else Unsettled.code)
 
 
-def _serve(app: "App", as_json: bool, until_idle: bool, serve: Any) -> None:
+def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
+    from ..app import serve
     from .live import Picture, Plain, Quiet
 
     if as_json:
-        serve(app, Quiet(), until_idle=until_idle)
-    elif sys.stdout.isatty() and screen_of(sys.stdout).width >= 40:
-        from ..operations import sessions
+        quiet = Quiet()
+        return serve(app, quiet, until_idle=until_idle, notifier=quiet)
+    if not sys.stdout.isatty() or screen_of(sys.stdout).width < NARROWEST:
+        lines = Plain(app.store)
+        return serve(app, lines, until_idle=until_idle, notifier=lines)
+    from ..operations import sessions
 
-        def last_line(attempt: Any) -> str:
-            return sessions.last_line(app.places, attempt)
+    def last_line(attempt: "Attempt") -> str:
+        return sessions.last_line(app.places, attempt)
 
-        with Picture(app.store, last_line, lambda: sentence(counts(app))) as view:
-            serve(app, view, until_idle=until_idle)
-    else:
-        serve(app, Plain(app.store), until_idle=until_idle)
+    with Picture(app.store, last_line, lambda: sentence(counts(app))) as picture:
+        return serve(app, picture, until_idle=until_idle, notifier=picture)

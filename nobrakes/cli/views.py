@@ -1,17 +1,15 @@
-"""The big pictures: status, board, one bead's history, the reviews."""
+"""The big pictures: status and board."""
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING
 
 from .moments import spoken
-from .opened import BeadId, known, opened
+from .opened import opened
 from .output import Output, plain
-from .screen import Screen, paragraph, table
+from .screen import Screen, table
 from .text import age, count, cut, one_line
 
 if TYPE_CHECKING:
-    from ..operations.views import BoardView, Review, StatusView, Worker
+    from ..operations.views import BoardView, StatusView, Worker
 
 CARDS = 12
 """So many beads of a column are shown; the others are counted."""
@@ -95,40 +93,3 @@ def _board(found: "BoardView", screen: Screen) -> str:
         out += [f"  and {len(cards) - CARDS} more"] if len(cards) > CARDS else []
         out.append("")
     return "\n".join(out).rstrip() or "no bead yet: nobrakes plan example"
-
-
-def reviews(limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
-    """What the Reviewer merged and rejected, newest first, with what the checks said."""
-    from ..operations import views
-
-    with opened() as app:
-        found = views.reviews(app.store, limit)
-    return Output(plain(found), lambda screen: "\n".join(_review(r, screen) for r in found) or "no review yet")
-
-
-def _review(review: "Review", screen: Screen) -> str:
-    end = review.outcome.value if review.outcome else f"at work: {review.step}"
-    word = f"merged as {review.commit[:12]}" if review.commit else end
-    style = "green" if review.commit else "" if review.outcome is None else "yellow"
-    title = cut(one_line(review.title), 60)
-    out = [f"{spoken(review.started_at)}  {review.bead}  {screen.paint(one_line(word), style)}  {title}"]
-    if review.detail and not review.commit:
-        out.append(paragraph(review.detail, "    "))
-    out += [f"    {_check(result)}" for result in review.results]
-    return "\n".join(out)
-
-
-def _check(result: Any) -> str:
-    counts = result.get("counts") or {}
-    tests = f", {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped" if counts else ""
-    return one_line(f"{result.get('name', '?')}: {result.get('outcome', '?')} ({result.get('reason', '')}{tests})")
-
-
-def history(bead: BeadId) -> Output:
-    """Every attempt on a bead: who, how it ended, what was learnt."""
-    from ..operations import views
-
-    with opened() as app:
-        known(app.store, bead)
-        found = views.history(app.store, bead)
-    return Output(plain(found), lambda screen: str(found))

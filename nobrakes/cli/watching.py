@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..core.bead import Role
 from ..core.errors import UsageError
 from .opened import BeadId, known, opened
 from .output import Output, dumps, plain, write
@@ -101,9 +102,12 @@ def log(
 
     with opened() as app:
         known(app.store, bead)
-        chosen = [a for a in app.store.attempts(bead) if attempt is None or a.number == attempt]
+        agents = [a for a in app.store.attempts(bead) if a.role is not Role.REVIEWER]
+        chosen = [a for a in agents if attempt is None or a.number == attempt]
         if attempt is not None and not chosen:
-            raise UsageError(f"bead {bead} has no attempt {attempt}", f"`nobrakes history {bead}` lists them.")
+            raise UsageError(
+                f"no agent worked on bead {bead} in attempt {attempt}", f"`nobrakes history {bead}` lists them."
+            )
         found: list[tuple[Any, list[Line]]] = [
             (one, list(sessions.transcript(app.store, sessions.of(app.places, one), follow=False, last=last)))
             for one in chosen

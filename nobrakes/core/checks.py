@@ -15,6 +15,10 @@ from enum import StrEnum
 from .testcounts import TestCounts
 
 
+TAIL = 20_000
+"""Characters of a command's output that are kept with its result."""
+
+
 class CheckOutcome(StrEnum):
     """What a command's ending says."""
 
@@ -70,7 +74,7 @@ def judge(end: CheckEnd, counts: TestCounts | None) -> CheckResult:
     """The outcome of one command, failing closed."""
 
     def result(outcome: CheckOutcome, reason: str) -> CheckResult:
-        return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-4000:])
+        return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:])
 
     if not end.started:
         return result(CheckOutcome.NOT_RUN, "it was not started")

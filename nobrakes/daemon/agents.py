@@ -66,12 +66,12 @@ class AgentEndings:
             close(doors, limits, attempt, Outcome.INTERRUPTED, "stopped during the red proof", head=head)
             return
         evidence = {"red_proof": as_json(results)}
-        if overall(results) in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN):
+        if not results or overall(results) is CheckOutcome.BROKEN:
             detail = "The new tests could not be run.\n" + explain(results)
             close(doors, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
             return
         base = self.validation.passed(doors.git.tree(str(attempt.data["start"])))
-        reason = why_failed("\n".join(result.tail for result in results))
+        reason = why_failed("\n".join(r.tail for r in results if r.outcome is not CheckOutcome.PASS))
         why_not = judge_red(results, counts_of(base), sum_counts(results), reason)
         if why_not is not None:
             detail = why_not + "\n" + explain(results)

@@ -14,6 +14,7 @@ from typing import Protocol
 from ..core.board import Board
 from ..core.events import Event, Kind
 from ..host.locks import DaemonLock
+from ..host.reaper import become_subreaper
 from ..host.watching import Waker
 from ..ports import Notice, Store
 from ..sandbox import none as sandbox
@@ -62,6 +63,7 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
     doors = daemon.doors
     store = doors.store
     with DaemonLock(doors.places.lock), Waker(doors.places.wake) as waker, _Signals(waker) as signals:
+        become_subreaper()
         store.set_setting(STOPPING, None)
         store.record(Event(Kind.DAEMON_STARTED, data={"pid": os.getpid()}))
         doors.notifier.tell(Notice(sandbox.describe()))

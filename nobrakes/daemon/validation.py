@@ -107,7 +107,7 @@ def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
     for result in results:
         row = asdict(result)
         row["outcome"] = result.outcome.value
-        row["tail"] = result.tail if result.outcome is not CheckOutcome.PASS else ""
+        row["tail"] = result.tail[-4000:] if result.outcome is not CheckOutcome.PASS else ""
         rows.append(row)
     return rows
 

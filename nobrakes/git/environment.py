@@ -1,7 +1,7 @@
 """The environment and configuration that git runs under: ours, never the caller's and never an agent's.
 
 1. Every GIT_* variable of the calling process is dropped, but for those that say where the human's configuration
-   is; only what stands here reaches git.
+   is, and those of networks and prompts, where no command of ours goes.
 2. PLUMBING ignores the system's and the human's configuration: object work gives the same result everywhere.
 3. CHECKOUT keeps them: files in the human's own worktree are written with the human's own filters and line ends.
 4. Hooks, background upkeep, signing and prompts are off in both.
@@ -70,16 +70,22 @@ PLUMBING: Mapping[str, str] = {
 """For objects, refs and everything that an agent had its hands on."""
 
 
-_HARMLESS = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+_HARMLESS = (
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_SSL_",
+    "GIT_HTTP_",
+    "GIT_CURL_",
+    "GIT_PROXY_",
+    "GIT_SSH",
+    "GIT_PS1_",
+    "GIT_PYTHON_",
+)
 
 
 def strays(given: Mapping[str, str]) -> list[str]:
-    """The GIT_* variables of this process that `given` does not overrule; they must not reach git."""
+    """The GIT_* variables of this process that `given` does not overrule and that must not reach git."""
     return [
-        name
-        for name in os.environ
-        if name.startswith("GIT_")
-        and not name.startswith("GIT_PYTHON_")
-        and name not in given
-        and name not in _HARMLESS
+        name for name in os.environ if name.startswith("GIT_") and name not in given and not name.startswith(_HARMLESS)
     ]

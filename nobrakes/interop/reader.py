@@ -38,8 +38,27 @@ from .words import (
 KEPT = "x_beads"
 COMPUTED = frozenset({"_type", "dependency_count", "dependent_count", "comment_count", "parent", "content_hash"})
 UNDERSTOOD = frozenset(
-    "id title description acceptance_criteria notes status priority issue_type assignee estimated_minutes labels "
-    "dependencies created_at updated_at closed_at close_reason defer_until metadata x_nobrakes".split()
+    [
+        "id",
+        "title",
+        "description",
+        "acceptance_criteria",
+        "notes",
+        "status",
+        "priority",
+        "issue_type",
+        "assignee",
+        "estimated_minutes",
+        "labels",
+        "dependencies",
+        "created_at",
+        "updated_at",
+        "closed_at",
+        "close_reason",
+        "defer_until",
+        "metadata",
+        "x_nobrakes",
+    ]
 )
 MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 

@@ -158,9 +158,7 @@ class File(BaseModel):
     beads: tuple[Node, ...]
 
 
-_NOT_FIELDS = frozenset(
-    {"id", "key", "needs", "related", "discovered_from", "status", "hold", "defer_until"}
-)
+_NOT_FIELDS = frozenset({"id", "key", "needs", "related", "discovered_from", "status", "hold", "defer_until"})
 _MAY_BE_NULL = frozenset({"epic", "estimate"})
 
 

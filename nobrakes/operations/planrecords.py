@@ -38,5 +38,3 @@ def _node(bead: Bead, where: str, edges: defaultdict[tuple[str, DependencyType],
         bead.defer_until,
         {name: getattr(bead, name) for name in _FACTS if getattr(bead, name) not in (None, "", 0.0)},
     )
-
-

@@ -31,9 +31,7 @@ def explain(store: Store, ids: Collection[str] | None = None) -> list[Explained]
         if id_ not in found:
             raise NoSuchBead(f"there is no bead '{id_[:80]}'")
     return [
-        Explained(
-            id_, one.ready, tuple(r.text for r in one.reasons), tuple(r.why.value for r in one.reasons)
-        )
+        Explained(id_, one.ready, tuple(r.text for r in one.reasons), tuple(r.why.value for r in one.reasons))
         for id_, one in found.items()
         if not ids or id_ in ids
     ]

@@ -170,7 +170,9 @@ def board(store: Store) -> BoardView:
     for node in sorted(nodes.values(), key=lambda n: (n.priority, n.id)):
         if node.type == BeadType.EPIC:
             continue
-        reasons = tuple(reason.text for reason in explained[node.id].reasons if reason.why not in (Why.DONE, Why.CANCELLED))
+        reasons = tuple(
+            reason.text for reason in explained[node.id].reasons if reason.why not in (Why.DONE, Why.CANCELLED)
+        )
         columns[column(node, explained[node.id].ready)].append(
             Card(node.id, node.title, node.type, node.priority, node.status, node.epic, node.assignee, reasons)
         )

@@ -141,9 +141,15 @@ def close_attempt(
                 current.id,
             ),
         )
-        told = {"outcome": outcome.value, "name": current.name, "number": current.number, "detail": detail[:2000]}
-        if merged_commit is not None:
-            told["commit"] = merged_commit
+        told = {
+            "outcome": outcome.value,
+            "detail": detail[:500],
+            "role": current.role.value,
+            "name": current.name,
+            "number": current.number,
+            "head": head or current.head,
+            "merged_commit": merged_commit,
+        }
         events.append(db, now, kind, bead.id, "nobrakes", told, current.id)
         changes: dict[str, Any] = {
             "status": status.value,

@@ -54,6 +54,13 @@ def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -
         before = planning.bead(db, bead_id)
         after = replace(before, **changes)
         check_bead(after)
+        differing = {
+            name: {"before": _plain(getattr(before, name)), "after": _plain(getattr(after, name))}
+            for name in sorted(changes)
+            if getattr(before, name) != getattr(after, name)
+        }
+        if not differing:
+            return before
         after = replace(after, status=_status_after(db, before, after))
         texts = rows.text_values(after)
         moving.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
@@ -65,10 +72,7 @@ def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -
         if before.type != after.type:
             levels.refresh(db, (row[0] for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead_id,))))
             circles.refuse_circles(db)
-        old = rows.state_values(before) | rows.text_values(before)
-        new = state | texts
-        data = {name: {"from": old[name], "to": new[name]} for name in sorted(changes) if old[name] != new[name]}
-        events.append(db, now, Kind.CHANGED, bead_id, actor, data)
+        events.append(db, now, Kind.CHANGED, bead_id, actor, {"fields": differing})
         return planning.bead(db, bead_id)
 
 
@@ -94,3 +98,7 @@ def _status_after(db: Database, before: Bead, after: Bead) -> Status:
         if not after.needs_tests or not tried:
             return first_status(after)
     return before.status
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

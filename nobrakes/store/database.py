@@ -80,12 +80,9 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[None]:
         """One transaction that writes: all of it or nothing. Inside another one it is a part of that."""
-        with self.errors():
-            if self.connection.in_transaction:
-                yield
-                return
-            with self._transaction("BEGIN IMMEDIATE"):
-                yield
+        inner = self.connection.in_transaction
+        with self.errors(), self._savepoint() if inner else self._transaction("BEGIN IMMEDIATE"):
+            yield
 
     @contextmanager
     def read(self) -> Iterator[None]:
@@ -108,6 +105,18 @@ class Database:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
             raise
+
+    @contextmanager
+    def _savepoint(self) -> Iterator[None]:
+        self.connection.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK TO part")
+                self.connection.execute("RELEASE part")
+            raise
+        self.connection.execute("RELEASE part")
 
     def run(self, sql: str, values: Values = ()) -> int:
         """Execute a statement; the number of rows it changed."""

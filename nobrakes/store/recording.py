@@ -9,7 +9,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.bead import CLOSED, WORKING, Bead, Status
+from ..core.bead import CLOSED, WORKING, Bead, BeadType, Status
 from ..core.errors import NotAllowed
 from ..core.escalations import STOPS_BEAD
 from ..core.events import Event, Kind
@@ -32,28 +32,32 @@ def record(db: Database, event: Event) -> Bead | None:
             return None
         bead = whole_bead(db, event.bead)
         changes: dict[str, Any] = {}
+        data = dict(event.data)
+        attempt = event.attempt
         if event.kind in MOVING:
             changes = moved(db, bead, event.kind, event.data, now)
+            data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
+            if bead.status in WORKING:
+                attempt = end_open_attempt(db, bead, event.kind.value, now)
+                changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1}
         elif event.kind in _REMARKS:
-            changes = _REMARKS[event.kind](bead, event)
-        if event.kind in MOVING and bead.status in WORKING:
-            end_open_attempt(db, bead, event.kind.value, now)
-            changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1}
-        events.append(db, now, event.kind, bead.id, event.actor, event.data, event.attempt)
+            changes = _REMARKS[event.kind](event)
+            data |= {"before": bead.defer_until if event.kind is Kind.DEFERRED else bead.held}
+        events.append(db, now, event.kind, bead.id, event.actor, data, attempt)
         if changes:
             apply(db, bead, changes, now)
         return whole_bead(db, bead.id)
 
 
-def _held(bead: Bead, event: Event) -> dict[str, Any]:
+def _held(event: Event) -> dict[str, Any]:
     return {"held": str(event.data.get("reason") or "held")[:2000]}
 
 
-def _released(bead: Bead, event: Event) -> dict[str, Any]:
+def _released(event: Event) -> dict[str, Any]:
     return {"held": None}
 
 
-def _deferred(bead: Bead, event: Event) -> dict[str, Any]:
+def _deferred(event: Event) -> dict[str, Any]:
     until = event.data.get("until")
     return {"defer_until": None if until is None else float(until)}
 
@@ -72,6 +76,8 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float) -> dict[s
         row = db.one("SELECT open_children FROM beads WHERE id = ?", (bead.id,))
         if row[0]:
             raise NotAllowed(f"epic {bead.id} has {row[0]} open children", f"`nobrakes show {bead.id}` names them.")
+    if kind is Kind.UNDONE and bead.status in CLOSED and data.get("to") is not None:
+        status = _undone_to(bead, data["to"])
     changes: dict[str, Any] = {"status": status.value, **_closing(bead, kind, status, data, now)}
     if bead.status in CLOSED and status not in CLOSED and kind is not Kind.REVERTED:
         circles.refuse_reopening(db, bead.id)
@@ -93,19 +99,21 @@ def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> d
             "retry_at": None,
             "return_to": remembers.value if remembers else None,
         }
-        if kind is Kind.MERGED and data.get("commit"):
-            changes["merged_commit"] = data["commit"]
+        if kind is Kind.MERGED and data.get("merged_commit"):
+            changes["merged_commit"] = data["merged_commit"]
         return changes
     if bead.status in CLOSED:
-        return {
-            "closed_at": None,
-            "close_reason": "",
-            "failures": 0,
-            "return_to": None,
-            "merged_commit": None,
-            "branch_kept": False,
-        }
+        opened = {"closed_at": None, "close_reason": "", "return_to": None}
+        return opened if kind is Kind.UNDONE else opened | {"failures": 0, "merged_commit": None, "branch_kept": False}
     return {}
+
+
+def _undone_to(bead: Bead, to: Any) -> Status:
+    """Where a closed bead was before, as the event that closed it says; NotAllowed for where it cannot have been."""
+    allowed = (Status.OPEN,) if bead.type is BeadType.EPIC else RESOLVES_TO
+    if to not in (Status.DRAFT, *allowed):
+        raise NotAllowed(f"bead {bead.id} cannot go back to '{str(to)[:40]}'")
+    return Status(to)
 
 
 def resolved_to(bead: Bead, to: Any) -> Status:
@@ -123,12 +131,14 @@ def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None
     moving.move(db, bead.id, changes, now)
 
 
-def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> None:
-    """End the bead's open attempt, if it has one, as cancelled."""
-    db.run(
-        "UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE bead = ? AND outcome IS NULL",
-        (Outcome.CANCELLED.value, now, why, bead.id),
-    )
+def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | None:
+    """End the bead's open attempt as cancelled; its number in the store."""
+    row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))
+    if row is None:
+        return None
+    ended = (Outcome.CANCELLED.value, now, why, row[0])
+    db.run("UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?", ended)
+    return int(row[0])
 
 
 def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:

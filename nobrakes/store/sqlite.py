@@ -244,12 +244,20 @@ class SqliteStore:
         with self._db.read():
             return recompute.differences(self._db, self._db.now())
 
-    def repair(self) -> int:
+    def recount(self) -> int:
         """Set every derived column right; how many beads were wrong."""
         with self._db.write():
             return recompute.recompute(self._db, self._db.now())
 
     def check(self) -> list[str]:
-        """What SQLite itself finds wrong with the file; empty when it is sound."""
-        found = [str(row[0]) for row in self._db.all("PRAGMA integrity_check")]
-        return [] if found == ["ok"] else found
+        """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
+        integrity = [str(row[0]) for row in self._db.all("PRAGMA integrity_check")]
+        if integrity != ["ok"]:
+            return integrity
+        dangling = [f"a row of {row[0]} refers to {row[2]} in vain" for row in self._db.all("PRAGMA foreign_key_check")]
+        wrong = [
+            f"{bead}.{name} is {kept}, and should be {right}"
+            for bead, columns in self.differences().items()
+            for name, (kept, right) in columns.items()
+        ]
+        return dangling + wrong

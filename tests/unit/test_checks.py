@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.core.checks import Check, CheckEnd, CheckOutcome, contract_key, judge, overall, weaker
+from nobrakes.core.checks import TAIL, Check, CheckEnd, CheckOutcome, contract_key, judge, overall, weaker
 from nobrakes.core.testcounts import TestCounts
 
 PASS, FAIL, NOT_RUN, BROKEN = CheckOutcome
@@ -73,8 +73,8 @@ def test_it_passes_only_when_it_ran_to_its_end_with_0_and_no_test_failed(
 
 
 def test_only_the_end_of_a_long_output_is_kept() -> None:
-    assert judge(CheckEnd(TESTS, 1, output="x" * 9000 + "end"), None).tail.endswith("xend")
-    assert len(judge(CheckEnd(TESTS, 1, output="x" * 9000), None).tail) == 4000
+    assert judge(CheckEnd(TESTS, 1, output="x" * 90_000 + "end"), None).tail.endswith("xend")
+    assert len(judge(CheckEnd(TESTS, 1, output="x" * 90_000), None).tail) == TAIL
 
 
 def test_a_validation_is_as_bad_as_its_worst_check() -> None:
