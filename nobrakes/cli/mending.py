@@ -1,26 +1,43 @@
 """Undo, doctor, version."""
 
 import os
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core.errors import NotAllowed
+from ..core.errors import NobrakesError, NotAllowed
 from .opened import actor, opened
 from .output import Output, plain, said
 from .screen import Screen, table
 from .text import one_line
 
+if TYPE_CHECKING:
+    from ..operations.findings import Finding
+
+STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
+
 
 def undo(
     seq: Annotated[int | None, typer.Argument(metavar="SEQ", min=1, help="The step's number in `events`.")] = None,
 ) -> Output:
-    """Take the last step of a person back, or the one with this number. Undoing it again brings it back."""
+    """Take back the last step of a person, or the one with this number. Again: the one before.
+
+    A merge is taken back by a commit on main that reverts it, and only by its number.
+
+    Example: nobrakes undo
+    """
     from ..operations import undo as operation
 
     with opened() as app:
-        found = operation.undo(app, seq, actor=actor())
-    return said(plain(found), one_line(str(found)))
+        found = operation.undo(app.store, app.git, actor(), seq, app.places)
+
+    def text(screen: Screen) -> str:
+        out = [one_line(found.text)]
+        out += [f"  the revert is {found.commit}"] if found.commit else []
+        return "\n".join([*out, *(f"  its work is kept at {one_line(ref)}" for ref, _ in found.archived)])
+
+    return Output(plain(found), text)
 
 
 def doctor(
@@ -28,26 +45,40 @@ def doctor(
 ) -> Output:
     """Look for what is broken, and say how to mend it. Looking changes nothing.
 
-    Ends with 0 when everything is well, with 1 when something is not.
+    Ends with 0 when nothing is broken, with 1 when something is.
+
+    Example: nobrakes doctor --repair counters
     """
     from ..operations import doctor as operation
 
-    if repair is not None and os.environ.get("NOBRAKES_TOKEN"):
-        raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
     with opened() as app:
-        findings = operation.repair(app, repair) if repair is not None else operation.examine(app)
+        store, git = _or_none(lambda: app.store), _or_none(lambda: app.git)
+        if repair is not None:
+            if os.environ.get("NOBRAKES_TOKEN"):
+                raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
+            done = operation.repair(repair, store, git, app.places)
+            return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
+        findings = operation.examine(store, git, app.places, _or_none(lambda: app.config))
+    broken = any(finding.state == "error" for finding in findings)
+    return Output(plain(findings), lambda screen: _findings(findings, screen), 1 if broken else 0)
 
-    def text(screen: Screen) -> str:
-        rows = [(_state(f), f.name, f.message) for f in findings]
-        out = [table(("", "WHAT", "FOUND"), rows, screen)]
-        out += [f"  mend it: nobrakes doctor --repair {f.name}" for f in findings if not f.ok and f.repairable]
-        return "\n".join(out)
 
-    return Output(plain(findings), text, 0 if all(f.ok for f in findings) else 1)
+def _or_none[T](open_it: Callable[[], T]) -> T | None:
+    """What cannot be opened is what the doctor is there to explain."""
+    try:
+        return open_it()
+    except NobrakesError:
+        return None
 
 
-def _state(finding: Any) -> str:
-    return "ok" if finding.ok else "BAD"
+def _findings(findings: "list[Finding]", screen: Screen) -> str:
+    out = []
+    for finding in findings:
+        state = screen.paint(f"{finding.state:<8}", STYLES.get(finding.state, ""))
+        out.append(f"{state} {finding.name:<11} {one_line(finding.text)}")
+        if finding.repair:
+            out.append(f"         mend it: nobrakes doctor --repair {finding.repair}")
+    return "\n".join(out)
 
 
 def version() -> Output:

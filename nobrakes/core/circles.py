@@ -100,7 +100,7 @@ def _strong_parts(moments: Moments, part: Collection[int], removed: Collection[D
                 while moment not in strong:
                     strong.add(open_.pop())
                 is_open -= strong
-                if len(strong) > 1:
+                if len(strong) > 1 or any(need.what == moment for need in _inside(moments, moment, part, removed)):
                     parts.append(strong)
     return parts
 
@@ -113,7 +113,14 @@ def _best_cut(moments: Moments, part: set[int], removed: set[Dependency]) -> Dep
     if len(candidates) * edges > MAX_TRIALS:
         candidates = set(_some_circle(moments, part, inside))
     trials = sorted(candidates, key=_preference)[: max(1, MAX_TRIALS // edges)]
-    return min(trials, key=lambda cut: (_left_over(inside, cut), _preference(cut)))
+    best, least = trials[0], len(inside) + 1
+    for cut in trials:
+        left = _left_over(inside, cut)
+        if left < least:
+            best, least = cut, left
+        if not left:
+            break
+    return best
 
 
 def _preference(dependency: Dependency) -> tuple[bool, str, str]:

@@ -52,7 +52,7 @@ def detect(root: str) -> Detected:
 
 def _named(found: list[Found]) -> list[CheckSettings]:
     """The checks of every project, called by kind, with the project's word in front where there are several."""
-    checks = []
+    checks: list[CheckSettings] = []
     for one in found:
         for kind, command in one.checks:
             name = kind if len(found) == 1 else f"{one.word}-{kind}"

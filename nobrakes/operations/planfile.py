@@ -119,7 +119,8 @@ def _refuse_depth(path: str, text: str, loader: Any) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise PlanError(f"{shown(path)}:{event.start_mark.line + 1}: it is nested too deeply")
+                line = event.start_mark.line + 1 if event.start_mark else "?"
+                raise PlanError(f"{shown(path)}:{line}: it is nested too deeply")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 

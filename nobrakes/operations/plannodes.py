@@ -216,7 +216,7 @@ def _node(place: int, found: Node, raw: Any) -> PlanNode:
 
 
 def plan_of(value: Any, source: str) -> Plan:
-    """The plan in the values of a file: a mapping with `beads`, or a bare list of beads. PlanError names all problems."""
+    """The plan in a file's values: a mapping with `beads`, or a bare list of beads. PlanError names all problems."""
     if isinstance(value, list):
         value = {"beads": value}
     if not isinstance(value, dict):

@@ -33,7 +33,10 @@ _PRIVATE = ("runs", "wake", "workspaces", "scratch")
 
 @dataclass(frozen=True, slots=True)
 class InitReport:
-    """What `init` did. `created` are paths below .nobrakes; empty when all was there. `main_why` tells how it was found."""
+    """What `init` did. `created` are paths below .nobrakes, none when all was there.
+
+    `main` is the branch that work is merged into, `main_why` how it was found.
+    """
 
     places: Places
     created: tuple[str, ...]

@@ -8,7 +8,7 @@
 import random
 from collections.abc import Callable
 
-from ..core.bead import CLOSED, Bead, BeadType, Dependency, Status
+from ..core.bead import CLOSED, WORKING, Bead, BeadType, Dependency, Status
 from ..core.errors import NobrakesError
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
@@ -41,6 +41,7 @@ class People:
             (3, self.release),
             (1, self.defer),
             (2, self.cancel),
+            (2, self.change_minds),
             (1, self.finish_by_hand),
             (1, self.reopen),
             (2, self.approve),
@@ -123,6 +124,13 @@ class People:
         bead = self._some(lambda b: b.status not in CLOSED and b.type is not BeadType.EPIC)
         self.store.record(Event(Kind.CANCELLED, bead.id, actor=ME))
         return f"cancelled {bead.id}"
+
+    def change_minds(self) -> str:
+        """Cancel a bead that somebody works on, and reopen it at once."""
+        bead = self._some(lambda b: b.status in WORKING)
+        self.store.record(Event(Kind.CANCELLED, bead.id, actor=ME))
+        self.store.record(Event(Kind.REOPENED, bead.id, actor=ME))
+        return f"cancelled and reopened {bead.id}"
 
     def finish_by_hand(self) -> str:
         """Say that a bead is done, without a merge."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ..core.bead import CLOSED, BeadType, Status
-from ..core.errors import Stale
+from ..core.errors import NobrakesError, NotAllowed, Stale
 from ..core.escalations import STOPS_BEAD
 from ..core.events import Kind
 from ..core.outcomes import Outcome
@@ -88,7 +88,23 @@ def late_words_are_refused(scene: Scene) -> list[str]:
                 scene.store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
             except Stale:
                 continue
+            except NobrakesError as error:
+                wrong.append(f"attempt {attempt.id} was nearly ended twice: {error}")
+                continue
             wrong.append(f"attempt {attempt.id} of {bead.id} ended twice")
+    return wrong
+
+
+def a_question_is_answered_once(scene: Scene) -> list[str]:
+    """Who answers what was answered already is refused."""
+    wrong = []
+    for one in scene.store.escalations(open_only=False):
+        if one.resolved_at is not None:
+            try:
+                scene.store.answer(one.id, "43", "human")
+            except NotAllowed:
+                continue
+            wrong.append(f"escalation {one.id} was answered twice")
     return wrong
 
 
@@ -99,4 +115,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nothing_is_left_lying_about,
     people_were_told,
     late_words_are_refused,
+    a_question_is_answered_once,
 )

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 import time
@@ -130,11 +131,9 @@ def test_on_a_terminal_it_draws_a_picture(repository):
 
 
 def test_ctrl_c_stops_in_order_keeps_the_work_and_is_130(repository):
-    import signal
-
     repository.add("slow")
     process = repository.start("run", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until(lambda: repository.data("show", "slow")["status"] == "doing")
+    until(lambda: '"progressed"' in repository.ok("events", "--json"))
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     shown = repository.data("show", "slow")

@@ -470,3 +470,35 @@ def test_commit_files_again_when_main_moved_meanwhile(world, monkeypatch):
     commit = world.git.commit_files({"f": b"f\n"}, message())
     assert world.sh("git", "rev-parse", f"{commit}~1").strip() == moved[0]
     assert world.files(commit)["late"] == "l\n"
+
+
+def test_main_that_moves_after_the_last_look_is_lost_not_overwritten(world, begin, monkeypatch):
+    from nobrakes.git import landing
+
+    new, old = candidate(world, begin)
+    world.sh("git", "checkout", "-q", "--detach")
+    newer = world.commit_on_main({"late": "l\n"})
+    monkeypatch.setattr(landing.refs, "main", lambda place: old)
+    assert world.git.land(new, old).landing is Landing.LOST
+    monkeypatch.undo()
+    assert world.git.main() == newer
+
+
+def test_the_humans_git_cannot_come_in_between(world, begin, monkeypatch):
+    """While main and the files move, a commit of the human is refused by git itself."""
+    from nobrakes.git import refs
+
+    new, old = candidate(world, begin)
+    write(world.root, {"mine": "edited\n"})
+    refused: list[str] = []
+    real = refs.swap
+
+    def swap(*given):
+        refused.append(world.sh("git", "commit", "-qam", "now", env=ME, check=False))
+        assert world.git.main() == old
+        return real(*given)
+
+    monkeypatch.setattr(refs, "swap", swap)
+    landed(world, new, old)
+    assert len(refused) == 1
+    assert status(world) == " M mine\n"

@@ -1,0 +1,243 @@
+"""What is broken, and what mends it. Looking changes nothing; each repair is asked for by its name.
+
+1. A finding is ok, a warning (it works, but look) or an error (something does not work); `repair` names what mends it.
+2. A repair keeps a copy of what it replaces. None of them runs by itself.
+3. Each check is one function; the order below is the order of the answer, causes before effects.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from ..config import Config
+from ..core.bead import CLOSED, WORKING, DependencyType, Status
+from ..core.circles import Circle
+from ..core.errors import DaemonRunning, NobrakesError, NoMain, StoreBroken, UsageError
+from ..core.graph import Why, deadlocks, explain
+from ..host.locks import holder
+from ..places import Places
+from ..ports import Git, Store
+from . import machine
+from .findings import ERROR, OK, WARNING, Finding
+
+__all__ = ["REPAIRS", "Finding", "examine", "repair"]
+
+
+class _Checkable(Protocol):
+    """What the SQLite store offers beyond the port."""
+
+    def check(self) -> list[str]:
+        """What is wrong with file, references and derived columns."""
+        ...
+
+    def recount(self) -> int:
+        """Set every derived column right."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    store: Store | None
+    git: Git | None
+    places: Places
+    config: Config | None
+
+
+def examine(store: Store | None, git: Git | None, places: Places, config: Config | None) -> list[Finding]:
+    """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself."""
+    patient = _Patient(store, git, places, config)
+    found: list[Finding] = []
+    for look in _LOOKS:
+        found += look(patient)
+    return found
+
+
+def _git(patient: _Patient) -> Iterator[Finding]:
+    from ..git import discovery
+
+    try:
+        discovered = discovery.discover(patient.places.root)
+    except NobrakesError as error:
+        yield Finding("git", ERROR, f"{error}. {error.hint}")
+        return
+    yield Finding("git", OK, f"git {discovered.git_version}")
+    if discovered.is_partial:
+        yield Finding("git", WARNING, "this is a partial clone: workspaces lack what was never fetched")
+
+
+def _config(patient: _Patient) -> Iterator[Finding]:
+    if patient.config is None:
+        yield Finding("config", ERROR, "config.toml cannot be read: `nobrakes config --check` says why")
+        return
+    yield Finding("config", OK, "config.toml is right")
+    yield from machine.examine(patient.config)
+
+
+def _main(patient: _Patient) -> Iterator[Finding]:
+    if patient.git is None:
+        return
+    try:
+        yield Finding("main", OK, f"main is at {patient.git.main()[:12]}")
+    except NoMain as error:
+        yield Finding("main", ERROR, f"{error}. {error.hint}")
+    except NobrakesError as error:
+        yield Finding("main", ERROR, str(error))
+    archived = patient.git.archived()
+    if archived:
+        yield Finding("archive", OK, f"{len(archived)} branches are kept under refs/nobrakes/archive")
+
+
+def _database(patient: _Patient) -> Iterator[Finding]:
+    if patient.store is None:
+        kept = "the snapshot and git still hold the graph"
+        yield Finding("database", ERROR, f"the database is missing or cannot be opened; {kept}", "rebuild")
+        return
+    problems = cast(_Checkable, patient.store).check()
+    if not problems:
+        yield Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
+        return
+    counters = all(_is_counter(text) for text in problems)
+    shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
+    yield Finding("counters" if counters else "database", ERROR, shown, "counters" if counters else "rebuild")
+
+
+def _is_counter(text: str) -> bool:
+    return ", and should be " in text
+
+
+def _graph(patient: _Patient) -> Iterator[Finding]:
+    if patient.store is None:
+        return
+    nodes, dependencies = patient.store.nodes(), patient.store.dependencies()
+    circles = deadlocks(nodes, dependencies)
+    for circle in circles:
+        yield Finding("deadlock", ERROR, _told(circle))
+    if not circles:
+        yield Finding("deadlock", OK, "no beads wait for each other")
+    for bead, explained in explain(nodes, dependencies, patient.store.now()).items():
+        for reason in explained.reasons:
+            if reason.why is Why.BLOCKED_FOR_EVER:
+                yield Finding("blocked", WARNING, f"{bead} is {reason.text}")
+    holding = [node for node in nodes if node.type == "epic" and node.status is Status.OPEN]
+    children = {node.epic for node in nodes}
+    for node in holding:
+        if node.id not in children:
+            yield Finding("epic", WARNING, f"epic {node.id} has no bead: it needs shaping, or `nobrakes cancel`")
+
+
+def _told(circle: Circle) -> str:
+    around = " -> ".join((*circle.members, circle.members[0]))
+    cut = circle.cut
+    if cut.type is DependencyType.PARENT_CHILD:
+        mend = f'nobrakes edit {cut.bead} --epic ""'
+    else:
+        mend = f"nobrakes undepend {cut.bead} {cut.needs}"
+    return f"{len(circle.stuck)} beads can never start: {around} wait for each other; `{mend}` frees them"
+
+
+def _assignments(patient: _Patient) -> Iterator[Finding]:
+    store = patient.store
+    if store is None:
+        return
+    pid = holder(patient.places.lock)
+    now = store.now()
+    stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
+    if stale:
+        ids = ", ".join(b.id for b in stale[:10])
+        what = "the daemon is slow to renew" if pid else "the next daemon takes them up: nobrakes run"
+        yield Finding("leases", WARNING, f"nobody was heard of who works on {ids}; {what}")
+    yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
+
+
+def stale_workspaces(store: Store, places: Places) -> list[str]:
+    """The workspaces that no live bead works in any more."""
+    try:
+        names = sorted(os.listdir(places.workspaces))
+    except FileNotFoundError:
+        return []
+    alive = {node.id for node in store.nodes() if node.status not in (*CLOSED, Status.DRAFT)}
+    return [name for name in names if name not in alive and os.path.isdir(os.path.join(places.workspaces, name))]
+
+
+def _workspaces(patient: _Patient) -> Iterator[Finding]:
+    if patient.store is None:
+        return
+    for name in stale_workspaces(patient.store, patient.places):
+        text = f"the workspace {name} belongs to no live bead; its work is archived before it goes"
+        yield Finding("workspaces", WARNING, text, "stale-workspaces")
+
+
+def _installation(patient: _Patient) -> Iterator[Finding]:
+    yield from machine.installation()
+
+
+_LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
+    _git,
+    _config,
+    _main,
+    _database,
+    _graph,
+    _assignments,
+    _workspaces,
+    _installation,
+)
+
+
+def repair(name: str, store: Store | None, git: Git | None, places: Places) -> list[str]:
+    """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
+    if name not in REPAIRS:
+        raise UsageError(f"'{name[:40]}' is no repair", f"The repairs are: {', '.join(REPAIRS)}.")
+    pid = holder(places.lock)
+    if pid is not None and name in ("rebuild", "stale-workspaces"):
+        raise DaemonRunning(
+            f"a daemon works here (process {pid}), and it would be mended under its hands",
+            "End it in order with `nobrakes daemon stop`, then repair.",
+        )
+    return REPAIRS[name](_Patient(store, git, places, None))
+
+
+def _repair_counters(patient: _Patient) -> list[str]:
+    if patient.store is None:
+        raise StoreBroken("the database cannot be opened", "`nobrakes doctor --repair rebuild` makes it anew.")
+    return [f"{cast(_Checkable, patient.store).recount()} beads were counted anew"]
+
+
+def _repair_rebuild(patient: _Patient) -> list[str]:
+    from .rebuild import rebuild
+
+    if patient.store is not None:
+        patient.store.close()
+    made = rebuild(patient.places, patient.git)
+    lines = [f"{made.beads} beads were read from the snapshot; {len(made.merged)} of them were merged since"]
+    lines += [f"the old database is kept as {made.old}"] if made.old else []
+    return [*lines, *made.problems]
+
+
+def _repair_workspaces(patient: _Patient) -> list[str]:
+    from ..core.bead import Bead
+
+    store, git = patient.store, patient.git
+    if store is None or git is None:
+        raise StoreBroken("the database cannot be opened", "`nobrakes doctor --repair rebuild` makes it anew.")
+    known = {bead.id: bead for bead in store.beads()}
+    lines = []
+    for name in stale_workspaces(store, patient.places):
+        bead = known.get(name) or Bead(name, name)
+        git.retire(bead, bead.fence)
+        kept = ", ".join(ref for ref, _ in git.archived(name)) or "nothing in it was new"
+        lines.append(f"the workspace {name} was archived ({kept}) and removed")
+    return lines or ["there is no stale workspace"]
+
+
+def _repair_compile(patient: _Patient) -> list[str]:
+    return machine.compile_package()
+
+
+REPAIRS: dict[str, Callable[[_Patient], list[str]]] = {
+    "counters": _repair_counters,
+    "rebuild": _repair_rebuild,
+    "stale-workspaces": _repair_workspaces,
+    "compile": _repair_compile,
+}
+"""What can be mended, by name."""
