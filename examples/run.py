@@ -64,19 +64,18 @@ class Example:
             self.nobrakes("cancel", bead, "--reason", "not now")
 
     def with_agents(self, text: str) -> str:
-        """The config with the scripted agent in every role, and quick settings."""
+        """The config with the scripted agent in every role: its commented-out defaults, set."""
         command = json.dumps([sys.executable, str(EXAMPLES / "agent.py"), str(self.source)])
-        lines = []
-        for line in text.splitlines():
-            key = line.split("=")[0].strip()
-            if key in ("test_writer", "doer"):
-                line = f'{key} = "script"'
-            elif key == "command" and line.replace(" ", "") == "command=[]":
-                line = f"command = {command}"
-            elif key == "doers":
-                line = "doers = 3"
-            lines.append(line)
-        return "\n".join(lines) + "\n"
+        for default, wanted in (
+            ("doers = 4", "doers = 3"),
+            ('test_writer = "claude"', 'test_writer = "script"'),
+            ('doer = "claude"', 'doer = "script"'),
+            ("command = []", f"command = {command}"),
+        ):
+            if f"# {default}\n" not in text:
+                sys.exit(f"config.toml does not show its default: {default}")
+            text = text.replace(f"# {default}\n", f"{wanted}\n")
+        return text
 
     def decide(self) -> None:
         """What the person does at the Decision Desk."""

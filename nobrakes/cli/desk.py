@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..core.escalations import Escalation
     from ..ports import Store
 
+LEFT = ("summary", "blockers", "learnings")
 Number = Annotated[int, typer.Argument(metavar="N", help="The escalation's number.")]
 
 
@@ -58,7 +59,7 @@ def escalation(number: Number) -> Output:
         if found.hypothesis:
             out += ["", f"likely cause: {one_line(found.hypothesis)}"]
         for name, value in found.evidence.items():
-            out += ["", f"{one_line(str(name))}:", paragraph(value if isinstance(value, str) else dumps(value))]
+            out += ["", f"{one_line(str(name))}:", *_evidence(value)]
         if found.answer is not None:
             out += ["", "answer:", paragraph(found.answer)]
         if found.resolved_at is not None:
@@ -70,6 +71,24 @@ def escalation(number: Number) -> Output:
         return "\n".join(out)
 
     return Output(plain(found), text)
+
+
+def _evidence(value: object) -> list[str]:
+    """A piece of evidence: texts as they are, lists an entry a line, an attempt with what it left."""
+    if isinstance(value, str):
+        return [paragraph(value)]
+    if not isinstance(value, list | tuple):
+        return [paragraph(dumps(value))]
+    out = []
+    for entry in value:
+        if not (isinstance(entry, dict) and "attempt" in entry):
+            out.append(paragraph(entry if isinstance(entry, str) else dumps(entry)))
+            continue
+        who = f"{entry['attempt']}  {entry.get('role')} {entry.get('name')} ({entry.get('agent')})"
+        ended = f"{entry.get('outcome')}: {entry.get('detail')}"
+        out.append("  " + one_line(f"{who}: {ended}"))
+        out += [paragraph(f"{word}: {entry[word]}", "     ") for word in LEFT if entry.get(word)]
+    return out
 
 
 def answer(number: Number, text: Annotated[str, typer.Argument(help="The answer; '-' reads it from stdin.")]) -> Output:

@@ -50,7 +50,9 @@ def run(argv: "list[str]") -> "int | None":
     try:
         return _VERBS[argv[0]](argv[1:])
     except KeyboardInterrupt:
-        return 130
+        from . import main
+
+        return main.interrupted(argv)
     except Exception as error:
         from . import main
 

@@ -13,12 +13,11 @@ import typer
 
 from ..core.errors import NobrakesError, UsageError
 from .group import Result, root
-from .output import PIPE_CLOSED, Output, emit, error_envelope, write
+from .output import PIPE_CLOSED, Interrupted, Output, emit, error_envelope, write
 from .screen import screen_of
 from .text import lines
 
 BUG = 70
-INTERRUPTED = 130
 
 
 def _before(
@@ -112,6 +111,15 @@ def _usage(argv: list[str], error: typer.TyperException) -> int:
     return fail(argv, known, str(known), known.hint, known.code)
 
 
+def interrupted(argv: list[str]) -> int:
+    """Ctrl-C: no more than that is said."""
+    error = Interrupted("interrupted")
+    if _wants("--json", argv):
+        return fail(argv, error, str(error), "", error.code)
+    sys.stderr.write("\ninterrupted\n")
+    return error.code
+
+
 def failed(argv: list[str], error: Exception) -> int:
     """Turn what a command raised into text, or an envelope, and an exit code."""
     if isinstance(error, NobrakesError):
@@ -119,8 +127,7 @@ def failed(argv: list[str], error: Exception) -> int:
     if isinstance(error, typer.TyperException):
         return _usage(argv, error)
     if isinstance(error, typer.Abort):
-        sys.stderr.write("\ninterrupted\n")
-        return INTERRUPTED
+        return interrupted(argv)
     if isinstance(error, BrokenPipeError):
         return PIPE_CLOSED
     return _bug(argv, error)
@@ -137,11 +144,10 @@ def run(argv: list[str]) -> int:
             return emit(result, "", _wants("--json", argv))
         if isinstance(result, Result):
             if result.entry.streams and result.as_json:  # its lines are all there is
-                return result.output.code
+                return 0
             return emit(result.output, result.entry.words, result.as_json)
         return result if isinstance(result, int) else 0
     except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
-        return INTERRUPTED
+        return interrupted(argv)
     except Exception as error:
         return failed(argv, error)

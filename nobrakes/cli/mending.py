@@ -2,19 +2,20 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from ..core.errors import NobrakesError, NotAllowed
 from .opened import actor, opened
 from .output import Output, plain, said
-from .screen import Screen, table
+from .screen import Screen
 from .text import one_line
 
 if TYPE_CHECKING:
     from ..operations.findings import Finding
 
+T = TypeVar("T")
 STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 
 
@@ -59,11 +60,12 @@ def doctor(
             done = operation.repair(repair, store, git, app.places)
             return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
         findings = operation.examine(store, git, app.places, _or_none(lambda: app.config))
-    broken = any(finding.state == "error" for finding in findings)
-    return Output(plain(findings), lambda screen: _findings(findings, screen), 1 if broken else 0)
+    broken = [finding.name for finding in findings if not finding.ok]
+    error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how it is mended.") if broken else None
+    return Output(plain(findings), lambda screen: _findings(findings, screen), error)
 
 
-def _or_none[T](open_it: Callable[[], T]) -> T | None:
+def _or_none(open_it: Callable[[], T]) -> T | None:
     """What cannot be opened is what the doctor is there to explain."""
     try:
         return open_it()
@@ -74,7 +76,7 @@ def _or_none[T](open_it: Callable[[], T]) -> T | None:
 def _findings(findings: "list[Finding]", screen: Screen) -> str:
     out = []
     for finding in findings:
-        state = screen.paint(f"{finding.state:<8}", STYLES.get(finding.state, ""))
+        state = screen.paint(f"{finding.level:<8}", STYLES.get(finding.level, ""))
         out.append(f"{state} {finding.name:<11} {one_line(finding.text)}")
         if finding.repair:
             out.append(f"         mend it: nobrakes doctor --repair {finding.repair}")

@@ -9,10 +9,17 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
+from ..core.errors import NobrakesError
 from .screen import Screen, screen_of
 
 SECRET = frozenset(("token",))
 PIPE_CLOSED = 141  # as a shell reports a program that SIGPIPE ended
+
+
+class Interrupted(NobrakesError):
+    """Ctrl-C."""
+
+    code = 130
 
 
 class Output(NamedTuple):
@@ -20,7 +27,7 @@ class Output(NamedTuple):
 
     data: Any
     text: Callable[[Screen], str]
-    code: int = 0
+    error: NobrakesError | None = None  # why, for all that it has to show, the exit code is not 0
 
 
 def said(data: Any, text: str) -> Output:
@@ -62,16 +69,17 @@ def envelope(command: str, data: Any) -> str:
     return dumps({"ok": True, "command": command, "data": data})
 
 
-def error_envelope(command: str, error: BaseException, code: int, hint: str) -> str:
-    """The envelope of a command that did not."""
+def error_envelope(command: str, error: BaseException, code: int, hint: str, data: Any = None) -> str:
+    """The envelope of a command that did not; `data` is what it has to show all the same."""
     # a special case of an error is named by the error that is documented
     documented = (c.__name__ for c in type(error).__mro__ if c.__module__ == "nobrakes.core.errors")
-    name = next(documented, type(error).__name__)
+    name = type(error).__name__ if isinstance(error, Interrupted) else next(documented, type(error).__name__)
     found: dict[str, Any] = {"code": code, "name": name, "message": str(error), "hint": hint}
     details = getattr(error, "details", None)
     if details:
         found["details"] = details
-    return dumps({"ok": False, "command": command, "error": found})
+    more = {} if data is None else {"data": data}
+    return dumps({"ok": False, "command": command, **more, "error": found})
 
 
 def pipe_closed() -> NoReturn:
@@ -92,10 +100,13 @@ def write(text: str) -> None:
 
 def emit(output: Output, command: str, as_json: bool) -> int:
     """Show the result; the exit code."""
-    if as_json:
+    error = output.error
+    if not as_json:
+        text = output.text(screen_of(sys.stdout))
+        if text:
+            write(text)
+    elif error is None:
         write(envelope(command, output.data))
-        return output.code
-    text = output.text(screen_of(sys.stdout))
-    if text:
-        write(text)
-    return output.code
+    else:
+        write(error_envelope(command, error, error.code, error.hint, output.data))
+    return 0 if error is None else error.code

@@ -66,8 +66,13 @@ def apply(
 
 
 def propose(file: PlanFile) -> Output:
-    """File the beads of a plan as drafts. They wait for `nobrakes commit-strategy`."""
-    return _apply(file, dry_run=False, live=False, cut=False)
+    """File the beads of a plan as drafts. They wait for `nobrakes commit-strategy`; nothing else is taken."""
+    from ..operations import plans, shaping
+
+    plan = plans.read_plan(str(file))
+    with opened() as app:
+        report = shaping.propose(app.store, plan, actor())
+    return Output(plain(report), lambda screen: _report(report, screen, bool(report.new)))
 
 
 def example() -> Output:

@@ -7,7 +7,7 @@ import typer
 
 from ..core.errors import Unsettled
 from .opened import actor, opened
-from .output import Output
+from .output import Interrupted, Output
 from .screen import Screen, screen_of
 from .text import count
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..core.attempt import Attempt
     from ..core.board import Board
 
-INTERRUPTED = 130
 NARROWEST = 40
 SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
 
@@ -66,7 +65,9 @@ def run(
         out += [f"{count(found['draft'], 'draft')} to approve: nobrakes commit-strategy"] if found["draft"] else []
         return "\n".join(out)
 
-    return Output(data, text, INTERRUPTED if interrupted else 0 if settled else Unsettled.code)
+    if interrupted:
+        return Output(data, text, Interrupted("it was interrupted", "`nobrakes run` goes on where it was."))
+    return Output(data, text, None if settled else Unsettled("some beads are not done"))
 
 
 def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":

@@ -1,7 +1,8 @@
 """The Forge's conversations: shaping, reshaping, approving, and the prompts that agents get."""
 
+import os
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,15 +10,16 @@ from ..core.errors import UsageError
 from .opened import BeadId, actor, known, opened
 from .output import Output, plain, said, write
 from .screen import Screen, screen_of
-from .text import count, lines, one_line
+from .text import count, cut, lines, one_line
+
+if TYPE_CHECKING:
+    from ..operations.shaping import Strategy
 
 PrintOnly = Annotated[bool, typer.Option("--print", help="Only print the Shaper's prompt; start nothing.")]
 
 
 def shape(
-    reshape: Annotated[
-        bool, typer.Option("--reshape", help="Plan the next increment from what was escalated.")
-    ] = False,
+    reshape: Annotated[bool, typer.Option("--reshape", help="Plan the next increment from escalations.")] = False,
     print_only: PrintOnly = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the prompt as JSON; start nothing.")] = False,
 ) -> Output:
@@ -25,17 +27,29 @@ def shape(
 
     It runs in this terminal. What it proposes goes live only by `nobrakes commit-strategy`.
     """
+    from ..host.terminal import run_interactive
     from ..operations import shaping
 
     with opened() as app:
-        prompt = shaping.shaper_prompt(app, reshape=reshape)
-        if print_only or as_json or not sys.stdin.isatty():
+        overrides = os.path.join(app.places.folder, "roles")
+        prompt = shaping.shaper_prompt(app.store, app.config, "reshape" if reshape else "initial", overrides)
+        if print_only or as_json:
             return Output({"prompt": prompt}, lambda screen: "\n".join(lines(prompt)))
-        shaping.install_skills(app)
-        code = shaping.converse(app, prompt)
-        difference = shaping.difference(app.store)
-    data = {"exit": code, "drafts": plain(difference)}
-    return Output(data, lambda screen: f"{count(len(difference.drafts), 'draft')} to approve: nobrakes commit-strategy")
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise UsageError(
+                "the Shaper talks with a person, and there is no terminal here",
+                "Use a terminal, or give your own agent the text of `nobrakes shape --print`.",
+            )
+        talk = shaping.conversation(app.places, app.config, prompt)
+        shaping.install_skills(app.places, app.config.agents.shaper)
+    code = run_interactive(talk.argv, os.environ, talk.cwd)
+    with opened() as app:
+        drafts = shaping.difference(app.store).drafts
+
+    def text(screen: Screen) -> str:
+        return f"{count(len(drafts), 'draft')} to approve: nobrakes commit-strategy" if drafts else "there is no draft"
+
+    return Output({"exit": code, "drafts": plain(drafts)}, text)
 
 
 def reshape(
@@ -59,7 +73,7 @@ def commit_strategy(
     with opened() as app:
         difference = shaping.difference(app.store)
         if not difference.drafts:
-            return said({"approved": []}, "there is no draft to approve")
+            return said({"approved": [], "commit": None}, "there is no draft to approve")
         if not yes:
             if as_json or not sys.stdin.isatty():
                 raise UsageError(
@@ -68,15 +82,23 @@ def commit_strategy(
                 )
             write(_difference(difference, screen_of(sys.stdout)))
             if not typer.confirm("Let them go live?"):
-                return said({"approved": []}, "nothing was changed")
-        approved = shaping.commit_strategy(app.store, actor=actor())
-    return said({"approved": plain(approved)}, f"{count(len(approved), 'bead')} went live")
+                return said({"approved": [], "commit": None}, "nothing was changed")
+        done = shaping.commit_strategy(app.store, app.git, app.places, actor())
+    on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
+    data = {"approved": list(done.beads), "commit": done.commit}
+    return said(data, f"{count(len(done.beads), 'bead')} went live{on_main}")
 
 
-def _difference(difference: object, screen: Screen) -> str:
-    out = []
-    for draft in difference.drafts:  # type: ignore[attr-defined]
-        out.append(f"  {screen.paint('+', 'green')} {draft.id}  P{draft.priority}  {one_line(draft.title)}")
+def _difference(found: "Strategy", screen: Screen) -> str:
+    out = [
+        cut(f"  {screen.paint('+', 'green')} {draft.id}  P{draft.priority}  {one_line(draft.title)}", screen.width)
+        for draft in found.drafts
+    ]
+    for word, ids in (("changed since the last time", found.changed), ("cancelled since", found.removed)):
+        out += [f"{word}: {', '.join(ids)}"] if ids else []
+    out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
+    out += [f"ready at once: {', '.join(found.becomes_ready)}"] if found.becomes_ready else []
+    out += [f"longest chain: {' -> '.join(found.critical_path)}"] if found.critical_path else []
     return "\n".join(out)
 
 
@@ -95,5 +117,5 @@ def prompt(
         raise UsageError(f"'{one_line(role)[:40]}' is not a role with a bead", "Use test_writer or doer.")
     with opened() as app:
         known(app.store, bead)
-        text = shaping.bead_prompt(app, bead, allowed[role] if role else None)
+        text = shaping.bead_prompt(app.store, app.config, bead, allowed[role] if role else None)
     return Output({"bead": bead, "prompt": text}, lambda screen: "\n".join(lines(text)))

@@ -42,24 +42,22 @@ def circles(links: Links) -> list[Circle]:
     if len(order) == len(moments.needs):
         return []
     found: list[Circle] = []
-    rest = set(range(len(moments.needs))).difference(order)
     removed: set[Dependency] = set()
-    parts = _strong_parts(moments, rest, removed)
-    while parts:
-        part = parts.pop()
+    todo = [set(range(len(moments.needs))).difference(order)]
+    whole = {moment: part for part in _strong_parts(moments, todo[0], removed) for moment in part}
+    while todo:
+        # a cut may open other parts too, so each is split anew when its turn comes
+        part, *others = _strong_parts(moments, todo.pop(), removed) or [set()]
+        todo += others
+        if not part:
+            continue
         cut = _best_cut(moments, part, removed)
         edges = _around(moments, part, removed, cut)
-        found.append(
-            Circle(
-                tuple(dict.fromkeys(bead for edge in edges for bead in (edge.bead, edge.needs))),
-                tuple(edges),
-                cut,
-                _stuck(moments, part),
-            )
-        )
+        members = tuple(dict.fromkeys(bead for edge in edges for bead in (edge.bead, edge.needs)))
+        found.append(Circle(members, tuple(edges), cut, _stuck(moments, part | _also_cut(moments, whole, cut))))
         removed.add(cut)
-        parts += _strong_parts(moments, part, removed)
-    return sorted(found, key=lambda circle: (circle.members, circle.edges))
+        todo.append(part)
+    return sorted(found, key=lambda circle: (circle.members, _preference(circle.cut)))
 
 
 def _inside(moments: Moments, moment: int, part: Collection[int], removed: Collection[Dependency]) -> list[Need]:
@@ -166,6 +164,16 @@ def _path(inside: dict[int, list[Need]], source: int, target: int) -> list[Need]
     while way[-1].of != source:
         way.append(came[way[-1].of])
     return way[::-1]
+
+
+def _also_cut(moments: Moments, whole: dict[int, set[int]], cut: Dependency) -> set[int]:
+    """The strong parts that the cut's dependency runs in: a parent-child one is an edge of two."""
+    found: set[int] = set()
+    for moment in (moments.start(cut.bead), moments.done(cut.needs)):
+        for need in moments.needs[moment]:
+            if need.by == cut and moment in whole and need.what in whole[moment]:
+                found |= whole[moment]
+    return found
 
 
 def _stuck(moments: Moments, part: set[int]) -> tuple[str, ...]:

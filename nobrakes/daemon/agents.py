@@ -12,13 +12,12 @@ from ..core.bead import Bead, Role
 from ..core.board import Limits
 from ..core.boundaries import violations
 from ..core.checks import CheckOutcome, overall
-from ..core.escalations import EscalationType
 from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.redproof import judge_red
 from ..core.testcounts import why_failed
 from ..ports import StepEnd
-from .closing import close
+from .closing import close, has_asked
 from .doors import Doors
 from .launch import STEP, tests_pin
 from .validation import Validation, as_json, counts_of, explain, sum_counts
@@ -119,15 +118,9 @@ class AgentEndings:
         clean_end = verdict.outcome in _BY_WORDS
         if said and clean_end:
             verdict = Verdict(Outcome(said), verdict.detail)
-        if clean_end and verdict.outcome is not Outcome.COMPLETED and self._asked(attempt):
+        if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.doors, attempt):
             verdict = Verdict(Outcome.BLOCKED, "waits for an answer")
         return verdict, log
-
-    def _asked(self, attempt: Attempt) -> bool:
-        return any(
-            e.type is EscalationType.QUESTION and e.attempt == attempt.id and e.resolved_at is None
-            for e in self.doors.store.escalations()
-        )
 
     def _fault(self, bead: Bead, role: Role, start: str, head: str | None) -> tuple[Outcome, str] | None:
         """Why a tree that was handed in as complete is not taken."""

@@ -60,6 +60,7 @@ def close(
     retry_at = None
     if consequence.backoff:
         retry_at = store.now() + retry_after(outcome, repeats)
+    asked = outcome is Outcome.BLOCKED and has_asked(doors, attempt)
     return store.close_attempt(
         attempt,
         kind or GOES_BACK[attempt.role],
@@ -69,7 +70,14 @@ def close(
         log=log,
         counts=consequence.counts,
         retry_at=retry_at,
-        escalation=_escalation(bead, past, attempt, outcome, detail, log, limits, repeats, evidence or {}),
+        escalation=_escalation(bead, past, attempt, outcome, detail, log, limits, repeats, evidence or {}, asked),
+    )
+
+
+def has_asked(doors: Doors, attempt: Attempt) -> bool:
+    """Whether the attempt's own question is open: then nothing has to be asked for it."""
+    return any(
+        e.type is EscalationType.QUESTION and e.attempt == attempt.id for e in doors.store.escalations(open_only=True)
     )
 
 
@@ -94,6 +102,7 @@ def _escalation(
     limits: Limits,
     repeats: int,
     evidence: Mapping[str, Any],
+    asked: bool,
 ) -> NewEscalation | None:
     consequence = TABLE[outcome]
     attempts = [a if a.id != attempt.id else _ended(a, outcome, detail, log) for a in past]
@@ -109,7 +118,7 @@ def _escalation(
     if consequence.counts and escalations.too_many_failures(bead.failures + 1, limits.max_failures):
         title = f"{bead.id} failed {bead.failures + 1} times"
         return NewEscalation(EscalationType.REPEATED_FAILURE, title, detail, tried, escalations.hypothesis(attempts))
-    if outcome is Outcome.BLOCKED:
+    if outcome is Outcome.BLOCKED and not asked:
         title = log.blockers or log.summary or "The agent says that it is blocked, and not by what"
         return NewEscalation(EscalationType.QUESTION, title[:500], detail, tried)
     return None

@@ -7,6 +7,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from ..core import assigner, reviewer, supervision
@@ -92,14 +93,14 @@ class Daemon:
             if (run.pid is not None or run.attempt not in held) and self._has_ended(run, board)
         ]
         for run in ended:
-            changed |= self._guarded(lambda run=run: self._close(run, board))
+            changed |= self._guarded(partial(self._close, run, board))
         if ended:
             board = doors.store.board(doors.limits())
         if board.now >= self._trouble_until:
             for action in self._decide(board):
-                changed |= self._guarded(lambda action=action: self.performer.perform(action, board))
+                changed |= self._guarded(partial(self.performer.perform, action, board))
         events: list[Event] = []
-        self._guarded(lambda: bool(events.extend(self.news.read(board)) or events))
+        self._guarded(partial(self._read_news, board, events))
         if changed:
             board = doors.store.board(doors.limits())
         return Turn(changed or bool(events), board, events, self._wake_at(board))
@@ -108,6 +109,10 @@ class Daemon:
         self.performer.ended(run, board)
         self._ended_at.pop(run.id, None)
         return True
+
+    def _read_news(self, board: Board, events: list[Event]) -> bool:
+        events.extend(self.news.read(board))
+        return bool(events)
 
     def _decide(self, board: Board) -> list[Action]:
         haunted = self._haunted(board)
@@ -131,7 +136,7 @@ class Daemon:
             if self.doors.processes.ending(folder, [STEP]).steps[0].code is not None:
                 since = self._ended_at.setdefault(run.id, board.now)
                 if board.now >= since + LINGER_SECONDS:
-                    self._guarded(lambda: self._stop_leftovers(run, board))
+                    self._guarded(partial(self._stop_leftovers, run, board))
         return False
 
     def _stop_leftovers(self, run: Run, board: Board) -> bool:

@@ -28,11 +28,6 @@ WAIT_FOR_CHECKOUT = 5.0
 """Seconds between two looks at a checked-out main that has edits in the way."""
 
 
-def candidate_pin(bead: str) -> str:
-    """The ref (below refs/nobrakes/) that keeps a candidate alive while it is validated."""
-    return f"candidate/{bead}"
-
-
 class Review:
     """Leads reviews on."""
 
@@ -120,7 +115,8 @@ class Review:
             close(doors, limits, attempt, Outcome.CONFLICT, detail, head=journal.head, evidence=evidence)
             return None
         chain = made if isinstance(made, tuple) else (made,)
-        git.pin(candidate_pin(bead.id), chain[-1].commit)
+        # no ref holds the candidate: git's own upkeep leaves new objects alone for two weeks, and the same journal
+        # gives the same candidate again
         return replace(
             journal,
             step=Step.VALIDATE_REBASED,
@@ -158,7 +154,6 @@ class Review:
             return journal
         steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
         last = git.fold(journal.base, steps, messages.for_merge(self.doors, bead, attempt))
-        git.pin(candidate_pin(bead.id), last.commit)
         return replace(journal, candidate=last.commit, chain=(), kept=())
 
     def _swap(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
@@ -184,7 +179,6 @@ class Review:
         doors = self.doors
         doors.git.retire(bead, attempt.fence)
         doors.git.pin(tests_pin(bead.id), None)
-        doors.git.pin(candidate_pin(bead.id), None)
         passed = self.validation.passed(doors.git.tree(journal.candidate)) or {}
         doors.store.close_attempt(
             attempt,

@@ -1,8 +1,11 @@
-"""What differs between two commits, with all that the boundaries want to know of it."""
+"""What differs between two commits, with all that the boundaries want to know of it.
+
+The trees are compared by reading those folders that differ: as `git diff-tree -r --no-renames` does, without a process.
+"""
 
 from ..core.boundaries import SYMLINK, Change
-from .objects import EXECUTABLE, FILE, Objects
-from .place import Place
+from ..core.errors import GitFailed
+from .objects import EXECUTABLE, FILE, FOLDER, Entry, Objects
 from .sections import changed_sections, is_shared
 
 ABSENT = "000000"
@@ -10,24 +13,51 @@ _MAX_SHARED = 4_000_000
 _FILES = (FILE, EXECUTABLE)
 
 
-def raw(place: Place, base: str, head: str) -> list[tuple[str, str, str, str, str]]:
+def raw(objects: Objects, base: str, head: str) -> list[tuple[str, str, str, str, str]]:
     """(path, mode before, mode after, object before, object after) by path."""
-    answer = place.run(
-        ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", base, head, "--"]
-    )
-    records = answer.records
     found = []
-    for header, path in zip(records[::2], records[1::2], strict=True):
-        before, after, old, new, _ = header[1:].split(" ")
-        found.append((path, before, after, old, new))
+    none = "0" * len(base)
+    # a list of what is left to compare, since an agent may nest folders deeper than Python may recurse
+    left: list[tuple[str, str | None, str | None]] = [("", objects.commit(base).tree, objects.commit(head).tree)]
+    while left:
+        folder, old_tree, new_tree = left.pop()
+        before, after = _entries(objects, old_tree), _entries(objects, new_tree)
+        for name in {**before, **after}:
+            old, new = before.get(name), after.get(name)
+            if old == new:
+                continue
+            old_folder, old_file = _apart(old)
+            new_folder, new_file = _apart(new)
+            if old_folder != new_folder:
+                left.append((f"{folder}{name}/", old_folder, new_folder))
+            if old_file != new_file:
+                gone = Entry(ABSENT, none)
+                one, other = old_file or gone, new_file or gone
+                found.append((folder + name, one.mode, other.mode, one.id, other.id))
     return sorted(found)
 
 
-def changes(place: Place, objects: Objects, base: str, head: str) -> tuple[Change, ...]:
+def _entries(objects: Objects, tree: str | None) -> dict[str, Entry]:
+    if tree is None:
+        return {}
+    entries = objects.entries(tree)
+    if entries is None:
+        raise GitFailed(f"the repository has no tree {tree}")
+    return entries
+
+
+def _apart(entry: Entry | None) -> tuple[str | None, Entry | None]:
+    """The tree of a folder, or the entry of anything else."""
+    if entry is None:
+        return None, None
+    return (entry.id, None) if entry.mode == FOLDER else (None, entry)
+
+
+def changes(objects: Objects, base: str, head: str) -> tuple[Change, ...]:
     """The differing paths; renames are a removal and an addition."""
     if base == head:
         return ()
-    return tuple(_change(objects, *entry) for entry in raw(place, base, head))
+    return tuple(_change(objects, *entry) for entry in raw(objects, base, head))
 
 
 def _change(objects: Objects, path: str, before: str, after: str, old: str, new: str) -> Change:

@@ -1,9 +1,12 @@
 """Questions about how commits descend from each other. Answers never change, so they are remembered."""
 
+from ..core.errors import GitFailed
 from .objects import Commit, Objects
 from .place import Place
 
 _REMEMBERED = 4096
+_NEAR = 32
+"""So many commits are looked at by hand, before git is asked, which looks at dates and generations too."""
 
 
 class History:
@@ -21,12 +24,32 @@ class History:
         known = self._forks.get((main, head), "")
         if known != "":
             return known
-        answer = self.place.run(["merge-base", main, head], expect=(0, 1))
-        found = answer.text.split("\n")[0] if answer.code == 0 else None
+        found = self._meeting(main, head) or self._merge_base(main, head)
         if len(self._forks) >= _REMEMBERED:
             self._forks.clear()
         self._forks[main, head] = found
         return found
+
+    def _meeting(self, main: str, head: str) -> str | None:
+        """Where two lines without merges meet, if they do so soon: then it is the only fork there can be."""
+        line = self._line(main)
+        return next((commit for commit in self._line(head) if commit in line), None)
+
+    def _line(self, commit: str) -> dict[str, None]:
+        """The commit and what it descends from, as far as each has one parent and we looked."""
+        found = {commit: None}
+        try:
+            while len(found) < _NEAR and len(parents := self.objects.commit(commit).parents) == 1:
+                commit = parents[0]
+                found[commit] = None
+        except GitFailed:
+            # the end of a shallow history: git knows how to go on
+            pass
+        return found
+
+    def _merge_base(self, main: str, head: str) -> str | None:
+        answer = self.place.run(["merge-base", main, head], expect=(0, 1))
+        return answer.text.split("\n")[0] if answer.code == 0 else None
 
     def contains(self, ancestor: str, descendant: str) -> bool:
         """Whether `ancestor` is `descendant` or one of its ancestors."""

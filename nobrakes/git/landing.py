@@ -38,7 +38,7 @@ class Lander:
         holders = worktrees.of_main(self.place)
         if not holders:
             return self._swap(new, old)
-        differences = raw(self.place, old, new)
+        differences = raw(self.history.objects, old, new)
         with contextlib.ExitStack() as stack:
             for holder in holders:
                 # before the lock is taken, since a merge under way holds none
@@ -68,7 +68,7 @@ class Lander:
             if new != old and holder.under_way() is None:
                 with worktrees.locked(holder) as ours:
                     if ours:
-                        bring_along(self.place, holder, old, present)
+                        bring_along(self.history.objects, holder, old, present)
         return Land(Landing.MOVED)
 
     def _reason_against(self, holder: Worktree, new: str, old: str, differences: Sequence[Difference]) -> Land | None:
@@ -115,7 +115,7 @@ class Lander:
             except (GitFailed, DiskFull, StoreReadOnly) as error:
                 refs.swap(self.place, self.place.ref, old, new, "nobrakes: taken back")
                 for other in holders[: number + 1]:
-                    take_back(self.place, other, new, old)
+                    take_back(self.history.objects, other, new, old)
                 return _blocked(holder, f"its files could not be written: {error}.", error.hint)
         for holder in holders:
             worktrees.publish(holder)

@@ -12,19 +12,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..core.boundaries import GITLINK
 from . import commands
 from .differences import ABSENT, raw
+from .objects import Objects
 from .obstacles import Difference, in_the_way
-from .place import Place
 from .worktrees import Worktree, publish
 
 Version = Mapping[str, tuple[str, str]]
 """Path to (mode, object)."""
 
 
-def bring_along(place: Place, holder: Worktree, old: str, now: str) -> None:
+def bring_along(objects: Objects, holder: Worktree, old: str, now: str) -> None:
     """Bring a worktree whose index is still exactly `old` to `now`; otherwise leave it as it is."""
     if _git(holder, ["diff-index", "--cached", "--quiet", old, "--"], expect=(0, 1)).code != 0:
         return
-    differences = raw(place, old, now)
+    differences = raw(objects, old, now)
     if not differences or _blocked(holder, differences):
         return
     behind, ahead = _states(holder, differences)
@@ -36,9 +36,9 @@ def bring_along(place: Place, holder: Worktree, old: str, now: str) -> None:
     publish(holder)
 
 
-def take_back(place: Place, holder: Worktree, new: str, old: str) -> None:
+def take_back(objects: Objects, holder: Worktree, new: str, old: str) -> None:
     """Give the files that were already written for `new` their content of `old` again; the index stays."""
-    differences = raw(place, new, old)
+    differences = raw(objects, new, old)
     written, _ = _states(holder, differences)
     _write(holder, differences, written)
 

@@ -7,6 +7,7 @@
 
 import contextlib
 import os
+import stat
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ _REMEMBERED = 4096
 FOLDER = "040000"
 FILE = "100644"
 EXECUTABLE = "100755"
+LINK = "120000"
+MODULE = "160000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,13 @@ def parse_commit(commit: str, raw: bytes) -> Commit:
     return Commit(commit, tree, tuple(parents), author, text)
 
 
+def _plain_mode(mode: int) -> str:
+    """The mode as git reads it: of a file's permissions, old trees hold more than the one bit that counts."""
+    if stat.S_ISREG(mode):
+        return EXECUTABLE if mode & 0o100 else FILE
+    return LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else MODULE
+
+
 def parse_tree(raw: bytes, width: int) -> dict[str, Entry]:
     """A tree from its stored bytes; `width` is the length of an object id in bytes."""
     entries: dict[str, Entry] = {}
@@ -169,7 +179,7 @@ def parse_tree(raw: bytes, width: int) -> dict[str, Entry]:
     while place < len(raw):
         space = raw.index(b" ", place)
         end = raw.index(b"\0", space)
-        mode = raw[place:space].decode("ascii").zfill(6)
+        mode = _plain_mode(int(raw[place:space], 8))
         oid = raw[end + 1 : end + 1 + width]
         entries[os.fsdecode(raw[space + 1 : end])] = Entry(mode, oid.hex())
         place = end + 1 + width

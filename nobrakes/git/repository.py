@@ -20,6 +20,9 @@ from .objects import EXECUTABLE, FILE, Objects
 from .place import Place
 from .workspaces import Workspaces
 
+_REMEMBERED = 16
+"""Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
+
 
 class Repository:
     """The repository that `places` belong to, and the branch that work lands on."""
@@ -29,6 +32,7 @@ class Repository:
         self.place = Place(places.root, main)
         self.objects = Objects(self.place)
         self.history = History(self.place, self.objects)
+        self._changes: dict[tuple[str, str], tuple[Change, ...]] = {}
 
     @cached_property
     def _merger(self) -> Merger:
@@ -80,7 +84,14 @@ class Repository:
 
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
-        return differences.changes(self.place, self.objects, base, head)
+        known = self._changes.get((base, head))
+        if known is None:
+            known = differences.changes(self.objects, base, head)
+            while len(self._changes) >= _REMEMBERED:
+                del self._changes[next(iter(self._changes))]
+            if refs.is_oid(base) and refs.is_oid(head):
+                self._changes[base, head] = known
+        return known
 
     def read(self, commit: str, path: str) -> bytes | None:
         """A file's content in a commit; None: not there or not a file."""

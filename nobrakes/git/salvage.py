@@ -29,13 +29,16 @@ def salvage(place: Place, objects: Objects, clone: str, base: str, index: str, t
     """
     commit = objects.commit(base)
     with _git_folder(place) as (folder, env):
+        own = os.path.join(folder, "index")
         if os.path.isfile(index):
             # with its times: git compares them with the files'
-            shutil.copy2(index, os.path.join(folder, "index"))
-        else:
-            commands.run(["read-tree", base], cwd=clone, env=env)
-        _add(clone, env, os.path.join(folder, "index"))
-        tree = commands.run(["write-tree"], cwd=clone, env=env).text
+            shutil.copy2(index, own)
+            if _tree_of(clone, env, own) == commit.tree:
+                return None
+        # the base decides which files count although they are ignored; -m keeps what the index knows of the others
+        known = ["-m"] if os.path.isfile(own) else []
+        commands.run(["read-tree", *known, base], cwd=clone, env=env)
+        tree = _tree_of(clone, env, own)
         if tree == commit.tree:
             return None
         # the base's own date, so that doing it again gives the same id
@@ -75,6 +78,12 @@ def _git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
         )
     finally:
         shutil.rmtree(folder)
+
+
+def _tree_of(clone: str, env: Mapping[str, str], index: str) -> str:
+    """The tree of what lies in the clone."""
+    _add(clone, env, index)
+    return commands.run(["write-tree"], cwd=clone, env=env).text
 
 
 def _add(clone: str, env: Mapping[str, str], index: str) -> None:

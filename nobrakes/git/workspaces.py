@@ -19,9 +19,6 @@ from .messages import worker as identity
 from .objects import Objects
 from .place import Place
 
-_KEEP_INDEX_FROM = 100_000
-"""Bytes of the index from which a copy of it is kept: reading all files again would cost more than the copying."""
-
 BROKEN = "~broken-"
 """What a clone's name gets, before the fence, when its branch cannot be read: a person has to look at it."""
 
@@ -48,10 +45,9 @@ class Workspaces:
             self.retire(bead, bead.fence)
         if not refs.is_oid(start):
             raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")
-        index = path + INDEX if self._is_large() else ""
-        return Workspace(
-            path, branch, making(self.place, path, start, branch=branch, person=identity(worker), index=index)
-        )
+        # the copy of the index tells later, without reading them, which files were never touched
+        made = making(self.place, path, start, branch=branch, person=identity(worker), index=path + INDEX)
+        return Workspace(path, branch, made)
 
     def has(self, bead: str) -> bool:
         """Whether the bead's clone exists whole."""
@@ -64,7 +60,7 @@ class Workspaces:
         if head is None:
             return None
         ref = refs.own_ref(f"incoming/{bead.id}/{fence}")
-        self._bring(bead, head, ref)
+        self._bring(bead, head)
         refs.update(self.place, {ref: head})
         return head
 
@@ -108,13 +104,13 @@ class Workspaces:
             return {}, None
         main = refs.main(self.place)
         head = clones.branch_head(path, branch_of(bead))
-        broken = None if head is None else self._try_to_bring(bead, head, fence)
+        broken = None if head is None else self._try_to_bring(bead, head)
         base = main if head is None or broken is not None else head
         text = f"Uncommitted work on {bead.id}\n\nKept by nobrakes before its workspace was removed.\n"
         wip = salvage.salvage(self.place, self.objects, path, base, path + INDEX, text)
         if head is not None and broken is not None:
             # the files may have brought back what the branch lacked
-            broken = self._try_to_bring(bead, head, fence)
+            broken = self._try_to_bring(bead, head)
         kept: dict[str, str] = {}
         if head is not None and broken is None and self._is_own(path, head, main):
             kept[refs.own_ref(f"archive/{bead.id}/{fence}-branch")] = head
@@ -126,23 +122,18 @@ class Workspaces:
         """Whether main does not have the commit. One that was made in the clone mostly lies there as a file."""
         return clones.has_loose(path, head) or not self.history.contains(head, main)
 
-    def _try_to_bring(self, bead: Bead, head: str, fence: int) -> GitFailed | None:
+    def _try_to_bring(self, bead: Bead, head: str) -> GitFailed | None:
         try:
-            self._bring(bead, head, refs.own_ref(f"incoming/{bead.id}/{fence}"))
+            self._bring(bead, head)
         except GitFailed as error:
             return error
         return None
 
-    def _bring(self, bead: Bead, head: str, ref: str) -> None:
-        if refs.loose(self.place.git_dir, ref) != head:
+    def _bring(self, bead: Bead, head: str) -> None:
+        """Take the branch's head in, unless a ref of the bead holds it already, whichever attempt's that is."""
+        incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
+        if not any(refs.loose(self.place.git_dir, ref) == head for ref in incoming):
             intake.take(self.place, self.objects, refs.main(self.place), self.path(bead.id), head)
-
-    def _is_large(self) -> bool:
-        try:
-            return os.stat(os.path.join(self.place.git_dir, "index")).st_size >= _KEEP_INDEX_FROM
-        except OSError:
-            # a bare repository has no index to judge by
-            return self.place.worktree is None
 
     def _require_scratch(self, path: str) -> None:
         if os.path.dirname(os.path.abspath(path)) != os.path.abspath(self.places.scratch):

@@ -50,9 +50,16 @@ def _own(bead: Bead, issue_type: str) -> Record:
     return own
 
 
+def _sorted(value: Any) -> Any:
+    """JSON values with the keys of every object in order: a store may give them in another."""
+    if isinstance(value, Mapping):
+        return {str(key): _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
     """One bead with what it depends on, in Beads' format. Keys are in a fixed order."""
-    metadata = dict(bead.metadata)
+    metadata = _sorted(bead.metadata)
     kept: Mapping[str, Any] = metadata.pop(KEPT, {})
     issue_type = TYPE_WORDS.get(bead.type, bead.type.value)
     edges = {(d.needs, d.type.value) for d in dependencies}

@@ -31,6 +31,7 @@ class FakeGit:
         self.refs: dict[str, str] = {}
         self.edited: set[str] = set()  # paths of a checked-out main that a person is editing
         self.landed: list[str] = []
+        self.landings: list[str] = []  # the tips among them
         self.locked = False
 
     # --- reading ---------------------------------------------------------------------------------
@@ -214,6 +215,7 @@ class FakeGit:
         if in_the_way:
             return Land(Landing.BLOCKED, f"edits in the way: {', '.join(sorted(in_the_way))}")
         self.put_on_main(new)
+        self.landings.append(new)
         self.landed += [c.id for c in self._between(old, new)]
         return Land(Landing.MOVED)
 

@@ -159,6 +159,16 @@ def no_bead_is_merged_twice(scene: Scene) -> list[str]:
     return scene.observed.take("merged")
 
 
+def no_bead_lands_twice(scene: Scene) -> list[str]:
+    """Main moves once for each bead, unless the merge was taken back or a person closed the bead meanwhile."""
+    times: Counter[str] = Counter()
+    for tip in scene.git.landings:
+        for key, bead in scene.git.objects.find(tip).trailers:
+            times[bead] += {"Bead": 1, "Reverts-Bead": -1}.get(key, 0)
+    twice = [bead for bead, count in times.items() if count > 1 and bead not in scene.observed.taken_away]
+    return [f"{bead} landed {times[bead]} times" for bead in twice]
+
+
 def epics_close_by_rule(scene: Scene) -> list[str]:
     """An epic is completed when its last child is closed, not before."""
     return scene.observed.take("epics")
@@ -200,6 +210,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nothing_starts_while_paused,
     work_starts_when_its_blockers_are_done,
     no_bead_is_merged_twice,
+    no_bead_lands_twice,
     epics_close_by_rule,
     what_is_over_stays_over,
     the_index_of_the_ready_is_right,

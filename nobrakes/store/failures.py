@@ -1,5 +1,6 @@
 """What SQLite reports, as errors that a person can act on."""
 
+import os
 import sqlite3
 
 from ..core.errors import DiskFull, NobrakesError, StoreBroken, StoreBusy, StoreReadOnly
@@ -30,4 +31,11 @@ def translated(error: sqlite3.Error, path: str) -> NobrakesError | None:
         missing = "no such table" in str(error) or "no such column" in str(error)
         return StoreBroken(f"the database lacks a part of itself: {path} ({error})") if missing else None
     class_, what = found
+    if code & 0xFF == sqlite3.SQLITE_CANTOPEN and os.path.exists(path) and not _writable(path):
+        class_, what = StoreReadOnly, "the database cannot be written"
     return class_(f"{what}: {path} ({error})")
+
+
+def _writable(path: str) -> bool:
+    """Whether the file and its folder may be written: the log beside the database is made there."""
+    return os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,7 @@ BUGS = (
         "core/assigner.py",
         "free = board.limits.doers - agents",
         "free = board.limits.doers - agents + 1",
+        seed=1,
     ),
     Bug("a pause is ignored", "core/assigner.py", "if board.paused or board.stopping:", "if board.stopping:"),
     Bug("a name is given twice", "core/names.py", "if name not in in_use:", "if True:"),
@@ -56,6 +58,7 @@ BUGS = (
         "core/boundaries.py",
         "    return found",
         "    return []",
+        seed=1,
     ),
     Bug("a failed check is a pass", "core/checks.py", OUTCOMES, OUTCOMES.replace(", CheckOutcome.FAIL", "")),
     Bug(
@@ -64,12 +67,14 @@ BUGS = (
         OUTCOMES,
         OUTCOMES.replace("CheckOutcome.BROKEN, ", ""),
         options=("--machine", "0.3"),
+        seed=1,
     ),
     Bug(
         "one failure too many is allowed",
         "core/escalations.py",
         "return failures >= max_failures",
         "return failures > max_failures",
+        seed=9,
     ),
     Bug("nobody is killed", "core/supervision.py", "actions.append(Kill(run.id))", "pass"),
     Bug(
@@ -89,6 +94,7 @@ BUGS = (
         "daemon/review.py",
         "land = self.doors.git.land(journal.candidate, journal.base)",
         "land = self.doors.git.land(journal.candidate, self.doors.git.main())",
+        seed=1,
     ),
     Bug(
         "a stop forgets that the merge has landed",
@@ -96,14 +102,22 @@ BUGS = (
         "if journal.candidate and doors.git.contains(journal.candidate, doors.git.main()):",
         "if False:",
         runs=120,
+        seed=4,
     ),
     Bug(
         "a validation is judged again after a crash",
         "daemon/review.py",
         "if not commit:  # dealt with already, and a crash hid it",
         "if False:",
+        seed=3,
     ),
-    Bug("the red proof is skipped", "daemon/agents.py", "if why_not is not None:", "if False:"),
+    Bug(
+        "the red proof is skipped",
+        "daemon/agents.py",
+        "if why_not is not None:",
+        "if False:",
+        seed=6,
+    ),
     Bug("failures are not counted", "daemon/closing.py", "counts=consequence.counts,", "counts=False,"),
     Bug("a restart clears no locks", "daemon/loop.py", "doors.git.clear_locks()", "pass"),
     Bug(
@@ -111,12 +125,14 @@ BUGS = (
         "daemon/loop.py",
         "if not (isinstance(action, StartAgent) and action.bead in haunted)",
         "if True",
+        seed=3,
     ),
     Bug(
         "a start that failed leaves its process",
         "daemon/perform.py",
         "            self.doors.processes.kill(run)\n",
         "",
+        seed=3,
     ),
     Bug(
         "an archive takes the place of another",
@@ -124,6 +140,7 @@ BUGS = (
         "git.retire(bead, attempt.fence - 1)",
         "git.retire(bead, attempt.fence)",
         runs=120,
+        seed=16,
     ),
     Bug(
         "people are not told",
@@ -142,6 +159,7 @@ BUGS = (
         "store/moving.py",
         'was_done, is_done = (row["status"] == Status.DONE for row in (before, after))',
         'was_done, is_done = (row["status"] in CLOSED for row in (before, after))',
+        seed=1,
     ),
     Bug(
         "a new dependency is not counted",
@@ -154,18 +172,20 @@ BUGS = (
         "store/moving.py",
         "(sign, sign * (not closed), sign * done, parent),",
         "(sign, 0, sign * done, parent),",
+        seed=1,
     ),
     Bug(
         "a cancelled bead keeps its attempt",
         "store/recording.py",
-        "end_open_attempt(db, bead, event.kind.value, now)",
-        "pass",
+        'row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))',
+        "row = None",
+        seed=1,
     ),
     Bug(
         "a token outlives its attempt",
-        "store/attempts.py",
-        '"WHERE attempts.id = ? AND outcome IS NULL",',
-        '"WHERE attempts.id = ?",',
+        "store/conditions.py",
+        'WHERE attempts.id = ? AND outcome IS NULL"""',
+        'WHERE attempts.id = ?"""',
     ),
     Bug(
         "an attempt can be ended twice",
@@ -204,7 +224,26 @@ def simulate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name.replace(" ", "-"))
+QUICK = {
+    "two reviews at once",
+    "a name is given twice",
+    "a failed check is a pass",
+    "boundaries are not checked",
+    "the merge is recorded before main moves",
+    "what a crash cut off is not taken up",
+    "failures are not counted",
+    "a new dependency is not counted",
+}
+"""Those of every push; the others are planted by night."""
+assert {bug.name for bug in BUGS} > QUICK
+
+
+def in_turn(bug: Bug) -> Any:
+    marks = [] if bug.name in QUICK else [pytest.mark.slow]
+    return pytest.param(bug, id=bug.name.replace(" ", "-"), marks=marks)
+
+
+@pytest.mark.parametrize("bug", [in_turn(bug) for bug in BUGS])
 def test_the_simulation_finds(bug: Bug, tmp_path: Path) -> None:
     found = simulate(planted(bug, tmp_path), "--seed", str(bug.seed), "--runs", str(bug.runs), *bug.options)
     assert "python -m nobrakes.simulate --seed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]

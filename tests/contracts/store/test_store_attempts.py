@@ -1,0 +1,147 @@
+"""Attempts in every store: claimed by one, ended once, fenced."""
+
+from typing import Any
+
+import pytest
+
+from nobrakes.core.attempt import AttemptLog, Run, RunKind
+from nobrakes.core.bead import Role, Status
+from nobrakes.core.board import Limits
+from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
+from nobrakes.core.events import Event, Kind
+from nobrakes.core.outcomes import Outcome
+from nobrakes.ports import Store
+from tests.contracts.store.store_beads import NAMES, bead, claim
+
+
+def test_a_claim_takes_the_bead(store: Store, clock: Any) -> None:
+    store.put([bead("a"), bead("b", status=Status.NEEDS_TESTS, needs_tests=True)], [], "me")
+    first, second = claim(store, "a"), claim(store, "b", Role.TEST_WRITER)
+    assert (first.name, second.name, first.fence, first.number) == ("Ada", "Bob", 1, 1)
+    held = store.bead("a")
+    assert (held.status, held.assignee, held.lease_until) == (Status.DOING, "Ada", clock.time + 60)
+    assert store.bead("b").status is Status.WRITING_TESTS
+    assert store.open_attempt("a", Role.DOER, "script", NAMES, 60.0, None) is None
+    assert store.open_attempt("b", Role.DOER, "script", NAMES, 60.0, None) is None
+    assert store.board(Limits()).attempts == (first, second) == (store.attempt(first.id), store.attempts("b")[0])
+    with pytest.raises(NoSuchBead):
+        store.open_attempt("ghost", Role.DOER, "script", NAMES, 60.0, None)
+
+
+def test_names_go_round_and_skip_those_in_use(store: Store) -> None:
+    store.put([bead(f"b{i}") for i in range(6)], [], "me")
+    kept = claim(store, "b0")
+    names = [kept.name]
+    for i in range(1, 5):
+        attempt = claim(store, f"b{i}")
+        names.append(attempt.name)
+        store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
+    assert names == ["Ada", "Bob", "Cleo", "Bob", "Cleo"]
+
+
+def test_an_attempt_ends_once(store: Store) -> None:
+    store.put([bead("a")], [], "me")
+    attempt = claim(store, "a")
+    log = AttemptLog("did it", "none", "much", False)
+    after = store.close_attempt(
+        attempt,
+        Kind.DOER_STOPPED,
+        Outcome.FAILED,
+        detail="why",
+        head="a" * 40,
+        log=log,
+        data={"k": 1},
+        counts=True,
+    )
+    assert (after.status, after.failures, after.assignee, after.branch_kept) == (Status.NEEDS_DOER, 1, None, False)
+    ended = store.attempt(attempt.id)
+    assert (ended.outcome, ended.detail, ended.head, ended.log, ended.data) == (
+        Outcome.FAILED,
+        "why",
+        "a" * 40,
+        log,
+        {"k": 1},
+    )
+    with pytest.raises(Stale):
+        store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED)
+    assert store.bead("a") == after
+
+
+@pytest.mark.parametrize("kind", [Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.ESCALATED])
+def test_a_person_takes_a_bead_away_from_its_agent(store: Store, kind: Kind) -> None:
+    store.put([bead("a")], [], "me")
+    attempt = claim(store, "a")
+    store.record(Event(kind, "a", actor="me"))
+    taken = store.bead("a")
+    assert (taken.assignee, taken.fence) == (None, attempt.fence + 1)
+    assert store.attempt(attempt.id).outcome is Outcome.CANCELLED
+    assert store.events()[-1].attempt == attempt.id
+    assert store.events()[-1].data["before"] == "doing"
+    with pytest.raises(Stale):
+        store.door(attempt.token)
+    with pytest.raises(Stale):
+        store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED)
+
+
+def test_a_door_opens_for_its_own_token_only(store: Store) -> None:
+    store.put([bead("a")], [], "me")
+    attempt = claim(store, "a")
+    assert store.door(attempt.token) == attempt
+    for wrong in ("", "1", f"{attempt.id}.", attempt.token + "x", attempt.token[:-1], "9" * 40, "²", "é\udc80"):
+        with pytest.raises(Stale):
+            store.door(wrong)
+    store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
+    with pytest.raises(Stale):
+        store.door(attempt.token)
+
+
+def test_work_comes_into_being_by_a_claim_only(store: Store) -> None:
+    store.put([bead("a")], [], "me")
+    with pytest.raises(NotAllowed):
+        store.record(Event(Kind.DOER_STARTED, "a"))
+    with pytest.raises(NotAllowed):
+        store.record(Event(Kind.MERGED, "a"))
+    assert len(store.events()) == 1
+
+
+def test_the_branch_is_kept_unless_the_agent_or_the_machine_drops_it(store: Store) -> None:
+    store.put([bead("a", status=Status.NEEDS_TESTS, needs_tests=True)], [], "me")
+    drop = AttemptLog(keep_branch=False)
+    for role, kind, log, kept in (
+        (Role.TEST_WRITER, Kind.TEST_WRITER_STOPPED, None, True),
+        (Role.TEST_WRITER, Kind.TEST_WRITER_STOPPED, drop, False),
+        (Role.TEST_WRITER, Kind.TESTS_PROVEN_RED, drop, True),
+        (Role.DOER, Kind.WORK_SUBMITTED, None, True),
+        (Role.REVIEWER, Kind.REVIEW_REJECTED, None, True),
+        (Role.DOER, Kind.WORK_SUBMITTED, None, True),
+        (Role.REVIEWER, Kind.REVIEW_REJECTED, drop, False),
+    ):
+        assert store.close_attempt(claim(store, "a", role), kind, Outcome.FAILED, log=log).branch_kept is kept
+
+
+def test_leases_are_renewed_when_a_third_is_gone(store: Store, clock: Any) -> None:
+    store.put([bead("a")], [], "me")
+    attempt = claim(store, "a")
+    first = store.bead("a").lease_until
+    store.renew([attempt.id], 60.0)
+    assert store.bead("a").lease_until == first
+    clock.time += 25
+    store.renew([attempt.id], 60.0)
+    assert store.bead("a").lease_until == clock.time + 60
+
+
+def test_runs_and_the_journal(store: Store, clock: Any) -> None:
+    store.put([bead("a")], [], "me")
+    attempt = claim(store, "a")
+    store.journal(attempt.id, {"step": "rebase"})
+    assert store.attempt(attempt.id).data == {"step": "rebase"}
+    run = Run(f"{attempt.id}-agent", attempt.id, RunKind.AGENT, clock.time)
+    store.plan_run(run)
+    store.plan_run(run)
+    store.update_run(run.id, pid=12, born="boot", stopping=Outcome.STALLED, term_at=3.0)
+    (found,) = store.runs()
+    assert (found.pid, found.born, found.stopping, found.term_at) == (12, "boot", Outcome.STALLED, 3.0)
+    assert store.board(Limits()).runs == {attempt.id: found}
+    store.end_run(run.id)
+    store.end_run(run.id)
+    assert store.runs() == []

@@ -1,0 +1,48 @@
+"""The board, settings, validations and events of every store."""
+
+from typing import Any
+
+from nobrakes.core.bead import Status
+from nobrakes.core.board import Limits
+from nobrakes.core.events import Event, Kind
+from nobrakes.ports import Store
+from tests.contracts.store.store_beads import bead
+
+
+def test_the_board_is_one_moment(store: Store, clock: Any) -> None:
+    store.put([bead("a"), bead("r", status=Status.NEEDS_REVIEW), bead("h", status=Status.NEEDS_REVIEW)], [], "me")
+    store.record(Event(Kind.HELD, "h"))
+    store.set_setting("paused", "yes")
+    store.set_setting("gate:claude", str(clock.time + 5))
+    store.set_setting("gate:script", str(clock.time))
+    board = store.board(Limits(doers=2))
+    assert (board.now, board.limits.doers, board.paused, board.stopping) == (clock.time, 2, True, False)
+    assert [one.id for one in board.ready] == ["a"]
+    assert [one.id for one in board.to_review] == ["r"]
+    assert (board.agent_gates, board.wake_at) == (frozenset({"claude"}), clock.time + 5)
+    assert store.board(Limits(), front=0).ready == ()
+
+
+def test_settings_and_validations(store: Store) -> None:
+    assert store.setting("k") is None
+    store.set_setting("k", "v")
+    store.set_setting("k", "w")
+    assert store.setting("k") == "w"
+    store.set_setting("k", None)
+    assert store.setting("k") is None
+    assert store.validation("tree", "contract") is None
+    store.save_validation("tree", "contract", {"results": [1]})
+    assert store.validation("tree", "contract") == {"results": [1]}
+    assert store.validation("tree", "other") is None
+
+
+def test_events_are_numbered_and_filtered(store: Store, clock: Any) -> None:
+    store.put([bead("a"), bead("b")], [], "me")
+    store.record(Event(Kind.LOGGED, "a", actor="Ada", data={"text": "hm"}))
+    store.record(Event(Kind.DAEMON_STARTED, data={"pid": 1}))
+    found = store.events()
+    assert [e.seq for e in found] == [1, 2, 3, 4]
+    assert {e.at for e in found} == {clock.time}
+    assert store.events(after=2, limit=1) == [found[2]]
+    assert store.events(bead="a") == [found[0], found[2]]
+    assert (found[2].actor, found[2].data) == ("Ada", {"text": "hm"})

@@ -1,0 +1,86 @@
+"""Which beads every store calls ready, and in which order."""
+
+from typing import Any
+
+import pytest
+
+from nobrakes.core.bead import Dependency, Role, Status
+from nobrakes.core.board import Limits
+from nobrakes.core.errors import NotAllowed
+from nobrakes.core.events import Event, Kind
+from nobrakes.core.outcomes import Outcome
+from nobrakes.ports import Store
+from tests.contracts.store.store_beads import NAMES, bead, claim, epic, finish, ready
+
+
+def test_the_order_is_class_then_chain_then_age_then_id(store: Store, clock: Any) -> None:
+    store.put([bead("old")], [], "me")
+    clock.time += 1
+    store.put([bead("z"), bead("y"), bead("long", estimate=9), bead("first", priority=0)], [], "me")
+    assert ready(store) == ["first", "long", "old", "y", "z"]
+    clock.time += 3 * 24 * 3600
+    store.put([bead("new", priority=0)], [], "me")
+    assert ready(store) == ["first", "long", "old", "y", "z", "new"]
+
+
+def test_done_lets_those_behind_in_and_cancelled_does_not(store: Store) -> None:
+    store.put([bead("a"), bead("b"), bead("c")], [Dependency("b", "a"), Dependency("c", "b")], "me")
+    finish(store, "a")
+    assert ready(store) == ["b"]
+    store.record(Event(Kind.CANCELLED, "b", data={"reason": "no"}))
+    assert ready(store) == []
+    store.record(Event(Kind.REOPENED, "b"))
+    store.record(Event(Kind.DONE_BY_HAND, "b"))
+    assert ready(store) == ["c"]
+
+
+def test_a_parent_that_is_held_deferred_or_blocked_closes_its_children_off(store: Store, clock: Any) -> None:
+    store.put([bead("b"), epic("e"), epic("f", epic="e"), bead("a", epic="f")], [], "me")
+    store.record(Event(Kind.HELD, "e", data={"reason": "think"}))
+    assert ready(store) == ["b"]
+    store.record(Event(Kind.RELEASED, "e"))
+    assert ready(store) == ["a", "b"]
+    store.record(Event(Kind.DEFERRED, "e", data={"until": clock.time + 50}))
+    assert ready(store) == ["b"]
+    assert store.board(Limits()).wake_at == clock.time + 50
+    clock.time += 50
+    assert ready(store) == ["b", "a"] or ready(store) == ["a", "b"]
+    store.add_dependency(Dependency("e", "b"), "me")
+    assert ready(store) == ["b"]
+    finish(store, "b")
+    assert ready(store) == ["a"]
+
+
+def test_a_retry_is_waited_for(store: Store, clock: Any) -> None:
+    store.put([bead("a")], [], "me")
+    store.close_attempt(claim(store, "a"), Kind.DOER_STOPPED, Outcome.NETWORK, retry_at=clock.time + 30)
+    board = store.board(Limits())
+    assert (board.ready, board.wake_at, board.retry_at) == ((), clock.time + 30, clock.time + 30)
+    assert store.open_attempt("a", Role.DOER, "script", NAMES, 60.0, None) is None
+    clock.time += 30
+    assert [one.id for one in store.board(Limits()).ready] == ["a"]
+    assert store.board(Limits()).wake_at is None
+
+
+def test_approve_makes_all_or_none_live(store: Store) -> None:
+    store.put([bead("a", status=Status.DRAFT), bead("b", status=Status.DRAFT), bead("c")], [], "me")
+    with pytest.raises(NotAllowed):
+        store.approve(["a", "c"], "me")
+    assert store.bead("a").status is Status.DRAFT
+    store.approve(["a", "b"], "me")
+    assert ready(store) == ["c", "a", "b"] or ready(store) == ["a", "b", "c"]
+
+
+def test_epics_are_complete_when_their_children_are_closed(store: Store) -> None:
+    store.put([epic("empty"), epic("e"), bead("a", epic="e"), bead("b", epic="e")], [], "me")
+    store.put([epic("dropped"), bead("c", epic="dropped")], [], "me")
+    finish(store, "a")
+    store.record(Event(Kind.CANCELLED, "c"))
+    assert store.board(Limits()).epics_done == ()
+    with pytest.raises(NotAllowed):
+        store.record(Event(Kind.EPIC_COMPLETED, "e"))
+    store.record(Event(Kind.CANCELLED, "b"))
+    assert store.board(Limits()).epics_done == ("e",)
+    store.record(Event(Kind.EPIC_COMPLETED, "e"))
+    assert store.bead("e").status is Status.DONE
+    assert store.board(Limits()).epics_done == ()

@@ -1,0 +1,35 @@
+"""The schema that commands use is the one that the tables declare, and questions are answered from its indexes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from nobrakes.store import board, conditions, hot, schema
+from nobrakes.store.database import MEMORY, Database
+
+
+def test_the_schema_is_generated_from_the_tables() -> None:
+    # in a process of its own: declaring the tables costs a second, and leaves sqlmodel behind
+    program = "from nobrakes.store.tables import schema_module; print(schema_module(), end='')"
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    with open(schema.__file__, encoding="utf-8") as file:
+        assert file.read() == made, "run: python -m nobrakes.store.tables > nobrakes/store/schema.py"
+
+
+def test_an_empty_database_is_of_this_version() -> None:
+    db = Database(MEMORY)
+    assert db.one("PRAGMA user_version")[0] == schema.VERSION
+    assert db.one("PRAGMA foreign_keys")[0] == 1
+
+
+@pytest.mark.parametrize(
+    "sql", [board.READY, board.TO_REVIEW, board.COMPLETE, conditions.DUE, hot._READY], ids=lambda sql: sql[:40]
+)
+def test_the_board_never_scans_a_table_or_sorts(sql: str) -> None:
+    db = Database(MEMORY)
+    values = {"now": 1.0} if ":now" in sql else (10,)
+    plan = [row["detail"] for row in db.all(f"EXPLAIN QUERY PLAN {sql}", values)]
+    on_tables = [step for step in plan if "beads" in step or "bead_text" in step]
+    assert on_tables and all("INDEX" in step for step in on_tables), plan
+    assert not any("TEMP B-TREE" in step for step in plan), plan
