@@ -29,7 +29,7 @@ def seconds(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> float:
     finally:
         os.chdir(here)
         os.close(null)
-    if os.waitstatus_to_exitcode(status) not in (0, 40):
+    if os.waitstatus_to_exitcode(status) not in (0, 1, 40):
         raise SystemExit(f"{' '.join(argv)} ended with {os.waitstatus_to_exitcode(status)}")
     return taken
 

@@ -1,27 +1,36 @@
-"""`python -m nobrakes.cli.reference commands|errors`: the Markdown reference, printed from the code itself."""
+"""The Markdown reference, printed from the code itself: docs/reference is this module's output.
+
+python -m nobrakes.cli.reference commands           prints one page
+python -m nobrakes.cli.reference --write docs/reference   writes all of them
+"""
 
 import inspect
+import os
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core import errors
-from .group import function_of, load
+from .group import function_of, load, root
+from .main import _before
+from .pages import events_page, outcomes_page, row, settings_page
 from .table import COMMANDS, JOURNEYS, Entry
 
 _INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
-where `error.code` is the exit code. Commands marked *streams* print one JSON object a line instead.
+where `error.code` is the [exit code](errors.md). Commands marked *streams* print one JSON object a line instead.
 Where `NOBRAKES_TOKEN` is set (inside an agent) commands marked *people only* are refused with exit code 17.
 
-Shell completion: `nobrakes --install-completion`."""
+Colour is used on a terminal, unless `NO_COLOR` is set. Without a command, `nobrakes` says what the sensible next step
+is. Options of `nobrakes` itself stand before the command:
+"""
 
 
-def _parameters(entry: Entry) -> list[str]:
-    command = load(entry)
-    context = command.context_class(command, info_name=entry.words)
+def _parameters(command: Any, words: str) -> list[str]:
+    context = command.context_class(command, info_name=words)
     records = [(p, p.get_help_record(context)) for p in command.get_params(context)]
     rows = [(record[0], record[1]) for p, record in records if record and p.name != "help"]
-    return [f"| `{name.replace('|', chr(92) + '|')}` | {text.replace('|', chr(92) + '|')} |" for name, text in rows]
+    return ["| | |", "|---|---|", *(row(f"`{name}`", text) for name, text in rows)]
 
 
 def _command(entry: Entry) -> list[str]:
@@ -31,12 +40,12 @@ def _command(entry: Entry) -> list[str]:
     out = [f"### nobrakes {entry.words}", "", " ".join(story.split())]
     out += ["", f"*{', '.join(marks)}*"] if marks else []
     out += ["", "```sh", " ".join(example.split()), "```"] if example else []
-    return [*out, "", "| | |", "|---|---|", *_parameters(entry), ""]
+    return [*out, "", *_parameters(load(entry), entry.words), ""]
 
 
 def commands() -> str:
     """The reference of every command that is not hidden, by journey."""
-    out = ["# Commands", "", _INTRO, ""]
+    out = ["# Commands", "", _INTRO, *_parameters(root(_before), "nobrakes"), ""]
     for journey in JOURNEYS:
         out += [f"## {journey}", ""]
         for entry in COMMANDS:
@@ -51,30 +60,49 @@ def error_classes() -> list[type[errors.NobrakesError]]:
     return sorted(found, key=lambda c: (c.code, c.__name__))
 
 
+_ANY = "Anything else that a person can act on; and `nobrakes doctor`, when it found something broken."
+
+
 def error_reference() -> str:
     """The reference of exit codes."""
     out = ["# Errors and exit codes", "", "0 is success. Every other code has one meaning:", ""]
-    out += ["| code | name | what it means | what to do next |", "|---|---|---|---|"]
-    out += [f"| {c.code} | {c.__name__} | {_first(c)} | {c.hint} |" for c in error_classes()]
+    out += [row("code", "name", "what it means", "what to do next"), "|---|---|---|---|"]
+    for c in error_classes():
+        meaning = _ANY if c is errors.NobrakesError else _first(c)
+        out.append(row(str(c.code), c.__name__, meaning, c.hint or "the message says it"))
     out += [
-        "| 70 | | nobrakes itself failed: a bug | Send the traceback that it names along with what you did. |",
-        "| 130 | | Ctrl-C | |",
-        "| 141 | | nobody read the output any more (`nobrakes list \\| head`) | |",
+        row("70", "", "nobrakes itself failed: a bug", "Send the traceback that it names along with what you did."),
+        row("130", "", "Ctrl-C", ""),
+        row("141", "", "nobody read the output any more (`nobrakes list | head`)", ""),
     ]
     return "\n".join(out) + "\n"
 
 
 def _first(of: Any) -> str:
-    return " ".join((inspect.getdoc(of) or "").split()).replace("|", "\\|")
+    return " ".join((inspect.getdoc(of) or "").split())
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "commands": commands,
+    "errors": error_reference,
+    "settings": settings_page,
+    "events": events_page,
+    "outcomes": outcomes_page,
+}
+"""The generated pages of docs/reference, by name."""
 
 
 def main(argv: list[str]) -> int:
-    """Print one of the two."""
-    pages = {"commands": commands, "errors": error_reference}
-    if len(argv) != 1 or argv[0] not in pages:
-        sys.stderr.write("usage: python -m nobrakes.cli.reference commands|errors\n")
+    """Print one page, or write them all into a folder."""
+    if len(argv) == 2 and argv[0] == "--write":
+        for name, page in PAGES.items():
+            with open(os.path.join(argv[1], f"{name}.md"), "w", encoding="utf-8") as file:
+                file.write(page())
+        return 0
+    if len(argv) != 1 or argv[0] not in PAGES:
+        sys.stderr.write(f"usage: python -m nobrakes.cli.reference {'|'.join(PAGES)} | --write FOLDER\n")
         return 2
-    sys.stdout.write(pages[argv[0]]())
+    sys.stdout.write(PAGES[argv[0]]())
     return 0
 
 

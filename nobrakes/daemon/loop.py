@@ -15,7 +15,7 @@ from ..core.actions import Action, StartAgent
 from ..core.attempt import Run, RunKind
 from ..core.bead import Role
 from ..core.board import Board
-from ..core.errors import DiskFull, NobrakesError, Stale, StoreReadOnly
+from ..core.errors import ConfigError, DiskFull, GitTooOld, NoAgent, NobrakesError, NoMain, Stale, StoreReadOnly
 from ..core.events import Event, Kind
 from ..core.reviewer import Journal
 from ..ports import Notice
@@ -28,6 +28,8 @@ LINGER_SECONDS = 1.0
 """A process that lives on so long after its run has ended is stopped."""
 RETRY_SECONDS = 15.0
 """When the disk is full or git fails, the loop tries again so much later."""
+NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, StoreReadOnly)
+"""Trouble that does not pass by itself: a run that would end when idle ends with it."""
 
 
 class Waker(Protocol):
@@ -69,7 +71,7 @@ class Daemon:
         self.news = News(doors)
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
-        self._trouble = ""
+        self._trouble: NobrakesError | None = None
 
     def recover(self) -> None:
         """Make good what a killed daemon left half done; the turns then take up the rest."""
@@ -152,12 +154,12 @@ class Daemon:
             return True  # a person took the bead away meanwhile: the next look sees it
         except NobrakesError as error:
             self._trouble_until = self.doors.store.now() + RETRY_SECONDS
-            text = f"{error} {error.hint}".strip()
-            if text != self._trouble:
-                self._trouble = text
+            known = self._trouble is not None and str(error) == str(self._trouble)
+            self._trouble = error
+            if not known:
                 pause = isinstance(error, DiskFull | StoreReadOnly)
                 word = "Nothing is started until it is mended: " if pause else "Trying again soon: "
-                self.doors.notifier.tell(Notice(word + text, urgent=True))
+                self.doors.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
             return False
 
     def _wake_at(self, board: Board) -> float | None:
@@ -173,9 +175,9 @@ class Daemon:
         return min((t for t in times if t is not None), default=None)
 
     @property
-    def in_trouble(self) -> str:
-        """What keeps the daemon from working just now; "" when nothing does."""
-        return self._trouble if self.doors.store.now() < self._trouble_until else ""
+    def trouble(self) -> NobrakesError | None:
+        """What keeps the daemon from working just now; None when nothing does."""
+        return self._trouble if self.doors.store.now() < self._trouble_until else None
 
 
 def is_idle(board: Board) -> bool:
@@ -200,7 +202,10 @@ def _never(_: Board) -> bool:
 def run(
     daemon: Daemon, waker: Waker, view: View, until_idle: bool, should_end: Callable[[Board], bool] = _never
 ) -> Board:
-    """Turn until told to end, or with `until_idle` until nothing is left to do; the last board."""
+    """Turn until told to end, or with `until_idle` until nothing is left to do; the last board.
+
+    With `until_idle`, trouble that only a person can mend is raised once nothing runs any more.
+    """
     while True:
         turn = daemon.tick()
         for event in turn.events:
@@ -210,7 +215,10 @@ def run(
             return turn.board
         if turn.changed:
             continue
-        if until_idle and is_idle(turn.board) and not daemon.in_trouble:
+        trouble = daemon.trouble
+        if until_idle and isinstance(trouble, NEEDS_A_PERSON) and not turn.board.runs:
+            raise trouble
+        if until_idle and is_idle(turn.board) and trouble is None:
             return turn.board
         timeout = None
         if turn.wake_at is not None:

@@ -115,8 +115,7 @@ class Review:
             close(doors, limits, attempt, Outcome.CONFLICT, detail, head=journal.head, evidence=evidence)
             return None
         chain = made if isinstance(made, tuple) else (made,)
-        # no ref holds the candidate: git's own upkeep leaves new objects alone for two weeks, and the same journal
-        # gives the same candidate again
+        # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
         return replace(
             journal,
             step=Step.VALIDATE_REBASED,
@@ -335,10 +334,11 @@ class Review:
 
     def _reject(
         self, attempt: Attempt, limits: Limits, outcome: Outcome, detail: str, journal: Journal | None = None
-    ) -> None:
+    ) -> Journal | None:
         evidence = {"results": list(journal.results)} if journal else {}
         head = journal.head if journal else None
         close(self.doors, limits, attempt, outcome, detail, head=head, evidence=evidence)
+        return None
 
     def _take_back(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> None:
         """Red after the swap: revert, reopen the bead, tell a person."""

@@ -54,7 +54,7 @@ def looks_like_records(path: str, text: str) -> bool:
     first = text.lstrip().split("\n", 1)[0]
     try:
         found = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(found, dict) and "id" in found and "beads" not in found
 

@@ -241,5 +241,5 @@ def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
             assert name is not None
             if name in seen:
                 problems.append(f"{node.where}: '{name}' is there already, at {seen[name]}")
-            seen[name] = node.where
+            seen.setdefault(name, node.where)
     return problems

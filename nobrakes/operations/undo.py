@@ -145,22 +145,14 @@ def _undeferred(store: Store, event: Event, actor: str) -> None:
 def _unchanged(store: Store, event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     back: dict[str, Any] = {}
-    for name, change in event.data.items():
-        was = content({name: _value(name, change["from"])})[name]
-        became = content({name: _value(name, change["to"])})[name]
+    for name, change in event.data["fields"].items():
+        was = content({name: change["before"]})[name]
+        became = content({name: change["after"]})[name]
         if getattr(bead, name) != became:
             raise _refuse(event, f"{name} was changed again since")
         back[name] = was
     if back:
         store.change(bead.id, back, actor)
-
-
-def _value(name: str, stored: Any) -> Any:
-    if name in ("acceptance", "labels", "touches", "metadata") and isinstance(stored, str):
-        import json
-
-        return json.loads(stored)
-    return bool(stored) if name in ("needs_tests", "scaffolding") else stored
 
 
 def _dependency(event: Event) -> Dependency:

@@ -13,7 +13,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m nobrakes.simulate", description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--beads", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=400, help="steps in which things go wrong")
+    parser.add_argument("--steps", type=int, default=250, help="steps in which things go wrong")
     parser.add_argument("--crash", type=float, default=usual.crash, help="chance that a call kills the daemon")
     parser.add_argument("--fail", type=float, default=usual.fail, help="chance that an agent does no good work")
     parser.add_argument("--conflict", type=float, default=usual.conflict, help="chance that a Doer touches all's file")

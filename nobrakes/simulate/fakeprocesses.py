@@ -74,6 +74,7 @@ class FakeProcesses:
         if run not in self.children:
             born = Born(1000 + len(self.children), f"boot{self._boot}-{len(self.children)}")
             child = Child(run, command, born, self.clock.now())
+            child.outputs = {f"{command.folder}/{name}": text.decode() for name, text in command.files.items()}
             child.stubborn = self.rng.random() < 0.1
             self.children[run] = child
             if child.is_agent:

@@ -179,10 +179,12 @@ class World:
         self.store.set_setting("stopping", None)
         self.daemon = self._boot()
 
-    def run(self, steps: int = 400, quiet_steps: int = 2000) -> Tally:
+    def run(self, steps: int = 250, quiet_steps: int = 2000) -> Tally:
         """A wild time of at most `steps`, then a calm one until all is settled. Broken when a promise is."""
         for _ in range(steps):
             if not self.step():
+                if not self.rates.people:
+                    break
                 self._note(self._act())
                 self._turns()
                 self._keep_promises(invariants.PROMISES)

@@ -11,12 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.claude.conftest import STUB, find_cli, own_network
+from tests.integration.claude.conftest import CLI, STUB, own_network
 
 pytestmark = pytest.mark.claude
 
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")
-TEST = "import unittest\n\nfrom hello import greet\n\n\nclass T(unittest.TestCase):\n    def test_greets(self):\n        self.assertEqual(greet('Ada'), 'Hello, Ada!')\n"
+TEST = """import unittest
+
+from hello import greet
+
+
+class T(unittest.TestCase):
+    def test_greets(self):
+        self.assertEqual(greet('Ada'), 'Hello, Ada!')
+"""
 CODE = "def greet(name):\n    return f'Hello, {name}!'\n"
 DRIVER = """
 import os, pathlib, subprocess, sys
@@ -35,7 +43,7 @@ def commit(subject: str) -> dict[str, object]:
 
 
 def test_the_real_cli_takes_a_bead_from_ready_to_merged(tmp_path: Path) -> None:
-    cli = find_cli()
+    cli = CLI
     if cli is None:
         pytest.skip("no Claude Code CLI: install claude-agent-sdk, or set NOBRAKES_CLAUDE to an executable")
     repository = tmp_path / "repository"

@@ -465,10 +465,9 @@ def test_the_agents_identity_and_an_empty_set_of_hooks_and_remotes(world, begin)
     assert not Path(clone, ".git", "hooks").exists()
 
 
-def test_the_index_kept_for_large_repositories_gives_the_same_archive(world, begin, monkeypatch):
+def test_the_index_that_is_kept_beside_the_clone_gives_the_same_archive(world, begin):
     from git_worlds import bead
 
-    monkeypatch.setattr("nobrakes.git.workspaces._KEEP_INDEX_FROM", 0)
     it = begin("big")
     assert Path(world.workspace_path(it) + "~index").is_file()
     world.commit_in_workspace(it, {"src/a.py": "a\n"})

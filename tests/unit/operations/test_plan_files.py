@@ -81,8 +81,8 @@ def test_times_and_types(tmp_path):
         "- {id: b, title: B, defer_until: '2030-01-31T10:00:00+01:00'}\n- {id: c, title: C, defer_until: 2030-01-31}\n",
     )
     a, b, c = plan.nodes
-    assert a.defer_until == b.defer_until == 1895994000.0
-    assert c.defer_until == 1895994000.0 - 9 * 3600
+    assert a.defer_until == b.defer_until == 1896080400.0
+    assert c.defer_until == 1896080400.0 - 9 * 3600
     assert a.fields["type"] is BeadType.FIX
 
 

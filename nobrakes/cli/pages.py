@@ -1,0 +1,184 @@
+"""The reference pages of settings, events and outcomes, as Markdown, from the values that the program itself uses."""
+
+import re
+import types
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from ..config import Config, LimitSettings
+from ..core.escalations import STOPS_BEAD, EscalationType
+from ..core.events import Kind
+from ..core.lifecycle import MOVING
+from ..core.outcomes import TABLE, Outcome, retry_after
+from ..daemon.closing import MACHINE_FAULTS, STARTS_AFRESH
+from ..places import resource
+from .happenings import PUBLIC_NAMES
+from .meanings import ESCALATIONS, EVENTS, KEYS, OUTCOMES
+
+_SETTING = re.compile(r"(?:# )?([a-z_]+) = (.*)")
+_SECTION = re.compile(r"(?:# )?\[\[?([a-z.]+)\]\]?")
+
+
+class Setting(NamedTuple):
+    """One setting of config/nobrakes.toml: section (empty: the top), name, default as TOML, comment."""
+
+    section: str
+    name: str
+    default: str
+    comment: str
+
+
+def row(*cells: str) -> str:
+    """A line of a Markdown table."""
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def settings() -> Iterator[Setting]:
+    """Every setting of config/nobrakes.toml, in its order; one without a comment has that of the line before."""
+    with open(resource("config/nobrakes.toml"), encoding="utf-8") as file:
+        lines = iter(file.read().splitlines())
+    section, comment, used = "", "", True
+    for line in lines:
+        found, heading = _SETTING.fullmatch(line), _SECTION.fullmatch(line)
+        if found and found[1] == "checks":  # its table stands before it, commented out
+            continue
+        if found:
+            value = found[2]
+            while value.startswith("[") and not value.endswith("]"):
+                value += " " + next(lines).strip()
+            yield Setting(section, found[1], value.replace("[ ", "[").replace(", ]", "]"), comment)
+            used = True
+        elif heading:
+            if line.startswith("#"):
+                yield Setting("", heading[1], "[]", comment)
+            section, used = heading[1], True
+        elif line.startswith("# "):
+            comment, used = (line[2:] if used else f"{comment} {line[2:]}"), False
+        elif not line:
+            used = True
+
+
+def _allowed(section: str, name: str) -> str:
+    """The values that the setting takes, from its field in nobrakes.config."""
+    model: Any = Config
+    for part in filter(None, section.split(".")):
+        kind = model.model_fields[part].annotation
+        model = get_args(kind)[0] if get_origin(kind) is tuple else kind
+    field = model.model_fields[name]
+    limits = []
+    for limit in field.metadata:
+        for attribute, word in (("ge", "at least"), ("gt", "more than"), ("le", "at most")):
+            if hasattr(limit, attribute):
+                limits.append(f"{word} {getattr(limit, attribute):g}")
+    return ", ".join([_kind(field.annotation), *limits])
+
+
+def _kind(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return " or ".join(f'`"{value}"`' for value in get_args(kind))
+    if get_origin(kind) in (types.UnionType, Union):
+        return _kind(get_args(kind)[0])
+    if get_origin(kind) is tuple:
+        return "list of texts" if get_args(kind)[0] is str else "list of tables"
+    return {str: "text", int: "whole number", float: "number"}[kind]
+
+
+_SETTINGS_INTRO = """# Settings
+
+`.nobrakes/config.toml`, written by `nobrakes init`, tracked by git. A setting takes effect when the file is saved.
+While the file is broken, the last good settings stay in force and the daemon says so. An unknown key is an error.
+`nobrakes config` prints what is in force, `nobrakes config --check` only looks at the file."""
+
+
+_NO_DEFAULT = {
+    "checks.name": "none; for example `{}`",
+    "checks.command": "none; for example `{}`",
+    "agents.claude.max_budget_usd": "not set; for example `{}`",
+}
+"""The commented-out lines whose value is an example."""
+
+
+def settings_page() -> str:
+    """docs/reference/settings.md."""
+    out = [_SETTINGS_INTRO]
+    found = list(settings())
+    for section in dict.fromkeys(one.section for one in found):
+        heading = "[[checks]]" if section == "checks" else f"[{section}]" if section else "At the top"
+        out += ["", f"## {heading}", "", row("setting", "value", "default", "what it does"), "|---|---|---|---|"]
+        for one in found:
+            if one.section == section:
+                key = f"{section}.{one.name}".lstrip(".")
+                default = _NO_DEFAULT.get(key, "`{}`").format(one.default)
+                out.append(row(f"`{one.name}`", _allowed(section, one.name), default, one.comment))
+    limits = ", ".join(f"`{name}`" for name in LimitSettings.model_fields)
+    out += ["", f"`nobrakes set` changes these while it runs, until they are changed again: {limits}."]
+    return "\n".join(out) + "\n"
+
+
+_EVENTS_INTRO = """# Events
+
+Whatever happens is an event; an event is the only thing that moves a bead. `nobrakes events` lists them, with `--json`
+one object a line:
+
+```json
+{"ts": "2026-01-31T02:10:04.125Z", "event": "doer_spawned", "task_id": "cli", "agent": "nobrakes",
+ "metadata": {"seq": 41, "kind": "doer_started", "attempt": 7, "role": "doer", "name": "Ada", "agent": "claude",
+              "number": 1}}
+```
+
+`ts` is UTC. `event` is the public name, `metadata.kind` the kind; where no public name is given, they are the same.
+`task_id` is the bead, `agent` who did it: a worker's name, `nobrakes`, or the person. `metadata.seq` numbers all
+events and is what `--after` and `nobrakes undo` take; `metadata.attempt` is the attempt in the database. The other
+keys of `metadata` are below.
+
+A kind with a dot (●) moves its bead by the table in [the design](../design.md#the-life-of-a-bead)."""
+
+
+def events_page() -> str:
+    """docs/reference/events.md."""
+    out = [_EVENTS_INTRO, "", row("kind", "public name", "what happened", "keys"), "|---|---|---|---|"]
+    for kind in Kind:
+        found = EVENTS[kind]
+        name = f"`{kind.value}`" + (" ●" if kind in MOVING else "")
+        public = f"`{PUBLIC_NAMES[kind]}`" if kind in PUBLIC_NAMES else ""
+        out.append(row(name, public, found.meaning, ", ".join(f"`{key}`" for key in found.keys)))
+    out += ["", "## Keys", "", row("key", "what it says"), "|---|---|"]
+    out += [row(f"`{key}`", KEYS[key]) for key in sorted({key for found in EVENTS.values() for key in found.keys})]
+    return "\n".join(out) + "\n"
+
+
+_OUTCOMES_INTRO = """# Outcomes and escalations
+
+How an attempt can end, and what follows.
+
+- **counts**: after `max_failures` of these the bead goes to you as `repeated_failure`, with all that was tried. What
+  does not count is not the bead's fault.
+- **waits**: the next attempt comes {first:.0f} s later, then {second:.0f} s, doubling up to {last:.0f} minutes.
+  After {faults} in a row you are asked: `broken_environment`.
+- **person**: you are asked at once; nothing is started on the bead before you decide.
+- **afresh**: the branch is archived, and the next attempt starts without it. Else it is kept, unless the agent chose
+  to discard it (which archives it)."""
+
+
+def outcomes_page() -> str:
+    """docs/reference/outcomes.md."""
+    machine = Outcome.NETWORK
+    out = [
+        _OUTCOMES_INTRO.format(
+            first=retry_after(machine, 1),
+            second=retry_after(machine, 2),
+            last=retry_after(machine, 99) / 60,
+            faults=MACHINE_FAULTS,
+        )
+    ]
+    out += ["", row("outcome", "what it means", "counts", "waits", "person", "afresh"), "|---|---|---|---|---|---|"]
+    for outcome in Outcome:
+        then = TABLE[outcome]
+        marks = (then.counts, then.backoff, then.needs_person, outcome in STARTS_AFRESH)
+        out.append(row(f"`{outcome.value}`", OUTCOMES[outcome], *("yes" if mark else "" for mark in marks)))
+    out += ["", "## Escalations", "", "What comes to you. `nobrakes escalations` lists the open ones, first that for"]
+    out += ["which most beads wait; `nobrakes escalation N` shows one with its evidence.", ""]
+    out += [row("type", "why", "its bead"), "|---|---|---|"]
+    for type_ in EscalationType:
+        out.append(row(f"`{type_.value}`", ESCALATIONS[type_], "waits" if type_ in STOPS_BEAD else "goes on"))
+    return "\n".join(out) + "\n"

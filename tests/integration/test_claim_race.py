@@ -1,0 +1,85 @@
+"""Sixteen processes race for the same bead: one wins, the others lose quietly, and nobody fails."""
+
+import multiprocessing
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.board import Limits
+from nobrakes.core.errors import NotAllowed
+from nobrakes.core.escalations import EscalationType
+from nobrakes.ports import NewEscalation
+from nobrakes.store.opening import create_store, open_store
+
+RACERS = 16
+NAMES = [f"Name{i}" for i in range(40)]
+PATIENCE = 120
+
+
+def _claim_each(path: str, rounds: int, barrier: Barrier, results: Any) -> None:
+    store = open_store(path)
+    won = []
+    for number in range(rounds):
+        barrier.wait(PATIENCE)
+        attempt = store.open_attempt(f"b{number}", Role.DOER, "script", NAMES, 60.0, None)
+        if attempt is not None:
+            won.append((attempt.bead, attempt.name, attempt.fence, attempt.token))
+    store.close()
+    results.put(won)
+
+
+def _answer_each(path: str, rounds: int, barrier: Barrier, results: Any) -> None:
+    store = open_store(path)
+    won = []
+    for number in range(1, rounds + 1):
+        barrier.wait(PATIENCE)
+        try:
+            won.append((number, store.answer(number, multiprocessing.current_process().name, "me").answer))
+        except NotAllowed:
+            continue
+    store.close()
+    results.put(won)
+
+
+def race(target: Any, path: str, rounds: int, racers: int) -> list[Any]:
+    """What all racers won. They start each round together."""
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(racers), context.Queue()
+    processes = [context.Process(target=target, args=(path, rounds, barrier, results)) for _ in range(racers)]
+    for process in processes:
+        process.start()
+    won = [entry for _ in processes for entry in results.get(timeout=PATIENCE * 2)]
+    for process in processes:
+        process.join(PATIENCE)
+    assert [process.exitcode for process in processes] == [0] * racers
+    return won
+
+
+@pytest.mark.parametrize("rounds", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_each_bead_is_claimed_once(tmp_path: Path, rounds: int) -> None:
+    path = str(tmp_path / "nobrakes.db")
+    store = create_store(path)
+    beads = [f"b{i}" for i in range(rounds)]
+    store.put([Bead(bead, "t", status=Status.NEEDS_DOER) for bead in beads], [], "me")
+    won = race(_claim_each, path, rounds, RACERS)
+    assert sorted(bead for bead, *_ in won) == sorted(beads)
+    assert {fence for _, _, fence, _ in won} == {1}
+    assert len({token for *_, token in won}) == rounds
+    open_ = store.board(Limits()).attempts
+    assert len({attempt.name for attempt in open_}) == rounds
+    assert {(a.bead, a.name, a.fence, a.token) for a in open_} == set(won)
+    assert store.check() == []
+
+
+def test_each_question_is_answered_once(tmp_path: Path) -> None:
+    path = str(tmp_path / "nobrakes.db")
+    store = create_store(path)
+    rounds = 20
+    for number in range(rounds):
+        store.escalate(NewEscalation(EscalationType.QUESTION, f"which {number}?"), None, None, "me")
+    won = race(_answer_each, path, rounds, 2)
+    assert sorted(number for number, _ in won) == list(range(1, rounds + 1))
+    assert all(store.escalation(number).answer == answer for number, answer in won)

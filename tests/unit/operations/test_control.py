@@ -1,0 +1,80 @@
+"""The Breaker Box."""
+
+import pytest
+
+from nobrakes.config import Config, LimitSettings
+from nobrakes.core.errors import ConfigError
+from nobrakes.core.events import Kind
+from nobrakes.operations import control
+from nobrakes.places import Places
+
+
+@pytest.fixture
+def places(tmp_path):
+    (tmp_path / "wake").mkdir()
+    return Places(str(tmp_path))
+
+
+def kinds(store):
+    return [event.kind for event in store.events()]
+
+
+def test_pause_stop_and_resume(store, places):
+    assert control.pause(store, places, "me") is True
+    assert control.pause(store, places, "me") is False
+    board = store.board(Config().board_limits())
+    assert (board.paused, board.stopping) == (True, False)
+    assert control.stop(store, places, "me") is True
+    assert store.board(Config().board_limits()).stopping
+    assert control.resume(store, places, "me") is True
+    board = store.board(Config().board_limits())
+    assert (board.paused, board.stopping) == (False, False)
+    assert kinds(store) == [Kind.PAUSED, Kind.PAUSED, Kind.RESUMED]
+
+
+def test_each_of_them_wakes_the_daemon(store, places, tmp_path):
+    for act in (control.pause, control.stop, control.resume):
+        act(store, places, "me")
+        found = list((tmp_path / "wake").iterdir())
+        assert found
+        for file in found:
+            file.unlink()
+
+
+def test_limits_override_the_config_until_they_are_changed_again(store, places):
+    config = Config(limits=LimitSettings(doers=2, max_failures=5))
+    assert control.limits(store, config).doers == 2
+    assert control.set_limits(store, {"doers": "8", "idle_minutes": "1.5"}, "me", places) == {
+        "doers": 8,
+        "idle_minutes": 1.5,
+    }
+    found = control.limits(store, config)
+    assert (found.doers, found.idle_seconds, found.max_failures) == (8, 90.0, 5)
+    assert control.set_limits(store, {"doers": "default"}, "me") == {"idle_minutes": 1.5}
+    assert control.limits(store, config).doers == 2
+    assert control.set_limits(store, {"idle_minutes": "default"}, "me") == {}
+    assert store.setting(control.LIMITS) is None
+    assert kinds(store) == [Kind.LIMITS_CHANGED] * 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"doer": "3"}, "doer: is not a limit"),
+        ({"doer": "default"}, "doer: is not a limit"),
+        ({"doers": "-1"}, "doers: "),
+        ({"doers": "many", "lease_seconds": "1"}, "lease_seconds: "),
+    ],
+)
+def test_a_wrong_limit_is_refused_and_nothing_is_changed(store, places, changes, says):
+    control.set_limits(store, {"doers": "7"}, "me")
+    with pytest.raises(ConfigError) as raised:
+        control.set_limits(store, changes, "me", places)
+    assert says in str(raised.value) and "doers" in raised.value.hint
+    assert control.limits(store, Config()).doers == 7
+
+
+def test_the_same_limit_again_is_no_event(store):
+    control.set_limits(store, {"doers": "7"}, "me")
+    control.set_limits(store, {"doers": "7"}, "me")
+    assert kinds(store) == [Kind.LIMITS_CHANGED]

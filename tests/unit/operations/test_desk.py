@@ -1,0 +1,79 @@
+"""The Decision Desk."""
+
+import pytest
+
+from nobrakes.core.bead import Status
+from nobrakes.core.errors import NoSuchEscalation, NotAllowed, UsageError
+from nobrakes.core.escalations import EscalationType
+from nobrakes.operations import beads, desk
+from nobrakes.ports import NewEscalation
+
+
+@pytest.fixture
+def stopped(store):
+    """A bead that waits for a person, and the escalation's number."""
+    bead = beads.add(store, "a", draft=False, needs_tests=False)
+    found = store.escalate(NewEscalation(EscalationType.REPEATED_FAILURE, "a failed 3 times"), bead.id, None, "nobrakes")
+    assert store.bead(bead.id).status is Status.ESCALATED
+    return bead.id, found.id
+
+
+def test_open_ones_and_all(store, stopped):
+    assert [e.id for e in desk.escalations(store)] == [stopped[1]]
+    desk.resolve(store, stopped[1], "retry", actor="me")
+    assert desk.escalations(store) == []
+    assert [e.id for e in desk.escalations(store, all=True)] == [stopped[1]]
+    assert desk.show(store, stopped[1]).resolution == "retry"
+    with pytest.raises(NoSuchEscalation):
+        desk.show(store, 99)
+
+
+def test_the_costliest_comes_first(store, stopped):
+    other = beads.add(store, "b", draft=False, needs_tests=False)
+    beads.add(store, "c", needs=[other.id], draft=False)
+    second = store.escalate(NewEscalation(EscalationType.QUESTION, "which?"), other.id, None, "nobrakes")
+    assert [e.id for e in desk.escalations(store)] == [second.id, stopped[1]]
+
+
+def test_an_answer_sends_the_bead_on(store, stopped):
+    found = desk.answer(store, stopped[1], "use UTC", "me")
+    assert (found.answer, store.bead(stopped[0]).status) == ("use UTC", Status.NEEDS_DOER)
+    with pytest.raises(NotAllowed):
+        desk.answer(store, stopped[1], "no, CET", "me")
+    assert desk.show(store, stopped[1]).answer == "use UTC"
+
+
+def test_an_empty_answer_is_none(store, stopped):
+    with pytest.raises(UsageError):
+        desk.answer(store, stopped[1], "  ", "me")
+    assert desk.show(store, stopped[1]).resolved_at is None
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [("retry", Status.NEEDS_DOER), ("dismiss", Status.NEEDS_DOER), ("cancel", Status.CANCELLED), ("done", Status.DONE)],
+)
+@pytest.mark.parametrize("note", ["", "because"])
+def test_four_ways_to_decide(store, stopped, how, status, note):
+    found = desk.resolve(store, stopped[1], how, note, "me")
+    assert found.resolved_at is not None
+    assert store.bead(stopped[0]).status is status
+    assert store.bead(stopped[0]).failures == 0
+    with pytest.raises(NotAllowed, match="decided already"):
+        desk.resolve(store, stopped[1], how, note, "me")
+
+
+def test_the_note_of_a_retry_is_kept_for_the_next_attempt(store, stopped):
+    assert desk.resolve(store, stopped[1], "retry", "mended the fixture", "me").answer == "mended the fixture"
+
+
+def test_what_is_about_no_bead_cannot_be_done(store):
+    found = store.escalate(NewEscalation(EscalationType.MAIN_RED, "main is red"), None, None, "nobrakes")
+    with pytest.raises(NotAllowed, match="no single bead"):
+        desk.resolve(store, found.id, "done", "", "me")
+    assert desk.resolve(store, found.id, "dismiss", "mended", "me").resolution == "dismiss: mended"
+
+
+def test_an_unknown_way_is_refused(store, stopped):
+    with pytest.raises(UsageError, match="no way"):
+        desk.resolve(store, stopped[1], "ignore", "", "me")

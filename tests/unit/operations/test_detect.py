@@ -1,0 +1,160 @@
+"""What kind of project it is, from its files alone."""
+
+import json
+import tomllib
+
+import pytest
+
+from nobrakes.config import BoundarySettings, CheckSettings, Config, parse
+from nobrakes.operations.configtext import TEMPLATE, config_text
+from nobrakes.operations.detect import detect, make_targets
+from nobrakes.places import resource
+
+
+def made(root, **files):
+    for name, text in files.items():
+        path = root / name.replace("__", ".").replace("_DIR_", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if isinstance(text, str) else json.dumps(text))
+    found = detect(str(root))
+    return found.setup, [(c.name, c.command) for c in found.checks], found
+
+
+def test_an_empty_folder(tmp_path):
+    assert made(tmp_path)[:2] == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "checks"),
+    [
+        ("[tool.pytest.ini_options]", [("test", "python3 -m pytest -q")]),
+        ('[project]\nname="x"\noptional-dependencies.dev=["pytest>=8"]', [("test", "python3 -m pytest -q")]),
+        ('[dependency-groups]\ndev=["pytest", {include-group="x"}]', [("test", "python3 -m pytest -q")]),
+        ('[tool.poetry.group.dev.dependencies]\npytest="^8"', [("test", "python3 -m pytest -q")]),
+        ("[tool.ruff]\n[tool.mypy]", [("lint", "ruff check ."), ("types", "mypy .")]),
+        ("[tool.mypy]\npackages=['x']", [("types", "mypy")]),
+        ('[build-system]\nrequires=[]\n[project]\nname="x"\ndependencies=["build"]', [("build", "python3 -m build")]),
+        ("not toml [", []),
+        ('project = "odd"\ntool = 3', []),
+    ],
+)
+def test_python(tmp_path, text, checks):
+    assert made(tmp_path, pyproject__toml=text)[:2] == ("", checks)
+
+
+def test_unittest_where_there_are_tests_and_no_pytest(tmp_path):
+    assert made(tmp_path, pyproject__toml="", tests_DIR_test_x__py="")[1] == [("test", "python3 -m unittest -v")]
+
+
+def test_lock_files_bring_a_setup(tmp_path):
+    found = made(tmp_path, pyproject__toml="[tool.pytest.ini_options]\n[tool.ruff]", uv__lock="")
+    assert found[:2] == (
+        "uv sync --locked --all-extras --all-groups",
+        [("test", "uv run pytest -q"), ("lint", "uv run ruff check .")],
+    )
+
+
+def test_test_folders_of_pytest_are_boundaries(tmp_path):
+    found = made(tmp_path, pyproject__toml='[tool.pytest.ini_options]\ntestpaths=["checks", "tests", "../up"]')[2]
+    assert found.tests == (*BoundarySettings().tests, "checks/**")
+
+
+SCRIPTS = {"test": "vitest run", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}
+
+
+@pytest.mark.parametrize(
+    ("lock", "setup", "run"),
+    [
+        ("package-lock.json", "npm ci", "npm run"),
+        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile", "pnpm run"),
+        ("yarn.lock", "yarn install --frozen-lockfile", "yarn run"),
+        ("none", "", "npm run"),
+    ],
+)
+def test_javascript(tmp_path, lock, setup, run):
+    (tmp_path / lock).write_text("")
+    found = made(tmp_path, package__json={"scripts": SCRIPTS, "devDependencies": {"x": "1"}})
+    assert found[0] == setup
+    assert found[1] == [
+        ("test", f"{run} test"), ("lint", f"{run} lint"), ("types", f"{run} type-check"), ("build", f"{run} build")
+    ]  # fmt: skip
+    assert any("no lock file" in note for note in found[2].notes) == (lock == "none")
+
+
+def test_npms_placeholder_is_no_test(tmp_path):
+    script = 'echo "Error: no test specified" && exit 1'
+    found = made(tmp_path, package__json={"scripts": {"test": script}})
+    assert found[1] == [] and any("placeholder" in note for note in found[2].notes)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"scripts": 5}', '{"scripts": {"test": 5}}'])
+def test_an_odd_package_json(tmp_path, text):
+    assert made(tmp_path, package__json=text)[1] == []
+
+
+def test_rust_and_go(tmp_path):
+    assert made(tmp_path, Cargo__toml="", Cargo__lock="", go__mod="module x")[1] == [
+        ("rust-test", "cargo test --locked"),
+        ("go-test", "go test -v ./..."),
+        ("go-lint", "go vet ./..."),
+        ("go-build", "go build ./..."),
+    ]
+
+
+def test_a_makefile_goes_first(tmp_path):
+    found = made(
+        tmp_path,
+        Makefile="CC := gcc\nall: build\ntest lint: x\n\techo\n.PHONY: types\n%.o: %.c\n",
+        pyproject__toml="[tool.pytest.ini_options]\n[tool.mypy]",
+    )
+    assert found[1] == [("test", "make test"), ("lint", "make lint"), ("types", "mypy .")]
+    assert any("left out: `python3 -m pytest -q`" in note for note in found[2].notes)
+
+
+def test_make_targets():
+    text = "a b: c\nV=1\nW := x: y\n.PHONY: a\ninstall::\n\ttest: no\ncheck:\n"
+    assert make_targets(text) == {"a", "b", "install", "check"}
+
+
+# --- the text of config.toml ----------------------------------------------------------------------
+
+
+def test_the_template_holds_every_setting_with_its_default():
+    with open(resource(TEMPLATE), encoding="utf-8") as file:
+        text = file.read()
+    assert parse(text, TEMPLATE) == Config()
+    raw = tomllib.loads(text.replace("# max_budget_usd", "max_budget_usd"))
+
+    def compare(model, values, where):
+        assert set(values) == set(model.model_fields), where
+        for name, field in model.model_fields.items():
+            if hasattr(field.annotation, "model_fields"):
+                compare(field.annotation, values[name], f"{where}.{name}")
+
+    compare(Config, raw, "config")
+    for name in CheckSettings.model_fields:
+        assert f"\n# {name} = " in text
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if " = " in line and not line.startswith(("#", " ")):
+            assert lines[place - 1].startswith("#"), f"{line} has no comment"
+
+
+def test_a_written_config_is_what_was_asked_for():
+    nasty = 'echo "a\\b" && printf \'\\n\' # \t ü \x7f'
+    checks = [
+        CheckSettings(name="test", command=nasty),
+        CheckSettings(name="types", command="mypy .", kind="types", timeout_minutes=5, min_tests=0),
+    ]
+    text = config_text("trunk", "npm ci", checks, ("a/**", 'b"c/**'))
+    found = parse(text, "x")
+    assert found == Config(
+        main="trunk", setup="npm ci", checks=tuple(checks), boundaries=BoundarySettings(tests=("a/**", 'b"c/**'))
+    )
+    assert parse(config_text("main", "", [], None), "x") == Config()
+
+
+def test_a_setting_may_be_uncommented():
+    text = config_text("main", "", [], None)
+    assert "# doers = 4" in text
+    assert parse(text.replace("# doers = 4", "doers = 9"), "x").limits.doers == 9
