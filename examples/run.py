@@ -8,6 +8,7 @@ example's scenario.toml says. `nobrakes` is taken from beside this Python, else 
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -34,7 +35,7 @@ class Example:
 
     def nobrakes(self, *arguments: str, expect: tuple[int, ...] = (0,)) -> int:
         """Run a command in sight; its exit code."""
-        print(f"\n$ nobrakes {' '.join(arguments)}", flush=True)
+        print(f"\n$ nobrakes {shlex.join(arguments)}", flush=True)
         code = subprocess.run([NOBRAKES, *arguments], cwd=self.folder).returncode
         if code not in expect:
             sys.exit(f"nobrakes {arguments[0]} ended with {code}, not with {expect}")

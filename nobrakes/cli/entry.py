@@ -15,11 +15,11 @@ def main() -> int:
     """Run the command line in sys.argv; the exit code."""
     argv = sys.argv[1:]
     if argv and argv[0] in HOT:
-        from . import hot
+        from .hot import run as run_hot
 
-        code = hot.run(argv)
+        code = run_hot(argv)
         if code is not None:
             return code
-    from . import main as full
+    from .main import run
 
-    return full.run(argv)
+    return run(argv)

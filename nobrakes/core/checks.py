@@ -14,7 +14,6 @@ from enum import StrEnum
 
 from .testcounts import TestCounts
 
-
 TAIL = 20_000
 """Characters of a command's output that are kept with its result."""
 

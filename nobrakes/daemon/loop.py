@@ -83,29 +83,38 @@ class Daemon:
             data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
             doors.store.record(Event(Kind.RECOVERED, data=data))
 
-    def tick(self) -> Turn:
-        """One turn."""
-        doors = self.doors
-        board = doors.store.board(doors.limits())
+    def tick(self, seen: Board | None = None) -> Turn:
+        """One turn. `seen`: the board of the turn that has just ended, when nothing was waited for since."""
+        board = seen or self._look()
         changed = False
-        held = {attempt.id for attempt in board.attempts}
-        ended = [
-            run
-            for run in board.runs.values()
-            if (run.pid is not None or run.attempt not in held) and self._has_ended(run, board)
-        ]
+        ended = self._ended(board)
         for run in ended:
             changed |= self._guarded(partial(self._close, run, board))
         if ended:
-            board = doors.store.board(doors.limits())
+            board = self._look()
         if board.now >= self._trouble_until:
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))
         events: list[Event] = []
-        self._guarded(partial(self._read_news, board, events))
+        if not changed or board.stopping:
+            # what is told and tidied up may wait until everybody has work
+            self._guarded(partial(self._read_news, board, events))
         if changed:
-            board = doors.store.board(doors.limits())
+            board = self._look()
         return Turn(changed or bool(events), board, events, self._wake_at(board))
+
+    def _look(self) -> Board:
+        return self.doors.store.board(self.doors.limits())
+
+    def _ended(self, board: Board) -> list[Run]:
+        """The runs to close in this turn: validations first and alone, since the whole queue waits for them."""
+        held = {attempt.id for attempt in board.attempts}
+        runs = [run for run in board.runs.values() if run.pid is not None or run.attempt not in held]
+        for validations in (True, False):
+            ended = [r for r in runs if (r.kind is RunKind.VALIDATION) is validations and self._has_ended(r, board)]
+            if ended:
+                return ended
+        return []
 
     def _close(self, run: Run, board: Board) -> bool:
         self.performer.ended(run, board)
@@ -206,8 +215,10 @@ def run(
 
     With `until_idle`, trouble that only a person can mend is raised once nothing runs any more.
     """
+    seen: Board | None = None
     while True:
-        turn = daemon.tick()
+        turn = daemon.tick(seen)
+        seen = turn.board if turn.changed else None
         for event in turn.events:
             view.event(event)
         view.board(turn.board)

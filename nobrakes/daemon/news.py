@@ -1,4 +1,4 @@
-"""What happened since the daemon last looked at the event log: people are told, abandoned clones archived.
+"""What happened since the daemon last looked at the event log: people are told, clones of closed beads archived.
 
 The place in the log is kept in the store, so nothing is told or cleaned up twice, whoever wrote the events.
 """
@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from ..core.bead import Status
 from ..core.board import Board
+from ..core.errors import NobrakesError
 from ..core.events import Event, Kind
 from ..ports import Notice
 from .doors import Doors
+from .launch import tests_pin
 
 CURSOR = "news"
 
@@ -23,13 +25,19 @@ class News:
 
     def read(self, board: Board) -> Sequence[Event]:
         """The new events, after what they ask for has been done."""
-        events = self.doors.store.events(self.seen, 500)
-        for event in events:
-            self._react(event, board)
-        if events:
-            self.seen = events[-1].seq
+        done: list[Event] = []
+        for event in self.doors.store.events(self.seen, 500):
+            try:
+                self._react(event, board)
+            except NobrakesError:
+                if not done:
+                    raise
+                break  # it comes first at the next look, and those before it are not told twice
+            done.append(event)
+        if done:
+            self.seen = done[-1].seq
             self.doors.store.set_setting(CURSOR, str(self.seen))
-        return events
+        return done
 
     def _react(self, event: Event, board: Board) -> None:
         if event.kind in (Kind.ESCALATED, Kind.SUGGESTED):
@@ -39,11 +47,13 @@ class News:
             self.doors.notifier.tell(Notice(text, event.bead, urgent=event.kind is Kind.ESCALATED))
         elif event.kind is Kind.NOTIFIED:
             self.doors.notifier.tell(Notice(str(event.data.get("text", "")), event.bead))
-        elif event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND) and event.bead is not None:
+        elif event.kind in (Kind.MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND) and event.bead is not None:
             self._clean_up(event.bead, board)
+            if event.kind is Kind.MERGED:
+                self.doors.git.pin(tests_pin(event.bead), None)
 
     def _clean_up(self, bead_id: str, board: Board) -> None:
-        """Archive and remove the clone of a bead that a person closed, unless something still works in it."""
+        """Archive and remove the clone of a bead that was closed, unless something still works in it."""
         store = self.doors.store
         bead = store.bead(bead_id)
         if bead.status not in (Status.DONE, Status.CANCELLED):

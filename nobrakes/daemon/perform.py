@@ -54,7 +54,9 @@ class Performer:
         elif run.kind is RunKind.RED_PROOF:
             self.endings.proof(attempt, run, board.limits)
         else:
-            self.review.ended(attempt, run, board.limits)
+            following = self.review.ended(attempt, run, board.limits)
+            if following is not None and not board.stopping:
+                self.review.advance(following, board.limits)
         if attempt is not None and self._is_closed(attempt):
             self.doors.store.end_run(run.id)
 

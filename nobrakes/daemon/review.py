@@ -21,7 +21,6 @@ from ..ports import Candidate, Conflict, Landing, NewEscalation, Notice
 from . import messages
 from .closing import close
 from .doors import Doors
-from .launch import tests_pin
 from .validation import Validation, as_json, counts_of, explain
 
 WAIT_FOR_CHECKOUT = 5.0
@@ -176,8 +175,6 @@ class Review:
 
     def _clean_up(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
         doors = self.doors
-        doors.git.retire(bead, attempt.fence)
-        doors.git.pin(tests_pin(bead.id), None)
         passed = self.validation.passed(doors.git.tree(journal.candidate)) or {}
         doors.store.close_attempt(
             attempt,
@@ -241,19 +238,19 @@ class Review:
         kind = Kind.REVIEW_INTERRUPTED
         close(doors, limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=journal.head)
 
-    def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
-        """A validation of this review ended: go on, reject, or ask a person."""
+    def ended(self, attempt: Attempt, run: Run, limits: Limits) -> Attempt | None:
+        """A validation of this review ended: reject, ask a person, or give the attempt to go on with."""
         doors = self.doors
         journal = Journal.of(attempt.data)
         commit = journal.validating
         if not commit:  # dealt with already, and a crash hid it
             doors.store.end_run(run.id)
-            return
+            return None
         results = self.validation.judge(run)
         if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
             doors.store.end_run(run.id)
             self.stop(attempt, limits)
-            return
+            return None
         self.validation.remember(doors.git.tree(commit), results)
         rows = tuple(as_json(results))
         doors.store.record(
@@ -267,9 +264,11 @@ class Review:
         following = self._after_validation(
             attempt, replace(journal, results=rows, validating=""), commit, results, limits
         )
-        if following is not None:
-            doors.store.journal(attempt.id, following.as_data())
-            doors.store.end_run(run.id)
+        if following is None:
+            return None
+        doors.store.journal(attempt.id, following.as_data())
+        doors.store.end_run(run.id)
+        return replace(attempt, data=following.as_data())
 
     def _after_validation(
         self, attempt: Attempt, journal: Journal, commit: str, results: list[CheckResult], limits: Limits

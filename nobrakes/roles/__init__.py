@@ -1,1 +1,1 @@
-""""""
+"""Role, bead and history become a prompt; a role has permissions."""

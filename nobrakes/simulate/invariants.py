@@ -160,13 +160,15 @@ def no_bead_is_merged_twice(scene: Scene) -> list[str]:
 
 
 def no_bead_lands_twice(scene: Scene) -> list[str]:
-    """Main moves once for each bead, unless the merge was taken back or a person closed the bead meanwhile."""
+    """Main moves once for each bead, unless the merge was taken back, or a person decided about what had landed."""
     times: Counter[str] = Counter()
     for tip in scene.git.landings:
         for key, bead in scene.git.objects.find(tip).trailers:
             times[bead] += {"Bead": 1, "Reverts-Bead": -1}.get(key, 0)
-    twice = [bead for bead, count in times.items() if count > 1 and bead not in scene.observed.taken_away]
-    return [f"{bead} landed {times[bead]} times" for bead in twice]
+    twice = {bead for bead, count in times.items() if count > 1}
+    if twice:
+        twice -= scene.with_a_person()
+    return [f"{bead} landed {times[bead]} times" for bead in sorted(twice)]
 
 
 def epics_close_by_rule(scene: Scene) -> list[str]:

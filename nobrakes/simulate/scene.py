@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from ..config import Config
 from ..core.bead import Bead
 from ..core.board import Board
+from ..core.escalations import EscalationType
 from ..ports import Notice, Store
 from .clock import FakeClock
 from .fakegit import FakeGit
@@ -50,6 +51,15 @@ class Scene:
     observed: Observed = field(default_factory=Observed)
     board: Board = field(default_factory=lambda: Board(0.0))
     beads: Sequence[Bead] = ()
+
+    def with_a_person(self) -> set[str]:
+        """Beads that are on main by halves: a person closed them while they landed, or was told of a failed revert."""
+        told = {
+            one.bead
+            for one in self.store.escalations(open_only=False)
+            if one.type is EscalationType.MAIN_RED and one.evidence.get("reverted") is False and one.bead is not None
+        }
+        return told | self.observed.taken_away
 
     def look(self) -> None:
         """Ask the store once, for all promises of this step."""

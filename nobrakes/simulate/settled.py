@@ -52,7 +52,7 @@ def done_is_merged(scene: Scene) -> list[str]:
             wrong.append(f"{bead.id} is done, and nothing says where it was merged")
         if bead.status is Status.DONE and not by_hand and bead.id not in merged:
             wrong.append(f"{bead.id} is done, but not on main")
-        if bead.id in merged and bead.status is not Status.DONE and bead.id not in scene.observed.taken_away:
+        if bead.id in merged and bead.status is not Status.DONE and bead.id not in scene.with_a_person():
             wrong.append(f"{bead.id} is on main, but {bead.status}")
     return wrong
 

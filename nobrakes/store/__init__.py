@@ -1,1 +1,1 @@
-""""""
+"""The only place with SQL."""

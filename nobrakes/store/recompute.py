@@ -64,9 +64,13 @@ def differences(db: Database, now: float) -> dict[str, dict[str, tuple[Any, Any]
 def recompute(db: Database, now: float) -> int:
     """Set every derived column right, in the caller's transaction; how many beads were wrong."""
     found = differences(db, now)
+    # one statement for each set of columns: an import sets the same ones in most beads
+    groups: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
     for bead, wrong in found.items():
-        sets = ", ".join(f'"{name}" = ?' for name in wrong)
-        db.run(f"UPDATE beads SET {sets} WHERE id = ?", (*(value for _, value in wrong.values()), bead))
+        groups.setdefault(tuple(wrong), []).append((*(value for _, value in wrong.values()), bead))
+    for columns, values in groups.items():
+        sets = ", ".join(f'"{name}" = ?' for name in columns)
+        db.run_many(f"UPDATE beads SET {sets} WHERE id = ?", values)
     return len(found)
 
 

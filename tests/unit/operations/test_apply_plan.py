@@ -10,8 +10,8 @@ from nobrakes.core.bead import Bead, BeadType, Dependency, DependencyType, Statu
 from nobrakes.core.errors import NoSuchBead, PlanError
 from nobrakes.interop import beads as interop
 from nobrakes.operations import beads, planwork
-from nobrakes.operations.planrecords import plan_of_records
 from nobrakes.operations.plannodes import plan_of
+from nobrakes.operations.planrecords import plan_of_records
 from nobrakes.operations.plans import PlanDeadlock, apply_plan
 from nobrakes.store.opening import open_memory
 
@@ -182,7 +182,9 @@ def test_a_failure_half_way_leaves_nothing(store, monkeypatch):
 
     monkeypatch.setattr(store, "approve", fail)
     with pytest.raises(NoSuchBead, match=r"the plan was not applied: on purpose"):
-        apply_plan(store, plan(node("n"), {"id": "a", "title": "Other"}, {"id": "b", "needs": ["n"]}), actor="me", live=True)
+        apply_plan(
+            store, plan(node("n"), {"id": "a", "title": "Other"}, {"id": "b", "needs": ["n"]}), actor="me", live=True
+        )
     assert graph(store) == before and len(store.events()) == events
 
 

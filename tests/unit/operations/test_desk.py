@@ -13,7 +13,9 @@ from nobrakes.ports import NewEscalation
 def stopped(store):
     """A bead that waits for a person, and the escalation's number."""
     bead = beads.add(store, "a", draft=False, needs_tests=False)
-    found = store.escalate(NewEscalation(EscalationType.REPEATED_FAILURE, "a failed 3 times"), bead.id, None, "nobrakes")
+    found = store.escalate(
+        NewEscalation(EscalationType.REPEATED_FAILURE, "a failed 3 times"), bead.id, None, "nobrakes"
+    )
     assert store.bead(bead.id).status is Status.ESCALATED
     return bead.id, found.id
 

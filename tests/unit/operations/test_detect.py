@@ -141,7 +141,7 @@ def test_the_template_holds_every_setting_with_its_default():
 
 
 def test_a_written_config_is_what_was_asked_for():
-    nasty = 'echo "a\\b" && printf \'\\n\' # \t ü \x7f'
+    nasty = "echo \"a\\b\" && printf '\\n' # \t ü \x7f"
     checks = [
         CheckSettings(name="test", command=nasty),
         CheckSettings(name="types", command="mypy .", kind="types", timeout_minutes=5, min_tests=0),

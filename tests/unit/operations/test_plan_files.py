@@ -26,7 +26,9 @@ def problems(tmp_path, text, name="plan.yaml"):
 def test_yaml_and_json_say_the_same(tmp_path):
     beads = [{"id": "a", "title": "A", "priority": 0, "needs": ["b"]}, {"id": "b", "title": "B", "epic": None}]
     one = read(tmp_path, json.dumps({"live": True, "beads": beads}), "plan.json")
-    two = read(tmp_path, "live: true\nbeads:\n- {id: a, title: A, priority: 0, needs: [b]}\n- {id: b, title: B, epic: }\n")
+    two = read(
+        tmp_path, "live: true\nbeads:\n- {id: a, title: A, priority: 0, needs: [b]}\n- {id: b, title: B, epic: }\n"
+    )
     assert (one.nodes, one.live) == (two.nodes, two.live)
     assert one.nodes[0].fields == {"title": "A", "priority": 0}
     assert one.nodes[0].needs == ("b",)
@@ -92,17 +94,28 @@ def test_every_problem_is_told_at_once_with_its_place(tmp_path):
         "colour: red\nbeads:\n- {id: a, title: A, priority: 7, typo: 1}\n- {id: '../x', title: ''}\n- {id: a, needs: b}\n- 5\n",
     )
     text = "\n".join(found)
-    for place in ("colour: is no key", "beads[0].priority", "beads[0].typo: is no key", "beads[1].id", "beads[1].title"):
+    for place in (
+        "colour: is no key",
+        "beads[0].priority",
+        "beads[0].typo: is no key",
+        "beads[1].id",
+        "beads[1].title",
+    ):
         assert f"plan.yaml: {place}" in text
     assert "beads[2].needs" in text and "beads[3]" in text
 
 
 def test_names_are_used_once(tmp_path):
     found = problems(tmp_path, "- {id: a, title: A}\n- {id: a, title: B}\n- {key: a, title: C}\n")
-    assert found == ["plan.yaml: beads[1]: 'a' is there already, at beads[0]", "plan.yaml: beads[2]: 'a' is there already, at beads[0]"]
+    assert found == [
+        "plan.yaml: beads[1]: 'a' is there already, at beads[0]",
+        "plan.yaml: beads[2]: 'a' is there already, at beads[0]",
+    ]
 
 
-BOMB = "a: &a [x, x]\n" + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9))
+BOMB = "a: &a [x, x]\n" + "".join(
+    f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)
+)
 
 
 @pytest.mark.parametrize(

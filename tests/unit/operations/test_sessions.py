@@ -81,7 +81,9 @@ def test_following_gives_every_line_once_and_ends_with_the_attempt(places):
         with path.open("ab") as file:
             file.write(data)
 
-    lines = sessions.transcript(store, sessions.of(places, ADA), follow=True, last=1, wait=lambda seconds: next(turns)())
+    lines = sessions.transcript(
+        store, sessions.of(places, ADA), follow=True, last=1, wait=lambda seconds: next(turns)()
+    )
     assert [line.text for line in lines] == ["two", "three", "four"]
 
 

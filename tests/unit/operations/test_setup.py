@@ -139,7 +139,10 @@ def test_given_checks_replace_the_detected_ones_of_their_kind(repository):
     (repository / "pyproject.toml").write_text("[tool.pytest.ini_options]\n[tool.ruff]\n")
     setup.init(str(repository), checks=[CheckSettings(name="mine", command="make -C x test", kind="test", min_tests=3)])
     found = load(str(repository / ".nobrakes" / "config.toml")).checks
-    assert [(c.name, c.command, c.min_tests) for c in found] == [("mine", "make -C x test", 3), ("lint", "ruff check .", 1)]
+    assert [(c.name, c.command, c.min_tests) for c in found] == [
+        ("mine", "make -C x test", 3),
+        ("lint", "ruff check .", 1),
+    ]
 
 
 @pytest.mark.parametrize("make", [lambda p: p.write_text("x"), lambda p: p.symlink_to("/nowhere")])

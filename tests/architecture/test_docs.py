@@ -1,0 +1,269 @@
+"""The docs say what the code says: generated pages, commands in prose, links, files, plans, settings and events."""
+
+import ast
+import json
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from nobrakes import config
+from nobrakes.app import SEEN_BY_CHILDREN
+from nobrakes.cli import door, group, planexample, reference
+from nobrakes.cli.main import _before
+from nobrakes.cli.table import COMMANDS, GROUPS
+from nobrakes.core.escalations import EscalationType
+from nobrakes.core.events import Kind
+from nobrakes.core.outcomes import Outcome
+from nobrakes.core.transcript import OUTCOMES, PREFIX
+from nobrakes.host import runtree
+from nobrakes.operations import plannodes, plans
+from nobrakes.store.opening import create_store
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+ROLES = sorted((ROOT / "config").rglob("*.md"))
+SOURCES = sorted((ROOT / "nobrakes").rglob("*.py"))
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WORDS = {entry.words: entry for entry in COMMANDS}
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for found, text in FENCE.findall(page.read_text()) if found == language]
+
+
+def column(page: Path, heading: str, place: int = 0) -> list[str]:
+    """What stands in backticks in one column of the table whose heading line begins so."""
+    lines = page.read_text().splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(heading)) + 2
+    found = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        found += re.findall(r"`([^`]+)`", line.split(" | ")[place])
+    return found
+
+
+# --- the generated pages
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_a_generated_page_is_what_the_code_prints(name: str) -> None:
+    written = (DOCS / "reference" / f"{name}.md").read_text()
+    assert written == reference.PAGES[name](), "run: python -m nobrakes.cli.reference --write docs/reference"
+
+
+def test_every_command_error_setting_event_and_ending_has_its_line() -> None:
+    pages = {name: (DOCS / "reference" / f"{name}.md").read_text() for name in reference.PAGES}
+    wanted = [("commands", f"### nobrakes {entry.words}\n") for entry in COMMANDS if not entry.hidden]
+    wanted += [("errors", f"\n| {one.code} | {one.__name__} | ") for one in reference.error_classes()]
+    wanted += [("events", f"\n| `{kind.value}`") for kind in Kind]
+    wanted += [("outcomes", f"\n| `{outcome.value}` | ") for outcome in Outcome]
+    wanted += [("outcomes", f"\n| `{type_.value}` | ") for type_ in EscalationType]
+    wanted += [("settings", f"\n| `{name}` | ") for name in settings_of(config.Config)]
+    assert [(page, text) for page, text in wanted if pages[page].count(text) < 1] == []
+
+
+def settings_of(section: type[config._Section]) -> Iterator[str]:
+    for name, field in section.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, config._Section):
+            yield from settings_of(kind)
+        else:
+            yield name
+    if section is config.Config:
+        yield from config.CheckSettings.model_fields
+
+
+# --- commands
+
+
+def mentioned(text: str, prose: bool = True) -> Iterator[str]:
+    """The command lines in fenced blocks and in backticks."""
+    if prose:
+        for _, block in FENCE.findall(text):
+            for line in block.splitlines():
+                if found := re.match(r"(?:\$ )?(nobrakes .*)", line):
+                    yield found[1]
+        text = FENCE.sub("", text)
+    for found in re.findall(r"`(nobrakes(?: [^`\n]*)?)`", text):
+        yield found
+
+
+@cache
+def options(words: str) -> frozenset[str]:
+    command = group.load(WORDS[words]) if words else group.root(_before)
+    return frozenset({"-h", "--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts))})
+
+
+def wrong(line: str) -> str | None:
+    """What is wrong with a command line, as far as the table of commands can tell."""
+    try:
+        typed = shlex.split(re.split(r" (?:[|>#]|&&) ?", line.replace("\\|", " | "))[0])[1:]
+    except ValueError as error:
+        return str(error)
+    if not typed or (typed[0] in GROUPS and typed[1:] in ([], ["…"])) or typed == ["…"]:
+        return None
+    words = "" if typed[0].startswith("-") else " ".join(typed[:2]) if typed[0] in GROUPS else typed[0]
+    if words and words not in WORDS:
+        return f"there is no command '{words}'"
+    for word in typed:
+        option = word.split("=")[0]
+        if option.startswith("-") and option != "-" and option not in options(words):
+            return f"'{words}' has no option {option}"
+    if words == "set":
+        limits = [word.split("=")[0] for word in typed[1:] if "=" in word]
+        return next(
+            (f"{limit} is no limit" for limit in limits if limit not in config.LimitSettings.model_fields), None
+        )
+    return None
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROLES], ids=name_of)
+def test_a_command_that_a_page_names_exists(page: Path) -> None:
+    assert [(line, why) for line in mentioned(page.read_text()) if (why := wrong(line))] == []
+
+
+def test_a_command_that_the_program_tells_people_to_type_exists() -> None:
+    found = [(name_of(path), line) for path in SOURCES for line in mentioned(path.read_text(), prose=False)]
+    assert len(found) > 50
+    assert [(path, line, why) for path, line in found if "{" not in line and (why := wrong(line))] == []
+
+
+@pytest.mark.parametrize(
+    "line", ["nobrakes fly", "nobrakes plan", "nobrakes agent sing x", "nobrakes run --fast", "nobrakes set speed=9"]
+)
+def test_the_search_for_wrong_commands_finds_them(line: str) -> None:
+    assert (wrong(line) is None) is (line == "nobrakes plan")
+
+
+# --- links and files
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_link_is_dead(page: Path) -> None:
+    dead = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", page.read_text())):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            dead.append(link)
+    assert dead == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_file_of_ours_that_a_page_names_exists(page: Path) -> None:
+    ours = "|".join(re.escape(folder.name) for folder in ROOT.iterdir() if folder.is_dir() and folder.name != ".git")
+    named = re.findall(rf"(?<![\w./-])(?:{ours})/[\w./*-]+", page.read_text())
+    names = {name.rstrip(".").removesuffix("/") for name in named if not name.startswith((".venv", ".nobrakes"))}
+    assert [name for name in sorted(names) if not list(ROOT.glob(name))] == []
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (DOCS / "index.md").read_text()
+    missing = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.name != "index.md"]
+    assert [name for name in missing if f"]({name})" not in index] == []
+
+
+# --- settings and plans
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_settings_in_a_page_are_settings(page: Path) -> None:
+    for block in blocks(page, "toml"):
+        config.parse(block, name_of(page))
+
+
+def test_every_key_of_a_plan_is_explained() -> None:
+    page = DOCS / "reference" / "plan.md"
+    text = page.read_text()
+    of_file, of_bead = text.split("## A bead\n")
+    for part, model in ((of_file, plannodes.File), (of_bead.split("\n## ")[0], plannodes.Node)):
+        assert sorted(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) == sorted(model.model_fields)
+
+
+def test_the_plan_in_the_page_is_the_one_that_the_program_prints() -> None:
+    assert planexample.PLAN in blocks(DOCS / "reference" / "plan.md", "yaml")
+
+
+@pytest.mark.parametrize("language", ["yaml", "json", "jsonl"])
+def test_a_plan_in_a_page_can_be_applied(language: str, tmp_path: Path) -> None:
+    found = [block for page in PAGES for block in blocks(page, language) if '"ts":' not in block]
+    assert found
+    for number, block in enumerate(found):
+        file = tmp_path / f"{number}.{language}"
+        file.write_text(block)
+        store = create_store(str(tmp_path / f"{number}.db"))
+        try:
+            report = plans.apply_plan(store, plans.read_plan(str(file)))
+            assert report.new and report.ready and not report.problems and not report.deadlocks
+        finally:
+            store.close()
+
+
+# --- what an agent can rely on
+
+AGENTS = DOCS / "reference" / "agents.md"
+
+
+def test_every_variable_of_an_agent_is_explained() -> None:
+    tree = ast.parse((ROOT / "nobrakes" / "daemon" / "launch.py").read_text())
+    given = {k.value for d in ast.walk(tree) if isinstance(d, ast.Dict) for k in d.keys if isinstance(k, ast.Constant)}
+    ours = {name for name in given if name.startswith("NOBRAKES_")} | {runtree.RUN_MARKER, runtree.HOME_MARKER}
+    assert sorted(column(AGENTS, "| variable |")) == sorted(ours)
+    text = AGENTS.read_text()
+    others = (given - ours - {"PATH", "phase", "start", "session", "prompt.md"}) | set(SEEN_BY_CHILDREN)
+    assert [name for name in sorted(others) if f"`{name}`" not in text] == []
+
+
+def test_everything_that_an_agent_can_say_is_explained() -> None:
+    verbs = [line.split()[2] for line in column(AGENTS, "| command |") if line.startswith("nobrakes agent ")]
+    assert sorted(verbs) == sorted(words.split()[1] for words in WORDS if words.startswith("agent "))
+    assert column(AGENTS, "| word |") == [*sorted(door.OUTCOMES, key=column(AGENTS, "| word |").index)]
+    markers = dict(zip(column(AGENTS, "| marker |"), column(AGENTS, "| marker |", 1), strict=True))
+    assert markers == {PREFIX + marker.value: outcome.value for marker, outcome in OUTCOMES.items()}
+
+
+# --- events
+
+
+def test_the_keys_of_an_event_are_those_that_the_store_records() -> None:
+    from nobrakes.cli.meanings import EVENTS, KEYS
+    from nobrakes.simulate.world import World
+
+    seen: dict[Kind, set[str]] = defaultdict(set)
+    for seed in range(3):
+        world = World(seed)
+        world.run()
+        for event in world.store.events(0, 100_000):
+            seen[event.kind] |= set(event.data)
+    assert len(seen) > 20
+    assert {kind: keys - set(EVENTS[kind].keys) for kind, keys in seen.items() if keys - set(EVENTS[kind].keys)} == {}
+    assert {key for found in EVENTS.values() for key in found.keys} == set(KEYS)
+
+
+def test_an_event_as_json_has_the_keys_of_the_page() -> None:
+    from nobrakes.cli.happenings import as_json
+    from nobrakes.core.events import Event
+
+    (block,) = blocks(DOCS / "reference" / "events.md", "json")
+    shown = json.loads(block)
+    event = Event(Kind.DOER_STARTED, "cli", 7, data=dict.fromkeys(("role", "name", "agent", "number"), ""))
+    assert list(shown) == list(as_json(event))
+    assert list(shown["metadata"]) == list(as_json(event)["metadata"])
