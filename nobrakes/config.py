@@ -6,9 +6,10 @@ config/nobrakes.toml holds every setting with its default and one comment; a tes
 import json
 import os
 import tomllib
-from typing import Literal
+import re
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from .core.board import Limits
 from .core.boundaries import Boundary
@@ -18,7 +19,17 @@ from .places import resource
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+_NO_BRANCH = re.compile(r"^-|^/|[/.]$|\.\.|//|@\{|(^|/)\.|\.lock(/|$)|[\x00-\x20\x7f~^:?*\[\\]|^@?$")
+
+
+def _branch(name: str) -> str:
+    """A name that git takes for a branch; ValueError."""
+    if _NO_BRANCH.search(name):
+        raise ValueError("is no name of a branch")
+    return name
 
 
 class CheckSettings(_Section):
@@ -117,7 +128,7 @@ class AgentSettings(_Section):
 class Config(_Section):
     """Every setting of a repository."""
 
-    main: str = "main"
+    main: Annotated[str, AfterValidator(_branch)] = "main"
     setup: str = ""
     checks: tuple[CheckSettings, ...] = ()
     limits: LimitSettings = LimitSettings()
@@ -167,7 +178,7 @@ def parse(text: str, where: str) -> Config:
         lines = []
         for problem in error.errors():
             key = ".".join(str(part) for part in problem["loc"])
-            what = "is not a setting" if problem["type"] == "extra_forbidden" else problem["msg"]
+            what = "is not a setting" if problem["type"] == "extra_forbidden" else problem["msg"].removeprefix("Value error, ")
             lines.append(f"{where}: {key}: {what}")
         raise ConfigError("\n".join(lines)) from None
     names = [check.name for check in config.checks]

@@ -124,7 +124,7 @@ def _box(box: Box, x: float, y: float) -> list[str]:
         f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="7" fill="{colour.fill}" '
         f'stroke="{colour.line}" stroke-width="1.4"{dash}/>',
         f'<text x="{x + 10:g}" y="{y + 16:g}" class="id">{escape(_short(box.id, 16))}</text>',
-        f'<text x="{x + WIDTH - 10:g}" y="{y + 16:g}" class="status" text-anchor="end" fill="{colour.line}">'
+        f'<text x="{x + WIDTH - 10:g}" y="{y + 16:g}" class="status" text-anchor="end">'
         f"{escape(_short(status, 20))}</text>",
     ]
     for step, line in enumerate(_lines(box.title)):
@@ -185,12 +185,12 @@ def _legend(picture: Picture, y: float) -> list[str]:
         out.append(
             f'<rect x="{x}" y="{y - 10:g}" width="12" height="12" rx="3" fill="{colour.fill}" stroke="{colour.line}"/>'
         )
-        out.append(f'<text x="{x + 18}" y="{y:g}" class="status" fill="#1f2328">{kind}</text>')
+        out.append(f'<text x="{x + 18}" y="{y:g}" class="status">{kind}</text>')
     return out
 
 
 STYLE = (
-    "text{font-family:system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1f2328}"
+    "text{font-family:system-ui,-apple-system,'Segoe UI',sans-serif}.id,.status,.epic{fill:#1f2328}"
     ".id{font:600 11px ui-monospace,SFMono-Regular,Menlo,monospace}.title{font-size:13px}.status{font-size:11px}"
     ".epic{font-size:13px;font-weight:600}.arrow{fill:none;stroke:#6e7781;stroke-width:1.4}"
 )

@@ -92,10 +92,10 @@ class AgentEndings:
         folder = os.path.join(doors.places.runs, run.id)
         ending = doors.processes.ending(folder, [STEP])
         step = ending.steps[0]
-        if ending.prologue_failed is not None:
-            return Verdict(Outcome.WORKSPACE_FAILED, ending.prologue_failed[-4000:]), attempt.log
         if run.stopping is not None and step.code is None:
             return Verdict(run.stopping, _STOPPED.get(run.stopping, "")), attempt.log
+        if ending.prologue_failed is not None:
+            return Verdict(Outcome.WORKSPACE_FAILED, ending.prologue_failed[-4000:]), attempt.log
         if step.code is None:
             return Verdict(Outcome.KILLED, "the agent's process was killed"), attempt.log
         verdict = self._by_adapter(attempt, step, folder)

@@ -142,7 +142,7 @@ class Performer:
     def _restart_validation(self, attempt: Attempt, run: Run) -> None:
         """A validation that was planned and perhaps never started: starting it again starts it once."""
         if run.kind is RunKind.VALIDATION:
-            self.review.restart(attempt)
+            self.review.judging.restart(attempt)
         else:
             self.validation.start(attempt, str(attempt.data["head"]), RunKind.RED_PROOF, 1)
 

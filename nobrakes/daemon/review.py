@@ -8,20 +8,20 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..core.attempt import Attempt, Run, RunKind
+from ..core.attempt import Attempt, Run
 from ..core.bead import Bead, Role
 from ..core.board import Limits
 from ..core.boundaries import violations
-from ..core.checks import CheckOutcome, CheckResult, overall, weaker
-from ..core.escalations import EscalationType
-from ..core.events import Event, Kind
+from ..core.checks import weaker
+from ..core.events import Kind
 from ..core.outcomes import Outcome
-from ..core.reviewer import Journal, Judgement, Step, judge
-from ..ports import Candidate, Conflict, Landing, NewEscalation, Notice
+from ..core.reviewer import Journal, Step
+from ..ports import Candidate, Conflict, Landing, Notice
 from . import messages
 from .closing import close
 from .doors import Doors
-from .validation import Validation, as_json, counts_of, explain
+from .judging import Judging
+from .validation import Validation, counts_of
 
 WAIT_FOR_CHECKOUT = 5.0
 """Seconds between two looks at a checked-out main that has edits in the way."""
@@ -33,6 +33,7 @@ class Review:
     def __init__(self, doors: Doors, validation: Validation) -> None:
         self.doors = doors
         self.validation = validation
+        self.judging = Judging(doors, validation)
         self.steps: dict[Step, Callable[[Attempt, Bead, Journal, Limits], Journal | None]] = {
             Step.TAKE_IN: self._take_in,
             Step.BOUNDARIES: self._boundaries,
@@ -68,12 +69,14 @@ class Review:
             if a.role is Role.DOER and a.outcome is Outcome.COMPLETED and a.head
         ]
         if not done:
-            return self._reject(attempt, limits, Outcome.NO_WORK, "there is no work to review")
+            return self.judging.reject(attempt, limits, Outcome.NO_WORK, "there is no work to review")
         head = str(done[-1].head)
         main = self.doors.git.main()
         fork = self.doors.git.fork(main, head)
         if fork is None:
-            return self._reject(attempt, limits, Outcome.BOUNDARY, "the branch has no history in common with main")
+            return self.judging.reject(
+                attempt, limits, Outcome.BOUNDARY, "the branch has no history in common with main"
+            )
         return Journal(Step.BOUNDARIES, head=head, fork=fork, base=str(done[-1].data.get("start") or fork))
 
     def _boundaries(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
@@ -81,7 +84,7 @@ class Review:
         start = journal.base
         if not git.contains(journal.fork, start) or not git.contains(start, journal.head):
             detail = "the branch was rewritten: the commit it started from is not in it any more"
-            return self._reject(attempt, limits, Outcome.BOUNDARY, detail)
+            return self.judging.reject(attempt, limits, Outcome.BOUNDARY, detail)
         boundary = self.doors.config().boundary()
         found = violations(Role.DOER, git.changes(start, journal.head), boundary, bead.scaffolding)
         if start != journal.fork:
@@ -89,13 +92,13 @@ class Review:
             found += violations(Role.TEST_WRITER, tests, boundary, bead.scaffolding)
         if found:
             detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])
-            return self._reject(attempt, limits, Outcome.BOUNDARY, detail)
+            return self.judging.reject(attempt, limits, Outcome.BOUNDARY, detail)
         if not git.changes(journal.fork, journal.head):
-            return self._reject(attempt, limits, Outcome.NO_WORK, "the branch changes nothing")
+            return self.judging.reject(attempt, limits, Outcome.NO_WORK, "the branch changes nothing")
         return replace(journal, step=Step.VALIDATE_BRANCH, base="")
 
     def _validate_branch(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
-        return self._validated(attempt, limits, journal, journal.head, replace(journal, step=Step.REBASE))
+        return self.judging.passed(attempt, limits, journal, journal.head, replace(journal, step=Step.REBASE))
 
     def _rebase(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
         doors = self.doors
@@ -130,10 +133,12 @@ class Review:
         main = self.validation.passed(git.tree(journal.base))
         mine = self.validation.passed(git.tree(journal.candidate))
         if mine is None:
-            return self._validated(attempt, limits, journal, journal.candidate, journal)
+            return self.judging.passed(attempt, limits, journal, journal.candidate, journal)
         less = weaker(counts_of(main), counts_of(mine))
         if less is not None and not bead.scaffolding:
-            return self._reject(attempt, limits, Outcome.FAILED_REVIEW, f"The tests prove less than before: {less}")
+            return self.judging.reject(
+                attempt, limits, Outcome.FAILED_REVIEW, f"The tests prove less than before: {less}"
+            )
         if journal.checked < len(journal.chain):
             commit = journal.chain[journal.checked]
             passed = self.validation.passed(git.tree(commit)) is not None
@@ -142,7 +147,9 @@ class Review:
                 checked=journal.checked + 1,
                 kept=(*journal.kept, commit) if passed else journal.kept,
             )
-            return following if passed else self._validated(attempt, limits, journal, commit, following, may_fail=True)
+            return (
+                following if passed else self.judging.passed(attempt, limits, journal, commit, following, may_fail=True)
+            )
         return replace(self._folded(attempt, bead, journal), step=Step.SWAP)
 
     def _folded(self, attempt: Attempt, bead: Bead, journal: Journal) -> Journal:
@@ -170,7 +177,7 @@ class Review:
     def _validate_main(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
         if self.doors.config().review.after_merge == "cached" or journal.failure == "checked":
             return replace(journal, step=Step.CLEAN_UP)
-        self._start_validation(attempt, journal, journal.candidate)
+        self.judging.start(attempt, journal, journal.candidate)
         return None
 
     def _clean_up(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
@@ -187,44 +194,25 @@ class Review:
         )
         return None
 
-    # --- validations -----------------------------------------------------------------------------
-
-    def _validated(
-        self,
-        attempt: Attempt,
-        limits: Limits,
-        journal: Journal,
-        commit: str,
-        following: Journal,
-        may_fail: bool = False,
-    ) -> Journal | None:
-        """`following` when the commit's tree has passed before; else a validation is started."""
-        if not may_fail and self.validation.passed(self.doors.git.tree(commit)) is not None:
-            return following
-        if not self.doors.config().checks:
-            detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
-            close(
-                self.doors,
-                limits,
-                attempt,
-                Outcome.BROKEN_CHECKS,
-                detail,
-                kind=Kind.REVIEW_INTERRUPTED,
-                head=journal.head,
-            )
-            return None
-        self._start_validation(attempt, journal, commit)
+    def _validate_base(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
+        """The candidate failed. Before it is blamed: does main pass by itself?"""
+        base = journal.base or journal.fork
+        known = self.validation.passed(self.doors.git.tree(base)) is not None
+        if known or bead.scaffolding:
+            return self.judging.reject(attempt, limits, Outcome.FAILED_REVIEW, journal.failure, journal)
+        self.judging.start(attempt, journal, base)
         return None
 
-    def _start_validation(self, attempt: Attempt, journal: Journal, commit: str) -> None:
-        journal = replace(journal, serial=journal.serial + 1, validating=commit)
-        self.doors.store.journal(attempt.id, journal.as_data())
-        self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial)
+    # --- from outside ----------------------------------------------------------------------------
 
-    def restart(self, attempt: Attempt) -> None:
-        """Start the validation again that a crash may have cut off between its plan and its start."""
-        journal = Journal.of(attempt.data)
-        self.validation.start(attempt, journal.validating, RunKind.VALIDATION, journal.serial)
+    def ended(self, attempt: Attempt, run: Run, limits: Limits) -> Attempt | None:
+        """A validation of this review ended; the attempt to go on with, or None when there is nothing to do now."""
+        if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
+            self.validation.judge(run)
+            self.doors.store.end_run(run.id)
+            self.stop(attempt, limits)
+            return None
+        return self.judging.ended(attempt, run, limits)
 
     def stop(self, attempt: Attempt, limits: Limits) -> None:
         """Give the review back; one whose merge has landed is brought to its end instead."""
@@ -237,137 +225,3 @@ class Review:
             return
         kind = Kind.REVIEW_INTERRUPTED
         close(doors, limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=journal.head)
-
-    def ended(self, attempt: Attempt, run: Run, limits: Limits) -> Attempt | None:
-        """A validation of this review ended: reject, ask a person, or give the attempt to go on with."""
-        doors = self.doors
-        journal = Journal.of(attempt.data)
-        commit = journal.validating
-        if not commit:  # dealt with already, and a crash hid it
-            doors.store.end_run(run.id)
-            return None
-        results = self.validation.judge(run)
-        if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
-            doors.store.end_run(run.id)
-            self.stop(attempt, limits)
-            return None
-        self.validation.remember(doors.git.tree(commit), results)
-        rows = tuple(as_json(results))
-        doors.store.record(
-            Event(
-                Kind.REVIEW_STEP,
-                attempt.bead,
-                attempt.id,
-                data={"step": journal.step.value, "commit": commit, "results": list(rows)},
-            )
-        )
-        following = self._after_validation(
-            attempt, replace(journal, results=rows, validating=""), commit, results, limits
-        )
-        if following is None:
-            return None
-        doors.store.journal(attempt.id, following.as_data())
-        doors.store.end_run(run.id)
-        return replace(attempt, data=following.as_data())
-
-    def _after_validation(
-        self, attempt: Attempt, journal: Journal, commit: str, results: list[CheckResult], limits: Limits
-    ) -> Journal | None:
-        judgement = judge(results)
-        if journal.step is Step.VALIDATE_MAIN:
-            if judgement is Judgement.GO_ON:
-                return replace(journal, failure="checked")
-            self._take_back(attempt, journal, results, limits)
-            return None
-        if journal.step is Step.VALIDATE_BASE:
-            return self._blame(attempt, journal, results, limits)
-        if journal.step is Step.VALIDATE_REBASED and commit != journal.candidate:
-            kept = (*journal.kept, commit) if judgement is Judgement.GO_ON else journal.kept
-            return replace(journal, checked=journal.checked + 1, kept=kept)
-        if judgement is Judgement.GO_ON:
-            return journal
-        if judgement is Judgement.BROKEN:
-            detail = "The checks could not say whether the work is good.\n" + explain(results)
-            close(
-                self.doors,
-                limits,
-                attempt,
-                Outcome.BROKEN_CHECKS,
-                detail,
-                kind=Kind.REVIEW_INTERRUPTED,
-                head=journal.head,
-                evidence={"results": as_json(results)},
-            )
-            return None
-        return replace(journal, step=Step.VALIDATE_BASE, failure=explain(results))
-
-    def _validate_base(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> Journal | None:
-        """The candidate failed. Before it is blamed: does main pass by itself?"""
-        base = journal.base or journal.fork
-        known = self.validation.passed(self.doors.git.tree(base)) is not None
-        if known or bead.scaffolding:
-            return self._reject(attempt, limits, Outcome.FAILED_REVIEW, journal.failure, journal)
-        self._start_validation(attempt, journal, base)
-        return None
-
-    def _blame(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> Journal | None:
-        if overall(results) is CheckOutcome.PASS or _fewer_failures(journal, results):
-            return self._reject(attempt, limits, Outcome.FAILED_REVIEW, journal.failure, journal)
-        self.doors.store.close_attempt(
-            attempt,
-            Kind.REVIEW_INTERRUPTED,
-            Outcome.BROKEN_CHECKS,
-            detail="main itself does not pass the checks",
-            head=journal.head,
-            escalation=NewEscalation(
-                EscalationType.MAIN_RED,
-                "main does not pass its own checks",
-                "The branch failed, and so does main without it, so the branch is not blamed.\n" + explain(results),
-                {"main": journal.base or journal.fork, "results": as_json(results), "branch": journal.failure},
-                "a flawed contract or a broken main: mend main or the checks, then resolve with --retry",
-            ),
-        )
-        return None
-
-    # --- the ways out ----------------------------------------------------------------------------
-
-    def _reject(
-        self, attempt: Attempt, limits: Limits, outcome: Outcome, detail: str, journal: Journal | None = None
-    ) -> Journal | None:
-        evidence = {"results": list(journal.results)} if journal else {}
-        head = journal.head if journal else None
-        close(self.doors, limits, attempt, outcome, detail, head=head, evidence=evidence)
-        return None
-
-    def _take_back(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> None:
-        """Red after the swap: revert, reopen the bead, tell a person."""
-        doors = self.doors
-        bead = doors.store.bead(attempt.bead)
-        main = doors.git.main()
-        reverted = doors.git.revert(journal.candidate, main, messages.for_revert(doors, bead, attempt))
-        landed = False
-        if isinstance(reverted, Candidate):
-            landed = doors.git.land(reverted.commit, main).landing is Landing.MOVED
-        what = "It was reverted." if landed else "It could NOT be reverted by itself: please look at main."
-        doors.store.close_attempt(
-            attempt,
-            Kind.REVIEW_REJECTED,
-            Outcome.FAILED_REVIEW,
-            detail=f"main was red after the merge. {what}",
-            head=journal.head,
-            counts=True,
-            escalation=NewEscalation(
-                EscalationType.MAIN_RED,
-                f"main was red after {bead.id} was merged",
-                f"{what}\n{explain(results)}",
-                {"commit": journal.candidate, "reverted": landed, "results": as_json(results)},
-                "a flaky check, or a check that depends on more than the tree",
-            ),
-        )
-
-
-def _fewer_failures(journal: Journal, base: list[CheckResult]) -> bool:
-    """Whether main fails, but not in a check that the candidate failed in: then the branch made it worse."""
-    failed_on_main = {r.name for r in base if r.outcome is not CheckOutcome.PASS}
-    failed_here = {str(r["name"]) for r in journal.results if r["outcome"] != CheckOutcome.PASS.value}
-    return bool(failed_here) and not failed_here & failed_on_main

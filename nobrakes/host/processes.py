@@ -18,7 +18,7 @@ from ..ports import Born, Command, Ending
 from . import activity, endings, proctable, wrapper
 from .files import private_folder, read_tail, storage_errors, write_private
 from .proctable import Process
-from .reaper import Reaper
+from .reaper import Reaper, adopts_orphans
 from .runtree import HOME_MARKER, RUN_MARKER, Tree, members, send
 
 _STEP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -40,6 +40,7 @@ class LocalProcesses:
         self._leaving: list[subprocess.Popen[bytes]] = []
         self._folders: dict[str, str] = {}
         self._sessions: set[int] = set()
+        self._below_us: set[str] = set()
         self._umask = os.umask(0o077)
         os.umask(self._umask)
 
@@ -80,6 +81,8 @@ class LocalProcesses:
         self._wrappers[run] = child
         self._folders[run] = folder
         self._sessions.add(child.pid)
+        if adopts_orphans():
+            self._below_us.add(run)
         if fresh:
             return born
         winner = self._await_pid(folder, child)
@@ -138,12 +141,18 @@ class LocalProcesses:
         return self._folders[run]
 
     def _members(self, run: Run) -> list[Process]:
-        return members(Tree(run.id, self._wake, run.pid, run.born))
+        tree = Tree(run.id, self._wake, run.pid, run.born)
+        if run.id not in self._below_us:
+            return members(tree)
+        # whoever loses a parent becomes a child of ours, so nothing of the run is anywhere else
+        others = {child.pid for name, child in self._wrappers.items() if name != run.id}
+        return members(tree, proctable.below(os.getpid(), others))
 
     def _forget(self, run: Run) -> None:
         """Nothing of the run lives any more. Until here a dead wrapper keeps its session's id from being given away."""
         self._folders.pop(run.id, None)
         self._sessions.discard(run.pid or 0)
+        self._below_us.discard(run.id)
         child = self._wrappers.pop(run.id, None)
         if child is not None:
             self._leaving.append(child)

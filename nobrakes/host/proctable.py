@@ -7,6 +7,7 @@
 import os
 import sys
 import time
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
 
@@ -103,6 +104,23 @@ def everything() -> dict[int, Process]:
             process = look(int(name))
             if process is not None:
                 found[process.pid] = process
+    return found
+
+
+def below(pid: int, without: Container[int] = ()) -> dict[int, Process]:
+    """The descendants of a process by pid, except for some of its children and what is below those."""
+    found: dict[int, Process] = {}
+    # the kernel's list may miss one while others are just ending, so it has to say the same twice
+    first, again = children(pid), children(pid)
+    while set(first) != set(again):
+        first, again = again, children(pid)
+    left = [child for child in again if child not in without]
+    while left:
+        child = left.pop()
+        process = look(child)
+        if process is not None and child not in found:
+            found[child] = process
+            left.extend(children(child))
     return found
 
 

@@ -12,6 +12,7 @@ from collections.abc import Container
 from . import proctable
 
 _PR_SET_CHILD_SUBREAPER = 36
+_adopter = 0
 
 PATIENCE = 30.0
 """Seconds after which a zombie of an unknown session is nobody's: whoever waits for a child collects it at once."""
@@ -23,7 +24,15 @@ def become_subreaper() -> bool:
         return False
     import ctypes
 
-    return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    global _adopter
+    if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0:
+        _adopter = os.getpid()
+    return adopts_orphans()
+
+
+def adopts_orphans() -> bool:
+    """Whether what is started from now on stays below this process, whatever becomes of its parents."""
+    return _adopter == os.getpid()
 
 
 class Reaper:

@@ -7,6 +7,7 @@
 
 import os
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import proctable
@@ -33,12 +34,12 @@ class Tree:
         )
 
 
-def members(tree: Tree) -> list[Process]:
-    """The living processes of the run, the wrapper first."""
+def members(tree: Tree, among: Mapping[int, Process] | None = None) -> list[Process]:
+    """The living processes of the run, the wrapper first. `among`: where else than in the whole table to look."""
     born = proctable.started_of(tree.mark) if tree.mark else 0
     if born is None:
         return []  # started before this machine was
-    table = proctable.everything()
+    table = proctable.everything() if among is None else among
     me = os.getpid()
     leader = table.get(tree.pid) if tree.pid else None
     is_leader = leader is not None and leader.started == born

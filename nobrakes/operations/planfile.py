@@ -102,6 +102,10 @@ def _yaml(path: str, text: str) -> Any:
         where = error.problem_mark
         place = f":{where.line + 1}:{where.column + 1}" if where else ""
         raise PlanError(f"{shown(path)}{place}: not YAML: {error.problem or error.context}") from None
+    except yaml.reader.ReaderError as error:
+        at = text[: error.position]
+        place = f":{at.count(chr(10)) + 1}:{len(at) - at.rfind(chr(10))}"
+        raise PlanError(f"{shown(path)}{place}: not YAML: a character that may not be in it") from None
     except yaml.YAMLError as error:
         raise PlanError(f"{shown(path)}: not YAML: {error}") from None
     except RecursionError:

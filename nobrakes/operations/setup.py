@@ -153,6 +153,8 @@ def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
     warnings = list(detected.notes)
     if not detected.checks:
         warnings.append("there is no check yet: nothing can be merged before config.toml has one")
+    elif not any(check.kind == "test" for check in detected.checks):
+        warnings.append("no check runs tests: what agents write is never tried out")
     if not found.has_commits:
         warnings.append(f"there is no commit yet: {main} is born with your first one, and work starts then")
     elif main not in found.branches:

@@ -238,7 +238,7 @@ def _config(rng: random.Random) -> Config:
                 "merge": rng.choice(["squash", "rebase"]),
                 "after_merge": rng.choice(["cached", "always"]),
             },
-            "names": ["Ada", "Bo", "Cyd", "Dov", "Eve"],
+            "names": ["Ada", "Bo", "Cyd"],
             "agents": {"test_writer": "script", "doer": "script", "script": {"command": [AGENT, "{prompt}"]}},
         }
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.errors import StoreBroken
+from ..core.errors import StoreBroken, UsageError
 from .conditions import NOW
 from .failures import translated
 from .schema import SCHEMA, VERSION
@@ -76,6 +76,8 @@ class Database:
             if clear is None:
                 raise
             raise clear from error
+        except OverflowError:
+            raise UsageError("a number is larger than any that is counted here", "Give a smaller one.") from None
 
     @contextmanager
     def write(self) -> Iterator[None]:

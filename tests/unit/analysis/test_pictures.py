@@ -1,6 +1,7 @@
-"""Pictures of the graph: everything is in them, nothing of a title can break out, the same input gives the same bytes."""
+"""Pictures of the graph: everything is in them, no title can break out, the same input gives the same bytes."""
 
 import re
+from itertools import pairwise
 from xml.dom import minidom
 
 import pytest
@@ -134,7 +135,7 @@ def test_nothing_overlaps_with_two_hundred_beads():
         for other_x, other_y in boxes[place + 1 :]:
             assert abs(x - other_x) >= svg.WIDTH or abs(y - other_y) >= svg.HEIGHT
     bands = sorted(at.bands, key=lambda band: band.top)
-    assert all(one.top + one.height <= two.top for one, two in zip(bands, bands[1:], strict=False))
+    assert all(one.top + one.height <= two.top for one, two in pairwise(bands))
     assert at.height < 9000 and at.width < 9000
 
 

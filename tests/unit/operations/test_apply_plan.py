@@ -66,7 +66,8 @@ def test_again_changes_nothing(store):
 def test_an_update_touches_what_it_names(store):
     apply_plan(store, plan(node("a", description="keep"), node("b", "a"), node("c")), actor="me", live=True)
     beads.done(store, "c", "x", "me")
-    report = apply_plan(store, plan({"id": "a", "title": "New"}, node("b", "c"), node("c", status="draft")), actor="me")
+    wish = plan({"id": "a", "title": "New"}, node("b", "c"), node("c", status="draft"))
+    report = apply_plan(store, wish, actor="me")
     assert report.changed == ("a", "b") and report.unchanged == ("c",)
     assert (store.bead("a").title, store.bead("a").description) == ("New", "keep")
     assert [d.needs for d in store.dependencies("b")] == ["c"]
@@ -94,10 +95,8 @@ def test_live_approves_the_drafts_that_it_names(store):
 
 
 def test_keys_are_names_inside_the_file(store):
-    report = apply_plan(
-        store, plan({"key": "x y", "title": "X"}, {"title": "Y", "needs": ["x y"]}, {"id": "z", "title": "Z", "epic": "x y"}),
-        actor="me",
-    )  # fmt: skip
+    nodes = ({"key": "x y", "title": "X"}, {"title": "Y", "needs": ["x y"]}, {"id": "z", "title": "Z", "epic": "x y"})
+    report = apply_plan(store, plan(*nodes), actor="me")
     x, y, z = report.new
     assert x.startswith("nb-") and y.startswith("nb-") and z == "z"
     assert store.dependencies(y) == [Dependency(y, x)]
@@ -211,8 +210,8 @@ def graphs(draw):
         epics = [bead.id for bead in made if bead.type is BeadType.EPIC]
         status = draw(st.sampled_from([Status.DRAFT, Status.DONE, Status.CANCELLED]))
         bead = Bead(
-            f"b{place}", draw(LINE), draw(st.sampled_from(list(BeadType))), draw(TEXT), tuple(draw(st.lists(LINE, max_size=2))),
-            draw(st.integers(0, 4)), tuple(draw(st.lists(LINE, max_size=2, unique=True))),
+            f"b{place}", draw(LINE), draw(st.sampled_from(list(BeadType))), draw(TEXT),
+            tuple(draw(st.lists(LINE, max_size=2))), draw(st.integers(0, 4)), tuple(draw(st.lists(LINE, max_size=2, unique=True))),
             draw(st.sampled_from([None, *epics])), draw(st.none() | st.integers(1, 500)), draw(st.booleans()),
             draw(st.booleans()), tuple(draw(st.lists(LINE, max_size=2))), draw(TEXT),
             draw(st.dictionaries(LINE, st.integers(), max_size=2)), status, created_at=1000.5, updated_at=2000.25,

@@ -1,6 +1,8 @@
 """Doctor looks without changing anything, and mends one named thing at a time."""
 
 import sqlite3
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -45,7 +47,8 @@ def test_a_sound_repository_has_nothing_but_the_missing_sandbox(patient, monkeyp
 
 def test_looking_changes_nothing(patient):
     store, _, places = patient
-    (tmp := __import__("pathlib").Path(places.workspaces) / "gone").mkdir()
+    tmp = Path(places.workspaces) / "gone"
+    tmp.mkdir()
     events = len(store.events())
     doctor.examine(*patient, GOOD)
     assert len(store.events()) == events and tmp.is_dir()
@@ -102,7 +105,7 @@ def test_wrong_counters_are_found_and_counted_anew(patient):
 
 
 def test_a_deadlock_is_told_with_what_frees_it(patient):
-    store, _, places = patient
+    places = patient[2]
     raw = sqlite3.connect(places.database)
     raw.execute("INSERT INTO edges (bead, type, needs) VALUES ('a', 'blocks', 'c')")
     raw.commit()
@@ -133,8 +136,6 @@ def test_leases_that_ran_out(patient):
 def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
     store, door, places = patient
     workspace = door.workspace(store.bead("a"), door.main(), "Ada")
-    import subprocess
-
     for argv in workspace.prologue:
         subprocess.run(argv, check=True, capture_output=True)
     (repository / ".nobrakes" / "workspaces" / "a" / "precious.txt").write_text("precious")

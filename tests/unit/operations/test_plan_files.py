@@ -89,10 +89,8 @@ def test_times_and_types(tmp_path):
 
 
 def test_every_problem_is_told_at_once_with_its_place(tmp_path):
-    found = problems(
-        tmp_path,
-        "colour: red\nbeads:\n- {id: a, title: A, priority: 7, typo: 1}\n- {id: '../x', title: ''}\n- {id: a, needs: b}\n- 5\n",
-    )
+    beads = "- {id: a, title: A, priority: 7, typo: 1}\n- {id: '../x', title: ''}\n- {id: a, needs: b}\n- 5\n"
+    found = problems(tmp_path, f"colour: red\nbeads:\n{beads}")
     text = "\n".join(found)
     for place in (
         "colour: is no key",

@@ -135,6 +135,13 @@ def test_which_branch_is_main(repository, git, tmp_path):
     assert setup.init(str(repository), main="release").main_why == "as you said"
 
 
+def test_a_missing_test_check_is_told(repository):
+    (repository / "ruff.toml").write_text("")
+    (repository / "setup.py").write_text("")
+    said = " ".join(setup.init(str(repository)).warnings)
+    assert "no check runs tests" in said and "no check yet" not in said
+
+
 def test_given_checks_replace_the_detected_ones_of_their_kind(repository):
     (repository / "pyproject.toml").write_text("[tool.pytest.ini_options]\n[tool.ruff]\n")
     setup.init(str(repository), checks=[CheckSettings(name="mine", command="make -C x test", kind="test", min_tests=3)])

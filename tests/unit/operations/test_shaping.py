@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -159,7 +160,8 @@ def test_the_skills_lie_where_the_session_runs_and_nowhere_else(repository, git,
     assert all(path.startswith(os.path.join(places.folder, "shaper")) for path in written) and len(written) == 3
     assert shaping.install_skills(places, "claude") == []
     assert git(repository, "status", "--porcelain", "--untracked-files=all") == before
-    rules = json.loads(open(os.path.join(places.folder, "shaper", ".claude", "settings.json")).read())["permissions"]
+    settings = Path(places.folder, "shaper", ".claude", "settings.json")
+    rules = json.loads(settings.read_text())["permissions"]
     assert "Bash(nobrakes propose:*)" in rules["allow"] and "Bash(nobrakes commit-strategy:*)" in rules["ask"]
     assert shaping.install_skills(places, "script") == []
 

@@ -1,0 +1,215 @@
+"""A machine that lets one down: disks, databases, branches and programs that are broken. Nothing is lost by it."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.project import NOBRAKES
+from tests.support.scripted import Scripted, sound, until
+
+# mounts in a namespace of their own end with the command, whatever happens to it
+NAMESPACE = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Scripted]:
+    yield Scripted(tmp_path)
+
+
+def within(project: Scripted, mounts: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run nobrakes where `mounts` were made first."""
+    script = f'set -e; cd .nobrakes; {mounts}; cd ..; cd "$PWD"; exec "$@"'
+    return subprocess.run(
+        [*NAMESPACE, "sh", "-c", script, "sh", NOBRAKES, *arguments],
+        cwd=project.folder,
+        env=project.env(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+READ_ONLY = 'mount --bind "$PWD" "$PWD" && mount -o remount,ro,bind "$PWD"'
+# a disk that holds what is there, and not much more
+FULL = (
+    'mkdir ../../kept && cp -a . ../../kept && mount -t tmpfs -o size=1m none "$PWD" && cd "$PWD" '
+    '&& cp -a ../../kept/. . && rm -r ../../kept && { head -c 2m /dev/zero >ballast 2>/dev/null || true; }'
+)
+
+
+@pytest.mark.parametrize("command", [["add", "New", "--id", "new"], ["run"], ["cancel", "one"], ["daemon", "start"]])
+def test_a_folder_that_is_read_only(project: Scripted, command: list[str]) -> None:
+    project.add("one")
+    before = project.ask("list")
+    code = 24 if command[0] == "daemon" and False else 21
+    error = sound(within(project, READ_ONLY, *command), within(project, READ_ONLY, *command, "--json"), code)
+    assert ".nobrakes" in error["message"]
+    assert project.ask("list") == before
+
+
+def test_reading_from_a_folder_that_is_read_only(project: Scripted) -> None:
+    project.add("one")
+    done = within(project, READ_ONLY, "list")
+    assert done.returncode == 0 and "Bead one" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("command", [["add", "x" * 200, "--id", "new", "-d", "y" * 100_000], ["run"]])
+def test_a_disk_that_is_full(project: Scripted, command: list[str]) -> None:
+    project.add("one")
+    before = project.ask("list")
+    if command == ["run"]:
+        with pytest.raises(subprocess.TimeoutExpired) as waited:  # it waits until there is space
+            subprocess.run(
+                ["timeout", "20", *NAMESPACE, "sh", "-c", f'cd .nobrakes; {FULL}; cd ../.nobrakes/..; exec "$@"', "sh"]
+                + [NOBRAKES, "run"],
+                cwd=project.folder,
+                env=project.env(),
+                capture_output=True,
+                text=True,
+                timeout=5,
+            )
+        return
+    error = sound(within(project, FULL, *command), within(project, FULL, *command, "--json"), 22)
+    assert "space" in error["message"]
+    assert project.ask("list") == before
+
+
+def damage(path: Path, how: str) -> None:
+    """Make a database worthless; what the journal holds goes with it."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    for beside in ("-wal", "-shm"):
+        Path(f"{path}{beside}").unlink(missing_ok=True)
+    data = path.read_bytes()
+    made = {
+        "truncated": data[: len(data) // 3],
+        "flipped": data[:100] + bytes(b ^ 0x5A for b in data[100:20000]) + data[20000:],
+        "zeros": bytes(len(data)),
+        "text": b"this is my shopping list\n" * 400,
+        "empty": b"",
+    }
+    path.write_bytes(made[how])
+
+
+@pytest.mark.parametrize("how", ["truncated", "flipped", "zeros", "text", "empty"])
+def test_a_database_that_is_damaged_is_told_and_left_as_it_is(project: Scripted, how: str) -> None:
+    project.add("one")
+    path = project.folder / ".nobrakes" / "nobrakes.db"
+    damage(path, how)
+    before = path.read_bytes()
+    for command in (["list"], ["show", "one"], ["ready"], ["run"], ["add", "New"]):
+        person = project.nobrakes(*command, expect=20)
+        program = project.nobrakes(*command, "--json", expect=20)
+        assert "nobrakes.db" in sound(person, program, 20)["message"]
+    assert path.read_bytes() == before
+
+
+def test_a_database_that_is_gone(project: Scripted) -> None:
+    (project.folder / ".nobrakes" / "nobrakes.db").unlink()
+    assert "doctor" in project.error("list", code=20)["hint"]
+
+
+def test_a_database_of_a_newer_version(project: Scripted) -> None:
+    project.add("one")
+    path = project.folder / ".nobrakes" / "nobrakes.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    error = project.error("list", code=20)
+    assert "newer" in error["message"] and "Update" in error["hint"]
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM beads").fetchone() == (1,)
+    connection.close()
+
+
+def test_two_daemons(project: Scripted) -> None:
+    project.does("one", 'while [ ! -e "$BOOK/go" ]; do sleep 0.05; done; work')
+    project.add("one")
+    with project.running() as first:
+        until(lambda: project.turns("one"))
+        for command in (["run"], ["daemon", "start"]):
+            error = project.error(*command, code=23)
+            assert str(first.pid) in error["message"]
+        assert project.ask("daemon", "status") == {"running": True, "pid": first.pid}
+        project.flag("go").touch()
+        out, _ = first.communicate(timeout=60)
+    assert first.returncode == 0, out
+    assert len(project.turns("one")) == 1
+
+
+def test_a_workspace_that_somebody_removed(project: Scripted) -> None:
+    project.does("one", 'work; rm -rf "$NOBRAKES_WORKSPACE"', turn=1)
+    project.does("two", "work; exit 1", turn=1)
+    project.add("one", "two")
+    project.nobrakes("set", "doers=2")
+    with project.running() as process:
+        until(lambda: project.outcomes("two")[:1] == ["crashed"] or process.poll() is not None)
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, out
+    assert project.status("one") == project.status("two") == "done"
+    assert sorted(project.landed().values()) == ["one", "two"]
+
+
+def test_a_main_that_somebody_deleted(project: Scripted) -> None:
+    project.add("one")
+    commit = project.git("rev-parse", "main").strip()
+    project.git("checkout", "-q", "--detach")
+    project.git("update-ref", "-d", "refs/heads/main")
+    assert "main" in project.error("run", code=27)["message"]
+    assert project.status("one") == "needs_doer" and project.show("one")["failures"] == 0
+    project.git("branch", "main", commit)
+    project.nobrakes("run")
+    assert project.status("one") == "done"
+
+
+def test_a_main_that_is_deleted_while_an_agent_works(project: Scripted) -> None:
+    project.does("one", 'while [ ! -e "$BOOK/go" ]; do sleep 0.05; done; work')
+    project.add("one")
+    commit = project.git("rev-parse", "main").strip()
+    with project.running() as process:
+        until(lambda: project.turns("one"))
+        project.git("checkout", "-q", "--detach")
+        project.git("update-ref", "-d", "refs/heads/main")
+        project.flag("go").touch()
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 27 and "Traceback" not in out, out
+    project.git("branch", "main", commit)
+    project.nobrakes("run")
+    assert project.status("one") == "done" and project.outcomes("one") == ["completed"]
+
+
+def path_with(project: Scripted, folder: Path, git: str | None) -> dict[str, str]:
+    """An environment whose PATH has the usual programs, and as git what is given."""
+    folder.mkdir()
+    for place in ("/bin", "/usr/bin"):
+        for program in os.listdir(place):
+            if not program.startswith("git") and not (folder / program).exists():
+                (folder / program).symlink_to(Path(place, program))
+    if git is not None:
+        (folder / "git").write_text(f"#!/bin/sh\n{git}\n")
+        (folder / "git").chmod(0o755)
+    return {**project.env(), "PATH": str(folder)}
+
+
+@pytest.mark.parametrize("git", [None, 'echo "git version 2.30.1"'])
+@pytest.mark.parametrize("command", ["run", "init"])
+def test_a_git_that_is_missing_or_too_old(project: Scripted, tmp_path: Path, git: str | None, command: str) -> None:
+    if git is not None:
+        git = f'case "$*" in *version*) {git} ;; *) exec {shutil.which("git")} "$@" ;; esac'
+    project.add("one")
+    env = path_with(project, tmp_path / "bin", git)
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [NOBRAKES, *arguments], cwd=project.folder, env=env, capture_output=True, text=True, timeout=60
+        )
+
+    error = sound(run(command), run(command, "--json"), 25)
+    assert "2.38" in error["hint"]
+    assert project.status("one") == "needs_doer" and project.turns("one") == []
