@@ -5,8 +5,8 @@ config/nobrakes.toml holds every setting with its default and one comment; a tes
 
 import json
 import os
-import tomllib
 import re
+import tomllib
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -178,7 +178,11 @@ def parse(text: str, where: str) -> Config:
         lines = []
         for problem in error.errors():
             key = ".".join(str(part) for part in problem["loc"])
-            what = "is not a setting" if problem["type"] == "extra_forbidden" else problem["msg"].removeprefix("Value error, ")
+            what = (
+                "is not a setting"
+                if problem["type"] == "extra_forbidden"
+                else problem["msg"].removeprefix("Value error, ")
+            )
             lines.append(f"{where}: {key}: {what}")
         raise ConfigError("\n".join(lines)) from None
     names = [check.name for check in config.checks]

@@ -15,7 +15,6 @@ from ..agents.adapter import Assignment
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead, Role, branch_of
 from ..core.board import Limits
-from ..core.escalations import EscalationType
 from ..core.outcomes import Outcome
 from ..ports import Candidate, Command, Message, Step, Workspace
 from ..roles import prompts
@@ -144,9 +143,7 @@ class Launcher:
     def _prompt(self, bead: Bead, attempt: Attempt) -> str:
         store = self.doors.store
         answers = [
-            (e.title, e.answer)
-            for e in reversed(store.escalations(open_only=False))
-            if e.bead == bead.id and e.type is EscalationType.QUESTION and e.answer
+            (e.title, e.answer) for e in reversed(store.escalations(open_only=False)) if e.bead == bead.id and e.answer
         ]
         earlier = [a for a in store.attempts(bead.id) if a.id != attempt.id]
         config = self.doors.config()

@@ -14,7 +14,6 @@ from ..core.assigner import ROLE_FOR
 from ..core.bead import Bead, Role, Status, first_status
 from ..core.circles import Circle
 from ..core.errors import NoMain, PlanError
-from ..core.escalations import EscalationType
 from ..core.events import Kind
 from ..core.graph import deadlocks, ready_beads
 from ..interop import beads as interop
@@ -168,10 +167,6 @@ def bead_prompt(store: Store, config: Config, id: str, role: Role | None = None)
     from ..roles.prompts import compile_prompt
 
     bead = store.bead(id)
-    answers = [
-        (e.title, e.answer)
-        for e in store.escalations(open_only=False)
-        if e.bead == id and e.type is EscalationType.QUESTION and e.answer
-    ]
+    answers = [(e.title, e.answer) for e in store.escalations(open_only=False) if e.bead == id and e.answer]
     wanted = role or ROLE_FOR.get(bead.status, Role.DOER)
     return compile_prompt(wanted, bead, config, store.attempts(id), answers, nonce="preview0", main=config.main)

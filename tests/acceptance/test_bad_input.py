@@ -121,7 +121,8 @@ def test_a_plan_that_is_wrong_says_where_and_writes_nothing(
 
 def test_a_circle_is_named_with_the_edge_to_cut(desk: Desk) -> None:
     said = desk.apply(
-        "beads:\n- {id: p, title: P, needs: [r]}\n- {id: q, title: Q, needs: [p]}\n- {id: r, title: R, needs: [q]}\n", 14
+        "beads:\n- {id: p, title: P, needs: [r]}\n- {id: q, title: Q, needs: [p]}\n- {id: r, title: R, needs: [q]}\n",
+        14,
     )
     assert all(bead in said for bead in "pqr") and "->" in said
     assert "cut" in said.lower() or "remove" in said.lower()
@@ -242,7 +243,7 @@ def test_a_plan_from_standard_input(tmp_path: Path) -> None:
         ("[[checks]]\nname = 'a'\ncommand = 'true'\n[[checks]]\nname = 'a'\ncommand = 'true'\n", ["'a'"]),
         ("main = '--upload-pack=x'\n", ["main"]),
         ("main = ''\n", ["main"]),
-        ("main = \"a\\nb\"\n", ["main"]),
+        ('main = "a\\nb"\n', ["main"]),
         (b"\xff\xfe", ["config.toml"]),
     ],
 )

@@ -50,9 +50,7 @@ UNITTEST = [sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "
     ("name", "check"),
     [("library", UNITTEST), ("existing", UNITTEST), ("javascript", ["node", "--test"])],
 )
-def test_the_example_ends_as_it_says_and_every_commit_passes_alone(
-    name: str, check: list[str], tmp_path: Path
-) -> None:
+def test_the_example_ends_as_it_says_and_every_commit_passes_alone(name: str, check: list[str], tmp_path: Path) -> None:
     if shutil.which(check[0]) is None:
         pytest.skip(f"{check[0]} is not installed")
     folder = tmp_path / "repository"

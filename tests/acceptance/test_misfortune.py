@@ -38,7 +38,7 @@ READ_ONLY = 'mount --bind "$PWD" "$PWD" && mount -o remount,ro,bind "$PWD"'
 # a disk that holds what is there, and not much more
 FULL = (
     'mkdir ../../kept && cp -a . ../../kept && mount -t tmpfs -o size=1m none "$PWD" && cd "$PWD" '
-    '&& cp -a ../../kept/. . && rm -r ../../kept && { head -c 2m /dev/zero >ballast 2>/dev/null || true; }'
+    "&& cp -a ../../kept/. . && rm -r ../../kept && { head -c 2m /dev/zero >ballast 2>/dev/null || true; }"
 )
 
 

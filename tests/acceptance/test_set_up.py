@@ -130,9 +130,7 @@ def test_a_repository_without_a_commit_says_what_to_do(tmp_path: Path) -> None:
     git(folder, "init", "-q", "-b", "main")
     set_up(folder)
     nobrakes(folder, "add", "One", "--id", "one", "--no-tests")
-    error = sound(
-        nobrakes(folder, "run", expect=27), nobrakes(folder, "run", "--json", expect=27), 27
-    )
+    error = sound(nobrakes(folder, "run", expect=27), nobrakes(folder, "run", "--json", expect=27), 27)
     assert "first commit" in error["hint"]
     assert ask(folder, "show", "one")["status"] == "needs_doer"
     git(folder, "commit", "-q", "--allow-empty", "-m", "Begin")
@@ -182,9 +180,7 @@ def test_a_folder_that_is_no_repository(tmp_path: Path, command: str) -> None:
     if command == "plan example":  # needs no repository
         assert "beads" in nobrakes(tmp_path, "plan", "example").stdout
         return
-    error = sound(
-        nobrakes(tmp_path, command, expect=10), nobrakes(tmp_path, command, "--json", expect=10), 10
-    )
+    error = sound(nobrakes(tmp_path, command, expect=10), nobrakes(tmp_path, command, "--json", expect=10), 10)
     assert "git init" in error["hint"] and os.listdir(tmp_path) == []
 
 
