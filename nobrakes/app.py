@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from . import config as settings
-from .config import Config
-from .core.board import Limits
 from .core.errors import ConfigError, NobrakesError, NotARepository, NotInitialised
 from .places import Places, find, repository_root
-from .ports import Git, Notice, Notifier, Processes, Store
 
 if TYPE_CHECKING:
-    from .core.board import Board
+    from .config import Config
+    from .core.board import Board, Limits
     from .daemon.loop import Daemon, View
+    from .ports import Git, Notifier, Processes, Store
 
 SEEN_BY_CHILDREN = (
     "HOME",
@@ -37,19 +35,21 @@ SEEN_BY_CHILDREN = (
 class ConfigSource:
     """config.toml as it is now; while it is broken, the last good one, and the trouble is told once."""
 
-    def __init__(self, path: str, first: Config, tell: Callable[[str], None]) -> None:
+    def __init__(self, path: str, first: "Config", tell: Callable[[str], None]) -> None:
         self._path = path
         self._config = first
         self._tell = tell
         self._seen = _stamp(path)
 
-    def __call__(self) -> Config:
+    def __call__(self) -> "Config":
         """The present settings."""
+        from .config import load
+
         stamp = _stamp(self._path)
         if stamp != self._seen:
             self._seen = stamp
             try:
-                self._config = settings.load(self._path)
+                self._config = load(self._path)
             except ConfigError as error:
                 self._tell(f"{error} The settings of before stay in force.")
         return self._config
@@ -70,39 +70,41 @@ class App:
         self.places = places
 
     @cached_property
-    def config(self) -> Config:
+    def config(self) -> "Config":
         """The settings; ConfigError."""
-        return settings.load(self.places.config)
+        from .config import load
+
+        return load(self.places.config)
 
     @cached_property
-    def store(self) -> Store:
+    def store(self) -> "Store":
         """The database."""
         from .store.opening import open_store
 
         return open_store(self.places.database)
 
     @cached_property
-    def git(self) -> Git:
+    def git(self) -> "Git":
         """The repository."""
         from .git.repository import Repository
 
         return Repository(self.places, self.config.main)
 
     @cached_property
-    def processes(self) -> Processes:
+    def processes(self) -> "Processes":
         """Children."""
         from .host.processes import LocalProcesses
 
         return LocalProcesses(self.places.wake)
 
     @cached_property
-    def notifier(self) -> Notifier:
+    def notifier(self) -> "Notifier":
         """Who tells people."""
         from .notifiers.stdout import StdoutNotifier
 
         return StdoutNotifier()
 
-    def limits(self) -> Limits:
+    def limits(self) -> "Limits":
         """The limits, with what a person changed while it runs."""
         from .operations import control
 
@@ -135,13 +137,14 @@ def open_app(start: str | None = None) -> App:
     return App(places)
 
 
-def open_daemon(app: App, notifier: Notifier | None = None) -> "Daemon":
+def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     """A daemon on the app's real doors. The caller holds the daemon's lock."""
     from .agents.adapter import guard_argv
     from .agents.registry import adapter
     from .daemon.doors import Doors
     from .daemon.loop import Daemon
     from .operations import control
+    from .ports import Notice
 
     teller = notifier or app.notifier
     source = ConfigSource(app.places.config, app.config, lambda text: teller.tell(Notice(text, urgent=True)))
@@ -165,7 +168,7 @@ def open_daemon(app: App, notifier: Notifier | None = None) -> "Daemon":
     )
 
 
-def serve(app: App, view: "View", *, until_idle: bool, notifier: Notifier | None = None) -> "Board":
+def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | None" = None) -> "Board":
     """Work in this process: hold the lock, recover, and turn (daemon.service)."""
     from .daemon import service
 

@@ -1,8 +1,8 @@
 """What each kind of event, ending and escalation means, in words: the text of their reference pages.
 
 1. A kind without a meaning here stops the pages from being printed, so none is forgotten.
-2. The keys of an event's data are what the store is seen to record: tests/architecture/test_docs.py compares them
-   with a simulated run.
+2. The keys of an event's data are what the store is seen to record: tests/architecture/test_docs_events.py
+   compares them with simulated runs.
 """
 
 from collections.abc import Mapping

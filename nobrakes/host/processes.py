@@ -81,9 +81,9 @@ class LocalProcesses:
         self._wrappers[run] = child
         self._folders[run] = folder
         self._sessions.add(child.pid)
-        if adopts_orphans():
-            self._below_us.add(run)
         if fresh:
+            if adopts_orphans():
+                self._below_us.add(run)
             return born
         winner = self._await_pid(folder, child)
         if winner == child.pid:

@@ -7,14 +7,17 @@
 
 import json
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ..config import Config, LimitSettings
-from ..core.board import Limits
 from ..core.errors import ConfigError
 from ..core.events import Event, Kind
 from ..host.watching import poke
 from ..places import Places
-from ..ports import Store
+
+if TYPE_CHECKING:
+    from ..config import Config, LimitSettings
+    from ..core.board import Limits
+    from ..ports import Store
 
 PAUSED = "paused"
 STOPPING = "stopping"
@@ -27,7 +30,7 @@ def wake(places: Places) -> None:
     poke(places.wake, "person")
 
 
-def _switch(store: Store, places: Places, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:
+def _switch(store: "Store", places: Places, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:
     changes = {key: value for key, value in wanted.items() if store.setting(key) != value}
     for key, value in changes.items():
         store.set_setting(key, value)
@@ -37,22 +40,22 @@ def _switch(store: Store, places: Places, wanted: Mapping[str, str | None], kind
     return bool(changes)
 
 
-def pause(store: Store, places: Places, actor: str) -> bool:
+def pause(store: "Store", places: Places, actor: str) -> bool:
     """Start nothing new; what runs goes on. Whether that is new."""
     return _switch(store, places, {PAUSED: YES}, Kind.PAUSED, actor)
 
 
-def stop(store: Store, places: Places, actor: str) -> bool:
+def stop(store: "Store", places: Places, actor: str) -> bool:
     """Stop the agents too, and keep their work. Whether that is new."""
     return _switch(store, places, {PAUSED: YES, STOPPING: YES}, Kind.PAUSED, actor)
 
 
-def resume(store: Store, places: Places, actor: str) -> bool:
+def resume(store: "Store", places: Places, actor: str) -> bool:
     """Go on after pause or stop. Whether that is new."""
     return _switch(store, places, {PAUSED: None, STOPPING: None}, Kind.RESUMED, actor)
 
 
-def _overrides(store: Store) -> dict[str, object]:
+def _overrides(store: "Store") -> dict[str, object]:
     text = store.setting(LIMITS)
     if not text:
         return {}
@@ -61,8 +64,10 @@ def _overrides(store: Store) -> dict[str, object]:
     return found
 
 
-def _checked(settings: LimitSettings, overrides: Mapping[str, object]) -> LimitSettings:
+def _checked(settings: "LimitSettings", overrides: Mapping[str, object]) -> "LimitSettings":
     from pydantic import ValidationError
+
+    from ..config import LimitSettings
 
     known = ", ".join(LimitSettings.model_fields)
     try:
@@ -76,7 +81,7 @@ def _checked(settings: LimitSettings, overrides: Mapping[str, object]) -> LimitS
         raise ConfigError("\n".join(lines), f"The limits are: {known}.") from None
 
 
-def limits(store: Store, config: Config) -> Limits:
+def limits(store: "Store", config: "Config") -> "Limits":
     """The limits in force: config.toml, overridden by what a person changed while it runs."""
     overrides = _overrides(store)
     if not overrides:
@@ -84,11 +89,15 @@ def limits(store: Store, config: Config) -> Limits:
     return config.model_copy(update={"limits": _checked(config.limits, overrides)}).board_limits()
 
 
-def set_limits(store: Store, changes: Mapping[str, str], actor: str, places: Places | None = None) -> dict[str, object]:
+def set_limits(
+    store: "Store", changes: Mapping[str, str], actor: str, places: Places | None = None
+) -> dict[str, object]:
     """Change limits by name until they are changed again; the word `default` gives one back to config.toml.
 
     Returns all that are changed now. ConfigError: an unknown name or a wrong value, and nothing was changed.
     """
+    from ..config import LimitSettings
+
     before = _overrides(store)
     kept = {name: value for name, value in before.items() if name not in changes}
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}

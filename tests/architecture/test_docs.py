@@ -1,10 +1,8 @@
 """The docs say what the code says: generated pages, commands in prose, links, files, plans, settings and events."""
 
 import ast
-import json
 import re
 import shlex
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -238,32 +236,3 @@ def test_everything_that_an_agent_can_say_is_explained() -> None:
     assert column(AGENTS, "| word |") == [*sorted(door.OUTCOMES, key=column(AGENTS, "| word |").index)]
     markers = dict(zip(column(AGENTS, "| marker |"), column(AGENTS, "| marker |", 1), strict=True))
     assert markers == {PREFIX + marker.value: outcome.value for marker, outcome in OUTCOMES.items()}
-
-
-# --- events
-
-
-def test_the_keys_of_an_event_are_those_that_the_store_records() -> None:
-    from nobrakes.cli.meanings import EVENTS, KEYS
-    from nobrakes.simulate.world import World
-
-    seen: dict[Kind, set[str]] = defaultdict(set)
-    for seed in range(3):
-        world = World(seed)
-        world.run()
-        for event in world.store.events(0, 100_000):
-            seen[event.kind] |= set(event.data)
-    assert len(seen) > 20
-    assert {kind: keys - set(EVENTS[kind].keys) for kind, keys in seen.items() if keys - set(EVENTS[kind].keys)} == {}
-    assert {key for found in EVENTS.values() for key in found.keys} == set(KEYS)
-
-
-def test_an_event_as_json_has_the_keys_of_the_page() -> None:
-    from nobrakes.cli.happenings import as_json
-    from nobrakes.core.events import Event
-
-    (block,) = blocks(DOCS / "reference" / "events.md", "json")
-    shown = json.loads(block)
-    event = Event(Kind.DOER_STARTED, "cli", 7, data=dict.fromkeys(("role", "name", "agent", "number"), ""))
-    assert list(shown) == list(as_json(event))
-    assert list(shown["metadata"]) == list(as_json(event)["metadata"])

@@ -106,7 +106,7 @@ BUGS = (
     ),
     Bug(
         "a validation is judged again after a crash",
-        "daemon/review.py",
+        "daemon/judging.py",
         "if not commit:  # dealt with already, and a crash hid it",
         "if False:",
         seed=3,

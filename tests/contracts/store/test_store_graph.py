@@ -125,3 +125,10 @@ def test_reopening_may_not_close_a_circle(store: Store) -> None:
     with pytest.raises(Deadlock):
         store.record(Event(Kind.REOPENED, "b"))
     assert store.bead("b").status is Status.DONE
+
+
+def test_epics_that_weigh_nothing_may_not_wait_for_each_other(store: Store) -> None:
+    store.put([epic("e"), epic("f"), epic("g", epic="e")], [Dependency("f", "e")], "me")
+    for circle in (Dependency("e", "f"), Dependency("g", "f"), Dependency("e", "g"), Dependency("g", "e")):
+        with pytest.raises(Deadlock):
+            store.add_dependency(circle, "me")

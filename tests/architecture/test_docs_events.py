@@ -1,0 +1,78 @@
+"""docs/reference/events.md says what the store records: observed, not believed."""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from nobrakes.cli import meanings
+from nobrakes.cli.happenings import as_json
+from nobrakes.core.bead import Role
+from nobrakes.core.escalations import EscalationType
+from nobrakes.core.events import Event, Kind
+from nobrakes.operations import beads, control, desk, undo
+from nobrakes.places import Places
+from nobrakes.ports import NewEscalation
+from nobrakes.simulate.world import World
+from nobrakes.store import hot
+from nobrakes.store.opening import create_store
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "events.md"
+
+Seen = dict[Kind, set[str]]
+
+
+def note(seen: Seen, store: Any) -> None:
+    for event in store.events(0, 100_000):
+        seen[event.kind] |= set(event.data)
+
+
+def people_and_agents(folder: Path) -> Any:
+    """A store in which people decided all they can decide, and an agent said all it can say."""
+    path = str(folder / "store.db")
+    store = create_store(path)
+    places = Places(str(folder))
+    for id_ in ("a", "b", "c"):
+        beads.add(store, id_, id=id_, needs_tests=False, draft=False, actor="me")
+    beads.edit(store, "a", {"title": "A"}, "me")
+    beads.cancel(store, "b", "no", "me")
+    for _ in range(2):
+        undo.undo(store, None, "me")
+    control.stop(store, places, "me")
+    control.resume(store, places, "me")
+    control.set_limits(store, {"doers": "2"}, "me")
+    attempt = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
+    assert attempt is not None
+    for verb in hot.SAYING:
+        hot.agent_say(path, attempt.token, verb, "a text")
+    hot.agent_done(path, attempt.token, "completed", "a summary")
+    for id_, how in (("b", "cancel"), ("c", "done")):
+        number = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), id_, None, "me").id
+        desk.resolve(store, number, how, "a note", "me")
+    beads.reopen(store, "b", "me", "after all")
+    return store
+
+
+def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -> None:
+    seen: Seen = defaultdict(set)
+    for seed in range(3):
+        world = World(seed)
+        world.run()
+        note(seen, world.store)
+    store = people_and_agents(tmp_path)
+    note(seen, store)
+    store.close()
+    unseen = {Kind.TESTS_REJECTED, Kind.REVERTED, Kind.DAEMON_STARTED, Kind.DAEMON_STOPPED}
+    assert set(Kind) - set(seen) <= unseen
+    told = {kind: set(meanings.EVENTS[kind].keys) for kind in seen}
+    assert {kind: told[kind] ^ keys for kind, keys in seen.items() if told[kind] != keys} == {}
+    assert {key for found in meanings.EVENTS.values() for key in found.keys} == set(meanings.KEYS)
+
+
+def test_an_event_as_json_has_the_keys_of_the_page() -> None:
+    (block,) = re.findall(r"^```json\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    shown = json.loads(block)
+    event = Event(Kind.DOER_STARTED, "cli", 7, data=dict.fromkeys(("role", "name", "agent", "number"), ""))
+    assert list(shown) == list(as_json(event))
+    assert list(shown["metadata"]) == list(as_json(event)["metadata"])
