@@ -2,9 +2,17 @@
 # The git work of BEADS no-op beads in a plain shell script: what the pipeline is measured against.
 # usage: pipeline.sh REPOSITORY BEADS WORKERS
 #
-# Each worker takes the next number, makes a private clone, lets "the agent" commit a file in it, takes the commit
-# in, and lands it: validate the branch in a fresh checkout, rebase, validate the rebased tree if it is another one,
-# compare-and-swap main, archive the branch, remove the clone. Landings are one at a time, as a merge queue's are.
+# WORKERS workers take the next number and do, for each bead, the git work that nobrakes does for it, no more:
+#   clone      main's id; a private clone by hand (objects borrowed), its files by read-tree, a copy of its index
+#   agent      one file written, git add, git commit
+#   take in    pack-objects | unpack-objects --strict into the repository, a ref that keeps the head
+#   land       under one lock, as in a merge queue: what the branch changes (diff-tree), where it left main
+#              (merge-base), a check in a fresh checkout of the branch, merge-tree, commit-tree, a check in a fresh
+#              checkout of the result if its tree is another one, update-ref of main from the old commit to the new
+#   clean up   what was not committed (git add -A and write-tree with an index and a git folder of our own), the
+#              archive ref in place of the ref that kept the head, the clone removed
+# nobrakes asks some of these of a process that goes on answering, or by reading objects; that is its own affair.
+# Events, journals, prompts, logs and supervision have no counterpart here: they are what is paid for.
 set -eu
 repo=$1 beads=$2 workers=$3
 work=$repo/.floor
@@ -33,30 +41,51 @@ validate() { # COMMIT NAME
     rm -rf "$work/scratch-$2"
 }
 
+uncommitted() { # CLONE HEAD NUMBER: prints the ref to make, if something was not committed
+    own=$1~own
+    mkdir -p "$own/refs" "$own/objects"
+    printf 'ref: refs/heads/none\n' >"$own/HEAD"
+    printf '[core]\n\trepositoryformatversion = 0\n' >"$own/config"
+    cp -p "$1~index" "$own/index"
+    (
+        cd "$1"
+        export GIT_DIR="$own" GIT_WORK_TREE=. GIT_INDEX_FILE="$own/index" GIT_OBJECT_DIRECTORY="$repo/.git/objects"
+        git add -A
+        tree=$(git write-tree)
+        [ "$tree" = "$(git rev-parse "$2^{tree}")" ] ||
+            printf 'update refs/floor/wip/%s %s\n' "$3" "$(git commit-tree "$tree" -p "$2" -m "bead $3")"
+    )
+    rm -rf "$own"
+}
+
 bead() { # NUMBER
+    ws=$work/ws-$1
     base=$(git -C "$repo" rev-parse refs/heads/main)
-    clone "$work/ws-$1" "$base" "bead-$1"
-    (cd "$work/ws-$1" && echo "$1" >"file-$1" && git add -A && git commit -q -m "bead $1")
-    head=$(cat "$work/ws-$1/.git/refs/heads/bead-$1")
+    clone "$ws" "$base" "bead-$1"
+    cp -p "$ws/.git/index" "$ws~index"
+    (cd "$ws" && echo "$1" >"file-$1" && git add -A && git commit -q -m "bead $1")
+    read -r head <"$ws/.git/refs/heads/bead-$1"
     printf '%s\n--not\n%s\n' "$head" "$base" |
-        GIT_ALTERNATE_OBJECT_DIRECTORIES="$work/ws-$1/.git/objects" \
+        GIT_ALTERNATE_OBJECT_DIRECTORIES="$ws/.git/objects" \
             git -C "$repo" pack-objects --revs --stdout -q --window=0 --threads=1 |
         git -C "$repo" unpack-objects -q --strict
     git -C "$repo" update-ref "refs/floor/incoming/$1" "$head"
     (
         flock 9
+        main=$(git -C "$repo" rev-parse refs/heads/main)
+        git -C "$repo" merge-base "$main" "$head" >/dev/null
         git -C "$repo" diff-tree -r -z --raw --no-renames "$base" "$head" >/dev/null
         validate "$head" "$1"
-        main=$(git -C "$repo" rev-parse refs/heads/main)
         tree=$(git -C "$repo" merge-tree --write-tree "$main" "$head")
         new=$(git -C "$repo" commit-tree "$tree" -p "$main" -m "bead $1")
-        git -C "$repo" update-ref "refs/floor/candidate/$1" "$new"
         [ "$tree" = "$(git -C "$repo" rev-parse "$head^{tree}")" ] || validate "$new" "$1"
         git -C "$repo" update-ref refs/heads/main "$new" "$main"
     ) 9<"$work/lock"
-    printf 'update refs/floor/archive/%s %s\ndelete refs/floor/incoming/%s\ndelete refs/floor/candidate/%s\n' \
-        "$1" "$head" "$1" "$1" | git -C "$repo" update-ref --stdin
-    rm -rf "$work/ws-$1"
+    {
+        uncommitted "$ws" "$head" "$1"
+        printf 'update refs/floor/archive/%s %s\ndelete refs/floor/incoming/%s\n' "$1" "$head" "$1"
+    } | git -C "$repo" update-ref --stdin
+    rm -rf "$ws" "$ws~index"
 }
 
 worker() {

@@ -7,15 +7,17 @@ import json
 import os
 import re
 import tomllib
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from .core.board import Limits
-from .core.boundaries import Boundary
-from .core.checks import Check
 from .core.errors import ConfigError
 from .places import resource
+
+if TYPE_CHECKING:
+    from .core.board import Limits
+    from .core.boundaries import Boundary
+    from .core.checks import Check
 
 
 class _Section(BaseModel):
@@ -137,8 +139,10 @@ class Config(_Section):
     agents: AgentSettings = AgentSettings()
     names: tuple[str, ...] = ()
 
-    def board_limits(self) -> Limits:
+    def board_limits(self) -> "Limits":
         """The limits as the deciders read them."""
+        from .core.board import Limits
+
         limits = self.limits
         return Limits(
             doers=limits.doers,
@@ -150,12 +154,16 @@ class Config(_Section):
             lease_seconds=limits.lease_seconds,
         )
 
-    def contract(self) -> tuple[Check, ...]:
+    def contract(self) -> "tuple[Check, ...]":
         """The checks as core judges them."""
+        from .core.checks import Check
+
         return tuple(Check(c.name, c.command, c.kind, c.timeout_minutes * 60, c.min_tests) for c in self.checks)
 
-    def boundary(self) -> Boundary:
+    def boundary(self) -> "Boundary":
         """The globs as core reads them."""
+        from .core.boundaries import Boundary
+
         return Boundary(self.boundaries.tests, self.boundaries.gates)
 
     def worker_names(self) -> tuple[str, ...]:

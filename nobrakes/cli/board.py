@@ -41,23 +41,28 @@ def list_beads(
     with opened() as app:
         if epic is not None:
             known(app.store, epic)
-        # most of a bead is text that a list does not show: the nodes say which beads have to be read
-        nodes = [n for n in app.store.nodes() if n.status in (statuses or (n.status,)) and epic in (None, n.epic)]
-        nodes.sort(key=lambda node: (node.priority, _natural(node.id)))
-        shown = nodes if all or as_json or label else nodes[:LINES]
-        whole = {bead.id: bead for bead in (app.store.beads(ids=[n.id for n in shown]) if shown else ())}
-    beads = [whole[node.id] for node in shown if set(label or ()) <= set(whole[node.id].labels)]
+        fitting = app.store.places(statuses, epic)
+        shown = _first(fitting, len(fitting) if all or as_json or label else LINES)
+        whole = {bead.id: bead for bead in (app.store.beads(ids=shown) if shown else ())}
+    beads = [whole[id_] for id_ in shown if set(label or ()) <= set(whole[id_].labels)]
 
     def text(screen: Screen) -> str:
         rows = [
             (b.id, f"P{b.priority}", b.type.value, beadtext.where(plain(b)), b.assignee or "", b.title) for b in beads
         ]
         out = table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
-        if len(shown) < len(nodes):
-            out += f"\n{len(shown)} of {len(nodes)} beads; --all shows the rest"
+        if len(shown) < len(fitting):
+            out += f"\n{len(shown)} of {len(fitting)} beads; --all shows the rest"
         return out
 
     return Output(plain(beads), text)
+
+
+def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
+    """The ids of the first beads by priority and id; only those that may be among them are sorted by id."""
+    last = sorted(priority for priority, _ in fitting)[:limit][-1:]
+    near = [(priority, _natural(id_), id_) for priority, id_ in fitting if [priority] <= last]
+    return [id_ for *_, id_ in sorted(near)[:limit]]
 
 
 def _natural(bead: str) -> tuple[object, ...]:

@@ -16,7 +16,6 @@ from ..core.attempt import Attempt
 from ..core.bead import Role
 from ..core.board import Board
 from ..core.events import Event
-from ..core.reviewer import Journal
 from ..ports import Notice
 from . import happenings
 from .output import write
@@ -196,5 +195,7 @@ def picture(
 
 def review_step(attempt: Attempt) -> str:
     """Where a review is, in words."""
+    from ..core.reviewer import Journal
+
     journal = Journal.of(attempt.data)
     return f"waits: {journal.waiting}" if journal.waiting else journal.step.value.replace("_", " ")

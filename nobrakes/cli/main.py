@@ -120,8 +120,21 @@ def interrupted(argv: list[str]) -> int:
     return error.code
 
 
+def _of_the_disk(error: OSError) -> Exception:
+    """A disk that is full or read-only is no bug of ours, wherever it shows."""
+    from ..host.files import storage_errors
+
+    try:
+        with storage_errors(str(error.filename or "a file")):
+            raise error
+    except (NobrakesError, OSError) as found:
+        return found
+
+
 def failed(argv: list[str], error: Exception) -> int:
     """Turn what a command raised into text, or an envelope, and an exit code."""
+    if isinstance(error, OSError):
+        error = _of_the_disk(error)
     if isinstance(error, NobrakesError):
         return fail(argv, error, str(error), error.hint, error.code)
     if isinstance(error, typer.TyperException):

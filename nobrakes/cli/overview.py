@@ -24,19 +24,19 @@ def next_step() -> tuple[str, str]:
         if places.repository_root(os.getcwd()) is None:
             return "git init", "nobrakes lives in a git repository, and there is none here"
         return "nobrakes init", "this repository does not use nobrakes yet"
-    from ..core.bead import CLOSED, Status
     from .opened import opened
 
     with opened() as app:
-        statuses = [node.status for node in app.store.nodes() if node.type != "epic"]
+        counts = app.store.counts()
         waiting = app.store.escalations()
-    if not statuses:
+    beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
+    if not beads:
         return "nobrakes plan example", "there is no bead yet: plan some work"
     if waiting:
         return "nobrakes escalations", f"{len(waiting)} of them wait for your decision"
-    if Status.DRAFT in statuses and all(s in (Status.DRAFT, *CLOSED) for s in statuses):
+    if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
         return "nobrakes commit-strategy", "the drafts wait for your approval"
-    if all(status in CLOSED for status in statuses):
+    if beads.keys() <= {"done", "cancelled"}:
         return "nobrakes reshape", "everything is done: plan the next increment"
     return "nobrakes run", "there is work to do (or `nobrakes daemon start` for the background)"
 

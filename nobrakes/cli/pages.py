@@ -122,8 +122,8 @@ one object a line:
 
 ```json
 {"ts": "2026-01-31T02:10:04.125Z", "event": "doer_spawned", "task_id": "cli", "agent": "nobrakes",
- "metadata": {"seq": 41, "kind": "doer_started", "attempt": 7, "role": "doer", "name": "Ada", "agent": "claude",
-              "number": 1}}
+ "metadata": {"seq": 41, "kind": "doer_started", "attempt": 7, "agent": "claude", "name": "Ada",
+              "number": 1, "role": "doer"}}
 ```
 
 `ts` is UTC. `event` is the public name, `metadata.kind` the kind; where no public name is given, they are the same.

@@ -11,8 +11,8 @@ from .text import age, count, cut, one_line
 if TYPE_CHECKING:
     from ..operations.views import BoardView, StatusView, Worker
 
-CARDS = 12
-"""So many beads of a column are shown; the others are counted."""
+ESCALATIONS = 12
+"""So many escalations are shown; all of them are counted."""
 COLUMN_STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "red", "done": "dim"}
 
 
@@ -52,7 +52,7 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
         out += ["", screen.paint(f"{count(len(found.escalations), 'escalation')} for you:", "red")]
         out += [
             cut(f"  {e.id}  {e.type.value}  {e.bead or ''}  {one_line(e.title)}", screen.width)
-            for e in found.escalations[:CARDS]
+            for e in found.escalations[:ESCALATIONS]
         ]
     if found.next_at is not None and found.next_at > now:
         out += ["", f"next: something is tried again or comes due at {spoken(found.next_at)}"]
@@ -65,7 +65,7 @@ def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
 
 
 def board() -> Output:
-    """The beads in columns, by where they are. Epics are left out."""
+    """The first beads of each column, by where they are, and how many stand there. Epics are left out."""
     from ..operations import views
 
     with opened() as app:
@@ -79,8 +79,8 @@ def _board(found: "BoardView", screen: Screen) -> str:
     for name, cards in found.columns.items():
         if not cards:
             continue
-        out += [screen.paint(f"{name} ({len(cards)})", COLUMN_STYLES.get(name, "bold"))]
-        for card in cards[:CARDS]:
+        out += [screen.paint(f"{name} ({found.counts[name]})", COLUMN_STYLES.get(name, "bold"))]
+        for card in cards:
             why = (
                 f"{who[card.id]} works on it"
                 if card.id in who
@@ -90,6 +90,7 @@ def _board(found: "BoardView", screen: Screen) -> str:
             )
             title = cut(one_line(card.title), max(20, screen.width // 2))
             out.append(cut(f"  {card.id}  P{card.priority}  {title}  {one_line(why)}".rstrip(), screen.width))
-        out += [f"  and {len(cards) - CARDS} more"] if len(cards) > CARDS else []
+        more = found.counts[name] - len(cards)
+        out += [f"  and {more} more: nobrakes list"] if more > 0 else []
         out.append("")
     return "\n".join(out).rstrip() or "no bead yet: nobrakes plan example"

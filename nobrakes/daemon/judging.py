@@ -160,7 +160,10 @@ class Judging:
         doors = self.doors
         bead = doors.store.bead(attempt.bead)
         main = doors.git.main()
-        reverted = doors.git.revert(journal.candidate, main, messages.for_revert(doors, bead, attempt))
+        words = messages.for_revert(doors, bead, attempt)
+        # with merge = rebase a review lands several commits: they are taken back as one
+        whole = doors.git.squash(journal.base, journal.candidate, words)
+        reverted = doors.git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole
         landed = False
         if isinstance(reverted, Candidate) and reverted.tree == doors.git.tree(main):
             landed = True  # it is taken back already, and a crash hid it

@@ -18,6 +18,7 @@ from ..core.board import Board
 from ..core.errors import ConfigError, DiskFull, GitTooOld, NoAgent, NobrakesError, NoMain, Stale, StoreReadOnly
 from ..core.events import Event, Kind
 from ..core.reviewer import Journal
+from ..host.files import storage_errors
 from ..ports import Notice
 from .doors import Doors
 from .launch import STEP
@@ -158,7 +159,8 @@ class Daemon:
     def _guarded(self, do: Callable[[], bool]) -> bool:
         """Trouble of the machine pauses the daemon and is told once; it never ends it, and nothing is lost."""
         try:
-            return do()
+            with storage_errors(self.doors.places.folder):
+                return do()
         except Stale:
             return True  # a person took the bead away meanwhile: the next look sees it
         except NobrakesError as error:
@@ -182,6 +184,10 @@ class Daemon:
         if self._trouble_until > board.now:
             times.append(self._trouble_until)
         return min((t for t in times if t is not None), default=None)
+
+    def works(self, board: Board) -> bool:
+        """Whether any child process is still alive."""
+        return any(run.pid is not None and self.doors.processes.alive(run) for run in board.runs.values())
 
     @property
     def trouble(self) -> NobrakesError | None:
@@ -227,7 +233,7 @@ def run(
         if turn.changed:
             continue
         trouble = daemon.trouble
-        if until_idle and isinstance(trouble, NEEDS_A_PERSON) and not turn.board.runs:
+        if until_idle and isinstance(trouble, NEEDS_A_PERSON) and not daemon.works(turn.board):
             raise trouble
         if until_idle and is_idle(turn.board) and trouble is None:
             return turn.board

@@ -14,6 +14,7 @@ from typing import IO
 from ..core.errors import GitFailed, NotARepository
 from . import commands
 from .environment import CHECKOUT, PLUMBING
+from .transactions import Transactions
 
 _WANTED = (
     "core.filemode",
@@ -33,6 +34,7 @@ class Place:
         self.root = root
         self.branch = main
         self.ref = f"refs/heads/{main}"
+        self.transactions = Transactions()
 
     @cached_property
     def git_dir(self) -> str:

@@ -9,12 +9,11 @@ import re
 
 from ..core.errors import GitFailed, NoMain
 from .place import Place
+from .transactions import DURABLE
 
 OWN = "refs/nobrakes"
 INCOMING = f"{OWN}/incoming"
 ARCHIVE = f"{OWN}/archive"
-
-_DURABLE = ("-c", "core.fsync=committed,loose-object,reference")
 
 _OID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*\Z")
@@ -62,7 +61,7 @@ def main(place: Place) -> str:
 def swap(place: Place, ref: str, new: str, old: str, why: str) -> bool:
     """Move the ref from `old` to `new`; False: it is somewhere else. GitFailed: it could not be written."""
     try:
-        place.run([*_DURABLE, "update-ref", "-m", why, "--no-deref", ref, new, old])
+        place.run([*DURABLE, "update-ref", "-m", why, "--no-deref", ref, new, old])
     except GitFailed:
         if read(place, ref) != old:
             return False
@@ -89,10 +88,10 @@ def _is_gone(git_dir: str, ref: str) -> bool:
     return f" {ref}\n".encode() not in packed
 
 
-def update(place: Place, wanted: dict[str, str | None], *, durable: bool = False) -> None:
+def update(place: Place, wanted: dict[str, str | None]) -> None:
     """Set refs of our own to objects, None removes; all in one transaction, and nothing when all are so already.
 
-    `durable`: something is removed for good once this returns, so the refs must be on the disk by then.
+    The refs are on the disk once this returns: what only they hold may be removed elsewhere.
     """
     lines = []
     for ref, commit in wanted.items():
@@ -103,9 +102,8 @@ def update(place: Place, wanted: dict[str, str | None], *, durable: bool = False
                 lines.append(f"delete {ref}\n")
         elif loose(place.git_dir, ref) != commit:
             lines.append(f"update {ref} {commit}\n")
-    if lines:
-        settings = _DURABLE if durable else ()
-        place.run([*settings, "update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
+    if lines and not place.transactions.commit(lines, place.git_dir, place.plumbing):
+        place.run([*DURABLE, "update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
 
 
 def names_in(place: Place, folder: str) -> list[str]:

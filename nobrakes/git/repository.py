@@ -51,8 +51,9 @@ class Repository:
         return Committer(self.place, self.objects)
 
     def close(self) -> None:
-        """End the process that reads objects."""
+        """End the processes that read objects and change refs."""
         self.objects.close()
+        self.place.transactions.close()
 
     def main(self) -> str:
         """The commit that main points to; NoMain."""

@@ -89,7 +89,7 @@ class Workspaces:
         kept, broken = self._keep(bead, fence)
         wanted: dict[str, str | None] = dict(kept)
         wanted.update(dict.fromkeys(refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")))
-        refs.update(self.place, wanted, durable=True)
+        refs.update(self.place, wanted)
         path = self.path(bead.id)
         if broken is not None:
             # what cannot be archived is not removed, and must not stand in the bead's way either

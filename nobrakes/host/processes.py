@@ -17,7 +17,7 @@ from ..core.errors import NobrakesError
 from ..ports import Born, Command, Ending
 from . import activity, endings, proctable, wrapper
 from .files import private_folder, read_tail, storage_errors, write_private
-from .proctable import Process
+from .process import Process
 from .reaper import Reaper, adopts_orphans
 from .runtree import HOME_MARKER, RUN_MARKER, Tree, members, send
 

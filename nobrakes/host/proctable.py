@@ -8,8 +8,9 @@ import os
 import sys
 import time
 from collections.abc import Container
-from dataclasses import dataclass
 from functools import cache
+
+from .process import DEAD, Process
 
 LINUX = sys.platform.startswith("linux")
 _KERNEL_THREAD = 0x00200000
@@ -17,25 +18,8 @@ _KERNEL_THREAD = 0x00200000
 EXEC = 0.5
 """Seconds that a process may take to become another program, on a machine that is very busy."""
 
-DEAD = ("Z", "X", "x")
-"""States of processes that have ended and only wait to be collected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
-    """One process. `started` is in clock ticks since boot on Linux, else in seconds since 1970."""
-
-    pid: int
-    parent: int
-    session: int
-    state: str
-    started: int
-    cpu: int = 0  # ticks used by it and by its children that ended
-
-    @property
-    def running(self) -> bool:
-        """Whether it still lives; a zombie does not."""
-        return self.state not in DEAD
 
     @property
     def mark(self) -> str:

@@ -8,7 +8,7 @@ import os
 import subprocess
 import time
 
-from .proctable import Process
+from .process import Process
 
 _COLUMNS = "pid=,ppid=,stat=,lstart="
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import proctable
-from .proctable import Process
+from .process import Process
 
 RUN_MARKER = "NOBRAKES_RUN"
 HOME_MARKER = "NOBRAKES_WAKE"

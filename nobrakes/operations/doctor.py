@@ -8,9 +8,8 @@
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from ..config import Config
 from ..core.bead import CLOSED, WORKING, DependencyType, Status
 from ..core.circles import Circle
 from ..core.errors import DaemonRunning, NobrakesError, NoMain, StoreBroken, UsageError
@@ -20,6 +19,9 @@ from ..places import Places
 from ..ports import Git, Store
 from . import machine
 from .findings import ERROR, OK, WARNING, Finding
+
+if TYPE_CHECKING:
+    from ..config import Config
 
 __all__ = ["REPAIRS", "Finding", "examine", "repair"]
 
@@ -41,10 +43,10 @@ class _Patient:
     store: Store | None
     git: Git | None
     places: Places
-    config: Config | None
+    config: "Config | None"
 
 
-def examine(store: Store | None, git: Git | None, places: Places, config: Config | None) -> list[Finding]:
+def examine(store: Store | None, git: Git | None, places: Places, config: "Config | None") -> list[Finding]:
     """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself."""
     patient = _Patient(store, git, places, config)
     found: list[Finding] = []

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.attempt import Attempt
 from ..core.bead import Bead, Dependency, Role
 from ..core.escalations import Escalation
-from ..core.events import Event, Kind
+from ..core.events import Event
 from ..core.outcomes import Outcome
-from ..ports import Git, Store
+
+if TYPE_CHECKING:
+    from ..ports import Git, Store
 
 PAGE = 1000
 
@@ -64,23 +66,14 @@ def review_of(attempt: Attempt, bead: Bead) -> Review:
     )
 
 
-def reviews(store: Store, limit: int = 20) -> list[Review]:
+def reviews(store: "Store", limit: int = 20) -> list[Review]:
     """The Reviewer's latest work, newest first, with what the checks said."""
-    latest: list[int] = []
-    after = 0
-    while True:
-        page = store.events(after, PAGE)
-        latest += [e.attempt for e in page if e.kind is Kind.REVIEW_STARTED and e.attempt is not None]
-        latest = latest[-limit:]
-        if len(page) < PAGE:
-            break
-        after = page[-1].seq
-    attempts = [store.attempt(number) for number in reversed(latest)]
+    attempts = store.reviews(limit)
     beads = {bead.id: bead for bead in store.beads(ids=[a.bead for a in attempts])} if attempts else {}
     return [review_of(attempt, beads[attempt.bead]) for attempt in attempts]
 
 
-def history(store: Store, git: Git | None, id: str) -> BeadHistory:
+def history(store: "Store", git: "Git | None", id: str) -> BeadHistory:
     """The post-mortem of one bead; NoSuchBead. Without `git` nothing is said about commits and archives."""
     bead = store.bead(id)
     attempts = store.attempts(id)

@@ -4,17 +4,20 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ..config import Config
 from ..sandbox import none as no_sandbox
 from .findings import ERROR, OK, WARNING, Finding
+
+if TYPE_CHECKING:
+    from ..config import Config
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _WORDS = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! ."
 _OF_THE_SHELL = frozenset(_WORDS.split(" "))
 
 
-def examine(config: Config) -> Iterator[Finding]:
+def examine(config: "Config") -> Iterator[Finding]:
     """The programs that the config names, and how agents are closed off."""
     if not config.checks:
         yield Finding("checks", WARNING, "there is no check, so nothing can be merged: name one in config.toml")
@@ -29,7 +32,7 @@ def examine(config: Config) -> Iterator[Finding]:
     yield Finding("sandbox", WARNING, no_sandbox.describe())
 
 
-def _agent(name: str, config: Config) -> Finding:
+def _agent(name: str, config: "Config") -> Finding:
     from ..agents.registry import ADAPTERS
 
     if name not in ADAPTERS:

@@ -26,7 +26,9 @@ def ready(store: Store, limit: int = 20) -> list[Bead]:
 
 def explain(store: Store, ids: Collection[str] | None = None) -> list[Explained]:
     """The reasons of the named beads, or of all, by id; NoSuchBead."""
-    found = explain_all(store.nodes(), store.dependencies(), store.now())
+    # a bead that is asked for by name needs its neighbourhood only: the store lets no circle in
+    nodes, dependencies = store.around(tuple(ids)) if ids else (store.nodes(), store.dependencies())
+    found = explain_all(nodes, dependencies, store.now())
     for id_ in ids or ():
         if id_ not in found:
             raise NoSuchBead(f"there is no bead '{id_[:80]}'")

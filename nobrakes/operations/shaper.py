@@ -12,9 +12,8 @@ import json
 import os
 import secrets
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ..config import Config
 from ..core.bead import CLOSED, Role
 from ..core.errors import ConfigError, NoAgent
 from ..core.graph import Links
@@ -24,6 +23,9 @@ from ..ports import Store
 from ..roles.permissions import allowed_tools
 from ..roles.prompts import system_prompt
 from ..roles.quoting import fenced, quoted
+
+if TYPE_CHECKING:
+    from ..config import Config
 
 Mode = Literal["initial", "reshape"]
 MAX_GRAPH = 40_000
@@ -48,7 +50,7 @@ class Conversation:
     cwd: str
 
 
-def shaper_prompt(store: Store, config: Config, mode: Mode | str = "initial", overrides: str = "") -> str:
+def shaper_prompt(store: Store, config: "Config", mode: Mode | str = "initial", overrides: str = "") -> str:
     """The persona and the graph so far; to reshape, also what was escalated. `overrides` is .nobrakes/roles."""
     parts = [system_prompt(Role.SHAPER, overrides), f"# This repository\n\nWork is merged into `{config.main}`."]
     parts[1] += " Its checks: " + ("; ".join(f"`{clean(c.command)}`" for c in config.checks) or "none yet") + "."
@@ -168,7 +170,7 @@ def _written(files: dict[str, str]) -> list[str]:
     return written
 
 
-def conversation(places: Places, config: Config, prompt: str) -> Conversation:
+def conversation(places: Places, config: "Config", prompt: str) -> Conversation:
     """The command of the Shaper's session with this prompt (see shaper_prompt). NoAgent: it cannot talk to people."""
     if config.agents.shaper != "claude":
         raise NoAgent(

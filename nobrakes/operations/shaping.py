@@ -8,8 +8,8 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from ..config import Config
 from ..core.assigner import ROLE_FOR
 from ..core.bead import Bead, Role, Status, first_status
 from ..core.circles import Circle
@@ -22,6 +22,9 @@ from ..ports import Git, Message, Store
 from . import plans
 from .planwork import node_of
 from .shaper import Conversation, conversation, install_skills, shaper_prompt
+
+if TYPE_CHECKING:
+    from ..config import Config
 
 __all__ = [
     "Committed",
@@ -162,7 +165,7 @@ def commit_snapshot(store: Store, git: Git, places: Places, subject: str) -> str
         return None
 
 
-def bead_prompt(store: Store, config: Config, id: str, role: Role | None = None) -> str:
+def bead_prompt(store: Store, config: "Config", id: str, role: Role | None = None) -> str:
     """The prompt that an agent on this bead would get now; the real one differs in its nonce. NoSuchBead."""
     from ..roles.prompts import compile_prompt
 

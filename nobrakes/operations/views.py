@@ -3,22 +3,23 @@
 Everything here only reads, and returns values; texts for people are made by the surfaces.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..config import Config
-from ..core.bead import CLOSED, WORKING, BeadType, Role, Status
-from ..core.board import Limits
+from ..core.bead import WORKING, Role, Status
+from ..core.columns import COLUMNS
 from ..core.escalations import Escalation
 from ..core.graph import Why, explain
-from ..core.links import Node
 from ..host.locks import holder
 from ..places import Places
-from ..ports import Store
 from . import control
-from .drawing import graph, graph_view
 from .histories import BeadHistory, Review, history, reviews
+
+if TYPE_CHECKING:
+    from ..config import Config
+    from ..core.board import Limits
+    from ..ports import Store
 
 __all__ = [
     "BeadHistory",
@@ -27,14 +28,13 @@ __all__ = [
     "StatusView",
     "board",
     "counts",
-    "graph",
-    "graph_view",
     "history",
     "reviews",
     "status",
 ]
 
-COLUMNS = ("draft", "blocked", "ready", "working", "review", "escalated", "done", "cancelled")
+CARDS = 12
+"""So many beads of a column are handed out; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class StatusView:
     epics: int
     working: tuple[Worker, ...]
     escalations: tuple[Escalation, ...]
-    limits: Limits
+    limits: "Limits"
     checks: int
     next_at: float | None  # the next retry or deferral that comes due
 
@@ -85,45 +85,25 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class BoardView:
-    """The cards by column, each column by priority and id."""
+    """The first cards of each column by priority and id, and how many beads stand in it."""
 
     columns: Mapping[str, tuple[Card, ...]]
+    counts: Mapping[str, int]
     working: tuple[Worker, ...]
 
 
-_BY_STATUS = {
-    Status.DRAFT: "draft",
-    Status.NEEDS_REVIEW: "review",
-    Status.REVIEWING: "review",
-    Status.ESCALATED: "escalated",
-    Status.DONE: "done",
-    Status.CANCELLED: "cancelled",
-    Status.WRITING_TESTS: "working",
-    Status.DOING: "working",
-}
-
-
-def column(node: Node, ready: bool) -> str:
-    """The column that a bead stands in."""
-    if node.status in _BY_STATUS:
-        return _BY_STATUS[node.status]
-    return "ready" if ready else "blocked"
-
-
-def _working(store: Store, nodes: Mapping[str, Node]) -> tuple[Worker, ...]:
+def _working(store: "Store") -> tuple[Worker, ...]:
     now = store.now()
     found = []
-    for node in nodes.values():
-        if node.status not in WORKING:
-            continue
-        for attempt in store.attempts(node.id):
+    for bead in store.beads(WORKING):
+        for attempt in store.attempts(bead.id):
             if attempt.outcome is None:
                 found.append(
                     Worker(
                         attempt.name,
                         attempt.role,
-                        node.id,
-                        node.title,
+                        bead.id,
+                        bead.title,
                         attempt.agent,
                         attempt.id,
                         attempt.number,
@@ -134,27 +114,24 @@ def _working(store: Store, nodes: Mapping[str, Node]) -> tuple[Worker, ...]:
     return tuple(sorted(found, key=lambda worker: worker.started_at))
 
 
-def counts(store: Store) -> dict[str, int]:
+def counts(store: "Store") -> dict[str, int]:
     """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
-    explained = explain(store.nodes(), store.dependencies(), store.now())
-    beads = [node for node in store.nodes() if node.type != BeadType.EPIC]
-    found = Counter(column(node, explained[node.id].ready) for node in beads)
-    held = sum(node.held is not None and node.status not in CLOSED for node in beads)
-    return {**{name: found[name] for name in COLUMNS}, "held": held}
+    found = store.counts()
+    return {name: found[name] for name in (*COLUMNS, "held")}
 
 
-def status(store: Store, places: Places, config: Config) -> StatusView:
+def status(store: "Store", places: Places, config: "Config") -> StatusView:
     """The whole repository on one screen."""
-    nodes = {node.id: node for node in store.nodes()}
     limits = control.limits(store, config)
+    found = store.counts()
     return StatusView(
         config.main,
         holder(places.lock),
         bool(store.setting(control.PAUSED)),
         bool(store.setting(control.STOPPING)),
-        counts(store),
-        sum(node.type == BeadType.EPIC for node in nodes.values()),
-        _working(store, nodes),
+        {name: found[name] for name in (*COLUMNS, "held")},
+        found["epic"],
+        _working(store),
         tuple(store.escalations()),
         limits,
         len(config.checks),
@@ -162,18 +139,18 @@ def status(store: Store, places: Places, config: Config) -> StatusView:
     )
 
 
-def board(store: Store) -> BoardView:
+def board(store: "Store", limit: int = CARDS) -> BoardView:
     """The beads in columns, who works on what, and what each one waits for. Epics are left out."""
-    nodes = {node.id: node for node in store.nodes()}
-    explained = explain(nodes.values(), store.dependencies(), store.now())
-    columns: dict[str, list[Card]] = {name: [] for name in COLUMNS}
-    for node in sorted(nodes.values(), key=lambda n: (n.priority, n.id)):
-        if node.type == BeadType.EPIC:
-            continue
-        reasons = tuple(
-            reason.text for reason in explained[node.id].reasons if reason.why not in (Why.DONE, Why.CANCELLED)
-        )
-        columns[column(node, explained[node.id].ready)].append(
-            Card(node.id, node.title, node.type, node.priority, node.status, node.epic, node.assignee, reasons)
-        )
-    return BoardView({name: tuple(cards) for name, cards in columns.items()}, _working(store, nodes))
+    columns = {name: store.column(name, limit) for name in COLUMNS}
+    shown = [node.id for nodes in columns.values() for node in nodes]
+    nodes, dependencies = store.around(shown)
+    explained = explain(nodes, dependencies, store.now())
+
+    def reasons(bead: str) -> tuple[str, ...]:
+        return tuple(r.text for r in explained[bead].reasons if r.why not in (Why.DONE, Why.CANCELLED))
+
+    cards = {
+        name: tuple(Card(n.id, n.title, n.type, n.priority, n.status, n.epic, n.assignee, reasons(n.id)) for n in found)
+        for name, found in columns.items()
+    }
+    return BoardView(cards, counts(store), _working(store))

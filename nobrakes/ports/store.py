@@ -73,6 +73,24 @@ class Store(Protocol):
         """All dependencies, or those that touch `bead` at either end; sorted."""
         ...
 
+    def counts(self) -> Mapping[str, int]:
+        """How many beads stand in each of core.columns.COLUMNS (epics in none), how many of the live ones are
+        `held`, and how many are an `epic`."""
+        ...
+
+    def column(self, name: str, limit: int) -> list[Node]:
+        """The first `limit` beads of a column, by priority and id."""
+        ...
+
+    def around(self, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
+        """What decides whether these beads are ready: they, their parents up to the top, the blockers of all those,
+        and the dependencies between them. Beads that do not exist are left out."""
+        ...
+
+    def places(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
+        """(priority, id) of every bead with one of these statuses (none given: any), in this epic (None: any)."""
+        ...
+
     def ready(self, limit: int) -> list[Bead]:
         """The first `limit` ready beads in the Assigner's order."""
         ...
@@ -131,6 +149,10 @@ class Store(Protocol):
 
     def attempts(self, bead: str) -> list[Attempt]:
         """All attempts of a bead, oldest first."""
+        ...
+
+    def reviews(self, limit: int) -> list[Attempt]:
+        """The Reviewer's latest attempts, newest first."""
         ...
 
     def renew(self, attempts: Sequence[int], lease_seconds: float) -> None:

@@ -22,8 +22,8 @@ from ..ports import NewEscalation
 from . import escalations, events, moving, recording, rows
 from .conditions import CLAIMABLE, OPEN_ATTEMPT
 from .database import Database
-from .hot import attempt_of
 from .planning import bead as whole_bead
+from .tokens import attempt_of
 
 NAME_CURSOR = "name_cursor"
 REVIEWER_NAME = "Reviewer"

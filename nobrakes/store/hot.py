@@ -13,6 +13,7 @@ from _sqlite3 import Error, connect
 
 from .conditions import CLAIMABLE, DUE, IN_ORDER, NOW, OPEN_ATTEMPT
 from .schema import VERSION
+from .tokens import attempt_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,12 +148,6 @@ def bounded(text: str) -> str:
     """An agent's text as the store takes it."""
     clean = text.replace("\0", "").encode("utf-8", "replace").decode()
     return clean if len(clean) <= LIMIT else clean[: LIMIT - len(CUT)] + CUT
-
-
-def attempt_of(token: str) -> "int | None":
-    """The attempt that a token names, whether or not it is genuine."""
-    first = token.split(".", 1)[0]
-    return int(first) if first.isascii() and first.isdigit() and len(first) < 19 else None
 
 
 def _door(connection: "Connection", token: str) -> "tuple[int, str, str]":

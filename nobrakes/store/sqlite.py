@@ -14,7 +14,7 @@ from ..core.events import Event, Kind
 from ..core.links import Node
 from ..core.outcomes import Outcome
 from ..ports import Clock, NewEscalation
-from . import attempts, changing, escalations, events, machine, moving, planning, recompute, recording, rows
+from . import attempts, changing, escalations, events, looking, machine, moving, planning, recompute, recording, rows
 from . import board as boards
 from .database import Database
 
@@ -97,6 +97,22 @@ class SqliteStore:
         )
         return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
 
+    def counts(self) -> Mapping[str, int]:
+        """How many beads stand in each column of the board."""
+        return looking.counts(self._db)
+
+    def column(self, name: str, limit: int) -> list[Node]:
+        """The first beads of a column."""
+        return looking.column(self._db, name, limit)
+
+    def around(self, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
+        """What decides whether these beads are ready."""
+        return looking.around(self._db, beads)
+
+    def places(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
+        """(priority, id) of each bead that fits."""
+        return looking.places(self._db, statuses, epic)
+
     def ready(self, limit: int) -> list[Bead]:
         """The first ready beads in the Assigner's order."""
         return boards.ready(self._db, limit)
@@ -159,6 +175,10 @@ class SqliteStore:
     def attempts(self, bead: str) -> list[Attempt]:
         """All attempts of a bead, oldest first."""
         return attempts.attempts(self._db, bead)
+
+    def reviews(self, limit: int) -> list[Attempt]:
+        """The Reviewer's latest attempts, newest first."""
+        return looking.reviews(self._db, limit)
 
     def renew(self, attempts_: Sequence[int], lease_seconds: float) -> None:
         """Prolong leases, when less than two thirds are left."""

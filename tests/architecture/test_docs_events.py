@@ -73,6 +73,6 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
 def test_an_event_as_json_has_the_keys_of_the_page() -> None:
     (block,) = re.findall(r"^```json\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     shown = json.loads(block)
-    event = Event(Kind.DOER_STARTED, "cli", 7, data=dict.fromkeys(("role", "name", "agent", "number"), ""))
+    event = Event(Kind.DOER_STARTED, "cli", 7, data=dict.fromkeys(("agent", "name", "number", "role"), ""))
     assert list(shown) == list(as_json(event))
     assert list(shown["metadata"]) == list(as_json(event)["metadata"])

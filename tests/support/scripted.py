@@ -20,8 +20,8 @@ Found = TypeVar("Found")
 
 AGENT = """#!/bin/sh
 BOOK=@BOOK@
-commit() { git add -A && git commit -q -m "$1"; }
-work() { mkdir -p src && echo "made for $NOBRAKES_BEAD" >"src/$NOBRAKES_BEAD" && commit "Work on $NOBRAKES_BEAD"; }
+commit() { git add -A && git commit -q -m "$@"; }
+work() { mkdir -p src && echo "made for $NOBRAKES_BEAD" >"src/$NOBRAKES_BEAD" && commit "Work on $NOBRAKES_BEAD" --allow-empty; }
 echo "$$ $NOBRAKES_ROLE" >>"$BOOK/$NOBRAKES_BEAD.turns"
 turn=$(($(wc -l <"$BOOK/$NOBRAKES_BEAD.turns")))
 cp "$NOBRAKES_PROMPT" "$BOOK/$NOBRAKES_BEAD.prompt.$turn"

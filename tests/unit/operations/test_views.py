@@ -8,7 +8,7 @@ from nobrakes.core.errors import NoSuchBead, UsageError
 from nobrakes.core.escalations import EscalationType
 from nobrakes.core.events import Kind
 from nobrakes.core.outcomes import Outcome
-from nobrakes.operations import beads, control, readiness, views
+from nobrakes.operations import beads, control, drawing, readiness, views
 from nobrakes.places import Places
 from nobrakes.ports import NewEscalation
 
@@ -115,12 +115,12 @@ def test_the_history_of_a_bead(reviewed):
 
 
 def test_the_graph_is_drawn_in_four_formats(busy):
-    assert "> ready" in views.graph(busy)
-    assert views.graph(busy, format="mermaid").startswith("flowchart")
-    assert views.graph(busy, format="dot").startswith("digraph")
-    assert views.graph(busy, format="svg", epic="e").startswith("<svg")
-    assert {box.id for box in views.graph_view(busy, epic="e").boxes} == {"e", "ready"}
+    assert "> ready" in drawing.graph(busy)
+    assert drawing.graph(busy, format="mermaid").startswith("flowchart")
+    assert drawing.graph(busy, format="dot").startswith("digraph")
+    assert drawing.graph(busy, format="svg", epic="e").startswith("<svg")
+    assert {box.id for box in drawing.graph_view(busy, epic="e").boxes} == {"e", "ready"}
     with pytest.raises(UsageError):
-        views.graph(busy, format="png")
+        drawing.graph(busy, format="png")
     with pytest.raises(NoSuchBead):
-        views.graph(busy, epic="nowhere")
+        drawing.graph(busy, epic="nowhere")
