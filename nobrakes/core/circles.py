@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from .bead import Dependency, DependencyType
-from .links import Links, Moments, Need, Node, possible
+from .links import Links, Moments, Need, Node, plain_needs, possible
+from .moments import order_of
 
 MAX_TRIALS = 2_000_000
 """Edges looked at while the best cut of one strong part is sought; beyond that, fewer candidates are tried."""
@@ -37,10 +38,11 @@ def deadlocks(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> list
 
 def circles(links: Links) -> list[Circle]:
     """`deadlocks` of links that are already built."""
-    moments = Moments(links)
-    order = moments.order()
-    if len(order) == len(moments.needs):
+    live = [links.nodes[bead] for bead in sorted(links.nodes) if links.live(bead)]
+    order = order_of(plain_needs(links, live))
+    if len(order) == 2 * len(live):
         return []
+    moments = Moments(links)
     found: list[Circle] = []
     removed: set[Dependency] = set()
     todo = [set(range(len(moments.needs))).difference(order)]

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .bead import BeadType, Dependency
-from .links import Links, Moments, Node
+from .links import Links, Node, plain_needs
+from .moments import levels_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +34,11 @@ def weight(type_: str, estimate: int | None) -> int:
 
 def levels(links: Links) -> dict[str, Level]:
     """Both levels of every bead. Beads in a circle count what is known to be behind them."""
-    moments = Moments(links)
-    reached = [0] * len(moments.needs)
-    order = moments.order()
-    stuck = set(range(len(moments.needs))).difference(order)
-    for moment in [*sorted(stuck, reverse=True), *reversed(order)]:
-        for need in moments.needs[moment]:
-            node = links.nodes[moments.bead(moment)]
-            cost = weight(node.type, node.estimate) if need.by is None else 0
-            reached[need.what] = max(reached[need.what], reached[moment] + cost)
+    live = [links.nodes[bead] for bead in sorted(links.nodes) if links.live(bead)]
+    reached = levels_of(plain_needs(links, live), [weight(node.type, node.estimate) for node in live])
     found = dict.fromkeys(links.nodes, NOTHING)
-    for bead in moments.beads:
-        found[bead] = Level(reached[moments.start(bead)], reached[moments.done(bead)])
+    for place, node in enumerate(live):
+        found[node.id] = Level(reached[2 * place], reached[2 * place + 1])
     return found
 
 

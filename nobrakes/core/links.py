@@ -7,11 +7,12 @@
 4. Nothing recurses: 100,000 beads in one chain are a normal graph.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .bead import CLOSED, BeadType, Dependency, DependencyType, Status
+from .moments import Needs, needs_of, order_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +119,15 @@ class Moments:
         return possible(self.needs)
 
 
+def plain_needs(links: Links, live: Sequence[Node]) -> Needs:
+    """What Moments says, as plain numbers in the order of `live`."""
+    return needs_of(
+        [(node.id, node.type == BeadType.EPIC) for node in live],
+        ((node.id, blocker) for node in live for blocker in links.blockers.get(node.id, ())),
+        ((node.id, parent) for node in live for parent in links.parents.get(node.id, ())),
+    )
+
+
 def possible(needs: Sequence[Sequence[Need]]) -> list[int]:
     """The moments that can happen, each after all that it needs (Kahn's algorithm)."""
-    missing = [len(row) for row in needs]
-    needed_by: list[list[int]] = [[] for _ in needs]
-    for row in needs:
-        for need in row:
-            needed_by[need.what].append(need.of)
-    ready = deque(moment for moment, count in enumerate(missing) if not count)
-    order: list[int] = []
-    while ready:
-        moment = ready.popleft()
-        order.append(moment)
-        for waiting in needed_by[moment]:
-            missing[waiting] -= 1
-            if not missing[waiting]:
-                ready.append(waiting)
-    return order
+    return order_of([[need.what for need in row] for row in needs])

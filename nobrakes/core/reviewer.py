@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -51,7 +51,8 @@ class Journal:
 
     def as_data(self) -> dict[str, Any]:
         """JSON values."""
-        data = asdict(self)
+        # not asdict, which copies all results each time: JSON values are never changed in place
+        data = {name: getattr(self, name) for name in Journal.__dataclass_fields__}
         data["step"] = self.step.value
         return data
 

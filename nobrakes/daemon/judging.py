@@ -101,7 +101,9 @@ class Judging:
     ) -> Journal | None:
         judgement = judge(results)
         if journal.step is Step.VALIDATE_MAIN:
-            if judgement is Judgement.GO_ON:
+            if judgement is Judgement.BROKEN:
+                self._tell_unsure(attempt, journal, results)
+            if judgement is not Judgement.REJECT:
                 return replace(journal, failure="checked")
             self._take_back(attempt, journal, results, limits)
             return None
@@ -154,6 +156,16 @@ class Judging:
         head = journal.head if journal else None
         close(self.doors, limits, attempt, outcome, detail, head=head, evidence=evidence)
         return None
+
+    def _tell_unsure(self, attempt: Attempt, journal: Journal, results: list[CheckResult]) -> None:
+        """The tree passed before the swap, and now nobody can tell: the merge stays, and a person looks."""
+        new = NewEscalation(
+            EscalationType.BROKEN_CHECKS,
+            f"the checks could not be run again after {attempt.bead} was merged",
+            explain(results),
+            {"commit": journal.candidate, "results": as_json(results)},
+        )
+        self.doors.store.escalate(new, None, attempt.id, "nobrakes")
 
     def _take_back(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> None:
         """Red after the swap: revert, reopen the bead, tell a person."""

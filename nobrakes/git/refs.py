@@ -80,7 +80,7 @@ def _packed(git_dir: str) -> bytes | None:
         return b""
 
 
-def _is_gone(git_dir: str, ref: str) -> bool:
+def is_gone(git_dir: str, ref: str) -> bool:
     """Whether the ref surely does not exist, so that no process is needed to remove it."""
     packed = _packed(git_dir)
     if packed is None or os.path.lexists(os.path.join(git_dir, ref)):
@@ -98,7 +98,7 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
         if not ref.startswith(f"{OWN}/"):
             raise GitFailed(f"{ref} is not a ref of nobrakes")
         if commit is None:
-            if not _is_gone(place.git_dir, ref):
+            if not is_gone(place.git_dir, ref):
                 lines.append(f"delete {ref}\n")
         elif loose(place.git_dir, ref) != commit:
             lines.append(f"update {ref} {commit}\n")

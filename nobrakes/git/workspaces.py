@@ -7,6 +7,7 @@
 """
 
 import os
+from collections.abc import Mapping, Sequence
 
 from ..core.bead import Bead, branch_of
 from ..core.errors import GitFailed
@@ -87,8 +88,9 @@ class Workspaces:
     def retire(self, bead: Bead, fence: int) -> None:
         """Archive, then remove the clone and the incoming refs; a broken clone is put aside instead."""
         kept, broken = self._keep(bead, fence)
-        wanted: dict[str, str | None] = dict(kept)
-        wanted.update(dict.fromkeys(refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")))
+        incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
+        wanted: dict[str, str | None] = {**kept, **self._only_held_by(incoming, bead, kept)}
+        wanted.update(dict.fromkeys(incoming))
         refs.update(self.place, wanted)
         path = self.path(bead.id)
         if broken is not None:
@@ -113,10 +115,29 @@ class Workspaces:
             broken = self._try_to_bring(bead, head)
         kept: dict[str, str] = {}
         if head is not None and broken is None and self._is_own(path, head, main):
-            kept[refs.own_ref(f"archive/{bead.id}/{fence}-branch")] = head
+            kept[self._free(f"archive/{bead.id}/{fence}-branch", head)] = head
         if wip is not None:
-            kept[refs.own_ref(f"archive/{bead.id}/{fence}-wip")] = wip
+            kept[self._free(f"archive/{bead.id}/{fence}-wip", wip)] = wip
         return kept, broken
+
+    def _only_held_by(self, incoming: Sequence[str], bead: Bead, kept: Mapping[str, str]) -> dict[str, str]:
+        """Archive refs for what an agent had handed in and then took out of its branch again."""
+        found: dict[str, str] = {}
+        main = refs.main(self.place) if incoming else ""
+        for ref in incoming:
+            commit = refs.read(self.place, ref)
+            if commit is None or commit in kept.values():
+                continue
+            if any(self.history.contains(commit, other) for other in (*kept.values(), *found.values(), main)):
+                continue
+            found[self._free(f"archive/{bead.id}/{ref.rpartition('/')[2]}-incoming", commit)] = commit
+        return found
+
+    def _free(self, name: str, commit: str) -> str:
+        """The ref of this name, or one beside it where another commit is archived under it already."""
+        ref = refs.own_ref(name)
+        held = None if refs.is_gone(self.place.git_dir, ref) else refs.read(self.place, ref)
+        return ref if held in (None, commit) else refs.own_ref(f"{name}-{commit[:12]}")
 
     def _is_own(self, path: str, head: str, main: str) -> bool:
         """Whether main does not have the commit. One that was made in the clone mostly lies there as a file."""

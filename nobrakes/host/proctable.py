@@ -5,35 +5,15 @@
 """
 
 import os
-import sys
 import time
 from collections.abc import Container
-from functools import cache
 
-from .process import DEAD, Process
+from .process import DEAD, LINUX, Process, boot
 
-LINUX = sys.platform.startswith("linux")
 _KERNEL_THREAD = 0x00200000
 
 EXEC = 0.5
 """Seconds that a process may take to become another program, on a machine that is very busy."""
-
-
-
-
-    @property
-    def mark(self) -> str:
-        """Its identity beside the pid, as kept in Born.mark and Run.born."""
-        return f"{boot()}:{self.started}"
-
-
-@cache
-def boot() -> str:
-    """The id of this boot; start times are absolute where there is none."""
-    if not LINUX:
-        return "ps"
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-        return file.read().strip()
 
 
 def ended_mark() -> str:

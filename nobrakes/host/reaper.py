@@ -10,6 +10,7 @@ import time
 from collections.abc import Container
 
 from . import proctable
+from .process import LINUX
 
 _PR_SET_CHILD_SUBREAPER = 36
 _adopter = 0
@@ -20,7 +21,7 @@ PATIENCE = 30.0
 
 def become_subreaper() -> bool:
     """Let orphans below this process become its own children (Linux). False: the system cannot do that."""
-    if not proctable.LINUX:
+    if not LINUX:
         return False
     import ctypes
 

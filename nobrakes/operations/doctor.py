@@ -37,6 +37,10 @@ class _Checkable(Protocol):
         """Set every derived column right."""
         ...
 
+    def has_circles(self) -> bool:
+        """Whether live beads wait for each other in a circle."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Patient:
@@ -111,21 +115,33 @@ def _is_counter(text: str) -> bool:
 def _graph(patient: _Patient) -> Iterator[Finding]:
     if patient.store is None:
         return
-    nodes, dependencies = patient.store.nodes(), patient.store.dependencies()
-    circles = deadlocks(nodes, dependencies)
+    circles = []
+    if cast(_Checkable, patient.store).has_circles():
+        circles = deadlocks(patient.store.nodes(), patient.store.dependencies())
     for circle in circles:
         yield Finding("deadlock", ERROR, _told(circle))
     if not circles:
         yield Finding("deadlock", OK, "no beads wait for each other")
-    for bead, explained in explain(nodes, dependencies, patient.store.now()).items():
-        for reason in explained.reasons:
-            if reason.why is Why.BLOCKED_FOR_EVER:
-                yield Finding("blocked", WARNING, f"{bead} is {reason.text}")
-    holding = [node for node in nodes if node.type == "epic" and node.status is Status.OPEN]
-    children = {node.epic for node in nodes}
-    for node in holding:
-        if node.id not in children:
-            yield Finding("epic", WARNING, f"epic {node.id} has no bead: it needs shaping, or `nobrakes cancel`")
+    for bead, text in _blocked_for_ever(patient.store):
+        yield Finding("blocked", WARNING, f"{bead} is {text}")
+    for epic in patient.store.places([Status.OPEN]):
+        if not patient.store.places(epic=epic[1]):
+            yield Finding("epic", WARNING, f"epic {epic[1]} has no bead: it needs shaping, or `nobrakes cancel`")
+
+
+def _blocked_for_ever(store: Store) -> list[tuple[str, str]]:
+    """(bead, why) of what waits for a bead that is cancelled."""
+    cancelled = [id_ for _, id_ in store.places([Status.CANCELLED])]
+    waiting = {d.bead for id_ in cancelled for d in store.dependencies(id_) if d.needs == id_}
+    if not waiting:
+        return []
+    explained = explain(*store.around(sorted(waiting)), store.now())
+    return [
+        (bead, reason.text)
+        for bead in sorted(waiting)
+        for reason in explained[bead].reasons
+        if reason.why is Why.BLOCKED_FOR_EVER
+    ]
 
 
 def _told(circle: Circle) -> str:
@@ -158,7 +174,9 @@ def stale_workspaces(store: Store, places: Places) -> list[str]:
         names = sorted(os.listdir(places.workspaces))
     except FileNotFoundError:
         return []
-    alive = {node.id for node in store.nodes() if node.status not in (*CLOSED, Status.DRAFT)}
+    if not names:
+        return []
+    alive = {id_ for _, id_ in store.places([status for status in Status if status not in (*CLOSED, Status.DRAFT)])}
     return [name for name in names if name not in alive and os.path.isdir(os.path.join(places.workspaces, name))]
 
 

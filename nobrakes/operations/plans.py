@@ -13,6 +13,7 @@ from typing import Any
 from ..core.bead import CLOSED, Dependency, DependencyType
 from ..core.errors import Deadlock, NobrakesError, PlanError
 from ..core.graph import Circle, deadlocks, explain
+from ..core.links import Node
 from ..ports import Store
 from . import planfile, planwork
 from .plannodes import Plan
@@ -89,6 +90,11 @@ def apply_plan(
     `dry_run` writes nothing and reports deadlocks too; `cut` leaves out the dependencies that close circles.
     """
     work = planwork.work_out(store, plan, live or plan.live)
+    if len(work.ids) <= planwork.SMALL:
+        try:
+            return _apply_small(store, plan, work, dry_run, actor)
+        except Deadlock:
+            pass  # the store names one circle; the whole graph names them all, with their cuts
     nodes, edges = planwork.graph_after(store, work)
     circles = tuple(deadlocks(nodes, edges))
     taken_out: tuple[Dependency, ...] = ()
@@ -101,10 +107,45 @@ def apply_plan(
         nodes, edges = planwork.graph_after(store, work)
     if not dry_run:
         _write(store, work, actor)
-    explained = explain(nodes, edges, store.now())
-    status = {node.id: node.status for node in nodes}
     from ..analysis.paths import critical_path
 
+    return _report(plan, work, nodes, edges, store.now(), critical_path(nodes, edges), not dry_run, circles, taken_out)
+
+
+class _Undone(Exception):
+    """Takes back what a dry run wrote."""
+
+
+def _apply_small(store: Store, plan: Plan, work: planwork.Work, dry_run: bool, actor: str) -> PlanReport:
+    """Write the plan, or write it and take it back; the store looks for circles where the plan adds something."""
+    reports = []
+    try:
+        with store.together():
+            _write(store, work, actor)
+            nodes, edges = planwork.neighbourhood(store, work)
+            chain = tuple(store.longest_chain())
+            reports.append(_report(plan, work, nodes, edges, store.now(), chain, not dry_run))
+            if dry_run:
+                raise _Undone
+    except _Undone:
+        pass
+    return reports[0]
+
+
+def _report(
+    plan: Plan,
+    work: planwork.Work,
+    nodes: Sequence[Node],
+    edges: Sequence[Dependency],
+    now: float,
+    chain: tuple[str, ...],
+    applied: bool,
+    circles: tuple[Circle, ...] = (),
+    taken_out: tuple[Dependency, ...] = (),
+) -> PlanReport:
+    """What the plan comes to; the nodes and edges hold all that decides about its beads."""
+    explained = explain(nodes, edges, now)
+    status = {node.id: node.status for node in nodes}
     return PlanReport(
         new=tuple(work.new),
         changed=tuple(id_ for id_ in work.ids if id_ in work.touched),
@@ -116,8 +157,8 @@ def apply_plan(
             for id_ in work.ids
             if explained[id_].reasons and status[id_] not in CLOSED
         },
-        critical_path=critical_path(nodes, edges),
-        applied=not dry_run,
+        critical_path=chain,
+        applied=applied,
         cut=taken_out,
         problems=plan.problems,
     )

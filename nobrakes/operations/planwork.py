@@ -6,7 +6,7 @@
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,9 @@ from ..core.links import Node
 from ..ports import Store
 from .beads import new_id
 from .plannodes import Plan, PlanNode, refused
+
+SMALL = 200
+"""Up to so many beads a plan is looked at bead by bead; beyond that, with the whole graph at once."""
 
 _LISTS = {
     "needs": DependencyType.BLOCKS,
@@ -57,11 +60,12 @@ class Work:
 
 def work_out(store: Store, plan: Plan, live: bool) -> Work:
     """What the plan changes; PlanError names every problem that it has with the graph."""
-    before = {bead.id: bead for bead in store.beads()}
+    named = _named(plan)
+    before = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
     names, ids = _identities(store, plan, frozenset(before))
     work = Work(tuple(ids), before={id_: before[id_] for id_ in ids if id_ in before})
     edges: defaultdict[tuple[str, DependencyType], set[str]] = defaultdict(set)
-    for dependency in store.dependencies():
+    for dependency in _dependencies(store, work.before):
         edges[dependency.bead, dependency.type].add(dependency.needs)
     problems: list[str] = []
     known = frozenset(before) | frozenset(ids)
@@ -91,6 +95,22 @@ def work_out(store: Store, plan: Plan, live: bool) -> Work:
     if problems:
         raise refused(plan.source, problems)
     return work
+
+
+def _named(plan: Plan) -> set[str]:
+    """Every name in the plan that may be the id of a bead."""
+    found = {node.id for node in plan.nodes if node.id} | {str(node.fields.get("epic") or "") for node in plan.nodes}
+    for node in plan.nodes:
+        for key in _LISTS:
+            found.update(getattr(node, key) or ())
+    return found - {""}
+
+
+def _dependencies(store: Store, beads: Collection[str]) -> list[Dependency]:
+    """The dependencies of these beads, and perhaps more: many are read faster all at once."""
+    if len(beads) > SMALL:
+        return store.dependencies()
+    return [dependency for bead in beads for dependency in store.dependencies(bead) if dependency.bead == bead]
 
 
 def _identities(store: Store, plan: Plan, existing: frozenset[str]) -> tuple[dict[str, str], list[str]]:
@@ -137,6 +157,14 @@ def _update(work: Work, bead: Bead, node: PlanNode, fields: Mapping[str, Any], l
         work.changes[bead.id] = changes
     if bead.status is Status.DRAFT and (node.status == "live" or (live and node.status is None)):
         work.approved.append(bead.id)
+
+
+def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
+    """What decides about the plan's beads, once it is written: with the plan's drafts approved."""
+    nodes, edges = store.around(work.ids)
+    drafts = {node.id for node in nodes if node.status is Status.DRAFT} & set(work.ids)
+    live = {bead.id: first_status(bead) for bead in (store.beads(ids=drafts) if drafts else ())}
+    return [replace(node, status=live[node.id]) if node.id in live else node for node in nodes], edges
 
 
 def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:

@@ -187,7 +187,7 @@ def _draft_again(store: Store, event: Event, actor: str) -> None:
 def _unproposed(store: Store, event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
     if bead.status in CLOSED:
-        return
+        raise _refuse(event, f"{bead.id} is {bead.status.value} already; `nobrakes reopen` opens it again")
     if store.attempts(bead.id):
         raise _refuse(event, f"work on {bead.id} has begun; cancel it instead")
     store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": "its adding was taken back"}))

@@ -87,6 +87,10 @@ class Store(Protocol):
         and the dependencies between them. Beads that do not exist are left out."""
         ...
 
+    def longest_chain(self) -> list[str]:
+        """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads."""
+        ...
+
     def places(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of every bead with one of these statuses (none given: any), in this epic (None: any)."""
         ...

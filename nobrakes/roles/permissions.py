@@ -39,5 +39,5 @@ def may_change(role: Role, tests: Sequence[str], gates: Sequence[str], scaffoldi
     if role is Role.TEST_WRITER:
         rule = f"- Change only tests: {globs_text(tests)}. Never change code, not even to make a test pass."
     else:
-        rule = f"- Never change a test: {globs_text(tests)}. They are restored before your work is judged."
+        rule = f"- Never change a test: {globs_text(tests)}. Work that changes one is rejected."
     return f"{rule}\n- Never change what decides whether work is good: {globs_text(gates)}.\n{never}"

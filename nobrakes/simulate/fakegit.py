@@ -114,9 +114,13 @@ class FakeGit:
             when = self.objects.find(clone.head).when
             wip = self.objects.commit(self.clones.tree(bead.id), (clone.head,), "uncommitted", "nobrakes", when)
             kept[f"{fence}-wip"] = wip.id
-        refs = {f"{OWN}archive/{bead.id}/{name}": commit for name, commit in kept.items()}
+        refs = {self._free(f"{OWN}archive/{bead.id}/{name}", commit): commit for name, commit in kept.items()}
         self.refs.update(refs)
         return tuple(sorted(refs))
+
+    def _free(self, ref: str, commit: str) -> str:
+        """The ref, or one beside it where another commit is archived under it already."""
+        return ref if self.refs.get(ref, commit) == commit else f"{ref}-{commit[:12]}"
 
     def retire(self, bead: Bead, fence: int) -> None:
         """Archive, then remove the bead's clone and its incoming refs; what only those hold is archived too."""
@@ -126,7 +130,7 @@ class FakeGit:
         for ref in [ref for ref in self.refs if ref.startswith(incoming)]:
             taken = self.refs.pop(ref)
             if not any(self.contains(taken, head) for head in heads):
-                self.refs[f"{OWN}archive/{bead.id}/{ref.removeprefix(incoming)}-incoming"] = taken
+                self.refs[self._free(f"{OWN}archive/{bead.id}/{ref.removeprefix(incoming)}-incoming", taken)] = taken
         self.clones.of_bead.pop(bead.id, None)
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:

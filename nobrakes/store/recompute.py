@@ -22,7 +22,8 @@ def all_dependencies(db: Database) -> list[Dependency]:
         "SELECT bead, needs, type FROM edges UNION ALL SELECT id, epic, 'parent-child' FROM beads "
         "WHERE epic IS NOT NULL ORDER BY 1, 2, 3"
     )
-    return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
+    types = {type_.value: type_ for type_ in DependencyType}
+    return [Dependency(row[0], row[1], types[row[2]]) for row in found]
 
 
 def all_links(db: Database) -> Links:

@@ -18,6 +18,7 @@ NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_
 FROM beads JOIN bead_text USING (id)"""
 FRONTIER = "SELECT id, status, type, priority, failures, retry_at FROM beads"
 
+STATUSES = {status.value: status for status in Status}
 TEXT_COLUMNS = ("title", "description", "acceptance", "labels", "touches", "notes", "metadata", "close_reason")
 
 
@@ -104,7 +105,7 @@ def state_values(value: Bead) -> dict[str, Any]:
 def node(row: Row) -> Node:
     """A row of NODE."""
     id_, status, *rest = row
-    return Node(id_, Status(status), *rest)
+    return Node(id_, STATUSES[status], *rest)
 
 
 def frontier(row: Row) -> Frontier:

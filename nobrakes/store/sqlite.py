@@ -14,7 +14,21 @@ from ..core.events import Event, Kind
 from ..core.links import Node
 from ..core.outcomes import Outcome
 from ..ports import Clock, NewEscalation
-from . import attempts, changing, escalations, events, looking, machine, moving, planning, recompute, recording, rows
+from . import (
+    attempts,
+    chain,
+    changing,
+    counting,
+    escalations,
+    events,
+    looking,
+    machine,
+    moving,
+    planning,
+    recompute,
+    recording,
+    rows,
+)
 from . import board as boards
 from .database import Database
 
@@ -108,6 +122,10 @@ class SqliteStore:
     def around(self, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
         """What decides whether these beads are ready."""
         return looking.around(self._db, beads)
+
+    def longest_chain(self) -> list[str]:
+        """The longest chain of live work by estimate, first bead first."""
+        return chain.longest_chain(self._db)
 
     def places(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of each bead that fits."""
@@ -264,6 +282,17 @@ class SqliteStore:
         with self._db.read():
             return recompute.differences(self._db, self._db.now())
 
+    def wrong(self) -> dict[str, dict[str, tuple[Any, Any]]]:
+        """The same as `differences`, found in sets: for stores of any size."""
+        moving.wake(self._db, self._db.now())
+        with self._db.read():
+            return counting.wrong(self._db, self._db.now())
+
+    def has_circles(self) -> bool:
+        """Whether live beads wait for each other in a circle, though no write lets one in."""
+        with self._db.read():
+            return counting.has_circles(self._db)
+
     def recount(self) -> int:
         """Set every derived column right; how many beads were wrong."""
         with self._db.write():
@@ -277,7 +306,7 @@ class SqliteStore:
         dangling = [f"a row of {row[0]} refers to {row[2]} in vain" for row in self._db.all("PRAGMA foreign_key_check")]
         wrong = [
             f"{bead}.{name} is {kept}, and should be {right}"
-            for bead, columns in self.differences().items()
+            for bead, columns in self.wrong().items()
             for name, (kept, right) in columns.items()
         ]
         return dangling + wrong

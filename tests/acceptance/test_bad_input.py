@@ -164,7 +164,7 @@ def test_a_circle_through_what_is_there(desk: Desk) -> None:
         (["add", "T", "--id", "../x"], 15),
         (["add", "T", "--id", "a"], 15),
         (["add", "T", "--needs", "nowhere"], 16),
-        (["defer", "a", "--until", "yesteryear"], 2),
+        (["defer", "a", "yesteryear"], 2),
         (["set", "doers=-1"], 12),
         (["set", "doers=many"], 12),
         (["set", "dooers=1"], 12),

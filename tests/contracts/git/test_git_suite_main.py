@@ -84,6 +84,26 @@ def test_retire_removes_the_clone_and_keeps_its_work(git_world, begin):
     assert git_world.git.archived() == [("refs/nobrakes/archive/login/1-branch", head)]
 
 
+def test_what_was_handed_in_and_then_replaced_is_kept_too(git_world, begin):
+    it = begin()
+    first = git_world.commit_in_workspace(it, {"src/a.py": "first\n"})
+    git_world.git.take_in(it, 1)
+    git_world.git.retire(it, 2)
+    again = begin()
+    second = git_world.commit_in_workspace(again, {"src/a.py": "second\n"})
+    git_world.git.take_in(again, 3)
+    git_world.git.retire(again, 4)
+    assert {first, second} <= {commit for _, commit in git_world.git.archived("login")}
+
+
+def test_an_archive_never_takes_the_place_of_another_one(git_world, begin):
+    first = git_world.commit_in_workspace(begin(), {"src/a.py": "first\n"})
+    git_world.git.retire(begin(), 1)
+    second = git_world.commit_in_workspace(begin(), {"src/a.py": "second\n"})
+    git_world.git.retire(begin(), 1)
+    assert {first, second} == {commit for _, commit in git_world.git.archived("login")}
+
+
 def test_the_archives_of_beads_are_apart(git_world, begin):
     heads = {}
     for name in ("a", "a.b", "a-b"):

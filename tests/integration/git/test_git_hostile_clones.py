@@ -498,3 +498,13 @@ def test_two_threads_may_read_at_once(world):
     for thread in threads:
         thread.join()
     assert answers == [b"one = 1\n"] * 200
+
+
+def test_a_head_that_was_handed_in_and_rewritten_away_stays(world, begin, clone):
+    """An agent hands a commit in and then resets its branch: only our incoming ref still holds it."""
+    it = begin()
+    handed_in = world.git.take_in(it, 7)
+    sh(clone, "git", "reset", "-q", "--hard", "HEAD~1")
+    sh(clone, "git", "commit", "-q", "--allow-empty", "-m", "another")
+    world.git.retire(it, 8)
+    assert handed_in in {commit for _, commit in world.git.archived(it.id)}

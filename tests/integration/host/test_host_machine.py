@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.errors import DiskFull, NoAgent, StoreReadOnly
-from nobrakes.host import proctable, ps
+from nobrakes.host import proctable, ps, reaper
 from nobrakes.host.clock import SystemClock
 from nobrakes.host.files import private_folder, read_tail, storage_errors, write_atomic, write_private
 from nobrakes.host.reaper import Reaper, become_subreaper
@@ -151,5 +151,5 @@ def test_ps_tells_the_same_story_as_proc() -> None:
 
 
 def test_where_there_are_no_subreapers_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proctable, "LINUX", False)
+    monkeypatch.setattr(reaper, "LINUX", False)
     assert become_subreaper() is False
