@@ -1,6 +1,7 @@
 """Parameters that cost nothing to read: typer imports pydantic for each value, even for text that stays text.
 
-A value that has the wanted type already is taken as it is; anything else goes typer's way, with typer's messages.
+A value that has the wanted type already is taken as it is, and plain digits within bounds are a whole number; anything
+else goes typer's way, with typer's messages.
 """
 
 from types import NoneType
@@ -19,6 +20,16 @@ def _fits(value: Any, annotation: Any, required: bool) -> bool:
     return type(value) in allowed
 
 
+def _whole(value: Any, annotation: Any, parameter: Any) -> Any:
+    """The whole number that plain digits stand for; the value itself where typer has to judge it."""
+    if type(value) is not str or not (value.isascii() and value.isdigit() and len(value) < 10):
+        return value
+    if int not in (annotation, *get_args(annotation)) or not hasattr(parameter, "min"):
+        return value
+    low, high, number = parameter.min, parameter.max, int(value)
+    return number if (low is None or low <= number) and (high is None or number <= high) else value
+
+
 def lighten(parameter: Any, annotation: Any) -> None:
     """Let the parameter take values of its type as they are; `annotation` is the one of the command's function."""
     if "process_value" in vars(parameter):
@@ -27,6 +38,7 @@ def lighten(parameter: Any, annotation: Any) -> None:
     convert = parameter.process_value
 
     def process_value(ctx: Any, value: Any) -> Any:
+        value = _whole(value, annotation, parameter)
         if not _fits(value, annotation, parameter.required):
             return convert(ctx, value)
         return value if parameter.callback is None else parameter.callback(ctx, parameter, value)

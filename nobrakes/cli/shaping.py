@@ -66,14 +66,17 @@ def commit_strategy(
 ) -> Output:
     """Approve the drafts: they go live and may be worked on. All of them, or none.
 
-    Shows what would change first, and asks.
+    Shows what would change first, and asks. The graph is then committed on main as .nobrakes/beads.jsonl, also when
+    there is no draft and only other things changed.
     """
     from ..operations import shaping
 
     with opened() as app:
         difference = shaping.difference(app.store)
         if not difference.drafts:
-            return said({"approved": [], "commit": None}, "there is no draft to approve")
+            done = shaping.commit_strategy(app.store, app.git, app.places, actor())
+            kept = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
+            return said({"approved": [], "commit": done.commit}, f"there is no draft to approve{kept}")
         if not yes:
             if as_json or not sys.stdin.isatty():
                 raise UsageError(

@@ -44,7 +44,9 @@ unset GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_C
     GIT_CONFIG_PARAMETERS GIT_COMMON_DIR GIT_NAMESPACE GIT_CEILING_DIRECTORIES GIT_SHALLOW_FILE GIT_REPLACE_REF_BASE
 export GIT_DIR=.git GIT_WORK_TREE=. GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 \\
     GIT_NO_REPLACE_OBJECTS=1
-git -c core.hooksPath=/dev/null -c core.attributesFile=/dev/null -c checkout.workers=8 read-tree -m -u "$commit"
+# eight writers are eight processes: worth their start from some thousand files on
+git -c core.hooksPath=/dev/null -c core.attributesFile=/dev/null -c checkout.workers=8 \\
+    -c checkout.thresholdForParallelism=2000 read-tree -m -u "$commit"
 if [ -n "$index" ]; then cp -p -- .git/index "$index"; fi
 if [ "$at" != "$path" ]; then mv -- "$at" "$path"; fi
 """

@@ -61,7 +61,9 @@ def test_a_suggestion_stops_nothing(project: Scripted) -> None:
 
 def failing(project: Scripted, *beads: str) -> None:
     for bead in beads:
-        project.does(bead, f"nobrakes agent done failed --summary 'tried the ladder on {bead}' --learnings 'it is short'")
+        project.does(
+            bead, f"nobrakes agent done failed --summary 'tried the ladder on {bead}' --learnings 'it is short'"
+        )
 
 
 def test_three_failures_go_to_a_person_with_all_that_was_tried(project: Scripted) -> None:

@@ -111,7 +111,7 @@ def test_every_commit_on_main_passes_alone(tmp_path: Path, merge: str) -> None:
     project = Scripted(tmp_path, more=f'[review]\nmerge = "{merge}"\n')
     steps = """echo 1 >"a-$NOBRAKES_BEAD"; commit "First"; cp tests/test_begin.sh keep; echo 'exit 1' >broken.sh
     commit "Second"; echo 2 >"b-$NOBRAKES_BEAD"; git rm -q broken.sh; commit "Third" """
-    project.configure(CHECK, "command = \"sh tests/run.sh && [ ! -e broken.sh ]\"")
+    project.configure(CHECK, 'command = "sh tests/run.sh && [ ! -e broken.sh ]"')
     project.does("one", steps)
     project.does("two", steps)
     project.add("one", "two")
@@ -214,7 +214,11 @@ def test_work_that_fails_its_checks_is_sent_back(project: Scripted) -> None:
         ("runner", "echo 'echo ok 1; echo 1..1' >tests/run.sh; commit x", "boundary"),
         ("gates", "echo 'all:' >Makefile; commit x", "boundary"),
         ("hooks", "mkdir -p .github/workflows; echo on >.github/workflows/ci.yml; commit x", "boundary"),
-        ("own folder", "mkdir -p .nobrakes; echo 'main = 1' >.nobrakes/config.toml; git add -f .nobrakes; commit x", "boundary"),
+        (
+            "own folder",
+            "mkdir -p .nobrakes; echo 'main = 1' >.nobrakes/config.toml; git add -f .nobrakes; commit x",
+            "boundary",
+        ),
         ("deep", "mkdir -p a/.nobrakes; echo x >a/.nobrakes/config.toml; git add -f a; commit x", "boundary"),
         (
             "submodule",
@@ -225,17 +229,21 @@ def test_work_that_fails_its_checks_is_sent_back(project: Scripted) -> None:
         ("link up", "ln -s ../../../x out; commit x", "boundary"),
         ("attributes", "echo '* filter=x' >.gitattributes; commit x", "boundary"),
         ("rewritten", "git commit -q --amend --allow-empty -m Other; work", "boundary"),
-        ("orphan", "git checkout -q --orphan new; work; git branch -f \"$NOBRAKES_BRANCH\"", "boundary"),
+        ("orphan", 'git checkout -q --orphan new; work; git branch -f "$NOBRAKES_BRANCH"', "boundary"),
         ("no git", 'work; rm -rf "$NOBRAKES_WORKSPACE/.git"', None),
-        ("empty .git", 'work; rm -rf .git; mkdir .git', None),
+        ("empty .git", "work; rm -rf .git; mkdir .git", None),
         ("nothing", "true", "no_work"),
         ("empty commit", "git commit -q --allow-empty -m Empty", "no_work"),
         ("branch gone", 'work; git checkout -q --detach; git branch -D "$NOBRAKES_BRANCH"', None),
-        ("hooks of its own", "printf '#!/bin/sh\\ntouch %s/pwned' \"$BOOK\" >.git/hooks/post-checkout; chmod +x .git/hooks/*; exit 1", "failed"),
+        (
+            "hooks of its own",
+            "printf '#!/bin/sh\\ntouch %s/pwned' \"$BOOK\" >.git/hooks/post-checkout; chmod +x .git/hooks/*; exit 1",
+            "failed",
+        ),
         (
             "config of its own",
             'git config core.fsmonitor "touch $BOOK/pwned"; git config core.hooksPath .; '
-            'git config --add include.path /etc/passwd; exit 1',
+            "git config --add include.path /etc/passwd; exit 1",
             "failed",
         ),
     ],

@@ -43,7 +43,9 @@ FULL = (
 )
 
 
-@pytest.mark.parametrize("command", [["add", "New", "--id", "new"], ["run"], ["cancel", "one"], ["daemon", "start"], ["list"]])
+@pytest.mark.parametrize(
+    "command", [["add", "New", "--id", "new"], ["run"], ["cancel", "one"], ["daemon", "start"], ["list"]]
+)
 def test_a_folder_that_is_read_only(project: Scripted, command: list[str]) -> None:
     project.add("one")
     before = project.ask("list")

@@ -80,7 +80,7 @@ def test_a_stubborn_tree_is_dead_before_the_bead_is_free(tmp_path: Path) -> None
 
 
 def test_a_process_that_an_agent_leaves_behind_is_ended(project: Scripted) -> None:
-    left = "setsid sh -c 'echo $$ >\"$1/left\"; sleep 300' sh \"$BOOK\" >/dev/null 2>&1 &\nuntil [ -e \"$BOOK/left\" ]; do :; done"
+    left = 'setsid sh -c \'echo $$ >"$1/left"; sleep 300\' sh "$BOOK" >/dev/null 2>&1 &\nuntil [ -e "$BOOK/left" ]; do :; done'
     project.does("one", f"{left}\nwork")
     project.add("one")
     project.nobrakes("run")

@@ -98,7 +98,9 @@ def test_two_agents_never_live_on_one_bead_when_only_the_wrapper_dies(project: S
 
 def test_a_validation_outlives_its_daemon(project: Scripted) -> None:
     slow = f"sh -c 'echo x >>{project.book}/checks; while [ ! -e {project.book}/go ]; do sleep 0.05; done; echo 1..0'"
-    project.configure('name = "test"\ncommand = "sh tests/run.sh"', f'name = "slow"\nkind = "build"\ncommand = "{slow}"')
+    project.configure(
+        'name = "test"\ncommand = "sh tests/run.sh"', f'name = "slow"\nkind = "build"\ncommand = "{slow}"'
+    )
     project.add("one")
     with project.running() as first:
         until(project.flag("checks").exists)
@@ -112,7 +114,9 @@ def test_a_validation_outlives_its_daemon(project: Scripted) -> None:
 
 def test_a_validation_that_is_killed_is_nobodys_fault(project: Scripted) -> None:
     slow = f"echo x >>{project.book}/checks; [ -e {project.book}/go ] || sleep 100"
-    project.configure('name = "test"\ncommand = "sh tests/run.sh"', f'name = "slow"\nkind = "build"\ncommand = "{slow}"')
+    project.configure(
+        'name = "test"\ncommand = "sh tests/run.sh"', f'name = "slow"\nkind = "build"\ncommand = "{slow}"'
+    )
     project.add("one")
     with project.running() as run:
         until(project.flag("checks").exists)
