@@ -77,7 +77,7 @@ def show(bead: BeadId) -> Output:
         dependencies = app.store.dependencies(bead)
         found["dependencies"] = plain(dependencies)
         found["attempts"] = plain(app.store.attempts(bead))
-        found["escalations"] = plain([e for e in app.store.escalations() if e.bead == bead])
+        found["escalations"] = plain(app.store.escalations(bead=bead))
         ids = {d.needs for d in dependencies} | {d.bead for d in dependencies}
         others = {b.id: plain(b) for b in app.store.beads(ids=ids)} if ids else {}
     return Output(found, lambda screen: beadtext.show_text(found, screen, others.get))

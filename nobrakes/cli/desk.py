@@ -108,7 +108,7 @@ def _then(store: "Store", decided: "Escalation") -> str:
     """What became of the bead: one that several escalations stop waits for the last of them."""
     if decided.bead is None:
         return ""
-    others = [str(e.id) for e in store.escalations() if e.bead == decided.bead]
+    others = [str(e.id) for e in store.escalations(bead=decided.bead)]
     if others and store.bead(decided.bead).status is Status.ESCALATED:
         return f"; {decided.bead} still waits for {', '.join(others)}"
     return f"; {decided.bead} is {store.bead(decided.bead).status.value}"

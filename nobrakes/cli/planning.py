@@ -30,13 +30,15 @@ def _apply(file: Path, **how: Any) -> Output:
 
 
 def _report(report: "PlanReport", screen: Screen, drafts: bool) -> str:
+    from ..operations import plans
+
     counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     out = [counted + ("" if report.applied else screen.paint("  (nothing was written)", "yellow"))]
     out += _some(screen.paint("new", "green"), report.new)
     out += _some(screen.paint("changed", "cyan"), report.changed)
     for circle in report.deadlocks:
-        around = " -> ".join((*circle.members, circle.members[0]))
-        out.append(f"{screen.paint('deadlock', 'red')}: {around}")
+        out.append(f"{screen.paint('deadlock', 'red')}: {plans.told(circle)}")
+        out.append(f"  these could never start: {', '.join(circle.stuck)}")
     out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems]
     out += _some("can start first", report.ready)

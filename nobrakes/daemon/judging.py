@@ -132,6 +132,9 @@ class Judging:
     def _blame(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> Journal | None:
         if overall(results) is CheckOutcome.PASS or _fewer_failures(journal, results):
             return self.reject(attempt, limits, Outcome.FAILED_REVIEW, journal.failure, journal)
+        if not journal.base and self.doors.git.main() != journal.fork:
+            # main was red where the branch left it, and has moved: what counts is how they do together
+            return replace(journal, step=Step.REBASE, failure="")
         self.doors.store.close_attempt(
             attempt,
             Kind.REVIEW_INTERRUPTED,

@@ -78,7 +78,7 @@ class Launcher:
             )
         )
         prologue = workspace.prologue
-        if prologue:
+        if prologue and not workspace.is_kept:
             prologue += setup_argv(workspace.path, config.setup)
         born = doors.processes.start(
             run_id,

@@ -5,24 +5,27 @@
 3. A daemon that starts takes up what an earlier one left: nothing has to be told to it (`recover`).
 """
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
 from ..core import assigner, reviewer, supervision
-from ..core.actions import Action, StartAgent
+from ..core.actions import Action, StartAgent, Terminate
 from ..core.attempt import Run, RunKind
 from ..core.bead import Role
 from ..core.board import Board
 from ..core.errors import ConfigError, DiskFull, GitTooOld, NoAgent, NobrakesError, NoMain, Stale, StoreReadOnly
 from ..core.events import Event, Kind
+from ..core.outcomes import Outcome
 from ..core.reviewer import Journal
 from ..host.files import storage_errors
 from ..ports import Notice
 from .doors import Doors
 from .launch import STEP
 from .news import News
+from .overdue import CheckClock
 from .perform import Performer
 
 LINGER_SECONDS = 1.0
@@ -70,6 +73,7 @@ class Daemon:
         self.doors = doors
         self.performer = Performer(doors)
         self.news = News(doors)
+        self.checks = CheckClock(self.performer.validation)
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
         self._trouble: NobrakesError | None = None
@@ -77,6 +81,10 @@ class Daemon:
     def recover(self) -> None:
         """Make good what a killed daemon left half done; the turns then take up the rest."""
         doors = self.doors
+        for attempt in self._look().attempts:
+            journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else None
+            if journal is not None and journal.waiting:  # whoever starts a daemon wants it to look at once
+                doors.store.journal(attempt.id, replace(journal, waiting="", waiting_until=0.0).as_data())
         doors.git.clear_locks()
         runs = doors.store.runs()
         alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]
@@ -96,6 +104,8 @@ class Daemon:
         if board.now >= self._trouble_until:
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))
+            if board.now >= self._trouble_until:
+                self._trouble = None  # it was mended: should it come back, it is told again
         events: list[Event] = []
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work
@@ -120,6 +130,7 @@ class Daemon:
     def _close(self, run: Run, board: Board) -> bool:
         self.performer.ended(run, board)
         self._ended_at.pop(run.id, None)
+        self.checks.forget(run.id)
         return True
 
     def _read_news(self, board: Board, events: list[Event]) -> bool:
@@ -143,15 +154,24 @@ class Daemon:
         """Whether the whole tree is dead. What goes on after the run's own end is stopped after a moment."""
         if not self.doors.processes.alive(run):
             return True
-        if run.kind is RunKind.AGENT and run.term_at is None:
-            folder = f"{self.doors.places.runs}/{run.id}"
-            if self.doors.processes.ending(folder, [STEP]).steps[0].code is not None:
-                since = self._ended_at.setdefault(run.id, board.now)
-                if board.now >= since + LINGER_SECONDS:
-                    self._guarded(partial(self._stop_leftovers, run, board))
+        if run.term_at is not None:
+            return False
+        steps = [STEP] if run.kind is RunKind.AGENT else [c.name for c in self.performer.validation.checks(run.kind)]
+        ending = self.doors.processes.ending(os.path.join(self.doors.places.runs, run.id), steps)
+        if all(end.code is not None for end in ending.steps):
+            since = self._ended_at.setdefault(run.id, board.now)
+            if board.now >= since + LINGER_SECONDS:
+                self._guarded(partial(self._stop_leftovers, run, board))
+        elif run.kind is not RunKind.AGENT and self.checks.is_overdue(run, ending, board.now):
+            self._guarded(partial(self._stop_check, run, board))
         return False
 
+    def _stop_check(self, run: Run, board: Board) -> bool:
+        self.checks.forget(run.id)
+        return self.performer.perform(Terminate(run.id, Outcome.TIMED_OUT), board)
+
     def _stop_leftovers(self, run: Run, board: Board) -> bool:
+        self.checks.forget(run.id)
         self.doors.store.update_run(run.id, term_at=board.now)
         self.doors.processes.terminate(run)
         return True
@@ -176,6 +196,7 @@ class Daemon:
     def _wake_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board), board.wake_at]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
+        times += self.checks.wake_at()
         times += [
             Journal.of(a.data).waiting_until
             for a in board.attempts

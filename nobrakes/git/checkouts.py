@@ -51,6 +51,23 @@ if [ -n "$index" ]; then cp -p -- .git/index "$index"; fi
 if [ "$at" != "$path" ]; then mv -- "$at" "$path"; fi
 """
 
+_MENDING = """\
+set -eu
+cd -- "$1/.git"
+rm -rf -- config HEAD index.lock HEAD.lock config.lock
+printf '%s' "$2" >config
+printf 'ref: refs/heads/%s\\n' "$3" >HEAD
+"""
+
+
+def mending(place: Place, path: str, commit: str, branch: str, person: Person) -> tuple[Argv, ...]:
+    """The commands that put a kept workspace back on its branch, whatever the last worker left it on.
+
+    Its configuration is ours again, with the next worker's name, and the locks of killed git commands are gone.
+    The files stay as they are. Only for a clone in which nothing runs: the child runs them, once, before its agent.
+    """
+    return (("sh", "-c", _MENDING, "sh", path, _config(place.settings, len(commit), person), branch),)
+
 
 def making(
     place: Place, path: str, commit: str, *, branch: str = "", person: Person | None = None, index: str = ""

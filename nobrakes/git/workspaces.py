@@ -14,7 +14,7 @@ from ..core.errors import GitFailed
 from ..places import Places
 from ..ports import Argv, Workspace
 from . import clones, intake, refs, removal, salvage
-from .checkouts import INDEX, MAKING, making
+from .checkouts import INDEX, MAKING, making, mending
 from .history import History
 from .messages import worker as identity
 from .objects import Objects
@@ -38,11 +38,11 @@ class Workspaces:
         return os.path.join(self.places.workspaces, bead)
 
     def workspace(self, bead: Bead, start: str, worker: str) -> Workspace:
-        """The bead's clone; where it is missing or lost its branch, the commands that make it at `start`."""
+        """The bead's clone; the commands make it at `start` where it is missing or lost its branch, else fit again."""
         path, branch = self.path(bead.id), branch_of(bead)
         if os.path.lexists(path):
             if self.has(bead.id) and clones.branch_head(path, branch) is not None:
-                return Workspace(path, branch)
+                return Workspace(path, branch, mending(self.place, path, start, branch, identity(worker)), is_kept=True)
             self.retire(bead, bead.fence)
         if not refs.is_oid(start):
             raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")

@@ -96,7 +96,7 @@ def history(store: "Store", git: "Git | None", id: str) -> BeadHistory:
         tuple(events),
         tuple(attempts),
         tuple(review_of(attempt, bead) for attempt in attempts if attempt.role is Role.REVIEWER),
-        tuple(e for e in store.escalations(open_only=False) if e.bead == id),
+        tuple(store.escalations(open_only=False, bead=id)),
         commit,
         tuple(archived),
     )

@@ -170,6 +170,6 @@ def bead_prompt(store: Store, config: "Config", id: str, role: Role | None = Non
     from ..roles.prompts import compile_prompt
 
     bead = store.bead(id)
-    answers = [(e.title, e.answer) for e in store.escalations(open_only=False) if e.bead == id and e.answer]
+    answers = [(e.title, e.answer) for e in store.escalations(open_only=False, bead=id) if e.answer]
     wanted = role or ROLE_FOR.get(bead.status, Role.DOER)
     return compile_prompt(wanted, bead, config, store.attempts(id), answers, nonce="preview0", main=config.main)

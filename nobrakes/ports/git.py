@@ -13,11 +13,12 @@ Argv = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """Where a bead is worked on, and the commands that make it (empty when it is there already)."""
+    """Where a bead is worked on, and the commands that make it, or make it fit again when it `is_kept`."""
 
     path: str
     branch: str
     prologue: tuple[Argv, ...] = ()
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

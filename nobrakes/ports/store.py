@@ -186,8 +186,9 @@ class Store(Protocol):
         except while an attempt works on it (then the attempt's end does)."""
         ...
 
-    def escalations(self, open_only: bool = True) -> list[Escalation]:
-        """Escalations; the open ones sorted by how many unfinished beads wait behind them, most first."""
+    def escalations(self, open_only: bool = True, bead: str | None = None) -> list[Escalation]:
+        """Escalations, all or those of one bead; the open ones sorted by how many unfinished beads wait behind
+        them, most first."""
         ...
 
     def escalation(self, number: int) -> Escalation:

@@ -86,7 +86,7 @@ class FakeGit:
         """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`."""
         path, branch = f"{self.root}/workspaces/{bead.id}", branch_of(bead)
         if self.has_workspace(bead.id):
-            return Workspace(path, branch)
+            return Workspace(path, branch, is_kept=True)
         self.objects.find(start)
         return Workspace(path, branch, ((CLONE, bead.id, branch, start),))
 

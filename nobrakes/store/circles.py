@@ -15,6 +15,8 @@ from .recompute import all_links
 
 _OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
 _BLOCKERS = "SELECT needs FROM edges WHERE bead = ? AND type = 'blocks'"
+_NEEDED = """SELECT 1 FROM edges WHERE needs = :id AND type = 'blocks' UNION ALL SELECT 1 FROM beads WHERE epic = :id
+LIMIT 1"""
 
 Moment = tuple[str, bool]
 """A bead, and whether its end is meant (else its start)."""
@@ -78,6 +80,8 @@ def refuse_circles(db: Database) -> None:
 def refuse_reopening(db: Database, bead: str) -> None:
     """Deadlock when the closed bead, made live again, would be part of a circle of live beads."""
     own = db.one(_OWN, (bead,))
+    if own["epic"] is None and db.maybe(_NEEDED, {"id": bead}) is None:
+        return
     for target in ((bead, False), (bead, True)):
         for moment in ((bead, False), (bead, True)):
             for source in _edges(db, moment, own):

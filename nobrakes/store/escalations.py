@@ -5,6 +5,8 @@
 3. The bead goes back when its last stopping escalation is resolved, with its failures forgiven.
 """
 
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from ..core.bead import WORKING, Bead, Status
@@ -17,6 +19,8 @@ from . import events, moving, recording, rows
 from .behind import behind
 from .database import Database
 from .planning import bead as whole_bead
+
+Execute = Callable[[str, tuple[str]], Iterable[Any]]
 
 _STOPPING = ", ".join(f"'{type_.value}'" for type_ in sorted(STOPS_BEAD))
 
@@ -85,27 +89,29 @@ def escalation(db: Database, number: int) -> Escalation:
         row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
         if row is None:
             raise NoSuchEscalation(f"there is no escalation {number}")
-        return rows.escalation(row, _behind(db, row))
+        return rows.escalation(row, _behind(db.connection.execute, row))
 
 
-def listed(db: Database, open_only: bool) -> list[Escalation]:
+def listed(db: Database, open_only: bool, bead: str | None = None) -> list[Escalation]:
     """The open ones by how many beads wait behind them, most first; then the resolved ones, newest first."""
     with db.read():
+        whose, value = ("1", ()) if bead is None else ("bead = ?", (bead,))
+        remembered = cache(lambda sql, values: db.connection.execute(sql, values).fetchall())
         waiting = [
-            rows.escalation(row, _behind(db, row))
-            for row in db.all("SELECT * FROM escalations WHERE resolved_at IS NULL ORDER BY id")
+            rows.escalation(row, _behind(remembered, row))
+            for row in db.all(f"SELECT * FROM escalations WHERE {whose} AND resolved_at IS NULL ORDER BY id", value)
         ]
         waiting.sort(key=lambda one: (-one.behind, one.id))
         if open_only:
             return waiting
-        over = db.all("SELECT * FROM escalations WHERE resolved_at IS NOT NULL ORDER BY id DESC")
+        over = db.all(f"SELECT * FROM escalations WHERE {whose} AND resolved_at IS NOT NULL ORDER BY id DESC", value)
         return waiting + [rows.escalation(row) for row in over]
 
 
-def _behind(db: Database, row: Any) -> int:
+def _behind(execute: Execute, row: Any) -> int:
     if row["resolved_at"] is not None or row["bead"] is None:
         return 0
-    return behind(db.connection.execute, row["bead"])
+    return behind(execute, row["bead"])
 
 
 def answer(db: Database, number: int, text: str, actor: str) -> Escalation:

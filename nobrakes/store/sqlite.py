@@ -226,9 +226,9 @@ class SqliteStore:
         """File an escalation, or return the open one that is the same."""
         return escalations.escalate(self._db, new, bead, attempt, actor)
 
-    def escalations(self, open_only: bool = True) -> list[Escalation]:
+    def escalations(self, open_only: bool = True, bead: str | None = None) -> list[Escalation]:
         """Escalations, those that most beads wait for first."""
-        return escalations.listed(self._db, open_only)
+        return escalations.listed(self._db, open_only, bead)
 
     def escalation(self, number: int) -> Escalation:
         """One escalation."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.scripted import Scripted, until
+from tests.support.scripted import Scripted, lives, until
 
 CHECK = 'command = "sh tests/run.sh"'
 
@@ -186,6 +186,15 @@ def test_a_check_that_cannot_say_yes_or_no_is_nobodys_fault(project: Scripted, c
     assert project.status("one") == "done" and len(project.turns("one")) == 1
 
 
+def test_a_check_that_leaves_a_process_behind_does_not_hold_the_queue_up(project: Scripted) -> None:
+    left = f"setsid sh -c 'echo $$ >{project.book}/left; sleep 300' >/dev/null 2>&1 & "
+    project.configure(CHECK, f'command = """{left} until [ -e {project.book}/left ]; do :; done; sh tests/run.sh"""')
+    project.add("one")
+    project.nobrakes("run")
+    assert project.status("one") == "done"
+    assert not lives(int(project.flag("left").read_text())) and project.orphans() == []
+
+
 def test_without_any_check_nothing_lands_and_it_says_so(project: Scripted) -> None:
     text = project.config.read_text()
     project.config.write_text(text.replace(f'[[checks]]\nname = "test"\n{CHECK}\n', ""))
@@ -258,7 +267,7 @@ def test_an_agent_that_oversteps_gets_nowhere_and_the_next_one_is_fine(
     outcomes = project.outcomes("one")
     assert len(outcomes) == 2 and outcomes[1] == "completed", outcomes
     if outcome is not None:
-        assert outcomes[0] == outcome
+        assert outcome in (outcomes[0], project.outcomes("one", "reviewer")[0])
     assert project.git("rev-parse", "main~1").strip() == before
     assert project.git("diff", "--name-only", before, "main").split() == ["src/one"]
     assert not project.flag("pwned").exists()

@@ -26,11 +26,14 @@ def test_a_workspace_does_not_exist_before_its_prologue_ran(git_world):
     assert git_world.checkout(made.path) == git_world.files(git_world.git.main())
 
 
-def test_a_workspace_that_is_there_needs_no_prologue_and_keeps_its_work(git_world, begin):
+def test_a_workspace_that_is_there_is_kept_with_its_work(git_world, begin):
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n"})
     newer = git_world.commit_on_main({"b": "2\n"})
-    assert git_world.git.workspace(it, newer, "Bea").prologue == ()
+    kept = git_world.git.workspace(it, newer, "Bea")
+    assert kept.is_kept
+    git_world.prepare(kept.prologue)
+    assert git_world.checkout(kept.path)["src/app.py"] == "one = 2\n"
     assert git_world.git.take_in(it, 1) == head
 
 
