@@ -112,7 +112,14 @@ class Daemon:
             self._guarded(partial(self._read_news, board, events))
         if changed:
             board = self._look()
+        self._forget(board)
         return Turn(changed or bool(events), board, events, self._wake_at(board))
+
+    def _forget(self, board: Board) -> None:
+        """Drop what is remembered of runs that are gone or being stopped: it would wake the loop for nothing."""
+        watched = {run.id for run in board.runs.values() if run.term_at is None}
+        self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
+        self.checks.keep(watched)
 
     def _look(self) -> Board:
         return self.doors.store.board(self.doors.limits())
@@ -129,8 +136,6 @@ class Daemon:
 
     def _close(self, run: Run, board: Board) -> bool:
         self.performer.ended(run, board)
-        self._ended_at.pop(run.id, None)
-        self.checks.forget(run.id)
         return True
 
     def _read_news(self, board: Board, events: list[Event]) -> bool:
@@ -167,11 +172,9 @@ class Daemon:
         return False
 
     def _stop_check(self, run: Run, board: Board) -> bool:
-        self.checks.forget(run.id)
         return self.performer.perform(Terminate(run.id, Outcome.TIMED_OUT), board)
 
     def _stop_leftovers(self, run: Run, board: Board) -> bool:
-        self.checks.forget(run.id)
         self.doors.store.update_run(run.id, term_at=board.now)
         self.doors.processes.terminate(run)
         return True

@@ -3,6 +3,7 @@
 What is remembered is when a check was first seen running, so a new daemon gives it its time once more.
 """
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 from ..core.attempt import Run
@@ -39,9 +40,9 @@ class CheckClock:
             seen = self._seen[run.id] = _Seen(running.name, now, now + running.timeout)
         return now >= seen.due
 
-    def forget(self, run: str) -> None:
-        """The run is being stopped, or has ended."""
-        self._seen.pop(run, None)
+    def keep(self, runs: Set[str]) -> None:
+        """Forget all runs but these."""
+        self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
 
     def wake_at(self) -> list[float]:
         """When the checks have to be looked at again."""

@@ -146,10 +146,11 @@ def _report(
     """What the plan comes to; the nodes and edges hold all that decides about its beads."""
     explained = explain(nodes, edges, now)
     status = {node.id: node.status for node in nodes}
+    touched = work.touched
     return PlanReport(
         new=tuple(work.new),
-        changed=tuple(id_ for id_ in work.ids if id_ in work.touched),
-        unchanged=tuple(id_ for id_ in work.ids if id_ not in work.touched and id_ not in work.new),
+        changed=tuple(id_ for id_ in work.ids if id_ in touched),
+        unchanged=tuple(id_ for id_ in work.ids if id_ not in touched and id_ not in work.new),
         deadlocks=circles,
         ready=tuple(id_ for id_ in work.ids if explained[id_].ready),
         explained={

@@ -5,12 +5,14 @@
 2. Only rows that are wrong become Python values.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..core.assigner import rank
 from ..core.bead import CLOSED, BeadType, Status
 from ..core.levels import weight
 from ..core.moments import Needs, levels_of, needs_of, order_of
+from . import moving
 from .database import Database
 
 _CLOSED = ", ".join(f"'{status.value}'" for status in CLOSED)
@@ -41,14 +43,16 @@ _COUNTED = ("open_blockers", "children", "open_children", "done_children", "asle
 
 def wrong(db: Database, now: float) -> dict[str, dict[str, tuple[Any, Any]]]:
     """Bead -> derived column -> (stored, as it must be), for what is wrong: as recompute.differences finds it."""
+    moving.wake(db, now)
     found: dict[str, dict[str, tuple[Any, Any]]] = {}
-    for row in db.all(_COUNTERS, {"now": now}):
-        found[row["id"]] = {n: (row[n], row[f"{n}_"]) for n in _COUNTED if row[n] != row[f"{n}_"]}
-    for bead, priority, since, kept in db.all("SELECT id, priority, ready_since, rank FROM beads"):
-        if kept != rank(priority, since):
-            found.setdefault(bead, {})["rank"] = (kept, rank(priority, since))
-    for bead, columns in _wrong_levels(db).items():
-        found.setdefault(bead, {}).update(columns)
+    with db.read():
+        for row in db.all(_COUNTERS, {"now": now}):
+            found[row["id"]] = {n: (row[n], row[f"{n}_"]) for n in _COUNTED if row[n] != row[f"{n}_"]}
+        for bead, priority, since, kept in db.all("SELECT id, priority, ready_since, rank FROM beads"):
+            if kept != rank(priority, since):
+                found.setdefault(bead, {})["rank"] = (kept, rank(priority, since))
+        for bead, columns in _wrong_levels(db).items():
+            found.setdefault(bead, {}).update(columns)
     return dict(sorted(found.items()))
 
 
@@ -65,9 +69,27 @@ def _wrong_levels(db: Database) -> dict[str, dict[str, tuple[int, int]]]:
     return found
 
 
+def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
+    """What `wrong` found, a line each."""
+    return [
+        f"{bead}.{name} is {kept}, and should be {right}"
+        for bead, columns in found.items()
+        for name, (kept, right) in columns.items()
+    ]
+
+
+def problems(db: Database) -> list[str]:
+    """What is wrong with the file as SQLite sees it, and with references."""
+    integrity = [str(row[0]) for row in db.all("PRAGMA integrity_check")]
+    if integrity != ["ok"]:
+        return integrity
+    return [f"a row of {row[0]} refers to {row[2]} in vain" for row in db.all("PRAGMA foreign_key_check")]
+
+
 def has_circles(db: Database) -> bool:
     """Whether live beads wait for each other in a circle."""
-    needs, live, _ = _moments(db)
+    with db.read():
+        needs, live, _ = _moments(db)
     return len(order_of(needs)) < 2 * len(live)
 
 

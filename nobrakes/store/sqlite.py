@@ -284,14 +284,11 @@ class SqliteStore:
 
     def wrong(self) -> dict[str, dict[str, tuple[Any, Any]]]:
         """The same as `differences`, found in sets: for stores of any size."""
-        moving.wake(self._db, self._db.now())
-        with self._db.read():
-            return counting.wrong(self._db, self._db.now())
+        return counting.wrong(self._db, self._db.now())
 
     def has_circles(self) -> bool:
         """Whether live beads wait for each other in a circle, though no write lets one in."""
-        with self._db.read():
-            return counting.has_circles(self._db)
+        return counting.has_circles(self._db)
 
     def recount(self) -> int:
         """Set every derived column right; how many beads were wrong."""
@@ -300,13 +297,4 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
-        integrity = [str(row[0]) for row in self._db.all("PRAGMA integrity_check")]
-        if integrity != ["ok"]:
-            return integrity
-        dangling = [f"a row of {row[0]} refers to {row[2]} in vain" for row in self._db.all("PRAGMA foreign_key_check")]
-        wrong = [
-            f"{bead}.{name} is {kept}, and should be {right}"
-            for bead, columns in self.wrong().items()
-            for name, (kept, right) in columns.items()
-        ]
-        return dangling + wrong
+        return counting.problems(self._db) or counting.told(self.wrong())

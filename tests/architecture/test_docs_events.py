@@ -51,6 +51,9 @@ def people_and_agents(folder: Path) -> Any:
         number = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), id_, None, "me").id
         desk.resolve(store, number, how, "a note", "me")
     beads.reopen(store, "b", "me", "after all")
+    store.approve([beads.add(store, "drafted").id], "me")
+    asked = store.escalate(NewEscalation(EscalationType.QUESTION, "And which now?"), "b", None, "me")
+    desk.answer(store, asked.id, "this one", "me")
     return store
 
 
