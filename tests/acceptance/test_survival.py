@@ -66,16 +66,16 @@ def test_an_agent_that_is_killed_counts_as_killed(project: Scripted) -> None:
     assert project.orphans() == []
 
 
-def test_a_wrapper_that_is_killed_takes_its_agent_with_it(project: Scripted) -> None:
+def test_an_agent_whose_wrapper_is_killed_is_ended_once_it_is_silent(project: Scripted) -> None:
+    project.configure("grace_seconds = 1", "grace_seconds = 0.3\nidle_minutes = 0.05")
     project.does("one", "sleep 100", turn=1)
     project.add("one")
     with project.running() as run:
         [agent] = until(lambda: project.turns("one"))
         os.kill(wrapper_of(agent), signal.SIGKILL)
-        os.kill(agent, signal.SIGKILL)
         out, _ = run.communicate(timeout=60)
     assert run.returncode == 0, out
-    assert project.outcomes("one") == ["killed", "completed"] and project.orphans() == []
+    assert project.outcomes("one") == ["stalled", "completed"] and project.orphans() == []
 
 
 def test_two_agents_never_live_on_one_bead_when_only_the_wrapper_dies(project: Scripted) -> None:

@@ -135,14 +135,6 @@ BUGS = (
         seed=3,
     ),
     Bug(
-        "an archive takes the place of another",
-        "daemon/launch.py",
-        "git.retire(bead, attempt.fence - 1)",
-        "git.retire(bead, attempt.fence)",
-        runs=120,
-        seed=16,
-    ),
-    Bug(
         "people are not told",
         "daemon/news.py",
         "if event.kind in (Kind.ESCALATED, Kind.SUGGESTED):",
