@@ -2,7 +2,7 @@
 
 1. Beads come in the store's order: priority class lowered by one for each ageing period waited, then b-level
    (the longest chain of work behind), then age, then id. The order is a static key, so it is an index.
-2. Nothing is started while paused or stopping, beyond the limit of Doers, or at a closed gate.
+2. Nothing is started while paused or stopping, or beyond the limit of Doers.
 3. A review is never held back by agents: it has its own slot (core.reviewer).
 """
 
