@@ -2,7 +2,8 @@
 
     .venv/bin/python benchmarks/pipeline.py [ROUNDS] [BEADS] [WORKERS]
 
-Target: at most 1.25 times the script's time. Every landed tree is verified on both sides.
+Target: at most 1.25 times the script's time, where neither has a sandbox. Beside it is the same with sandboxes: each
+bead starts two, for its agent and its check. Every landed tree is verified on all sides.
 """
 
 import os
@@ -34,6 +35,9 @@ test_writer = "script"
 doer = "script"
 [agents.script]
 command = ["sh", "-c", '''{AGENT}''']
+[sandbox]
+mode = "SANDBOX"
+wall = "none"
 """
 
 
@@ -61,13 +65,15 @@ def script(beads: int, workers: int) -> float:
     return taken
 
 
-def nobrakes(beads: int, workers: int) -> float:
+def nobrakes(beads: int, workers: int, sandbox: str = "none") -> float:
     with tempfile.TemporaryDirectory() as folder:
         repository(folder)
         # the shell script's main is checked out nowhere that is brought along; neither is ours
         subprocess.run(["git", "checkout", "-q", "--detach"], cwd=folder, check=True)
         subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        Path(folder, ".nobrakes", "config.toml").write_text(CONFIG.replace("WORKERS", str(workers)))
+        Path(folder, ".nobrakes", "config.toml").write_text(
+            CONFIG.replace("WORKERS", str(workers)).replace("SANDBOX", sandbox)
+        )
         store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
         live = [Bead(f"b{i}", f"bead {i}", status=Status.NEEDS_DOER, needs_tests=False) for i in range(1, beads + 1)]
         store.put(live, [], "benchmark")
@@ -81,11 +87,13 @@ def nobrakes(beads: int, workers: int) -> float:
 
 def main() -> None:
     rounds, beads, workers = (int(a) for a in (*sys.argv[1:], *("3", "200", "2")[len(sys.argv) - 1 :]))
-    pairs = []
+    pairs, confined = [], []
     for number in range(rounds):
         floor, ours = script(beads, workers), nobrakes(beads, workers)
         pairs.append((floor, ours))
-        print(f"round {number + 1}: script {floor:.2f} s, nobrakes {ours:.2f} s, ratio {ours / floor:.2f}", flush=True)
+        confined.append(nobrakes(beads, workers, "bubblewrap"))
+        print(f"round {number + 1}: script {floor:.2f} s, nobrakes {ours:.2f} s, ratio {ours / floor:.2f}", end="")
+        print(f", in sandboxes {confined[-1]:.2f} s", flush=True)
     rows = [
         ["what", "median s", "ms a bead"],
         *(
@@ -93,12 +101,13 @@ def main() -> None:
             for name, value in (
                 ("shell script", statistics.median(f for f, _ in pairs)),
                 ("nobrakes run", statistics.median(o for _, o in pairs)),
+                ("nobrakes run, in sandboxes", statistics.median(confined)),
             )
         ),
     ]
     print(table(rows))
     print(f"median ratio {statistics.median(o / f for f, o in pairs):.2f}, target <= 1.25")
-    keep("pipeline", {"beads": beads, "workers": workers, "pairs": pairs})
+    keep("pipeline", {"beads": beads, "workers": workers, "pairs": pairs, "in_sandboxes": confined})
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ Targets: what agents call in a loop at most 2 times the floor, every other comma
 1. Every command of cli.table is here, or in LEFT_OUT with the reason; commands that change something come in pairs
    that undo each other, so that each round does the same work.
 2. Python's files are compiled first, as pip does it. The store is open in this process, as it is in a daemon's while
-   agents work: else each command would be the last to close it, and move the whole log into the database.
+   agents work. What agents write is measured without that, too: then each command is the last to close the database,
+   and moves the log into it.
+3. Agents find the command in .nobrakes/bin, so theirs are measured with that one, and people's with pip's.
 """
 
 import compileall
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 from measure import keep, ratios, seconds, table
@@ -26,12 +29,16 @@ from nobrakes.agents.adapter import guard_argv
 from nobrakes.cli.table import COMMANDS
 from nobrakes.core.bead import Bead, Dependency, Role, Status
 from nobrakes.core.escalations import EscalationType
+from nobrakes.host.command import install
+from nobrakes.places import Places
 from nobrakes.ports import NewEscalation, Store
 from nobrakes.store.opening import open_store
 
 BEADS = 10_000
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")
 FLOOR = "python -c pass"
+AGENTS = os.path.join(".nobrakes", "bin", "nobrakes")
+DRAFTS = 10
 HOT = ("ready --json", "ready", "show b5000 --json", "show b5000")
 AGENT = (
     "agent log hello",
@@ -39,8 +46,9 @@ AGENT = (
     "agent notify look",
     "agent answer",
     "agent done completed --summary done",
+    "agent ask Why-{q}?",
+    "agent escalate Split-{q}",
 )
-AGENT_RARELY = ("agent ask Why?", "agent escalate Split")
 PEOPLE = (
     "",
     "--help",
@@ -88,7 +96,7 @@ PEOPLE = (
     "doctor",
 )
 WHOLE = ("ready --explain", "list --all", "graph", "graph --format svg")
-"""They print 10,000 beads: no target, but worth knowing."""
+"""They print 10,000 beads."""
 LEFT_OUT = {
     "run": "it works: benchmarks/pipeline.py",
     "watch": "it follows an agent that works",
@@ -98,11 +106,12 @@ LEFT_OUT = {
     "daemon run": "it is the daemon",
 }
 GUARD = "the guard"
+ALONE = "<= 2, alone"
 
 
 def covered() -> set[str]:
     """The words of every command that is measured or left out."""
-    lines = [*HOT, *AGENT, *AGENT_RARELY, *PEOPLE, *WHOLE]
+    lines = [*HOT, *AGENT, *PEOPLE, *WHOLE]
     known = {entry.words for entry in COMMANDS}
     return {words for line in lines for words in (" ".join(line.split()[:2]), line.split(" ")[0])} & known | set(
         LEFT_OUT
@@ -118,6 +127,7 @@ def repository(folder: str, rounds: int = 0) -> tuple[Store, str]:
     Path(folder, "call.json").write_text(
         '{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls -l src"}}'
     )
+    install(Places(os.path.join(folder, ".nobrakes")))
     store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
     rng = random.Random(1)
     beads = [
@@ -139,7 +149,16 @@ def repository(folder: str, rounds: int = 0) -> tuple[Store, str]:
 def command(line: str, round_: int, rounds: int) -> list[str]:
     """The line as argv, with this round's numbers in it."""
     numbers = {"{n}": round_ + 2, "{m}": rounds + round_ + 2, "{p}": round_ % 5}
-    return [NOBRAKES, *(str(numbers.get(word, word)) for word in line.split())]
+    program = AGENTS if line in (*HOT, *AGENT) else NOBRAKES
+    return [program, *(str(numbers.get(word, word)).replace("{q}", str(os.getpid() + round_)) for word in line.split())]
+
+
+def prepare(line: str, round_: int, folder: str) -> None:
+    """What a line needs to have something to do, not counted."""
+    if line != "commit-strategy --yes":
+        return
+    with closing(open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))) as store:
+        store.put([Bead(f"draft-{round_}-{n}", "A draft", status=Status.DRAFT) for n in range(DRAFTS)], [], "benchmark")
 
 
 def measured(lines: tuple[str, ...], rounds: int, folder: str, env: Mapping[str, str]) -> dict[str, list[float]]:
@@ -152,6 +171,7 @@ def measured(lines: tuple[str, ...], rounds: int, folder: str, env: Mapping[str,
                 argv = [sys.executable, "-c", "pass"]
             elif line == GUARD:
                 argv, stdin = list(guard_argv()), os.path.join(folder, "call.json")
+            prepare(line, round_, folder)
             taken = seconds(argv, folder, env, stdin=stdin)
             if round_:
                 own.append(taken)
@@ -174,19 +194,20 @@ def main() -> None:
         groups: tuple[tuple[tuple[str, ...], Mapping[str, str], str], ...] = (
             (HOT, env, "<= 2"),
             ((*AGENT, GUARD), agent, "<= 2"),
-            (AGENT_RARELY, agent, "<= 20"),
             (PEOPLE, env, "<= 20"),
-            (WHOLE, env, ""),
+            (WHOLE, env, "<= 20"),
+            (AGENT, agent, ALONE),
         )
         for lines, environment, target in groups:
+            if target == ALONE:
+                store.close()
             times = measured(lines, rounds, folder, environment)
             found = ratios(times, FLOOR)
             for line, own in times.items():
                 rows.append(
                     [line or "(no command)", f"{statistics.median(own) * 1000:.1f}", f"{found[line]:.2f}", target]
                 )
-                raw[f"{line} ({target})" if line == FLOOR else line] = own
-        store.close()
+                raw[f"{line} ({target})" if line == FLOOR or target == ALONE else line] = own
     print(table(rows))
     keep("startup", raw)
 

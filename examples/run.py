@@ -3,16 +3,19 @@
     python3 examples/run.py library [FOLDER]
 
 It types the commands that a person would type, shows them, and plays the person at the Decision Desk as the
-example's scenario.toml says. `nobrakes` is taken from beside this Python, else from PATH.
+example's scenario.toml says. Where there is a sandbox the agents work in it, and read the example's files there.
+`nobrakes` is taken from beside this Python, else from PATH.
 """
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import tomllib
 from pathlib import Path
 
@@ -27,7 +30,10 @@ class Example:
     def __init__(self, name: str, folder: Path) -> None:
         self.source = EXAMPLES / name
         self.folder = folder
-        self.scenario = tomllib.loads((self.source / "scenario.toml").read_text())
+        text = (self.source / "scenario.toml").read_text()
+        self.scenario = tomllib.loads(text)
+        self.waited_for = set(re.findall(r"wait-for (\S+)", text))
+        self.told = Path(tempfile.mkdtemp(prefix="nobrakes-told-"))
 
     def git(self, *arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True, text=True)
@@ -66,12 +72,14 @@ class Example:
 
     def with_agents(self, text: str) -> str:
         """The config with the scripted agent in every role: its commented-out defaults, set."""
-        command = json.dumps([sys.executable, str(EXAMPLES / "agent.py"), str(self.source)])
+        command = json.dumps([sys.executable, str(EXAMPLES / "agent.py"), str(self.source), str(self.told)])
+        seen = json.dumps([str(EXAMPLES), str(self.told)])
         for default, wanted in (
             ("doers = 4", "doers = 3"),
             ('test_writer = "claude"', 'test_writer = "script"'),
             ('doer = "claude"', 'doer = "script"'),
             ("command = []", f"command = {command}"),
+            ("read = []", f"read = {seen}"),
         ):
             if f"# {default}\n" not in text:
                 sys.exit(f"config.toml does not show its default: {default}")
@@ -89,10 +97,29 @@ class Example:
             else:
                 self.nobrakes("resolve", number, f"--{human.get(kind, 'retry')}")
 
+    def tell(self, ended: threading.Event) -> None:
+        """Tell the agents how far the beads are that one of them waits for: in a sandbox they cannot ask."""
+        while self.waited_for and not ended.wait(0.2):
+            for bead in self.waited_for:
+                new = self.told / f".{bead}"
+                new.write_text(self.ask("show", bead)["status"])
+                new.replace(self.told / bead)
+
+    def run(self) -> int:
+        """`nobrakes run`; its exit code."""
+        ended = threading.Event()
+        telling = threading.Thread(target=self.tell, args=(ended,))
+        telling.start()
+        try:
+            return self.nobrakes("run", expect=(0, NEEDS_A_PERSON))
+        finally:
+            ended.set()
+            telling.join()
+
     def play(self) -> None:
         """Run, decide, run again, until nothing waits for anybody."""
         for _ in range(10):
-            code = self.nobrakes("run", expect=(0, NEEDS_A_PERSON))
+            code = self.run()
             if not self.ask("escalations"):
                 break
             self.decide()
@@ -133,9 +160,12 @@ def main() -> None:
     if any(folder.iterdir()):
         sys.exit(f"{folder} is not empty: name a new folder")
     example = Example(name, folder.resolve())
-    example.begin()
-    example.play()
-    example.compare()
+    try:
+        example.begin()
+        example.play()
+        example.compare()
+    finally:
+        shutil.rmtree(example.told)
 
 
 if __name__ == "__main__":

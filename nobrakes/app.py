@@ -1,19 +1,21 @@
 """The one place where real doors are chosen: a repository's .nobrakes, opened."""
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from .core.errors import ConfigError, NobrakesError, NotARepository, NotInitialised
+from .core.errors import ConfigError, NotAllowed, NotARepository, NotInitialised
 from .places import Places, find, repository_root
 
 if TYPE_CHECKING:
     from .config import Config
+    from .core.bead import Bead
     from .core.board import Board, Limits
+    from .daemon.doors import Doors
     from .daemon.loop import Daemon, View
+    from .operations.rerunning import Run
     from .ports import Git, Notifier, Processes, Store
 
 SEEN_BY_CHILDREN = (
@@ -78,17 +80,39 @@ class App:
 
     @cached_property
     def store(self) -> "Store":
-        """The database."""
+        """The database, which is made anew when it is not there; what changes in it is written down beside it too."""
+        from .operations import keeping
         from .store.opening import open_store
 
-        return open_store(self.places.database)
+        if os.environ.get("NOBRAKES_DOOR"):
+            raise NotAllowed(
+                "in its sandbox an agent reaches its own bead and nothing else", "`nobrakes agent bead` shows it."
+            )
+        if not os.path.lexists(self.places.database) and not is_agent():
+            from .operations.rebuild import make_missing
+
+            make_missing(self.places, self.git, _note)
+        store = open_store(self.places.database)
+        keeping.attach(store, self.places, _note)
+        return store
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether a copy of the database was read, since its folder cannot be written."""
+        return "store" in self.__dict__ and self.store.is_copy
 
     @cached_property
     def git(self) -> "Git":
         """The repository."""
         from .git.repository import Repository
 
-        return Repository(self.places, self.config.main)
+        review = self.config.review
+        if review.land == "local":
+            return Repository(self.places, self.config.main)
+        from .git.remote import Shared
+
+        shared = Shared(review.remote, review.remote_branch or self.config.main, review.remote_seconds)
+        return Repository(self.places, self.config.main, shared)
 
     @cached_property
     def processes(self) -> "Processes":
@@ -100,9 +124,9 @@ class App:
     @cached_property
     def notifier(self) -> "Notifier":
         """Who tells people."""
-        from .notifiers.stdout import StdoutNotifier
+        from .notifiers.registry import NOTIFIERS
 
-        return StdoutNotifier()
+        return NOTIFIERS["stdout"]()
 
     def limits(self) -> "Limits":
         """The limits, with what a person changed while it runs."""
@@ -110,9 +134,48 @@ class App:
 
         return control.limits(self.store, self.config)
 
+    def check_agents(self) -> None:
+        """ConfigError where the config names an agent that no adapter knows."""
+        from .agents.registry import ADAPTERS
+
+        agents = self.config.agents
+        named = [("test_writer", agents.test_writer), ("doer", agents.doer), ("shaper", (agents.shaper,))]
+        for kind, of in agents.by_type.items():
+            named += [(f"by_type.{kind}.test_writer", of.test_writer or ()), (f"by_type.{kind}.doer", of.doer or ())]
+        named.append(("models", tuple(agents.models)))
+        for key, names in named:
+            for name in names:
+                if name not in ADAPTERS:
+                    raise ConfigError(
+                        f"{os.path.relpath(self.places.config)}: agents.{key}: nobrakes knows no agent '{name[:40]}'",
+                        f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command.",
+                    )
+
     def environment(self) -> Mapping[str, str]:
         """What children see of this process's environment."""
         return {k: v for k, v in os.environ.items() if k in SEEN_BY_CHILDREN or k.startswith("LC_")}
+
+    def sandbox_trouble(self) -> str:
+        """Why bubblewrap does not work on this machine; empty: it does. Found out once, by running it."""
+        return self._sandbox_trouble
+
+    @cached_property
+    def _sandbox_trouble(self) -> str:
+        from .host.probing import trouble
+        from .sandbox import probe
+
+        return probe.platform_trouble() or trouble(probe.argv(self.places.root, self.environment()))
+
+    def wall_trouble(self) -> str:
+        """Why Landlock does not work on this machine; empty: it does. Found out once, by using it."""
+        return self._wall_trouble
+
+    @cached_property
+    def _wall_trouble(self) -> str:
+        from .host.probing import trouble
+        from .sandbox import wall
+
+        return wall.platform_trouble() or trouble(wall.probe(self.places.root))
 
     def close(self) -> None:
         """Close what was opened."""
@@ -126,6 +189,21 @@ class App:
         self.close()
 
 
+def is_agent() -> bool:
+    """Whether this process belongs to a run: to an agent, a check, or what these started."""
+    return any(name in os.environ for name in ("NOBRAKES_TOKEN", "NOBRAKES_RUN"))
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"note: {text}\n")
+
+
+def _keep_up(places: Places) -> None:
+    """What was filed at a door is a person's to read: it is written beside the database too (operations.keeping)."""
+    with App(places) as app:
+        assert app.store, "a store that is opened catches up"
+
+
 def open_app(start: str | None = None) -> App:
     """The app for the folder `start` (default: the current one); NotARepository, NotInitialised."""
     places = find(start)
@@ -137,35 +215,80 @@ def open_app(start: str | None = None) -> App:
     return App(places)
 
 
-def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
-    """A daemon on the app's real doors. The caller holds the daemon's lock."""
+def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Doors":
+    """The app's real doors, as the daemon works with them; `store` in place of the repository's database."""
     from .agents.adapter import guard_argv
     from .agents.registry import adapter
+    from .daemon.degrading import Adapters
     from .daemon.doors import Doors
-    from .daemon.loop import Daemon
-    from .operations import control
+    from .host.aside import ThreadAside
+    from .host.doorkeeper import SpoolDoorkeeper
+    from .operations import control, ownbead
     from .ports import Notice
+    from .store.door import reply
 
-    teller = notifier or app.notifier
-    source = ConfigSource(app.places.config, app.config, lambda text: teller.tell(Notice(text, urgent=True)))
-    for name in (app.config.agents.test_writer, app.config.agents.doer):
-        adapter(name)
-    install_command(app.places)
-    return Daemon(
-        Doors(
-            store=app.store,
-            git=app.git,
-            processes=app.processes,
-            notifier=teller,
-            places=app.places,
-            config=source,
-            limits=lambda: control.limits(app.store, source()),
-            adapter=adapter,
-            environment=app.environment(),
-            credentials=dict(os.environ),
-            guard=guard_argv(),
-        )
+    answer = partial(reply, app.places.database, partial(_keep_up, app.places), ownbead.CALLS)
+
+    def tell(text: str) -> None:
+        notifier.tell(Notice(text, urgent=True))
+
+    facts = app.store if store is None else store
+    source = ConfigSource(app.places.config, app.config, tell)
+    adapters = Adapters(adapter, app.places, source, app.environment().get("PATH"))
+    return Doors(
+        store=facts,
+        git=app.git,
+        processes=app.processes,
+        notifier=notifier,
+        aside=ThreadAside(),
+        places=app.places,
+        config=source,
+        limits=lambda: control.limits(facts, source()),
+        adapter=adapters,
+        degraded=adapters.degraded,
+        environment=app.environment(),
+        credentials=dict(os.environ),
+        sandbox_trouble=app.sandbox_trouble,
+        wall_trouble=app.wall_trouble,
+        doorkeeper=SpoolDoorkeeper(app.places.doors, answer, tell),
+        guard=guard_argv(),
     )
+
+
+def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
+    """A daemon on the app's real doors. The caller holds the daemon's lock."""
+    from .agents.registry import adapter
+    from .daemon.loop import Daemon
+    from .host import command
+
+    for name in app.config.agents.crew().names():
+        adapter(name)
+    command.install(app.places)
+    return Daemon(doors_of(app, notifier or app.notifier))
+
+
+def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
+    """Return when the commit passes every check; NotProven. `tell` hears what is being run."""
+    from .daemon.proving import Proving
+
+    Proving(doors_of(app, app.notifier), tell).prove(commit)
+
+
+def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> None:
+    """Put into the evidence that the person took the merge `base`..`commit` of the bead back."""
+    from .daemon.evidence import Evidence
+    from .daemon.validation import Validation
+
+    doors = doors_of(app, app.notifier)
+    Evidence(doors).taken_back(bead, base, commit, "undo", actor, Validation(doors).contract())
+
+
+def rerun(app: App, tell: Callable[[str], None]) -> "Run":
+    """What runs checks on a commit again. The database is neither read nor needed."""
+    from .daemon.proving import Proving
+    from .store.opening import open_memory
+
+    return Proving(doors_of(app, app.notifier, open_memory()), tell).again
 
 
 def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | None" = None) -> "Board":
@@ -173,22 +296,3 @@ def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | Non
     from .daemon import service
 
     return service.serve(lambda: open_daemon(app, notifier), view, until_idle=until_idle)
-
-
-def install_command(places: Places) -> None:
-    """Put the `nobrakes` that runs now into .nobrakes/bin, so that agents find just this one."""
-    folder = os.path.join(places.folder, "bin")
-    os.makedirs(folder, exist_ok=True)
-    link = os.path.join(folder, "nobrakes")
-    beside = os.path.join(os.path.dirname(sys.executable), "nobrakes")
-    command = beside if os.path.exists(beside) else shutil.which("nobrakes")
-    if command is None:
-        raise NobrakesError(
-            "the command `nobrakes` was not found beside this Python",
-            "Install nobrakes with pip or pipx, then start it by its command.",
-        )
-    if os.path.islink(link) and os.readlink(link) == command:
-        return
-    temporary = f"{link}.{os.getpid()}"
-    os.symlink(command, temporary)
-    os.replace(temporary, link)

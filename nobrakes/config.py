@@ -1,18 +1,33 @@
 """config.toml as frozen values. An unknown key or a wrong value is an error that names the key.
 
-config/nobrakes.toml holds every setting with its default and one comment; a test compares the two.
+1. config/nobrakes.toml holds every setting with its default and one comment; a test compares the two.
+2. pydantic judges a file once. What it judged lies beside the file, in .nobrakes/config.checked, with the text that it
+   was made of: while that text is the file's, a command reads the values and imports no pydantic.
 """
 
 import json
 import os
-import re
-import tomllib
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-
+from . import __version__, checksettings, remembered, sections, values
+from .checksettings import CheckSettings
 from .core.errors import ConfigError
 from .places import resource
+from .sections import (
+    AgentSettings,
+    BoundarySettings,
+    BreakerSettings,
+    CapsSettings,
+    LimitSettings,
+    RetentionSettings,
+    ReviewSettings,
+    RoleAgents,
+    RoleModels,
+    SandboxSettings,
+)
+from .values import Branch, Section
 
 if TYPE_CHECKING:
     from .core.board import Limits
@@ -20,151 +35,66 @@ if TYPE_CHECKING:
     from .core.checks import Check
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+S = TypeVar("S", bound=Section)
 
 
-_NO_BRANCH = re.compile(r"^-|^/|[/.]$|\.\.|//|@\{|(^|/)\.|\.lock(/|$)|[\x00-\x20\x7f~^:?*\[\\]|^@?$")
-
-
-def _branch(name: str) -> str:
-    """A name that git takes for a branch; ValueError."""
-    if _NO_BRANCH.search(name):
-        raise ValueError("is no name of a branch")
-    return name
-
-
-class CheckSettings(_Section):
-    """One command of the project's contract."""
-
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")
-    command: str = Field(min_length=1)
-    kind: Literal["test", "lint", "types", "build"] = "test"
-    timeout_minutes: float = Field(30.0, gt=0)
-    min_tests: int = Field(1, ge=0)
-
-
-class LimitSettings(_Section):
-    """How much at once, how long, how often."""
-
-    doers: int = Field(4, ge=0, le=256)
-    max_failures: int = Field(3, ge=1)
-    agent_minutes: float = Field(60.0, gt=0)
-    idle_minutes: float = Field(10.0, gt=0)
-    grace_seconds: float = Field(10.0, ge=0)
-    lease_seconds: float = Field(120.0, ge=5)
-
-
-class BoundarySettings(_Section):
-    """What is a test and what is a gate, as globs."""
-
-    tests: tuple[str, ...] = (
-        "tests/**",
-        "test/**",
-        "spec/**",
-        "__tests__/**",
-        "test_*.py",
-        "*_test.py",
-        "*_test.go",
-        "*.test.*",
-        "*.spec.*",
-    )
-    gates: tuple[str, ...] = (
-        ".github/**",
-        ".gitlab-ci.yml",
-        ".circleci/**",
-        ".ci/**",
-        ".githooks/**",
-        ".husky/**",
-        ".pre-commit-config.yaml",
-        ".gitattributes",
-        ".gitmodules",
-        ".claude/**",
-        ".codex/**",
-        ".gemini/**",
-        ".mcp.json",
-        "conftest.py",
-        "pytest.ini",
-        "tox.ini",
-        "setup.cfg",
-        "noxfile.py",
-        "Makefile",
-        "justfile",
-    )
-
-
-class ReviewSettings(_Section):
-    """How work lands on main."""
-
-    merge: Literal["squash", "rebase"] = "squash"
-    after_merge: Literal["cached", "always"] = "cached"
-
-
-class ScriptSettings(_Section):
-    """Any command as an agent. It gets the prompt's path in NOBRAKES_PROMPT and runs in the workspace."""
-
-    command: tuple[str, ...] = ()
-
-
-class ClaudeSettings(_Section):
-    """Claude Code."""
-
-    executable: str = "claude"
-    model: str = ""
-    max_turns: int = Field(200, ge=1)
-    max_budget_usd: float | None = Field(None, gt=0)
-    base_url: str = ""
-
-
-class AgentSettings(_Section):
-    """Which agent works in which role, and how each is called."""
-
-    test_writer: str = "claude"
-    doer: str = "claude"
-    shaper: str = "claude"
-    environment: tuple[str, ...] = ()
-    script: ScriptSettings = ScriptSettings()
-    claude: ClaudeSettings = ClaudeSettings()
-
-
-class Config(_Section):
+@dataclass(frozen=True, kw_only=True)
+class Config(Section):
     """Every setting of a repository."""
 
-    main: Annotated[str, AfterValidator(_branch)] = "main"
+    main: Annotated[str, Branch()] = "main"
     setup: str = ""
     checks: tuple[CheckSettings, ...] = ()
     limits: LimitSettings = LimitSettings()
     boundaries: BoundarySettings = BoundarySettings()
     review: ReviewSettings = ReviewSettings()
     agents: AgentSettings = AgentSettings()
+    breaker: BreakerSettings = BreakerSettings()
+    caps: CapsSettings = CapsSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    retention: RetentionSettings = RetentionSettings()
     names: tuple[str, ...] = ()
 
     def board_limits(self) -> "Limits":
         """The limits as the deciders read them."""
         from .core.board import Limits
+        from .core.breaker import Thresholds
+        from .core.caps import Cap, Caps
+        from .core.train import Rules
 
-        limits = self.limits
+        limits, caps = self.limits, self.caps
+        bead, day, run = (Cap(c.usd, c.tokens, c.minutes) for c in (caps.bead, caps.day, caps.run))
         return Limits(
             doers=limits.doers,
             max_failures=limits.max_failures,
             agent_seconds=limits.agent_minutes * 60,
             idle_seconds=limits.idle_minutes * 60,
-            check_seconds=sum(c.timeout_minutes for c in self.checks) * 60 or 1800.0,
             grace_seconds=limits.grace_seconds,
             lease_seconds=limits.lease_seconds,
+            crew=self.agents.crew(),
+            breaker=Thresholds(self.breaker.without_progress, self.breaker.same_error),
+            caps=Caps(
+                Cap(caps.attempt.usd, caps.attempt.tokens, caps.attempt.minutes), bead, day, run, caps.calls_per_hour
+            ),
+            context_share=limits.context_share,
+            queue=Rules(
+                validators=self.review.validators,
+                every_commit_green=self.review.every_commit_green,
+                is_serial=self.review.merge == "rebase" or self.review.revalidate == "always",
+            ),
         )
 
     def contract(self) -> "tuple[Check, ...]":
         """The checks as core judges them."""
-        from .core.checks import Check
-
-        return tuple(Check(c.name, c.command, c.kind, c.timeout_minutes * 60, c.min_tests) for c in self.checks)
+        return tuple(check.check() for check in self.checks)
 
     def boundary(self) -> "Boundary":
         """The globs as core reads them."""
         from .core.boundaries import Boundary
+        from .core.gatefiles import LOCK_FILES, named
 
-        return Boundary(self.boundaries.tests, self.boundaries.gates)
+        gates = (*self.boundaries.gates, *(LOCK_FILES if self.boundaries.lock_files else ()))
+        return Boundary(self.boundaries.tests, gates, named(self.setup, self.contract()))
 
     def worker_names(self) -> tuple[str, ...]:
         """The names in order: the config's own, else those of NAMES.json."""
@@ -174,29 +104,40 @@ class Config(_Section):
             return tuple(json.load(file))
 
 
+def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a setting") -> S:
+    """A section made of plain values; ConfigError with a line for each mistake, `unknown` for a key that is none."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(kind).validate_python(values)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            key = ".".join(str(part) for part in problem["loc"])
+            extra = problem["type"] == "unexpected_keyword_argument"
+            lines.append(f"{key}: {unknown if extra else problem['msg'].removeprefix('Value error, ')}")
+        raise ConfigError("\n".join(lines)) from None
+
+
 def parse(text: str, where: str) -> Config:
     """The config in `text`; ConfigError names file, key and what is allowed."""
+    import tomllib
+
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where} is not valid TOML: {error}") from None
     try:
-        config = Config.model_validate(raw)
-    except ValidationError as error:
-        lines = []
-        for problem in error.errors():
-            key = ".".join(str(part) for part in problem["loc"])
-            what = (
-                "is not a setting"
-                if problem["type"] == "extra_forbidden"
-                else problem["msg"].removeprefix("Value error, ")
-            )
-            lines.append(f"{where}: {key}: {what}")
-        raise ConfigError("\n".join(lines)) from None
+        config = validated(Config, raw)
+    except ConfigError as error:
+        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
     names = [check.name for check in config.checks]
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"{where}: two checks are called '{name}'")
+    wrong = [f"{where}: check '{check.name}': {mistake}" for check in config.checks if (mistake := check.mistake())]
+    if wrong:
+        raise ConfigError("\n".join(wrong))
     return config
 
 
@@ -207,4 +148,43 @@ def load(path: str) -> Config:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{os.path.relpath(path)} cannot be read: {error}") from None
-    return parse(text, os.path.relpath(path))
+    known = _remembered(path, text)
+    if known is None:
+        known = parse(text, os.path.relpath(path))
+        remembered.keep(path, text, _judge(), asdict(known))
+    return known
+
+
+def _remembered(path: str, text: str) -> Config | None:
+    """What these rules made of this very text before; None: they have not seen it."""
+    try:
+        values = remembered.recall(path, text, _judge())
+        return None if values is None else _made(Config, values)
+    except (LookupError, TypeError, AttributeError):  # somebody changed it
+        return None
+
+
+def _judge() -> str:
+    """Which rules judged a file: those of these very modules."""
+    own = [os.stat(file) for file in (__file__, checksettings.__file__, sections.__file__, values.__file__)]
+    return " ".join([__version__, *(f"{one.st_mtime_ns} {one.st_size}" for one in own)])
+
+
+_MAPPED: Mapping[str, type[Section]] = {"by_type": RoleAgents, "models": RoleModels}
+"""The settings whose values are tables by names that a person chooses."""
+
+
+def _made(kind: type[S], values: Mapping[str, Any]) -> S:
+    """The section whose plain values these are."""
+    made: dict[str, Any] = {}
+    for name, value in values.items():
+        default = getattr(kind, name, None)
+        if isinstance(default, Section):
+            made[name] = _made(type(default), value)
+        elif name in _MAPPED:
+            made[name] = {key: _made(_MAPPED[name], own) for key, own in value.items()}
+        elif isinstance(value, list):
+            made[name] = tuple(_made(CheckSettings, one) if isinstance(one, dict) else one for one in value)
+        else:
+            made[name] = value
+    return kind(**made)

@@ -39,6 +39,11 @@ class Places:
         return os.path.join(self.folder, "beads.jsonl")
 
     @property
+    def since(self) -> str:
+        """What changed in the graph since its snapshot."""
+        return os.path.join(self.folder, "beads.since.jsonl")
+
+    @property
     def runs(self) -> str:
         """One folder a child process: prompt, logs, exit codes."""
         return os.path.join(self.folder, "runs")
@@ -57,6 +62,21 @@ class Places:
     def scratch(self) -> str:
         """Fresh checkouts for validations."""
         return os.path.join(self.folder, "scratch")
+
+    @property
+    def agents(self) -> str:
+        """One folder an agent CLI, below it one a bead with its sessions; and what was seen of CLIs."""
+        return os.path.join(self.folder, "agents")
+
+    @property
+    def doors(self) -> str:
+        """One folder a confined agent: what it says and what it is told."""
+        return os.path.join(self.folder, "doors")
+
+    @property
+    def temporary(self) -> str:
+        """The daemon's temporary files, which no agent can change under its hands."""
+        return os.path.join(self.folder, "tmp")
 
     @property
     def lock(self) -> str:

@@ -9,69 +9,15 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from ..core.bead import Role
+from ..core.errors import ConfigError
 from ..core.outcomes import Outcome
 from ..core.transcript import Line
+from .settings import Settings
 
 WORKER_TOOLS = ("Bash", "Read", "Edit", "Write", "Glob", "Grep")
-
-
-class ScriptSection(Protocol):
-    """`agents.script` of the config."""
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        """The argv."""
-        ...
-
-
-class ClaudeSection(Protocol):
-    """`agents.claude` of the config."""
-
-    @property
-    def executable(self) -> str:
-        """The command, by name or path."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The model's name; empty: the CLI's own choice."""
-        ...
-
-    @property
-    def max_turns(self) -> int:
-        """How many turns one run may take."""
-        ...
-
-    @property
-    def max_budget_usd(self) -> float | None:
-        """How much one run may cost."""
-        ...
-
-    @property
-    def base_url(self) -> str:
-        """Where the API is; empty: where the environment says."""
-        ...
-
-
-class Settings(Protocol):
-    """The config's section `agents`, as far as adapters read it (nobrakes.config.AgentSettings)."""
-
-    @property
-    def environment(self) -> tuple[str, ...]:
-        """Names of further variables that agents may see."""
-        ...
-
-    @property
-    def script(self) -> ScriptSection:
-        """Any command."""
-        ...
-
-    @property
-    def claude(self) -> ClaudeSection:
-        """Claude Code."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +38,45 @@ class Assignment:
     settings: Settings
     system_prompt: str
     guard: tuple[str, ...]  # argv of the guard; `--canary` after it makes it say that it is there
-    max_seconds: float
     tools: tuple[str, ...] = WORKER_TOOLS
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start. `stdin` is a file, None stands for /dev/null; `session` is None where there are no sessions."""
+    """What to start. `stdin` is a file, None stands for /dev/null; `session` is None where it is not known in advance.
+
+    `files` are written into the Assignment's folder, readable by nobody else, and the commands of `prologue` must
+    succeed before anything is started.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     stdin: str | None = None
     session: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    prologue: tuple[tuple[str, ...], ...] = ()
+    programs: tuple[str, ...] = ()  # beside argv[0], by name or path: what a sandbox lets in to be started
+    writes: tuple[str, ...] = ()  # folders of its own state that a sandbox lets in; made where they are missing
+    login: tuple[tuple[str, str], ...] = ()  # (the human's file, where a sandbox has its copy: in what it may write)
+    confined: Mapping[str, str] = field(default_factory=dict)  # variables for a sandbox alone; nothing secret
+    context_tokens: int = 0  # how many the model's context holds, where that is known before
+    diary: tuple[str, str] | None = None  # (folder, glob) of the files in which it tells of its calls, if not in stdout
+    hosts: tuple[str, ...] = ()  # addresses (https://…) of its provider: the hosts that a sandbox lets it reach
 
 
 @dataclass(frozen=True, slots=True)
 class AgentEnd:
-    """How the process ended. `code` None: killed before it could write one; negative: by that signal.
+    """How the process ended. `code` None: nobody saw its exit code, so its output alone can say; negative: by signal.
 
     `lines` are those of its stdout, split at newlines only; of a long one the first 64 KB and the last 2 MB do.
+    `canary` is what the guard left in the run's folder, `at` when it ended.
     """
 
     code: int | None
     lines: Iterable[bytes]
     errors: str = ""  # the end of stderr
+    canary: str = ""
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +91,17 @@ class Verdict:
     resets_at: float | None = None  # when a usage limit ends, where the provider said so
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What one call of the model took. `call` is its id: several lines may tell of one."""
+
+    call: str
+    tokens: int  # read and written
+    context: int  # in the model's context after it; 0: not told
+    window: int = 0  # how many that holds; 0: not told
+    at: float = 0.0  # seconds since the epoch; 0: not told
+
+
 class Adapter(Protocol):
     """One agent CLI."""
 
@@ -139,8 +111,18 @@ class Adapter(Protocol):
         ...
 
     @property
+    def provider(self) -> str:
+        """Who answers it, and may refuse: agents of one provider share its gate. Empty: nobody who could."""
+        ...
+
+    @property
     def credentials(self) -> tuple[str, ...]:
         """The variables of the human's environment that this CLI alone is given."""
+        ...
+
+    @property
+    def sessions(self) -> bool:
+        """Whether a later run can go on with the session of an earlier one."""
         ...
 
     def launch(self, a: Assignment) -> Launch:
@@ -151,23 +133,55 @@ class Adapter(Protocol):
         """What one line of stdout says to a reader; empty where it says nothing."""
         ...
 
+    def used(self, raw: bytes) -> Use | None:
+        """What a line of its diary, or of stdout where it has none, tells of a call of the model; None: nothing."""
+        ...
+
     def verdict(self, end: AgentEnd) -> Verdict:
         """What the end of the process means for the attempt."""
         ...
 
-    def refuses(self, head: bytes) -> str | None:
-        """Why a run whose output begins with `head` must be stopped at once; None: nothing against it yet."""
+    def refuses(self, head: bytes, canary: str = "") -> str | None:
+        """Why a run whose output begins with `head` must be stopped at once; None: nothing against it yet.
+
+        `canary` is what the guard had left in the run's folder before `head` was read.
+        """
+        ...
+
+    def guarded(self, head: bytes, canary: str = "") -> bool:
+        """Whether the guard has answered, or there is none: nothing can be held against the run any more."""
+        ...
+
+    def session(self, lines: Iterable[bytes]) -> str | None:
+        """The id by which a later run can go on with the session of this output; None: there is none."""
         ...
 
 
+def host_of(url: str) -> str:
+    """`name:port` of an address; ConfigError where it is none."""
+    try:
+        found = urlsplit(url)
+        port = found.port or {"https": 443, "http": 80}[found.scheme]
+        name = found.netloc.rpartition("@")[2].removesuffix(f":{found.port}").lower()
+    except (KeyError, ValueError):
+        name, port = "", 0
+    if not name:
+        raise ConfigError(f"'{url[:200]}' is no address of a provider", "It has to begin with https:// or http://.")
+    return f"{name}:{port}"
+
+
 def killed(code: int | None) -> str | None:
-    """What killed a process with this exit code, or None: it ended by itself."""
+    """What killed a process with this exit code, or None: it ended by itself, or nobody saw how."""
     if code is None:
-        return "it was killed before it could end"
+        return None
     number = -code if code < 0 else code - 128
     if code < 0 or 128 < code <= 192:
         return f"it was killed by signal {number}"
     return None
+
+
+UNSEEN = "it ended unseen, and its output does not say how"
+"""The detail of a Verdict `lost`: there is no exit code, and no words that take its place."""
 
 
 def guard_argv() -> tuple[str, ...]:

@@ -1,11 +1,11 @@
 """Claude Code, as a process that nobody watches: how it is called.
 
 1. Nothing of the repository or of the human's settings decides what it may do: settings come inline, no other source
-   is read, no MCP server of the repository is started, and the guards cannot be switched off from inside.
+   is read, no MCP server but ours is started, and the guards cannot be switched off from inside.
 2. The guard is asked before every tool. Whatever goes wrong with it is a no, and a run in which its canary did not
    answer first is refused.
-3. With a key or token in the environment its state lives in .nobrakes/agents/claude, apart from the human's own
-   sessions. Without one it uses the human's login, where that is kept.
+3. With a key or token in the environment its state lives in .nobrakes/agents/claude, a folder for each bead, apart from
+   the human's own sessions. Without one it uses the human's login, where that is kept.
    `--setting-sources ""` also drops the human's apiKeyHelper: who uses one names its key in `agents.environment`.
 4. The session's id is chosen by us, so that a session can be found again after any crash.
 """
@@ -13,17 +13,20 @@
 import json
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.bead import Role
 from ..core.transcript import Line
 from . import claude_events, claude_verdict
-from .adapter import AgentEnd, Assignment, Launch, Verdict
+from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
 from .environment import UNATTENDED, allowed, identity
+from .mcp import mcp_server
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 
+API = "https://api.anthropic.com"
+LOGIN_API = "https://platform.claude.com"
 CREDENTIALS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 _READS = (*CREDENTIALS, "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
 _LITERAL_PATH = frozenset("()[]{}*?!\\")
@@ -34,6 +37,8 @@ class Claude:
     """Claude Code 2.1 (`claude`)."""
 
     name = "claude"
+    provider = "anthropic"
+    sessions = True
     credentials = (*_READS, "CLAUDE_CONFIG_DIR")
 
     def __init__(self, root: bool = False) -> None:
@@ -48,7 +53,8 @@ class Claude:
             argv += ["--model", own.model]
         argv += ["--resume" if a.resume else "--session-id", a.session]
         argv += ["--settings", json.dumps(settings(a), ensure_ascii=True)]
-        argv += ["--setting-sources", "", "--strict-mcp-config", "--tools", ",".join(tools(a))]
+        argv += ["--setting-sources", "", "--strict-mcp-config", "--mcp-config", json.dumps(mcp_servers(a))]
+        argv += ["--tools", ",".join(tools(a))]
         argv += ["--permission-mode", "bypassPermissions", "--max-turns", str(own.max_turns)]
         if own.max_budget_usd is not None:
             argv += ["--max-budget-usd", str(own.max_budget_usd)]
@@ -56,26 +62,52 @@ class Claude:
             argv += ["--append-system-prompt", a.system_prompt]
         if not as_file:
             argv += ["--", a.prompt]
-        return Launch(tuple(argv), self._environment(a), a.prompt_file if as_file else None, a.session)
+        env = self._environment(a)
+        state = _state(a)
+        human = env.get("CLAUDE_CONFIG_DIR") or os.path.join(a.env.get("HOME", "/"), ".claude")
+        login = ".credentials.json"
+        return Launch(
+            tuple(argv),
+            env,
+            a.prompt_file if as_file else None,
+            a.session,
+            writes=(state,),
+            login=() if human == state else ((os.path.join(human, login), os.path.join(state, login)),),
+            confined={"CLAUDE_CONFIG_DIR": state},
+            hosts=_hosts(env),
+            context_tokens=own.context_tokens,
+        )
 
     def lines(self, raw: bytes) -> tuple[Line, ...]:
         """What one event says to a reader."""
         return claude_events.lines(raw)
 
+    def used(self, raw: bytes) -> Use | None:
+        """What a message of the model tells: of what was written it says only the beginning."""
+        return claude_events.used(raw)
+
     def verdict(self, end: AgentEnd) -> Verdict:
         """By the last result, the last error and the exit code together."""
         return claude_verdict.verdict(end)
 
-    def refuses(self, head: bytes) -> str | None:
-        """That the guard did not answer before the session began."""
+    def refuses(self, head: bytes, canary: str = "") -> str | None:
+        """That the guard did not answer before the session began. Its answer is in the output itself."""
         return claude_verdict.refuses(head)
+
+    def guarded(self, head: bytes, canary: str = "") -> bool:
+        """Whether the session began, and the guard answered before."""
+        return claude_verdict.guarded(head)
+
+    def session(self, lines: Iterable[bytes]) -> str | None:
+        """The id that the session was begun with."""
+        return claude_verdict.session(lines)
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:
         env = allowed(a, _READS)
         if a.settings.claude.base_url:
             env["ANTHROPIC_BASE_URL"] = a.settings.claude.base_url
         if any(env.get(name) for name in CREDENTIALS):
-            env["CLAUDE_CONFIG_DIR"] = os.path.join(a.env["NOBRAKES_HOME"], "agents", "claude")
+            env["CLAUDE_CONFIG_DIR"] = _state(a)
         elif "CLAUDE_CONFIG_DIR" in a.env:  # where the human is logged in
             env["CLAUDE_CONFIG_DIR"] = a.env["CLAUDE_CONFIG_DIR"]
         if self.root:
@@ -93,6 +125,16 @@ class Claude:
             "BASH_DEFAULT_TIMEOUT_MS": "300000",
             "BASH_MAX_TIMEOUT_MS": "1200000",
         }
+
+
+def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Where the API is, and where a login is renewed."""
+    login = () if any(env.get(name) for name in CREDENTIALS) else (LOGIN_API,)
+    return (env.get("ANTHROPIC_BASE_URL") or API, *login)
+
+
+def _state(a: Assignment) -> str:
+    return os.path.join(a.env["NOBRAKES_HOME"], "agents", "claude", a.bead)
 
 
 def tools(a: Assignment) -> tuple[str, ...]:
@@ -116,6 +158,14 @@ def settings(a: Assignment) -> dict[str, Any]:
         },
         "permissions": {"deny": [f"Edit(/{path})" for path in private if _is_literal(path, a)]},
     }
+
+
+def mcp_servers(a: Assignment) -> dict[str, Any]:
+    """The inline MCP settings: nobrakes' own server alone. The CLI looks the variables up; none is written out."""
+    server = mcp_server(a)
+    variables = {name: f"${{{name}}}" for name in server.variables if a.env.get(name) or name in identity(a)}
+    one = {"type": "stdio", "command": server.argv[0], "args": list(server.argv[1:]), "env": variables}
+    return {"mcpServers": {server.name: one}}
 
 
 def _hook(command: str) -> dict[str, Any]:

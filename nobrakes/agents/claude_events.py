@@ -1,33 +1,20 @@
 """Claude Code's stream-json events: reading them, and what they say to a person.
 
 1. A line that is no JSON object is a note; an event of an unknown type says nothing. Neither is an error.
-2. Usage and cost are taken from `result` alone: those of an assistant message are a snapshot of its start.
+2. Usage and cost are taken from `result` alone: those of an assistant message are a snapshot of its start. They are
+   good enough to tell, while it works, how full its context is and about how many tokens went by.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.transcript import Line, LineKind, clean, shorten
+from ..core.transcript import Line, LineKind, clean
+from .adapter import Use
+from .events import lined, mapping, parse
 
 _TEXT = 4000
-_SHORT = 600
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _MAIN_INPUT = ("command", "file_path", "pattern", "path", "notebook_path", "url", "query", "description")
-
-
-def parse(raw: bytes) -> dict[str, Any] | None:
-    """The event in a line, or None where it holds none."""
-    try:
-        event = json.loads(raw.decode(errors="replace"))
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """The value where it is a JSON object, else an empty one: no field of an event is to be relied on."""
-    return value if isinstance(value, dict) else {}
 
 
 def text_of(value: object) -> str:
@@ -45,6 +32,18 @@ def tokens_of(usage: object) -> dict[str, int]:
     return {key: found[key] for key in _TOKENS if isinstance(found.get(key), int)}
 
 
+def used(raw: bytes) -> Use | None:
+    """What an assistant message tells of its call; the context is that of the agent itself, not of a subagent."""
+    event = parse(raw) if b'"usage"' in raw else None
+    if event is None or event.get("type") != "assistant":
+        return None
+    message = mapping(event.get("message"))
+    tokens = sum(tokens_of(message.get("usage")).values())
+    if not tokens:
+        return None
+    return Use(str(message.get("id")), tokens, 0 if event.get("parent_tool_use_id") else tokens)
+
+
 def limit_of(event: Mapping[str, Any]) -> tuple[str, float | None]:
     """Status and reset time (seconds since 1970) of a rate_limit_event."""
     info = mapping(event.get("rate_limit_info")) or event
@@ -53,16 +52,12 @@ def limit_of(event: Mapping[str, Any]) -> tuple[str, float | None]:
     return str(info.get("status", "")), float(resets) if known else None
 
 
-def _line(kind: LineKind, text: str, data: Mapping[str, Any] | None = None, limit: int = _SHORT) -> Line:
-    return Line(kind, shorten(clean(text).strip(), limit), data or {})
-
-
 def lines(raw: bytes) -> tuple[Line, ...]:
     """What one line of stdout says."""
     event = parse(raw)
     if event is None:
         text = raw.decode(errors="replace")
-        return (_line(LineKind.NOTE, text),) if clean(text).strip() else ()
+        return (lined(LineKind.NOTE, text),) if clean(text).strip() else ()
     reader = _READERS.get(str(event.get("type")))
     return tuple(line for line in reader(event) if line.text) if reader else ()
 
@@ -71,16 +66,16 @@ def _system(event: Mapping[str, Any]) -> list[Line]:
     subtype = str(event.get("subtype"))
     if subtype == "init":
         data = {"session": str(event.get("session_id", "")), "model": str(event.get("model", ""))}
-        return [_line(LineKind.NOTE, f"session {data['session']}, model {data['model']}", data)]
+        return [lined(LineKind.NOTE, f"session {data['session']}, model {data['model']}", data)]
     if subtype == "api_retry":
         what = f"{event.get('error')}, attempt {event.get('attempt')} of {event.get('max_retries')}"
-        return [_line(LineKind.LIMIT, f"the API is asked again: {what}", {"error": str(event.get("error"))})]
+        return [lined(LineKind.LIMIT, f"the API is asked again: {what}", {"error": str(event.get("error"))})]
     if subtype == "permission_denied":
-        return [_line(LineKind.NOTE, f"denied: {event.get('tool_name', 'a tool')}")]
+        return [lined(LineKind.NOTE, f"denied: {event.get('tool_name', 'a tool')}")]
     if subtype == "hook_response" and event.get("exit_code") not in (0, None):
-        return [_line(LineKind.NOTE, f"hook {event.get('hook_event')} said no: {event.get('stderr', '')}")]
+        return [lined(LineKind.NOTE, f"hook {event.get('hook_event')} said no: {event.get('stderr', '')}")]
     if subtype == "informational":
-        return [_line(LineKind.NOTE, str(event.get("content", event.get("message", ""))))]
+        return [lined(LineKind.NOTE, str(event.get("content", event.get("message", ""))))]
     return []
 
 
@@ -90,13 +85,13 @@ def _assistant(event: Mapping[str, Any]) -> list[Line]:
     for block in content if isinstance(content, list) else []:
         kind = mapping(block).get("type")
         if kind == "text":
-            found.append(_line(LineKind.TEXT, str(block.get("text", "")), limit=_TEXT))
+            found.append(lined(LineKind.TEXT, str(block.get("text", "")), limit=_TEXT))
         elif kind == "thinking":
-            found.append(_line(LineKind.THINKING, str(block.get("thinking", "")), limit=_TEXT))
+            found.append(lined(LineKind.THINKING, str(block.get("thinking", "")), limit=_TEXT))
         elif kind == "tool_use":
             found.append(_tool_call(block))
     if event.get("error"):
-        found.append(_line(LineKind.LIMIT, f"API error: {event['error']}", {"error": str(event["error"])}))
+        found.append(lined(LineKind.LIMIT, f"API error: {event['error']}", {"error": str(event["error"])}))
     return found
 
 
@@ -105,7 +100,7 @@ def _tool_call(block: Mapping[str, Any]) -> Line:
     given = mapping(block.get("input"))
     what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
     data = {"tool": name, "id": str(block.get("id", ""))}
-    return _line(LineKind.TOOL_CALL, f"{name}: {what}" if what else name, data)
+    return lined(LineKind.TOOL_CALL, f"{name}: {what}" if what else name, data)
 
 
 def _user(event: Mapping[str, Any]) -> list[Line]:
@@ -116,25 +111,25 @@ def _user(event: Mapping[str, Any]) -> list[Line]:
             failed = block.get("is_error") is True
             data = {"id": str(block.get("tool_use_id", "")), "failed": failed}
             text = text_of(block.get("content")) or "(no output)"
-            found.append(_line(LineKind.RESULT, text, data))
+            found.append(lined(LineKind.RESULT, text, data))
     return found
 
 
 def _rate_limit(event: Mapping[str, Any]) -> list[Line]:
     status, resets = limit_of(event)
-    return [_line(LineKind.LIMIT, f"usage limit: {status}", {"status": status, "resets_at": resets})]
+    return [lined(LineKind.LIMIT, f"usage limit: {status}", {"status": status, "resets_at": resets})]
 
 
 def _result(event: Mapping[str, Any]) -> list[Line]:
     found: list[Line] = []
     tokens = tokens_of(event.get("usage"))
     if tokens:
-        found.append(_line(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in tokens.items()), tokens))
+        found.append(lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in tokens.items()), tokens))
     cost = event.get("total_cost_usd")
     if isinstance(cost, int | float):
-        found.append(_line(LineKind.COST, f"{cost:.4f} USD", {"usd": cost}))
+        found.append(lined(LineKind.COST, f"{cost:.4f} USD", {"usd": cost}))
     ended = f"{event.get('subtype')}, {event.get('terminal_reason', 'no reason')}, {event.get('num_turns')} turns"
-    found.append(_line(LineKind.NOTE, f"ended: {ended}", {"is_error": event.get("is_error") is True}))
+    found.append(lined(LineKind.NOTE, f"ended: {ended}", {"is_error": event.get("is_error") is True}))
     return found
 
 

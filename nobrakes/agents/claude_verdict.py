@@ -3,21 +3,22 @@
 1. Success: exit 0, the last event is a `result` that is no error, subtype success, and its reason is "completed" or
    missing. An API failure also says subtype "success"; a stopped run also exits with 0.
 2. A run whose session began before the guard's canary answered was not guarded: it is refused, whatever it did.
-3. Failures are classified by the fields that machines read; wording is the last resort.
+3. Where nobody saw the exit code, the result alone speaks; without a last one the attempt is lost.
+4. Failures are classified by the fields that machines read; wording is the last resort.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..core.outcomes import Outcome
 from ..core.transcript import clean, marker_outcome, read_marker, shorten
-from .adapter import AgentEnd, Verdict, killed
-from .claude_events import limit_of, parse, tokens_of
-
-CANARY = "nobrakes-guard: ready"
-NOT_GUARDED = "the guard did not answer before the session began"
+from .adapter import UNSEEN, AgentEnd, Verdict, killed
+from .claude_events import limit_of, tokens_of
+from .endings import RESUMABLE, by_status_and
+from .events import mapping, parse
+from .guarded import CANARY, NOT_GUARDED
 
 _BY_ERROR: Mapping[str, Outcome] = {
     "prompt_too_long": Outcome.CONTEXT_OVERFLOW,
@@ -26,13 +27,7 @@ _BY_ERROR: Mapping[str, Outcome] = {
     "billing_error": Outcome.BILLING,
     "rate_limit": Outcome.RATE_LIMITED,
     "model_not_found": Outcome.MODEL_UNAVAILABLE,
-}
-_BY_STATUS: Mapping[int, Outcome] = {
-    401: Outcome.AUTH,
-    402: Outcome.BILLING,
-    403: Outcome.AUTH,
-    404: Outcome.MODEL_UNAVAILABLE,
-    429: Outcome.RATE_LIMITED,
+    "invalid_request": Outcome.INVALID_REQUEST,
 }
 _BY_REASON: Mapping[str, Outcome] = {
     "prompt_too_long": Outcome.CONTEXT_OVERFLOW,
@@ -58,6 +53,10 @@ _WORDING: tuple[tuple[re.Pattern[str], Outcome], ...] = (
     ),
     (re.compile(r"econnrefused|econnreset|enotfound|etimedout|connection error|fetch failed", re.I), Outcome.NETWORK),
 )
+_OLDEST = (2, 1)
+"""The first version that knows all that it is started with."""
+_TOO_OLD = re.compile(r"unknown option|requires a newer version|needs an update|claude update", re.I)
+"""What it says of a flag that it does not know, and of an API that does not serve it any more."""
 _SESSION_UNUSABLE = ("No conversation found with session ID", "is already in use")
 """A session that is gone or taken is no fault of the bead: the next attempt starts a fresh one."""
 
@@ -75,7 +74,8 @@ class _Read:
     error: str = ""
     status: int | None = None
     resets_at: float | None = None
-    words: list[str] = field(default_factory=list)
+    version: tuple[int, ...] = ()
+    said_or_did: bool = False  # the model wrote a word or called a tool
 
     def take(self, event: Mapping[str, Any]) -> None:
         kind = event.get("type")
@@ -91,6 +91,7 @@ class _Read:
             self.result_is_last = False
             if kind == "assistant":
                 self.error = str(event.get("error") or "")
+                self.said_or_did = self.said_or_did or _holds_anything(event)
 
     def _system(self, event: Mapping[str, Any]) -> None:
         subtype = event.get("subtype")
@@ -100,54 +101,63 @@ class _Read:
         elif subtype == "init" and not self.began:
             self.began, self.began_guarded = True, self.guarded
             self.session = str(event.get("session_id") or "") or None
+            version = str(event.get("claude_code_version") or "").split(".")[:2]
+            self.version = tuple(int(part) for part in version if part.isdigit())
+
+    @property
+    def too_old(self) -> bool:
+        """Whether it said so of itself."""
+        return bool(self.version) and self.version < _OLDEST
+
+
+def _holds_anything(event: Mapping[str, Any]) -> bool:
+    content = mapping(event.get("message")).get("content")
+    blocks = [mapping(block) for block in content] if isinstance(content, list) else []
+    return any(block.get("type") == "tool_use" or str(block.get("text") or "").strip() for block in blocks)
 
 
 def refuses(head: bytes) -> str | None:
     """Why a run whose output begins with `head` was not guarded; None: it was, or it did not begin yet."""
-    read = _Read()
-    for raw in head.split(b"\n")[:-1]:
-        read.take(parse(raw) or {})
+    read = _read(head.split(b"\n")[:-1])
     return NOT_GUARDED if read.began and not read.began_guarded else None
+
+
+def guarded(head: bytes) -> bool:
+    """Whether the session began, and the guard answered before."""
+    return _read(head.split(b"\n")[:-1]).began_guarded
+
+
+def _read(lines: Iterable[bytes]) -> _Read:
+    read = _Read()
+    for raw in lines:
+        read.take(parse(raw) or {})
+    return read
+
+
+def session(lines: Iterable[bytes]) -> str | None:
+    """The session's id, by the last event that names it."""
+    return _read(lines).session
 
 
 def verdict(end: AgentEnd) -> Verdict:
     """The outcome of the process, with its cost and session."""
-    read = _Read()
-    for raw in end.lines:
-        read.take(parse(raw) or {})
+    read = _read(end.lines)
     outcome, detail = _outcome(end, read)
     result = read.result or {}
     cost = result.get("total_cost_usd")
     return Verdict(
         outcome,
         shorten(clean(detail).strip(), 2000),
-        session=read.session if outcome in _RESUMABLE else None,
+        session=read.session if outcome in RESUMABLE else None,
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
         tokens=tokens_of(result.get("usage")),
         resets_at=read.resets_at if outcome is Outcome.RATE_LIMITED else None,
     )
 
 
-_RESUMABLE = frozenset(
-    {
-        Outcome.COMPLETED,
-        Outcome.BLOCKED,
-        Outcome.RATE_LIMITED,
-        Outcome.PROVIDER_DOWN,
-        Outcome.NETWORK,
-        Outcome.AUTH,
-        Outcome.BILLING,
-        Outcome.INTERRUPTED,
-        Outcome.KILLED,
-        Outcome.TURN_LIMIT,
-    }
-)
-"""After these the session is whole and worth its context; after any other a fresh one does better."""
-
-
 def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
     if read.began and not read.began_guarded:
-        return Outcome.BAD_CONFIGURATION, NOT_GUARDED
+        return Outcome.GUARD_FAILED, NOT_GUARDED
     signal = killed(end.code)
     if signal is not None:
         return Outcome.KILLED, signal
@@ -155,6 +165,8 @@ def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
         return Outcome.MISSING_EXECUTABLE, f"Claude Code was not found: {end.errors}"
     if end.code == 126:
         return Outcome.BAD_CONFIGURATION, f"Claude Code may not be executed: {end.errors}"
+    if end.code is None and (read.result is None or not read.result_is_last):
+        return Outcome.LOST, UNSEEN
     if read.result is None:
         return _without_result(end, read)
     result = read.result
@@ -164,12 +176,14 @@ def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
     if result.get("terminal_reason") not in ("completed", None):
         reason = str(result.get("terminal_reason"))
         return _BY_REASON.get(reason, Outcome.CRASHED), f"it ended early: {reason}"
-    if end.code != 0:
+    if end.code not in (0, None):
         return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
     if result.get("num_turns") == 0:
         return Outcome.BAD_CONFIGURATION, f"it did nothing: {text}"
     if not read.result_is_last:
         return Outcome.CRASHED, "it ended in the middle of a turn"
+    if not text.strip() and not read.said_or_did:
+        return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
     marked = marker_outcome(read_marker(text))
     if marked is not None and marked is not Outcome.COMPLETED:
         return marked, f"its marker says so: {text}"
@@ -178,10 +192,14 @@ def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
 
 def _without_result(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
     errors = end.errors.strip()
-    if read.began or end.code == 0:
+    if read.too_old or (not read.began and _TOO_OLD.search(errors)):
+        return Outcome.VERSION_UNSUPPORTED, errors or f"Claude Code {'.'.join(map(str, read.version))} is too old"
+    if end.code == 0 and not read.began:
+        return Outcome.EMPTY_OUTPUT, f"it exited with 0 and said nothing that can be read: {errors}"
+    if read.began:
         return Outcome.CRASHED, f"it exited with {end.code} and no result: {errors}"
     if _session_unusable(errors):
-        return Outcome.WORKSPACE_FAILED, errors
+        return Outcome.SESSION_LOST, errors
     return Outcome.BAD_CONFIGURATION, f"it did not start: {errors}"
 
 
@@ -195,19 +213,14 @@ def _failure(result: Mapping[str, Any], read: _Read, text: str) -> tuple[Outcome
         or (Outcome.CONTEXT_OVERFLOW if wording is Outcome.CONTEXT_OVERFLOW else None)
         or _BY_SUBTYPE.get(subtype)
         or _BY_ERROR.get(read.error)
-        or _by_status(status)
+        or (Outcome.VERSION_UNSUPPORTED if read.too_old or _TOO_OLD.search(text) else None)
+        or (by_status_and(status, wording) if status is not None else None)
         or (Outcome.NETWORK if read.error == "server_error" else None)
         or wording
-        or (Outcome.WORKSPACE_FAILED if _session_unusable(text) and not read.began else Outcome.CRASHED)
+        or (Outcome.SESSION_LOST if _session_unusable(text) and not read.began else Outcome.CRASHED)
     )
     return found, text or f"{subtype}, {reason}"
 
 
 def _session_unusable(text: str) -> bool:
     return any(wording in text for wording in _SESSION_UNUSABLE)
-
-
-def _by_status(status: object) -> Outcome | None:
-    if not isinstance(status, int):
-        return None
-    return Outcome.PROVIDER_DOWN if status >= 500 else _BY_STATUS.get(status)

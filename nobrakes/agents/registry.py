@@ -1,25 +1,53 @@
-"""The agents that nobrakes knows, by the name that the config uses."""
+"""The agents that nobrakes knows, by the name that the config uses. Each is imported when it is asked for."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ..core.errors import NoAgent
-from .adapter import Adapter
-from .claude import Claude
-from .script import Script
 
-ADAPTERS: Mapping[str, Adapter] = {
-    agent.name: agent for agent in (Claude(root=hasattr(os, "geteuid") and os.geteuid() == 0), Script())
-}
+if TYPE_CHECKING:
+    from .adapter import Adapter
+
+_CLASSES = {"acp": "Acp", "claude": "Claude", "codex": "Codex", "gemini": "Gemini", "script": "Script"}
+"""The class of each, in the module of the agent's name."""
 
 
-def adapter(name: str) -> Adapter:
+class _Adapters(Mapping[str, "Adapter"]):
+    def __getitem__(self, name: str) -> "Adapter":
+        return _made(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _CLASSES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+ADAPTERS: Mapping[str, "Adapter"] = _Adapters()
+
+
+@cache
+def _made(name: str) -> "Adapter":
+    if name == "claude":
+        from .claude import Claude
+
+        return Claude(root=hasattr(os, "geteuid") and os.geteuid() == 0)
+    made: Adapter = getattr(import_module(f".{name}", __package__), _CLASSES[name])()
+    return made
+
+
+def adapter(name: str) -> "Adapter":
     """The adapter of this name; NoAgent for any other."""
-    try:
-        return ADAPTERS[name]
-    except KeyError:
-        known = ", ".join(sorted(ADAPTERS))
+    if name not in ADAPTERS:
+        known = ", ".join(ADAPTERS)
         raise NoAgent(
             f"nobrakes knows no agent called '{name[:40]}'",
             f"Set agents.doer and agents.test_writer in .nobrakes/config.toml to one of: {known}.",
-        ) from None
+        )
+    return ADAPTERS[name]

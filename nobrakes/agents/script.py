@@ -4,12 +4,15 @@
    command; no shell reads it.
 2. Exit 0 is success unless a marker in its output says otherwise; 127 and 126 are the machine's fault; a signal is
    `killed`. Only a marker or `nobrakes agent done` says "I give up": every other exit code is `failed`.
+3. Where nobody saw the exit code, only a marker speaks: without one the attempt is `lost`.
 """
+
+from collections.abc import Iterable
 
 from ..core.errors import ConfigError
 from ..core.outcomes import Outcome
 from ..core.transcript import Line, LineKind, clean, marker_outcome, read_marker, shorten
-from .adapter import AgentEnd, Assignment, Launch, Verdict, killed
+from .adapter import UNSEEN, AgentEnd, Assignment, Launch, Use, Verdict, killed
 from .environment import identity
 
 _LINE = 2000
@@ -19,6 +22,8 @@ class Script:
     """The command of `agents.script` in the config."""
 
     name = "script"
+    provider = ""
+    sessions = False
     credentials: tuple[str, ...] = ()
 
     def launch(self, a: Assignment) -> Launch:
@@ -37,6 +42,10 @@ class Script:
         text = clean(raw.decode(errors="replace")).strip("\n")
         return (Line(LineKind.TEXT, shorten(text, _LINE)),) if text.strip() else ()
 
+    def used(self, raw: bytes) -> Use | None:
+        """Nothing: what a script uses is its own business."""
+        return None
+
     def verdict(self, end: AgentEnd) -> Verdict:
         """By marker and exit code, as the module says."""
         signal = killed(end.code)
@@ -48,14 +57,24 @@ class Script:
             return Verdict(Outcome.BAD_CONFIGURATION, _said(end, "the command may not be executed"))
         output = "\n".join(line.decode(errors="replace").rstrip("\r\n") for line in end.lines)
         marked = marker_outcome(read_marker(output))
-        if marked is not None and marked is not Outcome.COMPLETED:
+        if marked is not None and (marked is not Outcome.COMPLETED or end.code is None):
             return Verdict(marked, "its marker says so")
+        if end.code is None:
+            return Verdict(Outcome.LOST, UNSEEN)
         if end.code == 0:
             return Verdict(Outcome.COMPLETED, "it exited with 0")
         return Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
 
-    def refuses(self, head: bytes) -> str | None:
+    def refuses(self, head: bytes, canary: str = "") -> str | None:
         """Nothing: a script has no guard that could fail to answer."""
+        return None
+
+    def guarded(self, head: bytes, canary: str = "") -> bool:
+        """Yes: there is nothing to wait for."""
+        return True
+
+    def session(self, lines: Iterable[bytes]) -> str | None:
+        """None: what a script remembers is its own business."""
         return None
 
 

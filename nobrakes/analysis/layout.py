@@ -7,12 +7,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..core.bead import DependencyType
 from .picture import Picture
+from .untangling import Rows, break_circles, generations, turned
 
 SWEEPS = 6
+LARGE = 2000
+"""From so many boxes on no eye follows single arrows: they get a third of the sweeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,60 +24,64 @@ class Layout:
     layers: tuple[tuple[str, ...], ...]
 
 
-def _graph(picture: Picture) -> Any:
-    """Boxes as a networkx graph without circles. An arrow at an epic is one at each of its beads."""
-    import networkx as nx
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """Boxes as numbers in the order of their ids, without circles. An arrow at an epic is one at each of its beads."""
 
+    ids: list[str]
+    before: Rows
+    after: Rows
+    generations: Rows
+
+
+def _graph(picture: Picture) -> _Graph:
     members = dict(picture.groups)
-
-    def leaves(id_: str) -> list[str]:
-        found: list[str] = []
-        waiting, seen = [id_], set()
-        while waiting:
-            current = waiting.pop()
-            if current in seen:
-                continue
-            seen.add(current)
-            inside = members.get(current, ())
-            if not inside:
-                found.append(current)
-            waiting += inside
-        return sorted(found)
-
-    graph: Any = nx.DiGraph()
-    graph.add_nodes_from(box.id for box in picture.boxes if box.id not in members)
-    for arrow in picture.arrows:
-        if arrow.type is not DependencyType.BLOCKS:
+    ids = sorted(box.id for box in picture.boxes if box.id not in members)
+    number = {id_: place for place, id_ in enumerate(ids)}
+    leaves = {id_: [number[leaf] for leaf in _leaves(id_, members)] for id_ in members}
+    before: Rows = [[] for _ in ids]
+    edges: set[tuple[int, int]] = set()
+    for source, target, type_ in picture.arrows:
+        if type_ is not DependencyType.BLOCKS:
             continue
-        sources, targets = leaves(arrow.source), leaves(arrow.target)
-        graph.add_edges_from((s, t) for s in sources for t in targets if s != t)
-    _break_circles(graph)
-    return graph
+        if source in members or target in members:
+            sources, targets = (leaves[end] if end in members else [number[end]] for end in (source, target))
+            edges.update((s, t) for s in sources for t in targets if s != t)
+        elif source != target:
+            before[number[target]].append(number[source])  # the same arrow is there once
+    if edges:
+        edges.update((earlier, later) for later, row in enumerate(before) for earlier in row)
+        before = [[] for _ in ids]
+        for source_, target_ in edges:
+            before[target_].append(source_)
+    after = turned(before)
+    rows = generations(before, after)
+    if sum(map(len, rows)) < len(ids):
+        break_circles(before, set(range(len(ids))).difference(*rows))
+        after = turned(before)
+        rows = generations(before, after)
+    return _Graph(ids, before, after, rows)
 
 
-def _break_circles(graph: Any) -> None:
-    """Take out edges until no circle is left."""
-    import networkx as nx
-
-    while True:
-        knots = [sorted(part) for part in nx.strongly_connected_components(graph) if len(part) > 1]
-        if not knots:
-            return
-        for knot in knots:
-            inside = graph.subgraph(knot)
-            # the bead that least waits for the others begins
-            first = min(knot, key=lambda id_: (inside.in_degree(id_) - inside.out_degree(id_), id_))
-            graph.remove_edges_from(list(inside.in_edges(first)))
+def _leaves(epic: str, members: Mapping[str, Sequence[str]]) -> set[str]:
+    """What is inside the epic, at any depth, and holds nothing itself."""
+    found: set[str] = set()
+    waiting, seen = [epic], set()
+    while waiting:
+        current = waiting.pop()
+        if current not in seen:
+            seen.add(current)
+            if current in members:
+                waiting += members[current]
+            else:
+                found.add(current)
+    return found
 
 
 def layers(picture: Picture) -> Mapping[str, int]:
     """The layer of every box, from 0; an epic stands where its first bead does."""
-    import networkx as nx
-
-    found: dict[str, int] = {}
-    for number, generation in enumerate(nx.topological_generations(_graph(picture))):
-        for id_ in generation:
-            found[id_] = number
+    graph = _graph(picture)
+    found = {graph.ids[number]: layer for layer, row in enumerate(graph.generations) for number in row}
     members = dict(picture.groups)
     pending = [box.id for box in picture.boxes if box.id not in found]
     while pending:
@@ -95,26 +101,35 @@ def layers(picture: Picture) -> Mapping[str, int]:
 
 def layout(picture: Picture) -> Layout:
     """The layers with their order."""
-    import networkx as nx
-
     graph = _graph(picture)
     epic = {box.id: box.epic or "" for box in picture.boxes}
-    rows = [sorted(row, key=lambda id_: (epic[id_], id_)) for row in nx.topological_generations(graph)]
-    for sweep in range(SWEEPS):
+    rows = [sorted(row, key=lambda n: (epic[graph.ids[n]], n)) for row in graph.generations]
+    layer = [0] * len(graph.ids)
+    place = [0] * len(graph.ids)
+    for step, row in enumerate(rows):
+        for number, box in enumerate(row):
+            layer[box], place[box] = step, number
+    # only the layer beside it pulls at a box
+    left = [[n for n in near if layer[n] == layer[box] - 1] for box, near in enumerate(graph.before)]
+    right = [[n for n in near if layer[n] == layer[box] + 1] for box, near in enumerate(graph.after)]
+    for sweep in range(SWEEPS if len(graph.ids) < LARGE else SWEEPS // 3):
         forward = sweep % 2 == 0
         for number in range(1, len(rows)) if forward else range(len(rows) - 2, -1, -1):
-            beside = {id_: place for place, id_ in enumerate(rows[number - 1 if forward else number + 1])}
-            neighbours = graph.predecessors if forward else graph.successors
-            rows[number] = _by_median(
-                rows[number], {id_: [beside[n] for n in neighbours(id_) if n in beside] for id_ in rows[number]}
-            )
-    return Layout(tuple(tuple(row) for row in rows))
+            rows[number] = _by_median(rows[number], left if forward else right, place)
+            for step, box in enumerate(rows[number]):
+                place[box] = step
+    return Layout(tuple(tuple(graph.ids[number] for number in row) for row in rows))
 
 
-def _by_median(row: Sequence[str], places: Mapping[str, list[int]]) -> list[str]:
+def _by_median(row: Sequence[int], beside: Rows, place: Sequence[int]) -> list[int]:
     """The row by the middle place of each one's neighbours; without neighbours one stays about where it is."""
-    middle = {}
-    for place, id_ in enumerate(row):
-        found = sorted(places[id_])
-        middle[id_] = (found[(len(found) - 1) // 2] + found[len(found) // 2]) / 2 if found else float(place)
-    return sorted(row, key=lambda id_: (middle[id_], id_))
+    middle = []
+    for step, box in enumerate(row):
+        near = beside[box]
+        if len(near) > 1:
+            found = sorted([place[n] for n in near])
+            middle.append(((found[(len(found) - 1) // 2] + found[len(found) // 2]) / 2, box))
+        else:
+            middle.append((float(place[near[0]] if near else step), box))
+    middle.sort()
+    return [box for _, box in middle]

@@ -1,4 +1,4 @@
-"""Chains of work: the longest one, and what hangs on a single bead.
+"""Chains of work: the longest one.
 
 1. Only live beads count: what is closed waits for nothing.
 2. Weights are estimates in minutes, or 1 where nobody estimated; an epic weighs nothing (core.levels).
@@ -6,22 +6,11 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from ..core.bead import BeadType, Dependency
 from ..core.levels import weight
 from ..core.links import Links, Moments, Node
-
-
-@dataclass(frozen=True, slots=True)
-class Impact:
-    """What hangs on one bead: who waits for it directly, who waits at all, and the minutes of work behind it."""
-
-    bead: str
-    direct: tuple[str, ...]
-    all: tuple[str, ...]
-    minutes: int
 
 
 def _graph(moments: Moments) -> Any:
@@ -53,21 +42,3 @@ def critical_path(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> 
     path = nx.dag_longest_path(graph, weight="weight")
     beads = dict.fromkeys(moments.bead(moment) for moment in path)
     return tuple(bead for bead in beads if links.nodes[bead].type != BeadType.EPIC)
-
-
-def impact(bead: str, nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> Impact:
-    """What waits for `bead`, directly and behind that; KeyError for a bead that is not there or is closed."""
-    import networkx as nx
-
-    links = Links(nodes, dependencies)
-    moments = Moments(links)
-    if not links.live(bead):
-        raise KeyError(bead)
-    graph: Any = nx.DiGraph()
-    for row in moments.needs:
-        graph.add_edges_from((need.what, need.of) for need in row)
-    graph.add_node(moments.done(bead))
-    behind = {moments.bead(moment) for moment in nx.descendants(graph, moments.done(bead))} - {bead}
-    direct = [other for other in links.dependents.get(bead, ()) if links.live(other)]
-    minutes = sum(weight(links.nodes[other].type, links.nodes[other].estimate) for other in behind)
-    return Impact(bead, tuple(sorted(direct)), tuple(sorted(behind)), minutes)

@@ -5,18 +5,19 @@
 3. Texts of beads are data: they are cleaned here, and each renderer escapes them for its format.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
-from ..core.bead import CLOSED, WORKING, BeadType, Dependency, DependencyType, Status
+from ..core.bead import WORKING, BeadType, Dependency, DependencyType, Status
 from ..core.links import Node
 from ..core.transcript import clean
 
 KINDS = ("draft", "ready", "blocked", "working", "review", "escalated", "done", "cancelled")
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """One bead. `kind` is one of KINDS, what colours it."""
 
     id: str
@@ -28,13 +29,17 @@ class Box:
     is_epic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(NamedTuple):
     """`target` waits for `source`."""
 
     source: str
     target: str
     type: DependencyType = DependencyType.BLOCKS
+
+
+_ARROW: Callable[[tuple[str, str, DependencyType]], Arrow] = partial(tuple.__new__, Arrow)
+_BOX: Callable[[tuple[Any, ...]], Box] = partial(tuple.__new__, Box)
+"""What `_make` does, without its look at the length: a whole graph has tens of thousands of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +58,22 @@ class Picture:
         raise KeyError(id_)
 
 
+_BY_STATUS = {
+    **dict.fromkeys(WORKING, "working"),
+    Status.DRAFT: "draft",
+    Status.NEEDS_REVIEW: "review",
+    Status.REVIEWING: "review",
+    Status.ESCALATED: "escalated",
+    Status.DONE: "done",
+    Status.CANCELLED: "cancelled",
+}
+
+
 def kind_of(node: Node, ready: bool) -> str:
     """The word that colours a bead."""
-    by_status = {
-        Status.DRAFT: "draft",
-        Status.NEEDS_REVIEW: "review",
-        Status.REVIEWING: "review",
-        Status.ESCALATED: "escalated",
-        Status.DONE: "done",
-        Status.CANCELLED: "cancelled",
-    }
-    if node.status in by_status:
-        return by_status[node.status]
-    if node.status in WORKING:
-        return "working"
+    kind = _BY_STATUS.get(node.status)
+    if kind is not None:
+        return kind
     if node.type == BeadType.EPIC:
         return "blocked"
     return "ready" if ready else "blocked"
@@ -78,39 +85,48 @@ def picture(
     ready: Collection[str],
     *,
     epic: str | None = None,
-    closed: bool = True,
 ) -> Picture:
     """The picture of the graph, or of what is inside one epic at any depth and what it is connected with inside."""
     by_id = {node.id: node for node in nodes}
-    wanted = {id_ for id_, node in by_id.items() if closed or node.status not in CLOSED}
-    if epic is not None:
-        wanted &= _inside(epic, by_id)
+    wanted = set(by_id) if epic is None else _inside(epic, by_id) & by_id.keys()
+    words = {status: status.value for status in Status}
+    shown = by_id if len(wanted) == len(by_id) else wanted
     boxes = tuple(
-        Box(
-            id_,
-            " ".join(clean(by_id[id_].title).split()),
-            kind_of(by_id[id_], id_ in ready),
-            by_id[id_].status.value,
-            by_id[id_].epic if by_id[id_].epic in wanted else None,
-            by_id[id_].assignee,
-            by_id[id_].type == BeadType.EPIC,
+        map(
+            _BOX,
+            [
+                (
+                    node.id,
+                    _title(node.title),
+                    kind_of(node, node.id in ready),
+                    words[node.status],
+                    node.epic if node.epic in shown else None,
+                    node.assignee,
+                    node.type == BeadType.EPIC,
+                )
+                for node in map(by_id.__getitem__, sorted(wanted))
+            ],
         )
-        for id_ in sorted(wanted)
     )
     members: dict[str, list[str]] = {}
     for box in boxes:
         if box.epic is not None:
             members.setdefault(box.epic, []).append(box.id)
-    arrows = sorted(
-        {
-            Arrow(d.needs, d.bead, d.type)
-            for d in dependencies
-            if d.type is not DependencyType.PARENT_CHILD and d.bead in wanted and d.needs in wanted
-        },
-        key=lambda arrow: (arrow.source, arrow.target, arrow.type.value),
-    )
+    arrows = [
+        (needs, bead, type_)
+        for bead, needs, type_ in dependencies
+        if type_ is not DependencyType.PARENT_CHILD and bead in shown and needs in shown
+    ]
+    arrows.sort()
     groups = tuple((id_, tuple(sorted(found))) for id_, found in sorted(members.items()))
-    return Picture(boxes, groups, tuple(arrows))
+    # the same ones stand together now, and comparing two costs less than a hash of each
+    once = [arrow for arrow, last in zip(arrows, [None, *arrows], strict=False) if arrow != last]
+    return Picture(boxes, groups, tuple(map(_ARROW, once)))
+
+
+def _title(text: str) -> str:
+    """On one line and harmless; most titles are, and cleaning costs."""
+    return " ".join((text if text.isprintable() and text.isascii() else clean(text)).split())
 
 
 def _inside(epic: str, nodes: dict[str, Node]) -> set[str]:

@@ -7,7 +7,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from functools import cache
 
 from ..core.bead import DependencyType
 from .colours import COLOURS
@@ -104,6 +104,19 @@ def places(picture: Picture) -> Places:
     return Places(boxes, tuple(bands), max(width, 560.0), y + MARGIN)
 
 
+@cache
+def _px(pixels: float) -> str:
+    """A number as the picture writes it: most occur many times, and writing one costs."""
+    return f"{pixels:g}"
+
+
+def escape(text: str) -> str:
+    """Text for inside an element."""
+    if "&" in text or "<" in text or ">" in text:
+        return text.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;")
+    return text
+
+
 def _lines(text: str) -> Sequence[str]:
     """The title in at most two lines, broken at spaces where there are any."""
     if len(text) <= LINE:
@@ -114,24 +127,24 @@ def _lines(text: str) -> Sequence[str]:
     return [first, rest if len(rest) <= LINE else rest[: LINE - 1].rstrip() + "…"]
 
 
-def _box(box: Box, x: float, y: float) -> list[str]:
-    colour = COLOURS[box.kind]
-    who = f" · {box.assignee}" if box.assignee else ""
-    status = f"{box.status.replace('_', ' ')}{who}"
-    dash = ' stroke-dasharray="5 3"' if box.kind in ("draft", "cancelled") else ""
-    out = [
-        f"<g><title>{escape(f'{box.id}: {box.title} ({status})')}</title>",
-        f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="7" fill="{colour.fill}" '
-        f'stroke="{colour.line}" stroke-width="1.4"{dash}/>',
-        f'<text x="{x + 10:g}" y="{y + 16:g}" class="id">{escape(_short(box.id, 16))}</text>',
-        f'<text x="{x + WIDTH - 10:g}" y="{y + 16:g}" class="status" text-anchor="end">'
-        f"{escape(_short(status, 20))}</text>",
-    ]
-    for step, line in enumerate(_lines(box.title)):
-        out.append(
-            f'<text x="{x + 10:g}" y="{y + 36 + step * 17:g}" class="title" fill="{colour.text}">{escape(line)}</text>'
-        )
-    return [*out, "</g>"]
+def _box(box: Box, x: float, y: float) -> str:
+    """A box as a group with coordinates of its own, so that for every box all is the same but the words."""
+    status = box.status.replace("_", " ")
+    if box.assignee:
+        status += f" · {box.assignee}"
+    first, *rest = _lines(box.title)
+    second = f'<text x="10" y="53" class="title">{escape(rest[0])}</text>' if rest else ""
+    return (
+        f'<g class="{box.kind}" transform="translate({_px(x)},{_px(y)})">'
+        f"<title>{escape(f'{box.id}: {box.title} ({status})')}</title>{_FRAME}"
+        f'<text x="10" y="16" class="id">{escape(_short(box.id, 16))}</text>'
+        f"{_STATUS}{escape(_short(status, 20))}</text>"
+        f'<text x="10" y="36" class="title">{escape(first)}</text>{second}</g>'
+    )
+
+
+_FRAME = f'<rect class="box" width="{WIDTH}" height="{HEIGHT}" rx="7"/>'
+_STATUS = f'<text x="{WIDTH - 10}" y="16" class="status" text-anchor="end">'
 
 
 def _short(text: str, limit: int) -> str:
@@ -140,27 +153,33 @@ def _short(text: str, limit: int) -> str:
 
 def _arrows(picture: Picture, at: Places) -> list[str]:
     by_band = {band.epic: band for band in at.bands}
+    starts = {id_: (x + WIDTH, y + HEIGHT / 2) for id_, (x, y) in at.boxes.items()}
+    ends = {id_: (x - 3, y + HEIGHT / 2) for id_, (x, y) in at.boxes.items()}
+    curves: dict[tuple[float, float], tuple[str, str, str, str]] = {}  # the columns are few, and the arrows many
     out = []
-    for arrow in picture.arrows:
-        start, end = _end(arrow.source, at, by_band, True), _end(arrow.target, at, by_band, False)
+    for source, target, type_ in picture.arrows:
+        start = starts.get(source) or _frame(by_band.get(source), True)
+        end = ends.get(target) or _frame(by_band.get(target), False)
         if start is None or end is None:
             continue
         (x1, y1), (x2, y2) = start, end
-        bend = max(28.0, abs(x2 - x1) / 2) if x2 > x1 else 60.0
-        soft = arrow.type is not DependencyType.BLOCKS
-        style = ' stroke-dasharray="3 4" opacity="0.55"' if soft else ' marker-end="url(#tip)"'
+        curve = curves.get((x1, x2))
+        if curve is None:
+            bend = max(28.0, abs(x2 - x1) / 2) if x2 > x1 else 60.0
+            curve = curves[x1, x2] = _px(x1), _px(x1 + bend), _px(x2 - bend), _px(x2)
+        begins, leaves, arrives, tip = curve
+        style = (
+            ' marker-end="url(#tip)"' if type_ is DependencyType.BLOCKS else ' stroke-dasharray="3 4" opacity="0.55"'
+        )
+        begin, end_y = _px(y1), _px(y2)
         out.append(
-            f'<path d="M{x1:g},{y1:g} C{x1 + bend:g},{y1:g} {x2 - bend:g},{y2:g} {x2:g},{y2:g}" class="arrow"{style}/>'
+            f'<path d="M{begins},{begin} C{leaves},{begin} {arrives},{end_y} {tip},{end_y}" class="arrow"{style}/>'
         )
     return out
 
 
-def _end(id_: str, at: Places, bands: dict[str, Band], leaves: bool) -> tuple[float, float] | None:
-    """Where an arrow leaves or reaches a box or an epic's frame; None: an epic whose beads are in other bands."""
-    if id_ in at.boxes:
-        x, y = at.boxes[id_]
-        return (x + WIDTH if leaves else x - 3), y + HEIGHT / 2
-    band = bands.get(id_)
+def _frame(band: Band | None, leaves: bool) -> tuple[float, float] | None:
+    """Where an arrow leaves or reaches an epic's frame; None: an epic whose beads are in other bands."""
     if band is None:
         return None
     return (band.right if leaves else band.left - 3), band.top + band.height / 2
@@ -192,18 +211,23 @@ def _legend(picture: Picture, y: float) -> list[str]:
 STYLE = (
     "text{font-family:system-ui,-apple-system,'Segoe UI',sans-serif}.id,.status,.epic{fill:#1f2328}"
     ".id{font:600 11px ui-monospace,SFMono-Regular,Menlo,monospace}.title{font-size:13px}.status{font-size:11px}"
-    ".epic{font-size:13px;font-weight:600}.arrow{fill:none;stroke:#6e7781;stroke-width:1.4}"
+    ".epic{font-size:13px;font-weight:600}.arrow{fill:none;stroke:#6e7781;stroke-width:1.4;marker-end:url(#tip)}"
+    ".soft{stroke-dasharray:3 4;opacity:.55;marker-end:none}.box{stroke-width:1.4}"
+    ".draft .box,.cancelled .box{stroke-dasharray:5 3}"
+) + "".join(
+    f".{kind} .box{{fill:{colour.fill};stroke:{colour.line}}}.{kind} .title{{fill:{colour.text}}}"
+    for kind, colour in COLOURS.items()
 )
 
 
-def render(picture: Picture) -> str:
-    """The picture as one SVG document."""
+def render(picture: Picture, note: str = "") -> str:
+    """The picture as one SVG document; `note` stands below it."""
     at = places(picture)
     by_id = {box.id: box for box in picture.boxes}
-    height = at.height + 24
+    height = at.height + (48 if note else 24)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{at.width:g}" height="{height:g}" '
-        f'viewBox="0 0 {at.width:g} {height:g}" role="img" aria-label={quoteattr(f"{len(by_id)} beads")}>',
+        f'viewBox="0 0 {at.width:g} {height:g}" role="img" aria-label="{len(by_id)} beads">',
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path d="M0,0 L8,4 L0,8 z" fill="#6e7781"/></marker></defs>',
@@ -214,5 +238,6 @@ def render(picture: Picture) -> str:
             out += _band(band, by_id[band.epic])
     out += _arrows(picture, at)
     for id_, (x, y) in sorted(at.boxes.items()):
-        out += _box(by_id[id_], x, y)
-    return "\n".join([*out, *_legend(picture, at.height + 4), "</svg>"]) + "\n"
+        out.append(_box(by_id[id_], x, y))
+    below = [f'<text x="{MARGIN}" y="{at.height + 28:g}" class="status">{escape(note)}</text>'] if note else []
+    return "\n".join([*out, *_legend(picture, at.height + 4), *below, "</svg>"]) + "\n"

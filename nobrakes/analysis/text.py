@@ -39,8 +39,9 @@ def render(picture: Picture) -> str:
         who = f"  [{box.assignee}]" if box.assignee else ""
         waits = f"  <- {', '.join(needs[box.id])}" if box.id in needs else ""
         out.append(f"{'  ' * depth}{SIGNS[box.kind]} {box.id:<{width}}  {title}{who}{waits}")
-        for member in sorted(members.get(box.id, ()), key=lambda m: (layer[m], m)):
-            draw(by_id[member], depth + 1)
+        if box.id in members:
+            for member in sorted(members[box.id], key=lambda m: (layer[m], m)):
+                draw(by_id[member], depth + 1)
 
     for box in sorted(picture.boxes, key=lambda b: (layer[b.id], b.id)):
         if box.epic is None:

@@ -1,25 +1,39 @@
-"""What an agent may say about its own bead: the help, the errors and the rarer spellings of `nobrakes agent …`.
+"""What an agent may do at its door: the command line of operations.agentops, `nobrakes agent …`.
 
 cli.hot answers the usual spellings faster. Texts are an argument, or stdin for '-'.
 """
 
-from typing import Annotated
-
-import typer
+from typing import Annotated, Any
 
 from ..core.errors import UsageError
-from . import door
 from .opened import text_or_stdin
-from .output import Output, said
-from .screen import paragraph
-from .text import one_line
+from .options import argument, option
+from .output import Output
+from .text import lines
 
-Text = Annotated[str, typer.Argument(help="The text; '-' reads it from stdin.")]
+Text = Annotated[str, argument(help="The text; '-' reads it from stdin.")]
 
 
-def _say(verb: str, text: str) -> Output:
-    door.say(verb, text_or_stdin(text, "text"))
-    return said({"written": True}, "written down")
+def _do(operation: str, **arguments: Any) -> Output:
+    from ..operations import agentops
+
+    reply = agentops.perform(operation, arguments)
+    return Output(reply.data, lambda screen: "\n".join(lines(reply.text)))
+
+
+def bead() -> Output:
+    """Your bead: description, acceptance criteria, notes, what people answered, the plan that was approved."""
+    return _do("bead")
+
+
+def attempts() -> Output:
+    """What earlier attempts on your bead left, newest first; quoted, since agents wrote it."""
+    return _do("attempts")
+
+
+def whats_next() -> Output:
+    """What to do next, by the facts: plan, questions, claimed steps, commits. No model is asked."""
+    return _do("whats-next")
 
 
 def log(text: Text) -> Output:
@@ -27,62 +41,78 @@ def log(text: Text) -> Output:
 
     Example: nobrakes agent log "The parser is done; the writer still lacks CRLF"
     """
-    return _say("log", text)
+    return _do("log", text=text_or_stdin(text, "text"))
 
 
-def progress(text: Text) -> Output:
-    """Say how far you are. The person sees it on the board."""
-    return _say("progress", text)
+def progress(
+    text: Text,
+    step: Annotated[int | None, option("--step", min=0, help="The step that you finished and committed.")] = None,
+    of: Annotated[int | None, option("--of", min=1, help="How many steps there are.")] = None,
+) -> Output:
+    """Say how far you are. The person sees it beside the commits that you made.
+
+    Example: nobrakes agent progress --step 2 --of 5 "The header is parsed"
+    """
+    return _do("progress", text=text_or_stdin(text, "text"), step=step, of=of)
 
 
 def notify(text: Text) -> Output:
     """Tell the person something, without waiting for an answer."""
-    return _say("notify", text)
+    return _do("notify", text=text_or_stdin(text, "text"))
+
+
+Wait = Annotated[float, option("--wait", min=0, help="Seconds to wait for the person, at most 300.")]
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="The question; '-' reads it from stdin.")],
-    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for the answer.")] = 0,
+    question: Annotated[str, argument(help="The question; '-' reads it from stdin.")],
+    wait: Wait = 0,
 ) -> Output:
     """Ask the person a question. The same question is asked once; its answer comes with the next attempt.
 
     Example: nobrakes agent ask --wait 120 "Is UTC right for the report?"
     """
-    number, answer = door.ask(text_or_stdin(question, "question"), wait)
-    text = door.no_answer(number) if answer is None else paragraph(answer, "")
-    return said({"escalation": number, "answer": answer}, text)
+    return _do("ask", question=text_or_stdin(question, "question"), wait=float(wait))
+
+
+def request_review(
+    plan: Annotated[str, argument(help="The plan; '-' reads it from stdin.")],
+    wait: Wait = 0,
+) -> Output:
+    """Have your plan approved before you begin, where the bead asks for it (label `plan-review`).
+
+    Then end as blocked: the next attempt begins with the plan, when it was approved.
+    """
+    return _do("request-review", plan=text_or_stdin(plan, "plan"), wait=float(wait))
 
 
 def escalate(
-    suggestion: Annotated[str, typer.Argument(help="What should be done, in one line; '-' reads stdin.")],
-    detail: Annotated[str, typer.Option("--detail", help="More about it; '-' reads stdin.")] = "",
+    suggestion: Annotated[str, argument(help="What should be done, in one line; '-' reads stdin.")],
+    detail: Annotated[str, option("--detail", help="More about it; '-' reads stdin.")] = "",
 ) -> Output:
     """Suggest work that is outside your bead. You go on with your own; a person decides about it."""
     detail = text_or_stdin(detail, "detail") if detail else ""
-    number = door.escalate(text_or_stdin(suggestion, "suggestion"), detail)
-    return said({"escalation": number}, f"filed as escalation {number}; go on with your bead")
+    return _do("escalate", suggestion=text_or_stdin(suggestion, "suggestion"), detail=detail)
 
 
 def answer(
-    number: Annotated[int | None, typer.Argument(metavar="N", help="The question's number; the last one.")] = None,
+    number: Annotated[int | None, argument(metavar="N", help="The question's number; the last one.")] = None,
 ) -> Output:
-    """Read the answer to a question of yours."""
-    found, text = door.answer(number)
-    shown = door.no_answer(found) if text is None else paragraph(text, "")
-    return said({"escalation": found, "answer": text}, shown)
+    """Read the answer to a question of yours, or what was decided about your plan."""
+    return _do("answer", number=number)
 
 
 def done(
-    ended: Annotated[str | None, typer.Argument(metavar="OUTCOME", help="As --outcome.")] = None,
+    ended: Annotated[str | None, argument(metavar="OUTCOME", help="As --outcome.")] = None,
     outcome: Annotated[
         str | None,
-        typer.Option("--outcome", help="completed (unless told), gave_up_context, gave_up_tests, failed or blocked."),
+        option("--outcome", help="completed (unless told), gave_up_context, gave_up_tests, failed or blocked."),
     ] = None,
-    summary: Annotated[str, typer.Option("--summary", help="What you did; '-' reads stdin.")] = "",
-    blockers: Annotated[str, typer.Option("--blockers", help="What stopped you.")] = "",
-    learnings: Annotated[str, typer.Option("--learnings", help="What the next one should know.")] = "",
+    summary: Annotated[str, option("--summary", help="What you did; '-' reads stdin.")] = "",
+    blockers: Annotated[str, option("--blockers", help="What stopped you.")] = "",
+    learnings: Annotated[str, option("--learnings", help="What the next one should know.")] = "",
     discard_branch: Annotated[
-        bool, typer.Option("--discard-branch/--keep-branch", help="Whether the next attempt starts without it.")
+        bool, option("--discard-branch/--keep-branch", help="Whether the next attempt starts without it.")
     ] = False,
 ) -> Output:
     """Hand in: how it ended, and what the next one should know. Commit first; then end your session.
@@ -93,9 +123,11 @@ def done(
     """
     if ended is not None and outcome is not None and ended != outcome:
         raise UsageError("two outcomes were given", "Name one.")
-    word = (ended or outcome or "completed").lower()
-    if word not in door.OUTCOMES:
-        raise UsageError(f"'{one_line(word)[:40]}' is not an outcome", f"Use one of: {', '.join(door.OUTCOMES)}.")
-    summary = text_or_stdin("-", "summary") if summary == "-" else summary
-    door.done(door.OUTCOMES[word], summary, blockers, learnings, not discard_branch)
-    return said({"outcome": door.OUTCOMES[word]}, "handed in: now end your session")
+    return _do(
+        "done",
+        outcome=(ended or outcome or "completed").lower(),
+        summary=text_or_stdin("-", "summary") if summary == "-" else summary,
+        blockers=blockers,
+        learnings=learnings,
+        discard_branch=discard_branch,
+    )

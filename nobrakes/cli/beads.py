@@ -3,27 +3,24 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import typer
-
 from ..core.errors import UsageError
 from .opened import BeadId, actor, known, opened, text_or_stdin
+from .options import argument, option
 from .output import Output, plain, said
 from .text import one_line
 
-Reason = Annotated[str, typer.Option("--reason", "-m", help="Why, for whoever reads it later.")]
-Title = Annotated[str, typer.Argument(help="One line: what is to be done.")]
-Description = Annotated[str | None, typer.Option("--description", "-d", help="The whole story; '-' reads stdin.")]
-Acceptance = Annotated[list[str] | None, typer.Option("--accept", help="When it is done; may be given again.")]
-Priority = Annotated[int | None, typer.Option("--priority", "-p", help="0 (first) to 4 (last); 2 unless told.")]
-Type = Annotated[
-    str | None, typer.Option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor or epic.")
-]
-Labels = Annotated[list[str] | None, typer.Option("--label", "-l", help="A label; may be given again.")]
-Epic = Annotated[str | None, typer.Option("--epic", help="The epic that it belongs to; '' for none.")]
-Estimate = Annotated[int | None, typer.Option("--estimate", help="Minutes.")]
-Touches = Annotated[list[str] | None, typer.Option("--touches", help="A glob of files that it will change.")]
-Tests = Annotated[bool | None, typer.Option("--tests/--no-tests", help="Whether a Test Writer works first; yes.")]
-Notes = Annotated[str | None, typer.Option("--notes", help="Remarks for whoever works on it.")]
+Reason = Annotated[str, option("--reason", "-m", help="Why, for whoever reads it later.")]
+Title = Annotated[str, argument(help="One line: what is to be done.")]
+Description = Annotated[str | None, option("--description", "-d", help="The whole story; '-' reads stdin.")]
+Acceptance = Annotated[list[str] | None, option("--accept", help="When it is done; may be given again.")]
+Priority = Annotated[int | None, option("--priority", "-p", help="0 (first) to 4 (last); 2 unless told.")]
+Type = Annotated[str | None, option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor or epic.")]
+Labels = Annotated[list[str] | None, option("--label", "-l", help="A label; may be given again.")]
+Epic = Annotated[str | None, option("--epic", help="The epic that it belongs to; '' for none.")]
+Estimate = Annotated[int | None, option("--estimate", help="Minutes.")]
+Touches = Annotated[list[str] | None, option("--touches", help="A glob of files that it will change.")]
+Tests = Annotated[bool | None, option("--tests/--no-tests", help="Whether a Test Writer works first; yes.")]
+Notes = Annotated[str | None, option("--notes", help="Remarks for whoever works on it.")]
 FieldOf = dict[str, Any]
 
 
@@ -56,12 +53,10 @@ def add(
     needs_tests: Tests = None,
     touches: Touches = None,
     notes: Notes = None,
-    needs: Annotated[
-        list[str] | None, typer.Option("--needs", "-n", help="A bead to wait for; may be repeated.")
-    ] = None,
-    id: Annotated[str | None, typer.Option("--id", help="Its id; given out unless told.")] = None,
-    draft: Annotated[bool, typer.Option("--draft", help="Wait for `nobrakes commit-strategy`.")] = False,
-    scaffolding: Annotated[bool, typer.Option("--scaffolding", help="Sets the project up; needs no tests.")] = False,
+    needs: Annotated[list[str] | None, option("--needs", "-n", help="A bead to wait for; may be repeated.")] = None,
+    id: Annotated[str | None, option("--id", help="Its id; given out unless told.")] = None,
+    draft: Annotated[bool, option("--draft", help="Wait for `nobrakes commit-strategy`.")] = False,
+    scaffolding: Annotated[bool, option("--scaffolding", help="Sets the project up; needs no tests.")] = False,
 ) -> Output:
     """Add a bead. It is live at once, unless --draft.
 
@@ -93,7 +88,7 @@ def add(
 
 def edit(
     bead: BeadId,
-    title: Annotated[str | None, typer.Option("--title", help="The new title.")] = None,
+    title: Annotated[str | None, option("--title", help="The new title.")] = None,
     type: Type = None,
     description: Description = None,
     acceptance: Acceptance = None,
@@ -146,7 +141,7 @@ def release(bead: BeadId) -> Output:
 
 def defer(
     bead: BeadId,
-    until: Annotated[str, typer.Argument(help="90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
+    until: Annotated[str, argument(help="90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
 ) -> Output:
     """Leave a bead alone until a time.
 
@@ -185,8 +180,8 @@ def reopen(bead: BeadId, reason: Reason = "") -> Output:
     return _decided(bead, beads.reopen, "is open again", reason=reason)
 
 
-Kind = Annotated[str, typer.Option("--type", "-t", help="blocks, parent-child, discovered-from or related.")]
-Needs = Annotated[str, typer.Argument(metavar="NEEDS", help="The bead that it waits for.")]
+Kind = Annotated[str, option("--type", "-t", help="blocks, parent-child, discovered-from or related.")]
+Needs = Annotated[str, argument(metavar="NEEDS", help="The bead that it waits for.")]
 
 
 def _dependency(bead: str, needs: str, kind: str) -> Any:

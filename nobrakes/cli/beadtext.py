@@ -35,7 +35,12 @@ def ready_text(beads: "list[Values]", screen: Screen) -> str:
 
 def where(bead: "Values") -> str:
     """The status, and whether somebody holds it."""
-    return f"{bead['status']} (held)" if bead["held"] is not None else str(bead["status"])
+    return place(bead["status"], bead["held"])
+
+
+def place(status: str, held: "str | None") -> str:
+    """The same of a status and what the bead is held for."""
+    return f"{status} (held)" if held is not None else status
 
 
 def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | None]") -> str:
@@ -50,7 +55,8 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
 
         out.append(f"  left alone until {spoken(bead['defer_until'])}")
     if bead["merged_commit"]:
-        out.append(f"  merged as {bead['merged_commit'][:12]}")
+        word = "merged" if bead["status"] == "done" else "opened again after it was merged"
+        out.append(f"  {word} as {bead['merged_commit'][:12]}")
     for name in ("description", "notes"):
         if bead[name]:
             out += ["", f"{name}:", paragraph(bead[name])]

@@ -1,19 +1,21 @@
 """Seeing where things are: list, show, ready."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import UsageError
 from . import beadtext
 from .opened import BeadId, known, opened
+from .options import argument, option
 from .output import Output, plain
 from .screen import Screen, table
 from .text import one_line
 
+if TYPE_CHECKING:
+    from ..ports import Store
+
 LINES = 200
-Label = Annotated[list[str] | None, typer.Option("--label", "-l", help="Only with this label; may be repeated.")]
-Epic = Annotated[str | None, typer.Option("--epic", help="Only what belongs to this epic.")]
+Label = Annotated[list[str] | None, option("--label", "-l", help="Only with this label; may be repeated.")]
+Epic = Annotated[str | None, option("--epic", help="Only what belongs to this epic.")]
 
 
 def _statuses(words: list[str] | None) -> tuple[Any, ...]:
@@ -27,11 +29,11 @@ def _statuses(words: list[str] | None) -> tuple[Any, ...]:
 
 
 def list_beads(
-    status: Annotated[list[str] | None, typer.Option("--status", "-s", help="Only in this status; repeatable.")] = None,
+    status: Annotated[list[str] | None, option("--status", "-s", help="Only in this status; repeatable.")] = None,
     label: Label = None,
     epic: Epic = None,
-    all: Annotated[bool, typer.Option("--all", help="Every line; without it a long list is cut.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text; never cut.")] = False,
+    all: Annotated[bool, option("--all", help="Every line; without it a long list is cut.")] = False,
+    as_json: Annotated[bool, option("--json", help="Print JSON instead of text; never cut.")] = False,
 ) -> Output:
     """List beads, first by priority, then by id.
 
@@ -43,19 +45,29 @@ def list_beads(
             known(app.store, epic)
         fitting = app.store.places(statuses, epic)
         shown = _first(fitting, len(fitting) if all or as_json or label else LINES)
-        whole = {bead.id: bead for bead in (app.store.beads(ids=shown) if shown else ())}
-    beads = [whole[id_] for id_ in shown if set(label or ()) <= set(whole[id_].labels)]
+        beads = _read(app.store, shown, lines_only=all and not (as_json or label))
+    if label:
+        beads = [bead for bead in beads if set(label) <= set(bead.labels)]
 
     def text(screen: Screen) -> str:
         rows = [
-            (b.id, f"P{b.priority}", b.type.value, beadtext.where(plain(b)), b.assignee or "", b.title) for b in beads
+            (b.id, f"P{b.priority}", str(b.type), beadtext.place(b.status.value, b.held), b.assignee or "", b.title)
+            for b in beads
         ]
         out = table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
         if len(shown) < len(fitting):
             out += f"\n{len(shown)} of {len(fitting)} beads; --all shows the rest"
         return out
 
-    return Output(plain(beads), text)
+    return Output(beads, text)
+
+
+def _read(store: "Store", ids: list[str], lines_only: bool) -> list[Any]:
+    """These beads in this order; of a whole graph for its lines, what a line tells."""
+    if not ids:
+        return []
+    found = {bead.id: bead for bead in (store.nodes() if lines_only else store.beads(ids=ids))}
+    return [found[id_] for id_ in ids]
 
 
 def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
@@ -84,9 +96,9 @@ def show(bead: BeadId) -> Output:
 
 
 def ready(
-    beads: Annotated[list[str] | None, typer.Argument(metavar="BEAD", help="Only these, with --explain.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say for each bead why it is ready or not.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
+    beads: Annotated[list[str] | None, argument(metavar="BEAD", help="Only these, with --explain.")] = None,
+    explain: Annotated[bool, option("--explain", help="Say for each bead why it is ready or not.")] = False,
+    limit: Annotated[int, option("--limit", "-n", min=1, help="At most so many.")] = 20,
 ) -> Output:
     """What can be worked on now, in the order in which it will be taken.
 
@@ -101,7 +113,7 @@ def ready(
             known(app.store, bead)
         if explain:
             explained = readiness.explain(app.store, tuple(beads or ()))
-            return Output(plain(explained), lambda screen: _explained(explained, screen))
+            return Output(explained, lambda screen: _explained(explained, screen))
         found = readiness.ready(app.store, limit)
 
     data = plain(found)
@@ -109,5 +121,5 @@ def ready(
 
 
 def _explained(explained: Any, screen: Screen) -> str:
-    rows = [(e.bead, "ready" if e.ready else "waits", "; ".join(map(str, e.reasons))) for e in explained]
+    rows = [(e.bead, "ready" if e.ready else "waits", "; ".join(e.reasons)) for e in explained]
     return table(("BEAD", "", "WHY"), rows, screen) or "no bead"

@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-import typer
-
 from ..core.errors import UsageError
 from .opened import actor, opened
+from .options import argument
 from .output import Output, plain, said
 from .text import one_line
 
@@ -38,7 +37,7 @@ def stop() -> Output:
 
 
 def set_limits(
-    limits: Annotated[list[str] | None, typer.Argument(metavar="LIMIT=VALUE", help="What to change.")] = None,
+    limits: Annotated[list[str] | None, argument(metavar="LIMIT=VALUE", help="What to change.")] = None,
 ) -> Output:
     """Change limits while it runs, until they are changed again. Alone: show them.
 
@@ -56,7 +55,7 @@ def set_limits(
         changes[name.strip()] = value.strip()
     with opened() as app:
         changed = control.set_limits(app.store, changes, actor=actor(), places=app.places)
-        values = {**app.config.limits.model_dump(), **changed}
+        values = {**plain(app.config.limits), **changed}
 
     def line(name: str) -> str:
         return f"{name} = {values[name]}" + ("   (changed while it runs)" if name in changed else "")

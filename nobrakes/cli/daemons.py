@@ -2,12 +2,11 @@
 
 from typing import Annotated
 
-import typer
-
 from .opened import opened
+from .options import option
 from .output import Output, said
 
-Wait = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for it.")]
+Wait = Annotated[float, option("--wait", min=0, help="Seconds to wait for it.")]
 
 
 def start(wait: Wait = 20.0) -> Output:

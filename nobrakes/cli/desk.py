@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..core.bead import Status
 from ..core.errors import UsageError
 from .opened import actor, opened, text_or_stdin
+from .options import argument, option
 from .output import Output, dumps, plain, said
 from .screen import Screen, paragraph, table
 from .text import age, count, one_line
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from ..ports import Store
 
 LEFT = ("summary", "blockers", "learnings")
-Number = Annotated[int, typer.Argument(metavar="N", help="The escalation's number.")]
+Number = Annotated[int, argument(metavar="N", help="The escalation's number.")]
 
 
-def escalations(all: Annotated[bool, typer.Option("--all", help="The resolved ones too.")] = False) -> Output:
+def escalations(all: Annotated[bool, option("--all", help="The resolved ones too.")] = False) -> Output:
     """What waits for a decision; first that for which most beads wait."""
     from ..operations import desk
 
@@ -64,6 +63,12 @@ def escalation(number: Number) -> Output:
             out += ["", "answer:", paragraph(found.answer)]
         if found.resolved_at is not None:
             out += ["", f"resolved: {one_line(found.resolution)}"]
+        elif found.type.value == "plan_review":
+            out += ["", f"Approve it: nobrakes resolve {found.id} --approve"]
+            out += [f'Have it changed: nobrakes answer {found.id} "…"']
+        elif found.type.value == "checks_changed":
+            out += ["", f"Accept the change, for this commit only: nobrakes resolve {found.id} --approve"]
+            out += [f'Send the work back: nobrakes resolve {found.id} --retry --note "…"']
         elif found.type.value == "question":
             out += ["", f'Answer it: nobrakes answer {found.id} "…"']
         else:
@@ -91,7 +96,7 @@ def _evidence(value: object) -> list[str]:
     return out
 
 
-def answer(number: Number, text: Annotated[str, typer.Argument(help="The answer; '-' reads it from stdin.")]) -> Output:
+def answer(number: Number, text: Annotated[str, argument(help="The answer; '-' reads it from stdin.")]) -> Output:
     """Answer a question. Its bead goes on, and the answer is in the next prompt.
 
     Example: nobrakes answer 4 "Use UTC everywhere"
@@ -116,22 +121,27 @@ def _then(store: "Store", decided: "Escalation") -> str:
 
 def resolve(
     number: Number,
-    retry: Annotated[bool, typer.Option("--retry", help="Let an agent try again, with a clean count.")] = False,
-    cancel: Annotated[bool, typer.Option("--cancel", help="Give the bead up.")] = False,
-    done: Annotated[bool, typer.Option("--done", help="The bead was done by hand.")] = False,
-    dismiss: Annotated[bool, typer.Option("--dismiss", help="Nothing is to be done about it.")] = False,
-    note: Annotated[str, typer.Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
+    approve: Annotated[
+        bool, option("--approve", help="The agent's plan, or the change of the checks, is good.")
+    ] = False,
+    retry: Annotated[bool, option("--retry", help="Let an agent try again, with a clean count.")] = False,
+    cancel: Annotated[bool, option("--cancel", help="Give the bead up.")] = False,
+    done: Annotated[bool, option("--done", help="The bead was done by hand.")] = False,
+    dismiss: Annotated[bool, option("--dismiss", help="Nothing is to be done about it.")] = False,
+    note: Annotated[str, option("--note", "-m", help="Why; the next attempt reads it.")] = "",
 ) -> Output:
-    """Decide an escalation, in one of four ways.
+    """Decide an escalation, in one way.
 
     Example: nobrakes resolve 4 --retry --note "The fixture was wrong, it is mended"
     """
     from ..operations import desk
 
-    given = {"retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
+    given = {"approve": approve, "retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
     chosen = [word for word, wanted in given.items() if wanted]
     if len(chosen) != 1:
-        raise UsageError("say how to resolve it, in one way", "Use one of --retry, --cancel, --done, --dismiss.")
+        raise UsageError(
+            "say how to resolve it, in one way", "Use one of --approve, --retry, --cancel, --done, --dismiss."
+        )
     with opened() as app:
         found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), places=app.places)
         then = _then(app.store, found)

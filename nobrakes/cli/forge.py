@@ -3,9 +3,8 @@
 import os
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from .opened import opened
+from .options import option
 from .output import Output, plain, said
 from .screen import Screen
 from .text import one_line
@@ -14,11 +13,11 @@ if TYPE_CHECKING:
     from ..operations.setup import InitReport
 
 Kind = Literal["test", "lint", "types", "build"]
-Check = Annotated[str | None, typer.Option(help="The command; detected from the project unless given.")]
+Check = Annotated[str | None, option(help="The command; detected from the project unless given.")]
 
 
 def init(
-    main: Annotated[str | None, typer.Option("--main", help="The branch that work is merged into.")] = None,
+    main: Annotated[str | None, option("--main", help="The branch that work is merged into.")] = None,
     test: Check = None,
     lint: Check = None,
     types: Check = None,
@@ -28,7 +27,7 @@ def init(
 
     Example: nobrakes init --test "pytest -q" --lint "ruff check ."
     """
-    from ..config import CheckSettings
+    from ..checksettings import CheckSettings
     from ..operations import setup
 
     given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
@@ -62,14 +61,16 @@ def _set_up(report: "InitReport", screen: Screen) -> str:
 
 
 def config(
-    check: Annotated[bool, typer.Option("--check", help="Only say whether the file is right.")] = False,
+    check: Annotated[bool, option("--check", help="Only say whether the file is right.")] = False,
 ) -> Output:
     """Show every setting in force, those of .nobrakes/config.toml and the defaults."""
     with opened() as app:
         settings, path = app.config, app.places.config
+        if check:
+            app.check_agents()
     if check:
         return said({"path": path, "valid": True}, f"{os.path.relpath(path)} is right")
-    values = settings.model_dump(mode="json")
+    values = plain(settings)
     return said(values, "\n".join(_toml(values)))
 
 

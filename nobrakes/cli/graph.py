@@ -1,12 +1,12 @@
 """`graph`: what waits for what, as text, Mermaid, dot or a picture."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ..core.errors import NobrakesError, UsageError
 from .opened import known, opened
+from .options import option
 from .output import Output, said
 from .text import one_line
 
@@ -14,11 +14,11 @@ FORMATS = ("text", "mermaid", "dot", "svg")
 
 
 def graph(
-    format: Annotated[str, typer.Option("--format", "-f", help="text, mermaid, dot or svg.")] = "text",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file.")] = None,
-    epic: Annotated[str | None, typer.Option("--epic", help="Only what belongs to this epic.")] = None,
+    format: Annotated[str, option("--format", "-f", help="text, mermaid, dot or svg.")] = "text",
+    output: Annotated[Path | None, option("--output", "-o", help="Write it to this file.")] = None,
+    epic: Annotated[str | None, option("--epic", help="Only what belongs to this epic.")] = None,
 ) -> Output:
-    """Draw what waits for what.
+    """Draw what waits for what. A drawing (svg) shows at most 500 beads, from those at work and ready on.
 
     Example: nobrakes graph --format svg -o graph.svg
     """
@@ -30,10 +30,14 @@ def graph(
         if epic is not None:
             known(app.store, epic)
         drawn = drawing.graph(app.store, format=format, epic=epic)
+    data = {"format": format, "beads": drawn.beads, "shown": drawn.shown}
     if output is None:
-        return said({"format": format, "graph": drawn}, drawn)
+        if drawn.note:
+            sys.stderr.write(f"note: {drawn.note}\n")
+        return said({**data, "graph": drawn.text}, drawn.text)
     try:
-        output.write_text(drawn + ("" if drawn.endswith("\n") else "\n"), encoding="utf-8")
+        output.write_text(drawn.text + ("" if drawn.text.endswith("\n") else "\n"), encoding="utf-8")
     except OSError as error:
         raise NobrakesError(f"{output} cannot be written: {error.strerror}", "Name a file that can be.") from None
-    return said({"format": format, "path": str(output)}, f"written to {output}")
+    note = f"\n{drawn.note}" if drawn.note else ""
+    return said({**data, "path": str(output)}, f"written to {output}{note}")

@@ -5,71 +5,52 @@
 """
 
 import inspect
-import os
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from .calling import Result, call, function_of
 from .light import LightCommand, LightGroup, lighten
-from .output import Output
+from .options import Argument, Option
 from .table import COMMANDS, GROUPS, JOURNEYS, Entry
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
-class Result(NamedTuple):
-    """What a called command gave back, and how it is to be shown."""
-
-    entry: Entry
-    output: Output
-    as_json: bool
-
-
-def _refuse_agents(entry: Entry) -> None:
-    """An agent speaks through `nobrakes agent …`; everything else that changes something is for people."""
-    if entry.changes and os.environ.get("NOBRAKES_TOKEN"):
-        from ..core.errors import NotAllowed
-
-        raise NotAllowed(
-            f"an agent may not use `nobrakes {entry.words}`",
-            "Say what you need with `nobrakes agent escalate`, or ask with `nobrakes agent ask`.",
-        )
-
-
-def function_of(entry: Entry) -> Callable[..., Output]:
-    """Import the command's function."""
-    module, name = entry.target.split(":")
-    function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{module}"), name)
-    return function
-
-
 def _shown(entry: Entry) -> Callable[..., Result]:
     """The command's function with `--json`, refusing agents where it must."""
     function = function_of(entry)
     signature = inspect.signature(function, eval_str=True)
-    own = "as_json" in signature.parameters  # a command that streams wants to know
+    own = "as_json" in signature.parameters
 
-    def call(**arguments: Any) -> Result:
-        _refuse_agents(entry)
-        as_json = bool(arguments.get("as_json") if own else arguments.pop("as_json"))
-        return Result(entry, function(**arguments), as_json)
+    def called(**arguments: Any) -> Result:
+        return call(entry, function, arguments, bool(arguments.pop("as_json")))
 
-    parameters = list(signature.parameters.values())
+    parameters = [p.replace(annotation=_for_typer(p.annotation)) for p in signature.parameters.values()]
     if not own:
         parameters.append(
             inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
         )
-    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+    called.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters], return_annotation=Result
     )
-    call.__annotations__ = {p.name: p.annotation for p in parameters}
-    call.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("Example:", "\b\nExample:")  # \b: not re-wrapped
-    call.__name__ = function.__name__
-    return call
+    called.__annotations__ = {p.name: p.annotation for p in parameters}
+    called.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("Example:", "\b\nExample:")  # \b: not re-wrapped
+    called.__name__ = function.__name__
+    return called
+
+
+def _for_typer(annotation: Any) -> Any:
+    """The annotation of a parameter with typer's own mark in the place of ours."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, made = get_args(annotation)
+    if isinstance(made, Option):
+        return Annotated[kind, typer.Option(*made.names, **made.settings)]
+    return Annotated[kind, typer.Argument(**made.settings)] if isinstance(made, Argument) else annotation
 
 
 def load(entry: Entry) -> TyperCommand:

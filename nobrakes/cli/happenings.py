@@ -41,8 +41,12 @@ STYLES: Mapping[Kind, str] = {
     Kind.TEST_WRITER_STOPPED: "yellow",
     Kind.ESCALATED: "red",
     Kind.REVERTED: "red",
+    Kind.GATE_CLOSED: "yellow",
+    Kind.CAP_REACHED: "red",
+    Kind.MAIN_FROZEN: "red",
+    Kind.MAIN_UNFROZEN: "green",
 }
-_SPEAKING = ("outcome", "detail", "step", "reason", "title", "text", "summary", "resolution")
+_SPEAKING = ("outcome", "provider", "cap", "detail", "step", "reason", "title", "text", "summary", "resolution")
 
 
 def as_json(event: Event) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from . import happenings
 from .beadtext import attempt_text
 from .moments import spoken
 from .opened import BeadId, known, opened
+from .options import option
 from .output import Output, plain
 from .screen import Screen, paragraph
 from .text import cut, one_line
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from ..operations.histories import BeadHistory, Review
 
 
-def reviews(limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
+def reviews(limit: Annotated[int, option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
     """What the Reviewer merged and rejected, newest first, with what the checks said."""
     from ..operations import histories
 
@@ -33,6 +32,8 @@ def _review(review: "Review", screen: Screen) -> str:
     out = [f"{spoken(review.started_at)}  {review.bead}  {screen.paint(one_line(word), style)}  {title}"]
     if review.detail and not review.commit:
         out.append(paragraph(review.detail, "    "))
+    if review.gates:
+        out.append(cut(f"    changes what decides: {one_line(', '.join(review.gates))}", screen.width))
     out += [f"    {_check(result)}" for result in review.results]
     return "\n".join(out)
 

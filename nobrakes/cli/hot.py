@@ -1,6 +1,6 @@
 """`ready`, `show` and `agent …` without typer: called all night, in the time of two empty Pythons.
 
-1. Imports nothing but `nobrakes.places` and `nobrakes.store.hot`; what is rare is imported when it happens.
+1. Imports nothing but `places`, `operations.door` and `store.hot`; what is rare is imported when it happens.
 2. Anything that is not read here with certainty gives None, and the full command line answers.
 """
 
@@ -8,7 +8,7 @@ import os
 import sys
 
 from .. import places
-from . import door
+from ..operations import door
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def run(argv: "list[str]") -> "int | None":
 
         return main.interrupted(argv)
     except Exception as error:
+        if type(error).__name__ == "StoreReadOnly" and argv[0] in ("ready", "show"):
+            return None  # the full command line can read a copy
         from . import main
 
         return main.failed(argv, error)
@@ -96,7 +98,7 @@ class _Context:
 def _ready(words: "list[str]") -> "int | None":
     read = read_words(words, ("--limit", "-n"), ("--json",))
     found = places.find()
-    if read is None or read[1] or found is None:
+    if read is None or read[1] or found is None or not os.path.exists(found.database):
         return None
     options = read[0]
     limit = options.get("--limit", options.get("-n", "20"))
@@ -115,7 +117,7 @@ def _ready(words: "list[str]") -> "int | None":
 def _show(words: "list[str]") -> "int | None":
     read = read_words(words, (), ("--json",))
     found = places.find()
-    if read is None or len(read[1]) != 1 or found is None:
+    if read is None or len(read[1]) != 1 or found is None or not os.path.exists(found.database):
         return None
     from ..store import hot
 
@@ -147,11 +149,26 @@ def _agent(words: "list[str]") -> "int | None":
 
 
 def _say(verb: str, words: "list[str]") -> "int | None":
-    read = read_words(words, (), ("--json",))
-    if read is None or len(read[1]) != 1 or (text := _text(read[1][0])) is None:
+    read = read_words(words, ("--step", "--of") if verb == "progress" else (), ("--json",))
+    if read is None or len(read[1]) != 1:
+        return None
+    options = read[0]
+    if "--step" in options or "--of" in options:
+        return _claim(read[1][0], options)
+    if (text := _text(read[1][0])) is None:
         return None
     door.say(verb, text)
-    return _envelope(f"agent {verb}", '{"written":true}') if "--json" in read[0] else _print("written down")
+    return _envelope(f"agent {verb}", '{"written":true}') if "--json" in options else _print(door.WRITTEN)
+
+
+def _claim(text: str, options: "dict[str, str]") -> "int | None":
+    numbers = [options.get(name) for name in ("--step", "--of")]
+    if "--json" in options or not all(n is None or (n.isascii() and n.isdigit() and len(n) < 5) for n in numbers):
+        return None
+    if (found := _text(text)) is None:
+        return None
+    _, doubt = door.progress(found, *(None if n is None else int(n) for n in numbers))
+    return _print(door.WRITTEN + (f"; but {doubt}" if doubt else ""))
 
 
 def _ask(words: "list[str]") -> "int | None":
@@ -182,7 +199,7 @@ def _escalate(words: "list[str]") -> "int | None":
     number = door.escalate(text, read[0].get("--detail", ""))
     if "--json" in read[0]:
         return _envelope("agent escalate", '{"escalation":' + str(number) + "}")
-    return _print(f"filed as escalation {number}; go on with your bead")
+    return _print(door.suggested(number))
 
 
 def _answer(words: "list[str]") -> "int | None":
@@ -206,7 +223,7 @@ def _done(words: "list[str]") -> "int | None":
     door.done(outcome, summary, blockers, learnings, "--discard-branch" not in options)
     if "--json" in options:
         return _envelope("agent done", '{"outcome":"' + outcome + '"}')
-    return _print("handed in: now end your session")
+    return _print(door.HANDED_IN)
 
 
 _VERBS = {"ready": _ready, "show": _show, "agent": _agent}

@@ -1,9 +1,11 @@
 """Parameters that cost nothing to read: typer imports pydantic for each value, even for text that stays text.
 
-A value that has the wanted type already is taken as it is, and plain digits within bounds are a whole number; anything
-else goes typer's way, with typer's messages.
+A value that has the wanted type already is taken as it is, plain digits within bounds are a whole number, and a path
+that is not there or can be read is one; anything else goes typer's way, with typer's messages.
 """
 
+import os
+from pathlib import Path
 from types import NoneType
 from typing import Any, get_args
 
@@ -17,7 +19,7 @@ def _fits(value: Any, annotation: Any, required: bool) -> bool:
         return not required
     if isinstance(value, list | tuple):
         return list[str] in allowed and bool(value or not required) and all(type(item) is str for item in value)
-    return type(value) in allowed
+    return type(value) in allowed or (Path in allowed and isinstance(value, Path))
 
 
 def _whole(value: Any, annotation: Any, parameter: Any) -> Any:
@@ -30,6 +32,14 @@ def _whole(value: Any, annotation: Any, parameter: Any) -> Any:
     return number if (low is None or low <= number) and (high is None or number <= high) else value
 
 
+def _path(value: Any, annotation: Any) -> Any:
+    """The path that a text names; no command asks more of one than that it can be read."""
+    if type(value) is not str or Path not in (annotation, *get_args(annotation)):
+        return value
+    path = Path(value)
+    return path if os.access(path, os.R_OK) or not os.path.lexists(path) else value
+
+
 def lighten(parameter: Any, annotation: Any) -> None:
     """Let the parameter take values of its type as they are; `annotation` is the one of the command's function."""
     if "process_value" in vars(parameter):
@@ -38,7 +48,7 @@ def lighten(parameter: Any, annotation: Any) -> None:
     convert = parameter.process_value
 
     def process_value(ctx: Any, value: Any) -> Any:
-        value = _whole(value, annotation, parameter)
+        value = _path(_whole(value, annotation, parameter), annotation)
         if not _fits(value, annotation, parameter.required):
             return convert(ctx, value)
         return value if parameter.callback is None else parameter.callback(ctx, parameter, value)

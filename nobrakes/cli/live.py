@@ -18,6 +18,7 @@ from ..core.board import Board
 from ..core.events import Event
 from ..ports import Notice
 from . import happenings
+from .gates import gate_line
 from .output import write
 from .screen import Screen, screen_of
 from .text import age, cut, one_line, pad
@@ -188,7 +189,9 @@ def picture(
         title = cut(titles.of(attempt.bead), room // 2)
         out.append(screen.paint(head, "cyan") + since + cut(f"{title}  {one_line(said)}".rstrip(), room))
     state = "stopping" if board.stopping else "paused" if board.paused else "" if board.attempts else "waiting"
+    state += "  frozen: main is red" if board.frozen else ""
     out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
+    out += [screen.paint(cut(gate_line(gate, now), screen.width - 1), "yellow") for gate in board.gates.values()]
     out += [screen.paint(cut(line, screen.width - 1), style or "dim") for style, line in events]
     return out
 

@@ -7,40 +7,16 @@
 
 import os
 import sys
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from ..core.errors import NobrakesError, UsageError
-from .group import Result, root
+from . import plain
+from .calling import Result, call, function_of
 from .output import PIPE_CLOSED, Interrupted, Output, emit, error_envelope, write
 from .screen import screen_of
 from .text import lines
 
 BUG = 70
-
-
-def _before(
-    ctx: typer.Context,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when nobrakes itself fails.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Without a command: the overview as JSON.")] = False,
-) -> Any:
-    """Coding agents build software in your repository, unattended, and cannot break it.
-
-    Run `nobrakes` alone to see what the sensible next step is. Every command has --help and --json.
-    Shell completion: nobrakes --install-completion
-    """
-    if version:
-        from .. import __version__
-
-        write(f"nobrakes {__version__}")
-        raise typer.Exit()
-    if ctx.invoked_subcommand is None:
-        from . import overview
-
-        return overview.overview()
-    return None
 
 
 def _wants(flag: str, argv: list[str]) -> bool:
@@ -104,7 +80,7 @@ def _keep_traceback(text: str) -> str | None:
     return f"The traceback is in {os.path.relpath(path)}; please send it along with what you did."
 
 
-def _usage(argv: list[str], error: typer.TyperException) -> int:
+def _usage(argv: list[str], error: Any) -> int:
     """typer's own complaint as ours."""
     where = getattr(getattr(error, "ctx", None), "command_path", "nobrakes")
     known = UsageError(error.format_message(), f"See `{where} --help`.")
@@ -137,13 +113,24 @@ def failed(argv: list[str], error: Exception) -> int:
         error = _of_the_disk(error)
     if isinstance(error, NobrakesError):
         return fail(argv, error, str(error), error.hint, error.code)
-    if isinstance(error, typer.TyperException):
+    typer = sys.modules.get("typer")  # where it was not needed, nothing of it was raised
+    if typer is not None and isinstance(error, typer.TyperException):
         return _usage(argv, error)
-    if isinstance(error, typer.Abort):
+    if typer is not None and isinstance(error, typer.Abort):
         return interrupted(argv)
     if isinstance(error, BrokenPipeError):
         return PIPE_CLOSED
     return _bug(argv, error)
+
+
+def _called(argv: list[str]) -> Any:
+    """What the command gave back: a Result; an Output or an exit code where it was the full command line's own."""
+    line = plain.read(argv, function_of)
+    if line is not None:
+        return call(line.entry, function_of(line.entry), line.arguments, line.as_json)
+    from . import full
+
+    return full.run(argv)
 
 
 def run(argv: list[str]) -> int:
@@ -152,7 +139,7 @@ def run(argv: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        result = root(_before).main(args=argv, prog_name="nobrakes", standalone_mode=False)
+        result = _called(argv)
         if isinstance(result, Output):  # of the overview
             return emit(result, "", _wants("--json", argv))
         if isinstance(result, Result):

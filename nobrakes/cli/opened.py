@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ..core.errors import NoSuchBead, UsageError
+from .options import argument
 
 if TYPE_CHECKING:
     from ..app import App
     from ..core.bead import Bead
     from ..ports import Store
 
-BeadId = Annotated[str, typer.Argument(metavar="BEAD", help="The bead's id.")]
+BeadId = Annotated[str, argument(metavar="BEAD", help="The bead's id.")]
 
 
 @contextmanager
@@ -26,6 +25,9 @@ def opened() -> Iterator["App"]:
     app = open_app()
     try:
         yield app
+        if app.is_copy:
+            folder = os.path.relpath(app.places.folder)
+            sys.stderr.write(f"note: {folder} cannot be written: this is what it held a moment ago\n")
     finally:
         app.close()
 

@@ -23,7 +23,10 @@ class Interrupted(NobrakesError):
 
 
 class Output(NamedTuple):
-    """The result of a command. `data` is made of JSON values (see `plain`); `text` makes it readable."""
+    """The result of a command.
+
+    `data` becomes JSON values (see `plain`) when JSON is asked for; `text` is for people.
+    """
 
     data: Any
     text: Callable[[Screen], str]
@@ -45,7 +48,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(plain(item) for item in value)
-    fields = getattr(type(value), "__dataclass_fields__", None) or getattr(type(value), "model_fields", None)
+    fields = getattr(type(value), "__dataclass_fields__", None)
     if fields is None and hasattr(value, "_fields"):
         fields = value._fields
     if fields is not None:

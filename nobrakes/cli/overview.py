@@ -31,7 +31,7 @@ def next_step() -> tuple[str, str]:
         waiting = app.store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
     if not beads:
-        return "nobrakes plan example", "there is no bead yet: plan some work"
+        return "nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example"
     if waiting:
         return "nobrakes escalations", f"{len(waiting)} of them wait for your decision"
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:

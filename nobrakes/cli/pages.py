@@ -2,16 +2,18 @@
 
 import re
 import types
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from ..config import Config, LimitSettings
+from ..config import Config
 from ..core.escalations import STOPS_BEAD, EscalationType
 from ..core.events import Kind
 from ..core.lifecycle import MOVING
 from ..core.outcomes import TABLE, Outcome, retry_after
 from ..daemon.closing import MACHINE_FAULTS, STARTS_AFRESH
 from ..places import resource
+from ..sections import Agents, LimitSettings
+from ..values import Rule
 from .happenings import PUBLIC_NAMES
 from .meanings import ESCALATIONS, EVENTS, KEYS, OUTCOMES
 
@@ -62,25 +64,36 @@ def _allowed(section: str, name: str) -> str:
     """The values that the setting takes, from its field in nobrakes.config."""
     model: Any = Config
     for part in filter(None, section.split(".")):
-        kind = model.model_fields[part].annotation
+        kind = get_type_hints(model)[part]
         model = get_args(kind)[0] if get_origin(kind) is tuple else kind
-    field = model.model_fields[name]
-    limits = []
-    for limit in field.metadata:
-        for attribute, word in (("ge", "at least"), ("gt", "more than"), ("le", "at most")):
-            if hasattr(limit, attribute):
-                limits.append(f"{word} {getattr(limit, attribute):g}")
-    return ", ".join([_kind(field.annotation), *limits])
+    rules = [rule for rule in _rules(get_type_hints(model, include_extras=True)[name]) if isinstance(rule, Rule)]
+    words = {"ge": "at least", "gt": "more than", "le": "at most"}
+    limits = [f"{word} {rule.words[key]:g}" for rule in rules for key, word in words.items() if key in rule.words]
+    return ", ".join([_kind(get_type_hints(model)[name]), *limits])
+
+
+def _rules(hint: Any) -> tuple[Any, ...]:
+    """What the annotation says beside the type, also where the setting may be left out."""
+    found = getattr(hint, "__metadata__", ())
+    return found or tuple(rule for part in get_args(hint) for rule in _rules(part))
 
 
 def _kind(kind: Any) -> str:
     if get_origin(kind) is Literal:
-        return " or ".join(f'`"{value}"`' for value in get_args(kind))
+        return " or ".join(f"`{_toml(value)}`" for value in get_args(kind))
     if get_origin(kind) in (types.UnionType, Union):
         return _kind(get_args(kind)[0])
+    if kind == get_args(Agents)[0]:
+        return "text or list of texts"
+    if get_origin(kind) is Mapping:
+        return "table"
     if get_origin(kind) is tuple:
         return "list of texts" if get_args(kind)[0] is str else "list of tables"
-    return {str: "text", int: "whole number", float: "number"}[kind]
+    return {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}[kind]
+
+
+def _toml(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else f'"{value}"'
 
 
 _SETTINGS_INTRO = """# Settings
@@ -94,6 +107,7 @@ _NO_DEFAULT = {
     "checks.name": "none; for example `{}`",
     "checks.command": "none; for example `{}`",
     "agents.claude.max_budget_usd": "not set; for example `{}`",
+    "caps.": "not set; for example `{}`",
 }
 """The commented-out lines whose value is an example."""
 
@@ -108,9 +122,10 @@ def settings_page() -> str:
         for one in found:
             if one.section == section:
                 key = f"{section}.{one.name}".lstrip(".")
-                default = _NO_DEFAULT.get(key, "`{}`").format(one.default)
+                whole = key if key in _NO_DEFAULT else f"{key.split('.')[0]}."
+                default = _NO_DEFAULT.get(whole, "`{}`").format(one.default)
                 out.append(row(f"`{one.name}`", _allowed(section, one.name), default, one.comment))
-    limits = ", ".join(f"`{name}`" for name in LimitSettings.model_fields)
+    limits = ", ".join(f"`{name}`" for name in LimitSettings.__dataclass_fields__)
     out += ["", f"`nobrakes set` changes these while it runs, until they are changed again: {limits}."]
     return "\n".join(out) + "\n"
 
@@ -122,8 +137,8 @@ one object a line:
 
 ```json
 {"ts": "2026-01-31T02:10:04.125Z", "event": "doer_spawned", "task_id": "cli", "agent": "nobrakes",
- "metadata": {"seq": 41, "kind": "doer_started", "attempt": 7, "agent": "claude", "name": "Ada",
-              "number": 1, "role": "doer"}}
+ "metadata": {"seq": 41, "kind": "doer_started", "attempt": 7, "agent": "claude", "model": "",
+              "name": "Ada", "number": 1, "role": "doer"}}
 ```
 
 `ts` is UTC. `event` is the public name, `metadata.kind` the kind; where no public name is given, they are the same.
@@ -153,16 +168,20 @@ How an attempt can end, and what follows.
 
 - **counts**: after `max_failures` of these the bead goes to you as `repeated_failure`, with all that was tried. What
   does not count is not the bead's fault.
-- **waits**: the next attempt comes {first:.0f} s later, then {second:.0f} s, doubling up to {last:.0f} minutes.
-  After {faults} in a row you are asked: `broken_environment`.
-- **person**: you are asked at once; nothing is started on the bead before you decide.
+- **next attempt**: "after a wait" is {first:.0f} s later, then {second:.0f} s, doubling up to {last:.0f} minutes. After
+  {faults} in a row you are asked: `broken_environment`. "When the gate opens": the provider refuses, whichever bead it
+  is. Nothing is started at it before the reset time that it said; where it said none, the gate closes for as long as
+  the column **gate** says, then for twice as long each time, and one agent goes ahead to try. An agent without a
+  provider (`script`) waits as for a fault of the machine. `nobrakes gates` shows the gates and opens one.
+- **session**: whether the next attempt may go on with the agent's session, or starts a fresh one.
+- **told**: who hears of it. "When you decided": nothing is started on the bead before.
 - **afresh**: the branch is archived, and the next attempt starts without it. Else it is kept, unless the agent chose
   to discard it (which archives it)."""
 
 
 def outcomes_page() -> str:
     """docs/reference/outcomes.md."""
-    machine = Outcome.NETWORK
+    machine = Outcome.WORKSPACE_FAILED
     out = [
         _OUTCOMES_INTRO.format(
             first=retry_after(machine, 1),
@@ -171,11 +190,14 @@ def outcomes_page() -> str:
             faults=MACHINE_FAULTS,
         )
     ]
-    out += ["", row("outcome", "what it means", "counts", "waits", "person", "afresh"), "|---|---|---|---|---|---|"]
+    heads = ("outcome", "what it means", "counts", "next attempt", "session", "told", "gate", "afresh")
+    out += ["", row(*heads), "|" + "---|" * len(heads)]
     for outcome in Outcome:
         then = TABLE[outcome]
-        marks = (then.counts, then.backoff, then.needs_person, outcome in STARTS_AFRESH)
-        out.append(row(f"`{outcome.value}`", OUTCOMES[outcome], *("yes" if mark else "" for mark in marks)))
+        gate = f"{then.gate_seconds:g} s" if then.closes_gate else ""
+        counts, afresh = ("yes" if mark else "" for mark in (then.counts, outcome in STARTS_AFRESH))
+        cells = (counts, then.retry.value, then.session.value, then.told.value, gate, afresh)
+        out.append(row(f"`{outcome.value}`", OUTCOMES[outcome], *cells))
     out += ["", "## Escalations", "", "What comes to you. `nobrakes escalations` lists the open ones, first that for"]
     out += ["which most beads wait; `nobrakes escalation N` shows one with its evidence.", ""]
     out += [row("type", "why", "its bead"), "|---|---|---|"]

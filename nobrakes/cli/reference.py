@@ -8,13 +8,17 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import errors
-from .group import function_of, load, root
-from .main import _before
+from .calling import function_of
+from .full import before
+from .group import load, root
 from .pages import events_page, outcomes_page, row, settings_page
 from .table import COMMANDS, JOURNEYS, Entry
+
+if TYPE_CHECKING:
+    from ..operations.agentops import Operation
 
 _INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
@@ -45,7 +49,7 @@ def _command(entry: Entry) -> list[str]:
 
 def commands() -> str:
     """The reference of every command that is not hidden, by journey."""
-    out = ["# Commands", "", _INTRO, *_parameters(root(_before), "nobrakes"), ""]
+    out = ["# Commands", "", _INTRO, *_parameters(root(before), "nobrakes"), ""]
     for journey in JOURNEYS:
         out += [f"## {journey}", ""]
         for entry in COMMANDS:
@@ -82,12 +86,60 @@ def _first(of: Any) -> str:
     return " ".join((inspect.getdoc(of) or "").split())
 
 
+_OPERATIONS = """# What an agent can do
+
+One table of operations, offered in two ways that do the same: `nobrakes agent …` on the command line, and the tools of
+the MCP server that `nobrakes mcp` is. Each speaks for the attempt whose token is in `NOBRAKES_TOKEN`: for its own bead
+and for nothing else. When the attempt has ended, or the bead was given to somebody else, the token is refused.
+
+A text is cleaned of terminal escapes and invisible characters, and cut at {limit} characters. An attempt may make
+{remarks} remarks and ask people {questions} times. Waiting ends after {wait:.0f} s at the latest. On the command line a
+text `-` is read from standard input, and every command takes `--json`.
+"""
+_BOARD = """## In your own agent's session
+
+Without a token `nobrakes mcp` serves the board of the repository around the current folder, to be read, and files
+drafts. Nothing becomes live by it: that is `nobrakes commit-strategy`, which you type. `claude mcp add nobrakes --
+nobrakes mcp` adds it to Claude Code.
+"""
+
+
+def operations_page() -> str:
+    """The reference of the operations, from their one table."""
+    from ..operations import agentops, boardops, door
+    from ..store import flood, hot
+
+    facts = {"limit": hot.LIMIT, "remarks": flood.REMARKS[1], "questions": flood.QUESTIONS[1]}
+    out = [_OPERATIONS.format(**facts, wait=door.MOST_SECONDS)]
+    for operation in agentops.OPERATIONS:
+        out += _operation(operation, f"`nobrakes agent {operation.name}`")
+    out.append(_BOARD)
+    for operation in boardops.OPERATIONS:
+        out += _operation(operation, "")
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _operation(operation: "Operation", command: str) -> list[str]:
+    tool = operation.name.replace("-", "_")
+    out = [f"### {operation.name}", "", operation.help, ""]
+    out += [f"{command}; tool `{tool}`" if command else f"tool `{tool}`", ""]
+    if not operation.parameters:
+        return out
+    out += [row("argument", "what it is", "type"), "|---|---|---|"]
+    for parameter in operation.parameters:
+        kind = {str: "text", int: "whole number", float: "number", bool: "true or false"}[parameter.kind]
+        kind = " or ".join(f"`{choice}`" for choice in parameter.choices) or kind
+        out.append(row(f"`{parameter.name}`", parameter.help, kind + (", required" if parameter.required else "")))
+    return [*out, ""]
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "commands": commands,
     "errors": error_reference,
     "settings": settings_page,
     "events": events_page,
     "outcomes": outcomes_page,
+    "operations": operations_page,
 }
 """The generated pages of docs/reference, by name."""
 

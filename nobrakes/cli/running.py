@@ -3,10 +3,9 @@
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from ..core.errors import Unsettled
 from .opened import actor, opened
+from .options import option
 from .output import Interrupted, Output
 from .screen import Screen, screen_of
 from .text import count
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 NARROWEST = 40
 SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]
+AsJson = Annotated[bool, option("--json", help="Print only the result, as JSON.")]
 
 
 def counts(app: "App") -> dict[str, int]:
@@ -36,9 +35,9 @@ def sentence(found: dict[str, int]) -> str:
 
 def run(
     until_idle: Annotated[
-        bool, typer.Option("--until-idle/--forever", help="End when nothing is left that needs no person.")
+        bool, option("--until-idle/--forever", help="End when nothing is left that needs no person.")
     ] = True,
-    doers: Annotated[int | None, typer.Option("--doers", min=0, max=256, help="Doers at once, from now on.")] = None,
+    doers: Annotated[int | None, option("--doers", min=0, max=256, help="Doers at once, from now on.")] = None,
     as_json: AsJson = False,
 ) -> Output:
     """Work in the foreground until everything is settled.

@@ -43,16 +43,31 @@ def table(head: "Sequence[str]", rows: "Sequence[Sequence[str]]", screen: Screen
     if not rows:
         return ""
     stretch %= len(head)
-    cells = [[_text.one_line(cell) for cell in row] for row in rows]
-    widths = [max(_text.width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
+    # a column at a time: a whole graph has tens of thousands of cells, and most are plain
+    columns = [[title, *cells] for title, cells in zip(head, map(_harmless, zip(*rows, strict=True)), strict=True)]
+    taken = [_widths(column) for column in columns]
+    widths = [max(own) for own in taken]
     others = sum(widths) - widths[stretch] + 2 * (len(head) - 1)
     widths[stretch] = min(widths[stretch], max(10, screen.width - others))
+    fitted = map(_fitted, columns, taken, widths)
+    first, *rest = ["  ".join(row).rstrip() for row in zip(*fitted, strict=True)]
+    return "\n".join([screen.paint(first, "dim"), *rest])
 
-    def line(row: "Sequence[str]") -> str:
-        fitted = (_text.pad(_text.cut(cell, wide), wide) for cell, wide in zip(row, widths, strict=True))
-        return "  ".join(fitted).rstrip()
 
-    return "\n".join([screen.paint(line(head), "dim"), *map(line, cells)])
+def _harmless(cells: "Sequence[str]") -> "Sequence[str]":
+    return cells if "".join(cells).isprintable() else [_text.one_line(cell) for cell in cells]
+
+
+def _widths(cells: "Sequence[str]") -> "Sequence[int]":
+    return [*map(len, cells)] if "".join(cells).isascii() else [_text.width(cell) for cell in cells]
+
+
+def _fitted(cells: "Sequence[str]", taken: "Sequence[int]", wide: int) -> "Sequence[str]":
+    """Each cell as wide as the column."""
+    return [
+        cell + " " * (wide - own) if own <= wide else _text.pad(_text.cut(cell, wide), wide)
+        for cell, own in zip(cells, taken, strict=True)
+    ]
 
 
 def paragraph(text: str, indent: str = "  ") -> str:

@@ -4,35 +4,51 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from ..core.errors import UsageError
+from ..core.bead import Status
+from ..core.errors import AgentFailed, UsageError
 from .opened import BeadId, actor, known, opened
+from .options import option
 from .output import Output, plain, said, write
 from .screen import Screen, screen_of
-from .text import count, cut, lines, one_line
+from .text import count, cut, lines, one_line, pad, width
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..operations.shaping import Strategy
 
-PrintOnly = Annotated[bool, typer.Option("--print", help="Only print the Shaper's prompt; start nothing.")]
+SHOWN = 30
+PrintOnly = Annotated[bool, option("--print", help="Only print the Shaper's prompt; start nothing.")]
+GoOn = Annotated[bool, option("--continue", help="Go on with the last session instead of a new one.")]
+JsonPrompt = Annotated[bool, option("--json", help="Print the prompt as JSON; start nothing.")]
+BEGINS = """\
+The Shaper begins, in Claude Code. If that asks whether you trust the folder
+.nobrakes/shaper: it belongs to nobrakes, and the session runs there.
+What is proposed are drafts: /commit-strategy approves, /exit leaves and keeps them.
+"""
 
 
 def shape(
-    reshape: Annotated[bool, typer.Option("--reshape", help="Plan the next increment from escalations.")] = False,
+    reshape: Annotated[bool, option("--reshape", help="Begin with what was escalated; as `reshape`.")] = False,
+    go_on: GoOn = False,
     print_only: PrintOnly = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the prompt as JSON; start nothing.")] = False,
+    as_json: JsonPrompt = False,
 ) -> Output:
-    """Plan together with the Shaper: an agent that asks until the beads are clear, and files them as drafts.
+    """Plan together with the Shaper: an agent that asks until the work is clear, and files beads as drafts.
 
-    It runs in this terminal. What it proposes goes live only by `nobrakes commit-strategy`.
+    Claude Code runs in this terminal, as you. The Shaper reads the repository and changes nothing in it; whatever it
+    may not do by itself, you are asked. Nothing is worked on before you approve the drafts: /commit-strategy in the
+    session, or `nobrakes commit-strategy` after it.
+
+    To plan without it: `nobrakes plan example`, or an agent of your own with the text of `nobrakes shape --print`.
     """
+    from ..host import command
     from ..host.terminal import run_interactive
-    from ..operations import shaping
+    from ..operations import conversation, shaper, shaping
 
     with opened() as app:
         overrides = os.path.join(app.places.folder, "roles")
-        prompt = shaping.shaper_prompt(app.store, app.config, "reshape" if reshape else "initial", overrides)
+        prompt = shaper.shaper_prompt(app.store, app.config, "reshape" if reshape else "initial", overrides)
         if print_only or as_json:
             return Output({"prompt": prompt}, lambda screen: "\n".join(lines(prompt)))
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -40,78 +56,118 @@ def shape(
                 "the Shaper talks with a person, and there is no terminal here",
                 "Use a terminal, or give your own agent the text of `nobrakes shape --print`.",
             )
-        talk = shaping.conversation(app.places, app.config, prompt)
-        shaping.install_skills(app.places, app.config.agents.shaper)
-    code = run_interactive(talk.argv, os.environ, talk.cwd)
+        talk = conversation.conversation(app.places, app.config, prompt, os.environ, go_on)
+        conversation.install_skills(app.places, app.config.agents.shaper)
+        command.install(app.places)
+        before = shaping.approved(app.store)
+    write(BEGINS)
+    code = run_interactive(talk.argv, talk.env, talk.cwd)
     with opened() as app:
-        drafts = shaping.difference(app.store).drafts
+        live = sorted(shaping.approved(app.store) - before)
+        found = shaping.difference(app.store)
+    failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
 
     def text(screen: Screen) -> str:
-        return f"{count(len(drafts), 'draft')} to approve: nobrakes commit-strategy" if drafts else "there is no draft"
+        out = [screen.paint("error: ", "red") + f"{failed}\n  {failed.hint}"] if failed else []
+        if live:
+            out.append(f"{count(len(live), 'bead')} went live. Let the work begin: nobrakes run")
+        if found.drafts:
+            waits = "waits" if len(found.drafts) == 1 else "wait"
+            out += [f"{count(len(found.drafts), 'draft')} {waits} for your approval:", *_drafts(found, screen)]
+            out.append("See what would change, and approve: nobrakes commit-strategy")
+        if not (live or found.drafts or failed):
+            out.append("Nothing was proposed. Go on where you were: nobrakes shape --continue")
+        return "\n".join(out)
 
-    return Output({"exit": code, "drafts": plain(drafts)}, text)
+    return Output({"exit": code, "live": live, "drafts": plain(found.drafts)}, text, failed)
 
 
-def reshape(
-    print_only: PrintOnly = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the prompt as JSON; start nothing.")] = False,
-) -> Output:
-    """Plan the next increment: the Shaper reads what was escalated, suggested and learnt."""
-    return shape(reshape=True, print_only=print_only, as_json=as_json)
+def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPrompt = False) -> Output:
+    """Plan the next increment: the Shaper begins with what was escalated, suggested and learnt.
+
+    Otherwise as `nobrakes shape`.
+    """
+    return shape(reshape=True, go_on=go_on, print_only=print_only, as_json=as_json)
 
 
 def commit_strategy(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve without being asked.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON; needs --yes.")] = False,
+    yes: Annotated[bool, option("--yes", "-y", help="Approve without being asked.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    as_json: Annotated[bool, option("--json", help="Print JSON; needs --yes or --dry-run.")] = False,
 ) -> Output:
     """Approve the drafts: they go live and may be worked on. All of them, or none.
 
-    Shows what would change first, and asks. The graph is then committed on main as .nobrakes/beads.jsonl, also when
-    there is no draft and only other things changed.
+    Shows first what would change: the new beads, what was edited or cancelled since the last time, what becomes ready
+    and the longest chain. Then it asks. The graph is committed on main as .nobrakes/beads.jsonl, also when there is no
+    draft and only other things changed.
     """
+    from ..host.locks import holder
     from ..operations import shaping
 
     with opened() as app:
-        difference = shaping.difference(app.store)
-        if not difference.drafts:
+        if dry_run:
+            difference = shaping.difference(app.store)
+            return Output(plain(difference), lambda screen: _difference(difference, screen))
+        if not app.store.places([Status.DRAFT]):
             done = shaping.commit_strategy(app.store, app.git, app.places, actor())
             kept = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
             return said({"approved": [], "commit": done.commit}, f"there is no draft to approve{kept}")
         if not yes:
+            difference = shaping.difference(app.store)
             if as_json or not sys.stdin.isatty():
                 raise UsageError(
                     f"{count(len(difference.drafts), 'draft')} would go live, and nobody is here to be asked",
-                    "Look with `nobrakes list --status draft`, then run `nobrakes commit-strategy --yes`.",
+                    "Look with `nobrakes commit-strategy --dry-run`, then run `nobrakes commit-strategy --yes`.",
                 )
             write(_difference(difference, screen_of(sys.stdout)))
-            if not typer.confirm("Let them go live?"):
+            from typer import confirm
+
+            if not confirm("Let them go live?"):
                 return said({"approved": [], "commit": None}, "nothing was changed")
         done = shaping.commit_strategy(app.store, app.git, app.places, actor())
+        begun = holder(app.places.lock) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
     data = {"approved": list(done.beads), "commit": done.commit}
-    return said(data, f"{count(len(done.beads), 'bead')} went live{on_main}")
+    then = "" if begun else "\nlet the work begin: nobrakes run"
+    return said(data, f"{count(len(done.beads), 'bead')} went live{on_main}{then}")
+
+
+def _drafts(found: "Strategy", screen: Screen) -> list[str]:
+    """A line for each of the first drafts."""
+    drafts, needs = found.drafts, found.needs
+    wide = max(width(draft.id) for draft in drafts[:SHOWN])
+    out = []
+    for draft in drafts[:SHOWN]:
+        after = f"  (after {', '.join(needs[draft.id])})" if needs.get(draft.id) else ""
+        line = f"{pad(draft.id, wide)}  P{draft.priority}  {one_line(draft.title)}{after}"
+        out.append(f"  {screen.paint('+', 'green')} {cut(line, screen.width - 4)}")
+    return out + ([f"  … {len(drafts) - SHOWN} more: nobrakes list --status draft"] if len(drafts) > SHOWN else [])
 
 
 def _difference(found: "Strategy", screen: Screen) -> str:
-    out = [
-        cut(f"  {screen.paint('+', 'green')} {draft.id}  P{draft.priority}  {one_line(draft.title)}", screen.width)
-        for draft in found.drafts
-    ]
-    for word, ids in (("changed since the last time", found.changed), ("cancelled since", found.removed)):
-        out += [f"{word}: {', '.join(ids)}"] if ids else []
+    out = [f"{count(len(found.drafts), 'draft')} would go live" + (":" if found.drafts else "")]
+    out += _drafts(found, screen) if found.drafts else []
+    out += _named("edited since the last commit-strategy", found.changed, ", ")
+    out += _named("cancelled since then", found.removed, ", ")
     out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
-    out += [f"ready at once: {', '.join(found.becomes_ready)}"] if found.becomes_ready else []
-    out += [f"longest chain: {' -> '.join(found.critical_path)}"] if found.critical_path else []
+    out += _named("ready at once", found.becomes_ready, ", ")
+    out += _named("longest chain", found.critical_path, " -> ")
     return "\n".join(out)
+
+
+def _named(word: str, ids: "Sequence[str]", between: str) -> list[str]:
+    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+    return [f"{word}: {between.join(ids[:SHOWN])}{more}"] if ids else []
 
 
 def prompt(
     bead: BeadId,
-    role: Annotated[
-        str | None, typer.Option("--role", help="test_writer or doer; what comes next unless told.")
-    ] = None,
+    role: Annotated[str | None, option("--role", help="test_writer or doer; what comes next unless told.")] = None,
 ) -> Output:
-    """The prompt that an agent on this bead would get now. Starts nothing."""
+    """What the next agent on this bead would be given: its persona, then its prompt. Starts nothing.
+
+    The real prompt differs in one word: the nonce that fences off what earlier agents wrote.
+    """
     from ..core.bead import Role
     from ..operations import shaping
 
@@ -120,5 +176,6 @@ def prompt(
         raise UsageError(f"'{one_line(role)[:40]}' is not a role with a bead", "Use test_writer or doer.")
     with opened() as app:
         known(app.store, bead)
-        text = shaping.bead_prompt(app.store, app.config, bead, allowed[role] if role else None)
-    return Output({"bead": bead, "prompt": text}, lambda screen: "\n".join(lines(text)))
+        found = shaping.bead_prompt(app.store, app.places, app.config, bead, allowed[role] if role else None)
+    data = {"bead": bead, "system": found.system, "prompt": found.prompt}
+    return Output(data, lambda screen: "\n".join([*lines(found.system), "", *lines(found.prompt)]))

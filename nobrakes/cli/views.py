@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from .flakes import quarantined_line
+from .gates import hindrances
 from .moments import spoken
 from .opened import opened
 from .output import Output, plain
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 ESCALATIONS = 12
 """So many escalations are shown; all of them are counted."""
 COLUMN_STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "red", "done": "dim"}
+
+NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
 
 
 def status() -> Output:
@@ -43,11 +47,22 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     total = sum(number for name, number in found.counts.items() if name != "held")
     out = [f"{screen.paint(one_line(found.main), 'bold')}  {_state(found, screen)}"]
     counted = [screen.paint(f"{n} {name}", COLUMN_STYLES.get(name, "")) for name, n in found.counts.items() if n]
-    out.append(f"{count(total, 'bead')}: {', '.join(counted)}" if total else "no bead yet: nobrakes plan example")
+    out.append(f"{count(total, 'bead')}: {', '.join(counted)}" if total else NO_BEAD)
     if not found.checks:
         out.append(screen.paint("no check is configured: nothing can be merged", "red"))
+    if found.frozen:
+        out.append(_frozen(found.frozen, screen))
     if found.working:
         out += ["", _workers(found.working, screen)]
+    hindered = hindrances(found.gates, found.caps, now, screen)
+    hindered += [screen.paint(one_line(why), "yellow") for why in found.degraded]
+    if hindered:
+        out += ["", *hindered]
+    if found.quarantined:
+        out += [
+            "",
+            *(screen.paint(cut(quarantined_line(one, now), screen.width), "yellow") for one in found.quarantined),
+        ]
     if found.escalations:
         out += ["", screen.paint(f"{count(len(found.escalations), 'escalation')} for you:", "red")]
         out += [
@@ -59,9 +74,19 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     return "\n".join(out)
 
 
+def _frozen(tip: str, screen: Screen) -> str:
+    return screen.paint(f"frozen: main is red at {tip[:12]}, nothing is merged until it is green", "red")
+
+
 def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
     rows = [(w.name, w.role.value, w.bead, age(w.seconds), w.title) for w in working]
-    return table(("WHO", "ROLE", "BEAD", "SINCE", "TITLE"), rows, screen)
+    out = [table(("WHO", "ROLE", "BEAD", "SINCE", "TITLE"), rows, screen)]
+    for w in working:
+        if w.says:
+            out.append(cut(f"  {w.name} says: {one_line(w.says)}", screen.width))
+        if w.doubt:
+            out.append(screen.paint(f"  but {w.doubt}", "yellow"))
+    return "\n".join(out)
 
 
 def board() -> Output:
@@ -70,10 +95,11 @@ def board() -> Output:
 
     with opened() as app:
         found = views.board(app.store)
-    return Output(plain(found), lambda screen: _board(found, screen))
+        now = app.store.now()
+    return Output(plain(found), lambda screen: _board(found, now, screen))
 
 
-def _board(found: "BoardView", screen: Screen) -> str:
+def _board(found: "BoardView", now: float, screen: Screen) -> str:
     who = {worker.bead: worker.name for worker in found.working}
     out = []
     for name, cards in found.columns.items():
@@ -93,4 +119,6 @@ def _board(found: "BoardView", screen: Screen) -> str:
         more = found.counts[name] - len(cards)
         out += [f"  and {more} more: nobrakes list"] if more > 0 else []
         out.append("")
-    return "\n".join(out).rstrip() or "no bead yet: nobrakes plan example"
+    out += [_frozen(found.frozen, screen)] if found.frozen else []
+    out += hindrances(found.gates, (), now, screen)
+    return "\n".join(out).rstrip() or NO_BEAD

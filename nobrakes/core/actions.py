@@ -3,15 +3,18 @@
 from dataclasses import dataclass
 
 from .bead import Role
+from .caps import Reached
+from .escalations import EscalationType
 from .outcomes import Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class StartAgent:
-    """Claim the bead for the role and start its agent."""
+    """Claim the bead for the role and start this agent."""
 
     bead: str
     role: Role
+    agent: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,23 @@ class StartReview:
     """Claim the bead for the Reviewer."""
 
     bead: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """Nobody may be started on the bead before a person decides."""
+
+    bead: str
+    type: EscalationType
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellCap:
+    """A cap is reached: tell it, once in its period."""
+
+    reached: Reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +84,6 @@ class RenewLeases:
     attempts: tuple[int, ...]
 
 
-Action = StartAgent | StartReview | Resume | CompleteEpic | Terminate | Kill | Sample | RenewLeases
+Action = (
+    StartAgent | StartReview | AskPerson | TellCap | Resume | CompleteEpic | Terminate | Kill | Sample | RenewLeases
+)

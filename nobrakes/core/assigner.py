@@ -1,42 +1,85 @@
 """The Assigner: which bead gets an agent next. Same board, same answer.
 
 1. Beads come in the store's order: priority class lowered by one for each ageing period waited, then b-level
-   (the longest chain of work behind), then age, then id. The order is a static key, so it is an index.
+   (the longest chain of work behind), then age, then id. The order is a static key
+   (core.ranks), so it is an index.
 2. Nothing is started while paused or stopping, or beyond the limit of Doers.
-3. A review is never held back by agents: it has its own slot (core.reviewer).
+3. Each role has agents in order of preference: the first whose provider's gate is open, and whose breaker for the
+   bead is closed. While all their gates are closed the bead just waits.
+4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
+5. Nothing is started under a cap that is reached; the person is told once.
+6. A review is never held back by agents: it has its own slot (core.reviewer).
 """
 
-from .actions import Action, CompleteEpic, StartAgent
+from . import caps, gates
+from .actions import Action, AskPerson, CompleteEpic, StartAgent, TellCap
+from .attempt import Frontier
 from .bead import Role, Status
 from .board import Board
-
-AGEING_SECONDS = 24 * 3600.0
-"""A bead that waited this long competes one priority class higher, so nothing starves."""
+from .breaker import State
+from .escalations import EscalationType
 
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 
 
-def rank(priority: int, ready_since: float) -> int:
-    """The class a bead competes in, smaller first: comparing it never needs the present time.
-
-    A bead of priority p that became ready k ageing periods earlier ranks with priority p - k of today. Ages
-    are compared in whole periods, so within one period priority decides alone.
-    """
-    return priority + int(ready_since // AGEING_SECONDS)
-
-
 def plan(board: Board) -> list[Action]:
-    """The agents to start now, and the epics to close."""
+    """The agents to start now, what only a person can decide, and the epics to close."""
     actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
     if board.paused or board.stopping:
         return actions
+    limits, spent = board.limits.caps, board.spent
+    if board.ready:
+        actions += [TellCap(one) for one in caps.untold(limits, spent, board.now)]
     agents = sum(1 for attempt in board.attempts if attempt.role is not Role.REVIEWER)
     free = board.limits.doers - agents
+    left = caps.calls_left(limits, spent)
+    if left is not None:
+        free = min(free, left)
+    if caps.reached(limits, spent, board.now):
+        return actions
+    room = gates.room(board.gates, board.attempts, board.now)
     for bead in board.ready:
         if free <= 0:
             break
         if bead.retry_at is not None and bead.retry_at > board.now:
             continue
-        actions.append(StartAgent(bead.id, ROLE_FOR[bead.status]))
-        free -= 1
+        asks = _asks(board, bead)
+        agent = None if asks else _agent(board, bead, room)
+        if asks is not None:
+            actions.append(asks)
+        elif agent is not None:
+            actions.append(StartAgent(bead.id, ROLE_FOR[bead.status], agent))
+            free -= 1
     return actions
+
+
+def _breaker_is_open(board: Board, bead: Frontier, agent: str) -> bool:
+    breaker = board.breakers.get((bead.id, board.providers.get(agent, "")))
+    return breaker is not None and breaker.state is State.OPEN
+
+
+def _asks(board: Board, bead: Frontier) -> AskPerson | None:
+    """What a person must decide before anybody is started on the bead."""
+    reached = caps.of_bead(board.limits.caps, board.spent, bead.id)
+    if reached is not None:
+        title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
+        detail = f"Raise caps.{reached.name} in .nobrakes/config.toml, or split the bead; then resolve this."
+        return AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)
+    agents = board.limits.crew.agents(ROLE_FOR[bead.status], bead.type)
+    if agents and all(_breaker_is_open(board, bead, agent) for agent in agents):
+        errors = {board.breakers[(bead.id, board.providers.get(agent, ""))].error for agent in agents}
+        title = f"{bead.id}: every agent fails in the same way"
+        return AskPerson(bead.id, EscalationType.BREAKER_OPEN, title, "\n".join(sorted(errors)))
+    return None
+
+
+def _agent(board: Board, bead: Frontier, room: dict[str, int]) -> str | None:
+    """The first agent of the role that may be started now; takes its place in `room`."""
+    for agent in board.limits.crew.agents(ROLE_FOR[bead.status], bead.type):
+        provider = board.providers.get(agent, "")
+        if room.get(provider, 1) <= 0 or _breaker_is_open(board, bead, agent):
+            continue
+        if provider in room:
+            room[provider] -= 1
+        return agent
+    return None

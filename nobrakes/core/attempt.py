@@ -2,7 +2,7 @@
 
 1. An attempt is one run of one role on one bead: the unit of history, cost and blame.
 2. It holds the bead by a name, a lease and a fence; a write under an older fence is refused.
-3. It has at most one child process (a Run) at a time: the agent, then perhaps a proof; or a validation.
+3. It has at most one child process (a Run) at a time: the agent, then perhaps proofs; or a validation.
 """
 
 from collections.abc import Mapping
@@ -19,6 +19,7 @@ class RunKind(StrEnum):
 
     AGENT = "agent"
     RED_PROOF = "red_proof"
+    CHEAT = "cheat"
     VALIDATION = "validation"
 
 
@@ -52,6 +53,10 @@ class Attempt:
     detail: str = ""
     log: AttemptLog = field(default_factory=AttemptLog)
     data: Mapping[str, Any] = field(default_factory=dict)  # the review's journal; the agent's session
+    provider: str = ""
+    model: str = ""  # empty: the agent's own choice
+    cost_usd: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

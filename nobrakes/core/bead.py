@@ -9,7 +9,7 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import BadBead
 
@@ -81,8 +81,7 @@ class Role(StrEnum):
     REVIEWER = "reviewer"
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(NamedTuple):
     """`bead` depends on `needs`: it waits for it (blocks), or is its child (parent-child)."""
 
     bead: str
@@ -122,7 +121,26 @@ class Bead:
     lease_until: float | None = None
     return_to: Status | None = None
     branch_kept: bool = False  # the next attempt goes on where the last one stopped
-    merged_commit: str | None = None
+    merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
+
+
+CONTENT = (
+    "title",
+    "type",
+    "description",
+    "acceptance",
+    "priority",
+    "labels",
+    "epic",
+    "estimate",
+    "needs_tests",
+    "scaffolding",
+    "touches",
+    "notes",
+    "metadata",
+)
+"""The fields that people write; everything else of a bead is what happened to it."""
+assert {*CONTENT} < {*Bead.__dataclass_fields__}
 
 
 def is_bead_id(text: str) -> bool:

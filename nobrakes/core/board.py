@@ -7,6 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .attempt import Attempt, Frontier, Run
+from .breaker import Breaker, Thresholds
+from .caps import Caps, Spent
+from .crew import Crew
+from .gates import Gate
+from .queue import Pace
+from .train import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +23,13 @@ class Limits:
     max_failures: int = 3
     agent_seconds: float = 3600.0
     idle_seconds: float = 600.0
-    check_seconds: float = 1800.0
     grace_seconds: float = 10.0
     lease_seconds: float = 120.0
+    crew: Crew = field(default_factory=Crew)
+    breaker: Thresholds = field(default_factory=Thresholds)
+    caps: Caps = field(default_factory=Caps)
+    context_share: float = 0.8
+    queue: Rules = field(default_factory=Rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +42,15 @@ class Board:
     to_review: tuple[Frontier, ...] = ()
     attempts: tuple[Attempt, ...] = ()  # those that have not ended
     runs: Mapping[int, Run] = field(default_factory=dict)  # by attempt
+    pace: Pace = field(default_factory=Pace)
     epics_done: tuple[str, ...] = ()  # live epics without an open child
     paused: bool = False  # nothing new is started; what runs goes on
+    frozen: bool = False  # main is red: no review starts or lands
     stopping: bool = False  # agents are being stopped; nothing new is started
-    agent_gates: frozenset[str] = frozenset()  # agents at which nothing may be spawned now
+    gates: Mapping[str, Gate] = field(default_factory=dict)  # by provider: closed, or not proven open yet
+    providers: Mapping[str, str] = field(default_factory=dict)  # agent to provider, as their adapters say
+    breakers: Mapping[tuple[str, str], Breaker] = field(default_factory=dict)  # of the beads in `ready`, by provider
+    spent: Spent = field(default_factory=Spent)
+    contexts: Mapping[int, float] = field(default_factory=dict)  # by attempt: how full, where its agent can tell
     wake_at: float | None = None  # the next retry or deferral that comes due
     retry_at: float | None = None  # the next retry alone: deferrals may be days away

@@ -1,6 +1,7 @@
 """Who may change which file. Checked on the tree after the fact: hooks and prompts only advise.
 
-1. Nobody changes a `.nobrakes/`. Nobody but a scaffolding bead changes a gate (what decides whether work is good).
+1. Nobody changes a `.nobrakes/`. Nobody but a scaffolding bead changes a gate (what decides whether work is good):
+   of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused.
 2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both.
 3. No link leads out of the repository, and no submodule is added or moved.
 """
@@ -14,6 +15,10 @@ from functools import lru_cache
 from .bead import Role
 
 OWN_FOLDER = ".nobrakes"
+REFUSED = (
+    ".githooks/**", ".husky/**", ".gitattributes", ".gitmodules", ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
+)  # fmt: skip
+"""Gates that nobody is asked about: they decide what git and agents do, and not whether work is good."""
 GITLINK = "160000"
 SYMLINK = "120000"
 
@@ -35,6 +40,7 @@ class Boundary:
 
     tests: tuple[str, ...]
     gates: tuple[str, ...] = ()
+    named: frozenset[str] = frozenset()  # the paths that the checks' commands name (core.gatefiles)
 
 
 @lru_cache(maxsize=512)
@@ -90,12 +96,33 @@ def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = Fal
     return None
 
 
-def violations(role: Role, changes: Sequence[Change], boundary: Boundary, scaffolding: bool = False) -> list[str]:
-    """One line for each change that the role may not make, "path: why", in the changes' order."""
+def is_asked(change: Change, boundary: Boundary) -> bool:
+    """Whether the change is one of what decides, and a person may accept it."""
+    folded = change.path.casefold()
+    if matches(folded, REFUSED):
+        return False
+    if change.sections or matches(folded, (gate.casefold() for gate in boundary.gates)):
+        return True
+    return not matches(change.path, boundary.tests) and folded in {path.casefold() for path in boundary.named}
+
+
+def gate_changes(changes: Sequence[Change], boundary: Boundary) -> list[Change]:
+    """The changes that a person has to accept where the bead is not scaffolding."""
+    return [change for change in changes if is_asked(change, boundary)]
+
+
+def violations(
+    role: Role, changes: Sequence[Change], boundary: Boundary, scaffolding: bool = False, asks: bool = False
+) -> list[str]:
+    """One line for each change that the role may not make, "path: why", in the changes' order.
+
+    `asks`: a person is asked about gates, so they are left out here.
+    """
     found = []
     for change in changes:
-        why = may_write(role, change.path, boundary, scaffolding)
-        if why is None and change.sections and not scaffolding:
+        is_gate = asks and is_asked(change, boundary)
+        why = may_write(role, change.path, Boundary(boundary.tests) if is_gate else boundary, scaffolding)
+        if why is None and change.sections and not scaffolding and not is_gate:
             why = f"it changes {', '.join(change.sections)}, which decide whether work is good"
         if why is None and GITLINK in (change.before, change.after):
             why = "submodules are not added, moved or removed by agents"

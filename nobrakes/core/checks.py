@@ -3,16 +3,18 @@
 1. An outcome is pass, fail, not-run or broken. Only pass merges; only fail is blamed on the bead.
 2. Exit 126/127, a signal, a timeout or no test collected is never a pass and never the bead's fault.
 3. Counting tests is `core.testcounts`; a command whose output nobody can count is judged by exit code alone,
-   unless the check demands a count (`min_tests`).
+   unless the check demands a count (`min_tests`, `format`, `report`).
+4. A tool that is not as the check wants it makes it broken, whatever its command says.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import cached_property
 
-from .testcounts import TestCounts
+from .testcounts import FORMATS, TestCounts
 
 TAIL = 20_000
 """Characters of a command's output that are kept with its result."""
@@ -29,13 +31,30 @@ class CheckOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One command of the contract. `kind` is test, lint, types or build; only tests are counted."""
+    """One command of the contract. `kind` is test, lint, types or build; only tests are counted.
+
+    `directory` is below the checkout's top. `cached`: a recorded pass of the same tree stands for a run. A run that
+    failed is repeated up to `retry` times. `tools` are pairs of a tool and the versions that are wanted. Neighbours
+    that are `parallel` run at the same time. `report`: the files with the results, as a glob; `format`: what they are.
+    """
 
     name: str
     command: str
     kind: str = "test"
     timeout: float = 1800.0
     min_tests: int = 1
+    directory: str = ""
+    cached: bool = True
+    retry: int = 0
+    tools: tuple[tuple[str, str], ...] = ()
+    parallel: bool = False
+    report: str = ""
+    format: str = "auto"
+
+    @property
+    def read_as(self) -> str:
+        """The format of its results: those that are written into files are JUnit's."""
+        return "junit" if self.report else self.format
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +67,8 @@ class CheckEnd:
     started: bool = True
     timed_out: bool = False
     output: str = ""  # its last part, bounded, untrusted
+    unmet: str = ""  # which tool is not as it has to be
+    trouble: str = ""  # why its files cannot be counted on
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +82,63 @@ class CheckResult:
     seconds: float
     counts: TestCounts | None = None
     tail: str = ""
+    failing: tuple[str, ...] = ()  # all tests that failed, where its report names them
+    repeated: tuple["CheckResult", ...] = ()  # the runs before this one, which failed
+    quarantined: tuple[str, ...] = ()  # what failed, and a person lets it
 
 
-def contract_key(setup: str, checks: Sequence[Check]) -> str:
-    """What a validation is keyed by beside the tree: the same commands in the same order."""
-    text = json.dumps([setup, [asdict(c) for c in checks]], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+@dataclass(frozen=True)
+class Contract:
+    """What is run on a tree, and where: the commands in their order, and a digest of the environment they see.
+
+    `quarantined`: pairs of a check and a test (core.quarantine).
+    """
+
+    setup: str
+    checks: tuple[Check, ...]
+    environment: str = ""
+    quarantined: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cached(self) -> bool:
+        """Whether a recorded pass may stand for a run at all."""
+        return all(check.cached for check in self.checks)
+
+    @cached_property
+    def key(self) -> str:
+        """What a validation is keyed by beside the tree."""
+        return hashlib.sha256(self.as_text().encode()).hexdigest()[:16]
+
+    def as_text(self) -> str:
+        """The contract as it is kept beside a run's output."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @staticmethod
+    def of_text(text: str) -> "Contract | None":
+        """The contract that was kept; None: nothing was, or not to its end."""
+        try:
+            kept = json.loads(text)
+        except ValueError:
+            return None
+        checks = ({**check, "tools": tuple(map(tuple, check.get("tools", ())))} for check in kept["checks"])
+        pairs = tuple((check, test) for check, test in kept.get("quarantined", ()))
+        return Contract(kept["setup"], tuple(Check(**check) for check in checks), kept["environment"], pairs)
 
 
-def judge(end: CheckEnd, counts: TestCounts | None) -> CheckResult:
+def digest(environment: Mapping[str, str]) -> str:
+    """An environment in a few characters. TERM is left out: no check runs in a terminal, and people change theirs."""
+    pairs = sorted((name, value) for name, value in environment.items() if name != "TERM")
+    return hashlib.sha256(json.dumps(pairs).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = ()) -> CheckResult:
     """The outcome of one command, failing closed."""
 
     def result(outcome: CheckOutcome, reason: str) -> CheckResult:
-        return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:])
+        return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
 
+    if end.unmet:
+        return result(CheckOutcome.BROKEN, end.unmet)
     if not end.started:
         return result(CheckOutcome.NOT_RUN, "it was not started")
     if end.timed_out:
@@ -84,11 +148,17 @@ def judge(end: CheckEnd, counts: TestCounts | None) -> CheckResult:
     if end.code == 127:
         return result(CheckOutcome.BROKEN, f"the command was not found: {end.check.command}")
     if end.code == 126:
-        return result(CheckOutcome.BROKEN, f"the command may not be executed: {end.check.command}")
+        where = f"it has no directory {end.check.directory} of its own, or " if end.check.directory else ""
+        return result(CheckOutcome.BROKEN, f"{where}the command may not be executed: {end.check.command}")
     if end.code < 0 or end.code > 128:
         signal = -end.code if end.code < 0 else end.code - 128
         return result(CheckOutcome.BROKEN, f"it was killed by signal {signal}")
     if end.check.kind == "test":
+        if end.trouble:
+            return result(CheckOutcome.NOT_RUN, f"its reports were not read: {end.trouble}")
+        if counts is None and end.code == 0 and end.check.min_tests > 0 and end.check.read_as in FORMATS:
+            where = f"no file that matches {end.check.report} holds" if end.check.report else "its output holds no"
+            return result(CheckOutcome.NOT_RUN, f"{where} results in the format {end.check.read_as}")
         if counts is not None and counts.collected == 0 and end.check.min_tests > 0:
             return result(CheckOutcome.NOT_RUN, "it collected no test")
         if counts is not None and end.code == 0 and counts.failed:

@@ -133,6 +133,12 @@ class GitFailed(NobrakesError):
     code = 26
 
 
+class Tampered(GitFailed):
+    """A workspace is not the one that nobrakes made, so nothing in it can be trusted as git's."""
+
+    code = 34
+
+
 class NoMain(NobrakesError):
     """The branch that work is merged into does not exist yet."""
 
@@ -166,8 +172,55 @@ class StoreBusy(NobrakesError):
     hint = "Try again; if it lasts, look for a program that holds .nobrakes/nobrakes.db open."
 
 
+class AgentFailed(NobrakesError):
+    """The agent CLI that a person talked with ended with an error. What it had proposed is there."""
+
+    code = 32
+    hint = "What it said is above. Begin again with `nobrakes shape`, or go on with `nobrakes shape --continue`."
+
+
+class NotProven(NobrakesError):
+    """What would become main does not pass the checks. Main was not moved."""
+
+    code = 33
+    hint = "Take the later merges that need it back first, or plan a bead that undoes it."
+
+
+class NoSandbox(ConfigError):
+    """config.toml asks for a sandbox or wall that does not work on this machine, or lets in what must stay outside."""
+
+    code = 36
+    hint = (
+        "Install bubblewrap (`bwrap`) and allow user namespaces, or set sandbox.mode and sandbox.wall in "
+        '.nobrakes/config.toml to "auto" to go on without what does not work here.'
+    )
+
+
+class DoorClosed(NobrakesError):
+    """Nobody answered at an agent's door. What was said is kept, and taken in when nobrakes is back."""
+
+    code = 37
+    hint = "Go on with your work: saying it again is not needed."
+
+
 class Unsettled(NobrakesError):
     """`run` ended, and some beads still need a person."""
 
     code = 40
     hint = "`nobrakes escalations` shows what waits for you."
+
+
+class Unproven(NobrakesError):
+    """Main and its evidence do not agree."""
+
+    code = 43
+    hint = "Each line says what is wrong; `nobrakes review BEAD` shows the evidence of one bead."
+
+
+class NoEvidence(NobrakesError):
+    """The repository holds no evidence of this bead."""
+
+    code = 44
+    hint = (
+        "Only merges leave evidence. A clone fetches it: git fetch origin refs/nobrakes/evidence:refs/nobrakes/evidence"
+    )

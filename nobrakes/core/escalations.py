@@ -5,7 +5,6 @@
 3. The hypothesis (B42) is derived from the outcomes alone, so it is the same each time.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,12 +21,17 @@ class EscalationType(StrEnum):
 
     CONFLICT = "conflict"
     REPEATED_FAILURE = "repeated_failure"
+    WEAK_TESTS = "weak_tests"
     DOER_SUGGESTION = "doer_suggestion"
     QUESTION = "question"
+    PLAN_REVIEW = "plan_review"
     BROKEN_CHECKS = "broken_checks"
     BROKEN_ENVIRONMENT = "broken_environment"
+    CHECKS_CHANGED = "checks_changed"
     MAIN_RED = "main_red"
     CHECKOUT_BEHIND = "checkout_behind"
+    BREAKER_OPEN = "breaker_open"
+    CAP_REACHED = "cap_reached"
 
 
 STOPS_BEAD = frozenset(EscalationType) - {EscalationType.DOER_SUGGESTION, EscalationType.CHECKOUT_BEHIND}
@@ -57,11 +61,13 @@ class Escalation:
 
 def fingerprint(type_: EscalationType, bead: str | None, title: str) -> str:
     """What makes two escalations the same: type, bead, and for questions and suggestions their words."""
+    import hashlib  # loads OpenSSL, and whoever only reads escalations needs none
+
     words = " ".join(title.split()).lower() if type_ in _BY_WORDS else ""
     return hashlib.sha256(f"{type_.value}\0{bead or ''}\0{words}".encode()).hexdigest()[:32]
 
 
-_BY_WORDS = {EscalationType.QUESTION, EscalationType.DOER_SUGGESTION}
+_BY_WORDS = {EscalationType.QUESTION, EscalationType.PLAN_REVIEW, EscalationType.DOER_SUGGESTION}
 
 
 def too_many_failures(failures: int, max_failures: int) -> bool:
@@ -82,6 +88,7 @@ _HYPOTHESES: Mapping[Outcome, str] = {
     Outcome.GAVE_UP_TESTS: _UNCLEAR,
     Outcome.FAILED_REVIEW: _UNCLEAR,
     Outcome.NOT_RED: _UNCLEAR,
+    Outcome.WEAK_TESTS: _UNCLEAR,
     Outcome.NO_WORK: _CONTEXT,
     Outcome.FAILED: _CONTEXT,
     Outcome.CONTRADICTED_ITSELF: _CONTEXT,

@@ -25,6 +25,7 @@ class Kind(StrEnum):
     # attempts
     TEST_WRITER_STARTED = "test_writer_started"
     TESTS_PROVEN_RED = "tests_proven_red"
+    TESTS_REJECTED = "tests_rejected"
     TEST_WRITER_STOPPED = "test_writer_stopped"
     DOER_STARTED = "doer_started"
     WORK_SUBMITTED = "work_submitted"
@@ -34,9 +35,9 @@ class Kind(StrEnum):
     REVIEW_STEP = "review_step"
     REVIEW_REJECTED = "review_rejected"
     REVIEW_INTERRUPTED = "review_interrupted"
-    TESTS_REJECTED = "tests_rejected"
     MERGED = "merged"
     REVERTED = "reverted"
+    FLAKED = "flaked"
     # people
     ESCALATED = "escalated"
     SUGGESTED = "suggested"
@@ -57,8 +58,22 @@ class Kind(StrEnum):
     PAUSED = "paused"
     RESUMED = "resumed"
     LIMITS_CHANGED = "limits_changed"
+    QUARANTINED = "quarantined"
+    QUARANTINE_LIFTED = "quarantine_lifted"
+    GATE_CLOSED = "gate_closed"
+    GATE_OPENED = "gate_opened"
+    BREAKER_RESET = "breaker_reset"
+    CAP_REACHED = "cap_reached"
+    MAIN_GREEN = "main_green"
+    MAIN_FROZEN = "main_frozen"
+    MAIN_UNFROZEN = "main_unfrozen"
+    CULPRIT_FOUND = "culprit_found"
     RECOVERED = "recovered"
+    ARCHIVE_EXPIRED = "archive_expired"
     UNDONE = "undone"
+    UNCONFINED = "unconfined"
+    DEGRADED = "degraded"
+    HOSTS_REFUSED = "hosts_refused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from .bead import WAITING_FOR_AGENT, BeadType, Dependency, DependencyType, Status
 from .circles import Circle, circles, deadlocks
@@ -39,8 +39,7 @@ class Why(StrEnum):
     DEADLOCKED = "deadlocked"
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """One thing in the way. `bead` is the other bead it is about, `until` seconds since 1970 UTC."""
 
     why: Why
@@ -51,8 +50,7 @@ class Reason:
     cut: Dependency | None = None  # with DEADLOCKED: the dependency to remove
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """Why a bead is not ready; no reasons: it is."""
 
     bead: str
@@ -71,6 +69,7 @@ class Readiness:
         self.links = links
         self.now = now
         self._closed_off: dict[str, Reason | None] = {}
+        self._by_blocker: dict[str, Reason] = {}
 
     def unfinished_blockers(self, bead: str) -> list[str]:
         """The `blocks` blockers that are not done, missing ones included."""
@@ -135,6 +134,13 @@ class Readiness:
         return None
 
     def _blocked(self, blocker: str) -> Reason:
+        """The reason that all who wait for this blocker share."""
+        known = self._by_blocker.get(blocker)
+        if known is None:
+            known = self._by_blocker[blocker] = self._of_blocker(blocker)
+        return known
+
+    def _of_blocker(self, blocker: str) -> Reason:
         node = self.links.nodes.get(blocker)
         if node is not None and node.status is not Status.CANCELLED:
             return Reason(Why.BLOCKED, f"blocked by {blocker} ({node.status.value})", blocker, node.status)
@@ -148,6 +154,14 @@ class Readiness:
         closed = _CLOSED.get(node.status)
         if closed is not None:
             return [closed]
+        waits = node.status in WAITING_FOR_AGENT and node.type != BeadType.EPIC
+        if waits and node[_ASIDE:] == _NOTHING_ELSE and bead not in self.links.parents:  # as most of a whole graph
+            nodes, known = self.links.nodes, self._by_blocker
+            return [
+                known[blocker] if blocker in known else self._blocked(blocker)
+                for blocker in self.links.blockers.get(bead, ())
+                if blocker not in nodes or nodes[blocker].status is not Status.DONE
+            ]
         found: list[Reason] = []
         if node.type == BeadType.EPIC:
             found.append(Reason(Why.EPIC, "an epic only contains beads; nobody is assigned to it"))
@@ -170,6 +184,9 @@ class Readiness:
         return found
 
 
+_ASIDE = Node._fields.index("held")
+_NOTHING_ELSE = (None, None, None, None)
+"""What a bead's held, defer_until, retry_at and assignee mostly are."""
 _CLOSED = {
     Status.DONE: Reason(Why.DONE, "it is done", status=Status.DONE),
     Status.CANCELLED: Reason(Why.CANCELLED, "it is cancelled", status=Status.CANCELLED),

@@ -37,6 +37,7 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
     },
     Status.WRITING_TESTS: {
         Kind.TESTS_PROVEN_RED: Status.NEEDS_DOER,
+        Kind.TESTS_REJECTED: Status.NEEDS_TESTS,
         Kind.TEST_WRITER_STOPPED: Status.NEEDS_TESTS,
         **_BY_PEOPLE,
     },
@@ -50,7 +51,6 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
     Status.REVIEWING: {
         Kind.MERGED: Status.DONE,
         Kind.REVIEW_REJECTED: Status.NEEDS_DOER,
-        Kind.TESTS_REJECTED: Status.NEEDS_TESTS,
         Kind.REVIEW_INTERRUPTED: Status.NEEDS_REVIEW,
         **_BY_PEOPLE,
     },

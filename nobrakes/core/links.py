@@ -8,16 +8,16 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from .bead import CLOSED, BeadType, Dependency, DependencyType, Status
 from .moments import Needs, needs_of, order_of
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """What the whole-graph questions need of a bead."""
+class Node(NamedTuple):
+    """What the whole-graph questions need of a bead. A tuple: whole graphs are made of tens of thousands."""
 
     id: str
     status: Status
@@ -37,26 +37,37 @@ class Links:
 
     def __init__(self, nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> None:
         self.nodes = {node.id: node for node in nodes}
-        blockers: defaultdict[str, set[str]] = defaultdict(set)
-        parents: defaultdict[str, set[str]] = defaultdict(set)
+        blockers: defaultdict[str, list[str]] = defaultdict(list)
+        parents: defaultdict[str, list[str]] = defaultdict(list)
         for node in self.nodes.values():
             if node.epic is not None:
-                parents[node.id].add(node.epic)
-        for dependency in dependencies:
-            if dependency.bead in self.nodes:
-                if dependency.type is DependencyType.BLOCKS:
-                    blockers[dependency.bead].add(dependency.needs)
-                elif dependency.type is DependencyType.PARENT_CHILD:
-                    parents[dependency.bead].add(dependency.needs)
-        self.blockers = {bead: sorted(found) for bead, found in blockers.items()}
-        self.parents = {bead: sorted(found) for bead, found in parents.items()}
-        self.dependents = _turned(self.blockers)
-        self.children = _turned(self.parents)
+                parents[node.id].append(node.epic)
+        for bead, needs, type_ in dependencies:
+            if type_ is DependencyType.BLOCKS:
+                blockers[bead].append(needs)
+            elif type_ is DependencyType.PARENT_CHILD:
+                parents[bead].append(needs)
+        self.blockers = _once(blockers, self.nodes)
+        self.parents = _once(parents, self.nodes)
+
+    @cached_property
+    def dependents(self) -> dict[str, list[str]]:
+        """Whom each bead blocks."""
+        return _turned(self.blockers)
+
+    @cached_property
+    def children(self) -> dict[str, list[str]]:
+        """Who has each bead as a parent."""
+        return _turned(self.parents)
 
     def live(self, bead: str) -> bool:
         """Whether the bead exists and is neither done nor cancelled."""
         node = self.nodes.get(bead)
         return node is not None and node.status not in CLOSED
+
+
+def _once(found: Mapping[str, list[str]], nodes: Mapping[str, Node]) -> dict[str, list[str]]:
+    return {bead: row if len(row) == 1 else sorted(set(row)) for bead, row in found.items() if bead in nodes}
 
 
 def _turned(edges: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -67,8 +78,7 @@ def _turned(edges: dict[str, list[str]]) -> dict[str, list[str]]:
     return {target: sorted(sources) for target, sources in turned.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """An edge between moments: `of` cannot happen before `what`. `by` is None between a bead's own moments."""
 
     of: int

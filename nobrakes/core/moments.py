@@ -3,7 +3,6 @@
 start(x) and done(x) of the i-th live bead are 2i and 2i + 1. What needs what is the rule of core.links.
 """
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 
 Needs = list[list[int]]
@@ -19,10 +18,7 @@ def needs_of(
     """
     start = {bead: 2 * place for place, (bead, _) in enumerate(live)}
     epics = {bead for bead, is_epic in live if is_epic}
-    needs: Needs = []
-    for place in range(len(live)):
-        needs.append([])
-        needs.append([2 * place])
+    needs: Needs = [[moment - 1] if moment & 1 else [] for moment in range(2 * len(live))]
     for bead, blocker in blocks:
         if bead in start and blocker in start:
             needs[start[bead]].append(start[blocker] + 1)
@@ -41,21 +37,21 @@ def order_of(needs: Sequence[Sequence[int]]) -> list[int]:
     for moment, row in enumerate(needs):
         for needed in row:
             needed_by[needed].append(moment)
-    ready = deque(moment for moment, count in enumerate(missing) if not count)
-    order: list[int] = []
-    while ready:
-        moment = ready.popleft()
-        order.append(moment)
+    order = [moment for moment, count in enumerate(missing) if not count]
+    for moment in order:  # it grows meanwhile
         for waiting in needed_by[moment]:
             missing[waiting] -= 1
             if not missing[waiting]:
-                ready.append(waiting)
+                order.append(waiting)
     return order
 
 
-def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int]) -> list[int]:
-    """The heaviest chain behind each moment, `weights` being those of the beads. In a circle: what is known of it."""
-    order = order_of(needs)
+def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int], known: Sequence[int] | None = None) -> list[int]:
+    """The heaviest chain behind each moment, `weights` being those of the beads. In a circle: what is known of it.
+
+    `known` is what order_of says, for who has asked it already.
+    """
+    order = order_of(needs) if known is None else known
     stuck = sorted(set(range(len(needs))).difference(order), reverse=True) if len(order) < len(needs) else []
     reached = [0] * len(needs)
     for moment in [*stuck, *reversed(order)]:

@@ -1,12 +1,14 @@
 """The Reviewer: which bead is reviewed next, the steps of a review, and what follows from what it saw.
 
-1. One review at a time: the queue is serial, so what was tested is what lands.
+1. Several reviews may be open. Their candidates stand on one another (core.train), and what lands was tested as it
+   lands (core.queue).
 2. Steps are journaled before the next one begins, and each may be done again after a crash.
-3. A conflict goes to a person at once. A check that could not say yes or no is never the bead's fault.
+3. From the journaled intent to move main until its end a review cannot be taken away: a bead on main is done.
+4. A conflict goes to a person at once. A check that could not say yes or no is never the bead's fault.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +16,8 @@ from .actions import Action, StartReview
 from .bead import Role
 from .board import Board
 from .checks import CheckOutcome, CheckResult, overall
+from .kept import as_values, of_values
+from .train import at_once
 
 
 class Step(StrEnum):
@@ -25,6 +29,7 @@ class Step(StrEnum):
     REBASE = "rebase"
     VALIDATE_REBASED = "validate_rebased"
     VALIDATE_BASE = "validate_base"  # only when the candidate failed: is main itself green?
+    COUNT_BASE = "count_base"  # only when nobody ran main's tests yet: does the candidate have as many?
     SWAP = "swap"
     VALIDATE_MAIN = "validate_main"
     CLEAN_UP = "clean_up"
@@ -37,33 +42,60 @@ class Journal:
     step: Step = Step.TAKE_IN
     head: str = ""  # what the Doer handed in
     fork: str = ""  # where it left main
+    is_scaffolding: bool = False  # the bead may change what decides whether work is good
     base: str = ""  # main when it was rebased
     candidate: str = ""  # the commit that shall become main
+    tree: str = ""  # the candidate's
+    tip: str = ""  # the candidate that main moves to, which is this one or stands on it
+    apart: str = ""  # the candidate that this work conflicts with, though not with main: it waits for its end
+    red: int = 0  # runs of the candidate that were not green
+    is_suspect: bool = False  # the last of them may be a flake
+    is_broken: bool = False  # the last of them could not say whether the work is good
+    proven: str = ""  # with revalidate = "always": the step and the commit of the last run that was green
     chain: tuple[str, ...] = ()  # with merge = rebase: the commits that lead to it
     checked: int = 0  # how many of the chain have been validated
     kept: tuple[str, ...] = ()  # those of the chain that passed alone
+    anchor: str = ""  # where the evidence ended when the review began: the commits that it makes say so
+    branch_contract: str = ""  # the key of the checks that the branch passed
+    contract: str = ""  # the key of the checks that the candidate, its chain and `failure` are judged by
     serial: int = 0  # numbers the validations
+    cut_off: int = 0  # how many validations of this review were killed with their wrapper
     validating: str = ""  # the commit whose validation was started and not dealt with yet
     results: tuple[Mapping[str, Any], ...] = ()  # of the last validation
+    counted: str = ""  # the commit under the candidate that was run for its tests alone
+    before: tuple[Mapping[str, Any], ...] = ()  # what came of that, where it is not remembered since it did not pass
     failure: str = ""  # why the candidate failed, while main itself is being looked at
     waiting: str = ""  # why main cannot be moved just now
     waiting_until: float = 0.0
+    waiting_since: float = 0.0  # when main could not be moved for the first time
+    behind: int = 0  # the escalation that was filed for it
+    gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
+    confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
+    published: bool = False  # it waits, and yet the candidate is at the remote, or may be
 
     def as_data(self) -> dict[str, Any]:
         """JSON values."""
-        # not asdict, which copies all results each time: JSON values are never changed in place
-        data = {name: getattr(self, name) for name in Journal.__dataclass_fields__}
-        data["step"] = self.step.value
-        return data
+        return as_values(self)
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> "Journal":
         """The journal in an attempt's data; a fresh one where there is none."""
-        fields = {k: v for k, v in data.items() if k in Journal.__dataclass_fields__}
-        fields["step"] = Step(fields.get("step", Step.TAKE_IN))
-        for name in ("chain", "kept", "results"):
-            fields[name] = tuple(fields.get(name, ()))
-        return Journal(**fields)
+        return of_values(Journal, data)
+
+
+def with_other_checks(journal: Journal) -> Journal:
+    """Where a review goes on when the checks were edited: what failed the old ones may pass the new ones."""
+    if journal.step is Step.VALIDATE_BASE and not journal.base:
+        return replace(journal, step=Step.VALIDATE_BRANCH, failure="")
+    if journal.step in (Step.VALIDATE_BASE, Step.VALIDATE_REBASED, Step.COUNT_BASE, Step.SWAP):
+        return replace(journal, step=Step.REBASE, failure="", tip="", waiting="", waiting_until=0.0)
+    return journal
+
+
+def is_landing(data: Mapping[str, Any]) -> bool:
+    """Whether the review in this data has main in its hands: it moves at this moment, or has moved already."""
+    journal = Journal.of(data)
+    return journal.step in (Step.SWAP, Step.VALIDATE_MAIN, Step.CLEAN_UP)
 
 
 class Judgement(StrEnum):
@@ -75,12 +107,12 @@ class Judgement(StrEnum):
 
 
 def plan(board: Board) -> list[Action]:
-    """The review to start now: the first in the queue, when none is under way."""
-    if board.paused or board.stopping or not board.to_review:
+    """The reviews to start now: the first of those that wait, as many as may be open."""
+    if board.paused or board.stopping or board.frozen or not board.to_review:
         return []
-    if any(attempt.role is Role.REVIEWER for attempt in board.attempts):
-        return []
-    return [StartReview(board.to_review[0].id)]
+    opened = sum(attempt.role is Role.REVIEWER for attempt in board.attempts)
+    free = max(0, at_once(board.limits.queue, board.pace) - opened)
+    return [StartReview(bead.id) for bead in board.to_review[:free]]
 
 
 def judge(results: Sequence[CheckResult]) -> Judgement:

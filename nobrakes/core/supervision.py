@@ -5,10 +5,14 @@
 3. Looking is lazy: a run is sampled when its last known activity is old enough to matter.
 4. Silence is what was looked at: a run has stalled when a sample as late as its limit saw nothing new. A
    daemon that was away for an hour looks first.
-4. A run whose attempt is over (cancelled by a person, taken away) is stopped like any other.
-5. A run that is only planned, and an attempt without a run, were cut off: they are resumed.
+5. A run whose attempt is over (cancelled by a person, taken away) is stopped like any other.
+6. A run that is only planned, and an attempt without a run, were cut off: they are resumed.
+7. Who is asked to stop though nothing is wrong with it: core.stopping.
 """
 
+from collections.abc import Container
+
+from . import stopping
 from .actions import Action, Kill, RenewLeases, Resume, Sample, Terminate
 from .attempt import Run
 from .board import Board
@@ -23,12 +27,15 @@ def next_sample(run: Run) -> float:
     return min(soon, run.active_at + run.idle_seconds)
 
 
-def plan(board: Board) -> list[Action]:
-    """Which runs to sample, terminate or kill, and which leases to renew."""
+def plan(board: Board, ended: Container[str] = ()) -> list[Action]:
+    """Which runs to sample, terminate or kill, and which leases to renew.
+
+    `ended`: ids of runs whose tree is dead and that are being closed. They are silent, and that is no fault.
+    """
     actions: list[Action] = []
-    held = {attempt.id for attempt in board.attempts}
+    held = {attempt.id: attempt for attempt in board.attempts}
     for run in board.runs.values():
-        if run.pid is None and run.attempt in held:
+        if (run.pid is None and run.attempt in held) or run.id in ended:
             continue
         if run.term_at is not None:
             if board.now >= run.term_at + board.limits.grace_seconds:
@@ -39,6 +46,8 @@ def plan(board: Board) -> list[Action]:
             actions.append(Terminate(run.id, Outcome.INTERRUPTED))
         elif run.hard_deadline and board.now >= run.hard_deadline:
             actions.append(Terminate(run.id, Outcome.TIMED_OUT))
+        elif (why := stopping.why(board, held[run.attempt], run)) is not None:
+            actions.append(Terminate(run.id, why))
         elif run.idle_seconds and run.sampled_at >= run.active_at + run.idle_seconds:
             actions.append(Terminate(run.id, Outcome.STALLED))
         elif run.idle_seconds and board.now >= next_sample(run):
@@ -52,11 +61,11 @@ def plan(board: Board) -> list[Action]:
     return actions
 
 
-def wake_at(board: Board) -> float | None:
-    """The next moment at which a run can need something, so that the loop may sleep until then."""
+def wake_at(board: Board, ended: Container[str] = ()) -> float | None:
+    """The next moment at which a run can need something, so that the loop may sleep until then; `ended` as in plan."""
     times: list[float] = []
     for run in board.runs.values():
-        if run.pid is None:
+        if run.pid is None or run.id in ended:
             continue
         if run.term_at is not None:
             times.append(run.term_at + board.limits.grace_seconds)

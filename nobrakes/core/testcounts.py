@@ -24,6 +24,7 @@ READERS: Mapping[str, Reader] = {
     "cargo test": Reader(("test result: ", " run: "), rust.read),
     "TAP and node --test": Reader(("1..", "# tests ", "ℹ tests ", "Bail out!"), tap.read),
     "jest": Reader(("Tests: ",), javascript.read_jest),
+    "jest --json": Reader(('"numTotalTests"',), javascript.read_jest_json),
     "vitest": Reader((" Tests  ",), javascript.read_vitest),
     "mocha": Reader((" passing (",), javascript.read_mocha),
     "ctest": Reader(("tests passed, ", "No tests were found!!!"), cmake.read),
@@ -32,7 +33,25 @@ READERS: Mapping[str, Reader] = {
     "JUnit XML": Reader(("<testsuite",), java.read_xml),
     "Maven": Reader(("Tests run: ",), java.read_maven),
 }
-"""To add a format: write its reader, add its line here, and add what it printed to tests/unit/test_testcounts.py."""
+"""To add a format: write its reader, add its line here and to FORMATS, and add what it printed to
+tests/unit/test_testcounts.py."""
+
+FORMATS: Mapping[str, tuple[str, ...]] = {
+    "pytest": ("pytest",),
+    "unittest": ("unittest",),
+    "go": ("go test",),
+    "cargo": ("cargo test",),
+    "tap": ("TAP and node --test",),
+    "jest": ("jest", "jest --json"),
+    "vitest": ("vitest",),
+    "mocha": ("mocha",),
+    "ctest": ("ctest",),
+    "phpunit": ("phpunit",),
+    "ruby": ("rspec and minitest",),
+    "junit": ("JUnit XML",),
+    "maven": ("Maven",),
+}
+"""What a check's `format` may be, beside auto (every reader) and exit (none)."""
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 
@@ -69,17 +88,44 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.split("\n") if line and len(line) <= MAX_LINE and not line.isspace()]
 
 
-def count_tests(output: str) -> TestCounts | None:
-    """The sum of every summary in the output; None where there is no summary that a reader knows."""
+def _readers(text: str, format_: str) -> list[str]:
+    """The readers that are asked: those of the format whose marks are in the text."""
+    names = READERS if format_ == "auto" else FORMATS.get(format_, ())
+    found = [name for name in names if any(mark in text for mark in READERS[name].marks)]
+    return [name for name in found if name != "jest" or "jest --json" not in found]  # which prints its summary as well
+
+
+def count_tests(output: str, format_: str = "auto") -> TestCounts | None:
+    """The sum of every summary in the output, in this format or in any; None where no reader finds one."""
     text = _plain(output)
-    readers = [reader for reader in READERS.values() if any(mark in text for mark in reader.marks)]
+    readers = [READERS[name] for name in _readers(text, format_)]
     if not readers:
         return None
-    if "<testsuite" in text:
-        text = text.replace("<", "\n<")
-    lines = _lines(text)
+    lines = plain_lines(output, text=text)
     total = added([tally for tally in (reader.read(lines) for reader in readers) if tally is not None])
     return None if total is None else TestCounts(*total)
+
+
+def format_of(output: str) -> str | None:
+    """The one format whose reader finds a summary in the output; None: none does, or several do."""
+    text = _plain(output)
+    lines = plain_lines(output, text=text)
+    found = [name for name in _readers(text, "auto") if READERS[name].read(lines) is not None]
+    formats = {key for key, names in FORMATS.items() if set(names) & set(found)}
+    return formats.pop() if len(formats) == 1 else None
+
+
+def plain_lines(output: str, whole: bool = False, text: str | None = None) -> list[str]:
+    """The lines of an output as readers get them: no escape codes, none empty, and unless `whole` none over-long."""
+    text = _plain(output) if text is None else text
+    if "<testsuite" in text:
+        text = text.replace("<", "\n<")
+    if whole:
+        return [line.rstrip() for line in text.split("\n") if line and not line.isspace()]
+    if '"numTotalTests"' in text:  # jest's JSON is one line, and its numbers are all that is wanted
+        lines = text.split("\n")
+        text = "\n".join(one.replace(',"', ',\n"') if '"numTotalTests"' in one else one for one in lines)
+    return _lines(text)
 
 
 def why_failed(output: str) -> Reason:

@@ -1,26 +1,36 @@
 """What becomes of an agent that ended: its verdict, the tree it left, the red proof, the hand-over.
 
 1. The tree is the truth: what an agent says counts only where the tree bears it out.
-2. A Test Writer's tests go to a Doer only after they were proven red; a Doer's work goes to the Reviewer.
+2. An agent whose exit code nobody saw is judged by its words and its tree; without a word it is lost, and that is
+   nobody's failure. A red proof that was cut off is run again.
+3. A Test Writer's tests go to a Doer only after they were proven red; a Doer's work goes to the Reviewer.
 """
 
 import os
+from dataclasses import replace
 
-from ..agents.adapter import AgentEnd, Verdict
+from ..agents.adapter import UNSEEN, AgentEnd, Verdict
+from ..agents.guarded import NOT_GUARDED, self_test_failed
+from ..core import planreview
 from ..core.attempt import Attempt, AttemptLog, Run, RunKind
 from ..core.bead import Bead, Role
 from ..core.board import Limits
 from ..core.boundaries import violations
 from ..core.checks import CheckOutcome, overall
+from ..core.errors import Tampered
 from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.redproof import judge_red
 from ..core.testcounts import why_failed
 from ..ports import StepEnd
+from .accounts import settle
 from .closing import close, has_asked
 from .doors import Doors
-from .launch import STEP, tests_pin
-from .validation import Validation, as_json, counts_of, explain, sum_counts
+from .guarding import head_of, note_session
+from .honesty import fewer_assertions
+from .launch import CANARY, HANDOFF, STEP, tests_pin
+from .strength import Strength
+from .validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, run_id, sum_counts
 
 TAIL = 64_000_000
 """Bytes of an agent's output that are read for its verdict."""
@@ -32,17 +42,25 @@ class AgentEndings:
     def __init__(self, doors: Doors, validation: Validation) -> None:
         self.doors = doors
         self.validation = validation
+        self.strength = Strength(doors, validation, self._proven)
 
     def agent(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """Close the attempt, or go on with the red proof."""
         bead = self.doors.store.bead(attempt.bead)
-        head = self.doors.git.take_in(bead, attempt.fence)
+        attempt = note_session(self.doors, attempt, head_of(self.doors, run))
+        try:
+            head = self.doors.git.take_in(bead, attempt.fence)
+        except Tampered as error:  # the agent's doing: it must not hold up the others
+            settle(self.doors, attempt, self._verdict(attempt, run)[0])
+            close(self.doors, limits, attempt, Outcome.BOUNDARY, str(error))
+            return
         verdict, log = self._verdict(attempt, run)
+        settle(self.doors, attempt, verdict)
         if verdict.outcome is Outcome.COMPLETED:
             start = str(attempt.data["start"])
             fault = self._fault(bead, attempt.role, start, head)
             if fault is not None:
-                verdict = Verdict(*fault)
+                verdict = Verdict(fault[0], fault[1] + self._beside(attempt))
         if verdict.outcome is not Outcome.COMPLETED:
             close(self.doors, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log)
             return
@@ -50,17 +68,32 @@ class AgentEndings:
         if attempt.role is Role.TEST_WRITER:
             self.doors.store.journal(attempt.id, {**attempt.data, "phase": "proof", "head": head})
             self.doors.store.end_run(run.id)
-            self.validation.start(attempt, head, RunKind.RED_PROOF, 1)
+            self.start_proof(replace(attempt, data={**attempt.data, "head": head}))
             return
         self.doors.store.close_attempt(
             attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, detail=verdict.detail, head=head, log=log
         )
 
+    def start_proof(self, attempt: Attempt) -> None:
+        """Run the new tests where they must fail; doing it twice starts it once."""
+        self.validation.start(attempt, str(attempt.data["head"]), RunKind.RED_PROOF, _cut_off(attempt) + 1)
+
     def proof(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """Hand the tests over to a Doer when they are red for a good reason, else send them back."""
         doors = self.doors
         head = str(attempt.data["head"])
+        cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
+        times = _cut_off(attempt)
+        known = run.id != run_id(attempt, RunKind.RED_PROOF, times + 1)  # it was counted, and a crash hid it
+        if known or (cut_off and times < MOST_CUT_OFF):
+            again = attempt
+            if not known:
+                again = replace(attempt, data={**attempt.data, "cut_off": times + 1})
+                doors.store.journal(attempt.id, again.data)
+            doors.store.end_run(run.id)
+            self.start_proof(again)
+            return
         if run.stopping is Outcome.INTERRUPTED:
             close(doors, limits, attempt, Outcome.INTERRUPTED, "stopped during the red proof", head=head)
             return
@@ -69,22 +102,27 @@ class AgentEndings:
             detail = "The new tests could not be run.\n" + explain(results)
             close(doors, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
             return
-        base = self.validation.passed(doors.git.tree(str(attempt.data["start"])))
+        base = self.validation.recorded(doors.git.tree(str(attempt.data["start"])))
         reason = why_failed("\n".join(r.tail for r in results if r.outcome is not CheckOutcome.PASS))
         why_not = judge_red(results, counts_of(base), sum_counts(results), reason)
         if why_not is not None:
             detail = why_not + "\n" + explain(results)
-            close(doors, limits, attempt, Outcome.NOT_RED, detail, head=head, evidence=evidence)
+            kind = Kind.TESTS_REJECTED
+            close(doors, limits, attempt, Outcome.NOT_RED, detail, kind=kind, head=head, evidence=evidence)
             return
-        doors.git.pin(tests_pin(attempt.bead), head)
-        doors.store.close_attempt(
+        self.strength.begin(attempt, limits, evidence["red_proof"])
+
+    def _proven(self, attempt: Attempt) -> None:
+        head = str(attempt.data["head"])
+        self.doors.git.pin(tests_pin(attempt.bead), head)
+        self.doors.store.close_attempt(
             attempt,
             Kind.TESTS_PROVEN_RED,
             Outcome.COMPLETED,
             detail="the new tests fail, as they should",
             head=head,
             log=attempt.log,
-            data={**attempt.data, **evidence},
+            data=attempt.data,
         )
 
     def _verdict(self, attempt: Attempt, run: Run) -> tuple[Verdict, AttemptLog]:
@@ -93,54 +131,112 @@ class AgentEndings:
         ending = doors.processes.ending(folder, [STEP])
         step = ending.steps[0]
         if run.stopping is not None and step.code is None:
-            return Verdict(run.stopping, _STOPPED.get(run.stopping, "")), attempt.log
+            if run.stopping in (Outcome.STALLED, Outcome.TIMED_OUT):
+                verdict = self._by_adapter(attempt, step, folder)
+                if verdict.outcome in _OUTAGES:
+                    return verdict, attempt.log
+            log = self._handed_on(attempt, folder)
+            if run.stopping is Outcome.GAVE_UP_CONTEXT and not log.summary:
+                log = replace(log, summary=self._told(attempt))
+            return Verdict(run.stopping, _STOPPED.get(run.stopping, "")), log
         if ending.prologue_failed is not None:
+            unguarded = self_test_failed(ending.prologue_failed)
+            if unguarded is not None:
+                return Verdict(Outcome.GUARD_FAILED, unguarded), attempt.log
             return Verdict(Outcome.WORKSPACE_FAILED, ending.prologue_failed[-4000:]), attempt.log
-        if step.code is None:
-            return Verdict(Outcome.KILLED, "the agent's process was killed"), attempt.log
+        if not step.started:
+            return Verdict(Outcome.LOST, UNSEEN), attempt.log
         verdict = self._by_adapter(attempt, step, folder)
         return self._with_own_words(attempt, verdict, folder)
 
     def _by_adapter(self, attempt: Attempt, step: StepEnd, folder: str) -> Verdict:
         processes = self.doors.processes
-        out = processes.output(step.output, TAIL)
+        out = processes.output(f"{step.output}.1", TAIL) + processes.output(step.output, TAIL)  # host.recorder
         errors = processes.output(os.path.join(folder, f"{STEP}.err"), 20_000)
         lines = [line.encode() for line in out.split("\n")]
-        return self.doors.adapter(attempt.agent).verdict(AgentEnd(step.code, lines, errors))
+        canary = processes.output(os.path.join(folder, CANARY), 100)
+        end = AgentEnd(step.code, lines, errors, canary, self.doors.store.now())
+        return self.doors.adapter(attempt.agent).verdict(end)
 
     def _with_own_words(self, attempt: Attempt, verdict: Verdict, folder: str) -> tuple[Verdict, AttemptLog]:
         """What the agent said with `nobrakes agent done` overrules its last words, but never an error."""
-        log = attempt.log
-        if not log.summary:
-            handoff = self.doors.processes.output(os.path.join(folder, "handoff.md"), 8000)
-            log = AttemptLog(handoff.strip(), log.blockers, log.learnings, log.keep_branch)
+        log = self._handed_on(attempt, folder)
+        if verdict.outcome is Outcome.CONTEXT_OVERFLOW:
+            if not log.summary:
+                log = replace(log, summary=self._told(attempt))
+            if log.summary:  # its own words are a hand-off, though it came to no end
+                verdict = replace(verdict, outcome=Outcome.GAVE_UP_CONTEXT)
         said = attempt.data.get("said")
-        clean_end = verdict.outcome in _BY_WORDS
+        clean_end = verdict.outcome in _BY_WORDS or verdict.outcome is Outcome.LOST
         if said and clean_end:
-            verdict = Verdict(Outcome(said), verdict.detail)
+            unseen = verdict.outcome is Outcome.LOST
+            detail = "it said so; nobody saw how it ended" if unseen else verdict.detail
+            verdict = replace(verdict, outcome=Outcome(said), detail=detail)
         if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.doors, attempt):
-            verdict = Verdict(Outcome.BLOCKED, "waits for an answer")
+            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waits for an answer")
+        if clean_end and planreview.waiting(self.doors.store.escalations(bead=attempt.bead)) is not None:
+            verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="its plan waits for approval")
         return verdict, log
+
+    def _handed_on(self, attempt: Attempt, folder: str) -> AttemptLog:
+        """What it said as it ended, else what it wrote into its hand-off."""
+        log = attempt.log
+        if log.summary:
+            return log
+        return replace(log, summary=self.doors.processes.output(os.path.join(folder, HANDOFF), 8000).strip())
+
+    def _told(self, attempt: Attempt) -> str:
+        """What the agent wrote down while it worked: all that is left of a session that overflowed."""
+        events = self.doors.store.events(0, 100_000, attempt.bead)
+        own = [e for e in events if e.attempt == attempt.id and e.kind in (Kind.LOGGED, Kind.PROGRESSED)]
+        return "\n".join(str(event.data.get("text", "")) for event in own)[-8000:].strip()
 
     def _fault(self, bead: Bead, role: Role, start: str, head: str | None) -> tuple[Outcome, str] | None:
         """Why a tree that was handed in as complete is not taken."""
+        decided = self.doors.store.escalations(open_only=False, bead=bead.id)
+        if planreview.needed(bead, role) and planreview.approved(decided) is None:
+            return Outcome.FAILED, "The bead is worked on by an approved plan only, and none was approved."
         if head is None or head == start:
             return Outcome.NO_WORK, "the agent says that it is done, but its branch has no commit of its own"
         changes = self.doors.git.changes(start, head)
         if not changes:
             return Outcome.NO_WORK, "the agent's commits change nothing"
-        found = violations(role, changes, self.doors.config().boundary(), bead.scaffolding)
+        # of a Doer's gates a person is asked in the review; a Test Writer has none to change
+        found = violations(role, changes, self.doors.config().boundary(), bead.scaffolding, asks=role is Role.DOER)
         if found:
             return Outcome.BOUNDARY, "The branch changes what this role may not change:\n" + "\n".join(found[:50])
+        less = fewer_assertions(self.doors, start, head) if role is Role.TEST_WRITER and not bead.scaffolding else None
+        if less is not None:
+            return Outcome.WEAK_TESTS, f"The tests prove less than before: {less}"
         return None
+
+    def _beside(self, attempt: Attempt) -> str:
+        """What to say of commits that the agent made somewhere else than on its branch."""
+        mark = f"/{attempt.fence}-head"
+        kept = [ref for ref, _ in self.doors.git.archived(attempt.bead) if mark in ref]
+        return (
+            f"\nIt committed beside its branch, where nothing is taken from: that is kept at {kept[0]}" if kept else ""
+        )
+
+
+def _cut_off(attempt: Attempt) -> int:
+    """How many of its red proofs were cut off."""
+    return int(attempt.data.get("cut_off", 0))
 
 
 _STOPPED = {
+    Outcome.GUARD_FAILED: f"{NOT_GUARDED}: stopped",
     Outcome.STALLED: "no output, no changed file, no commit and no CPU for too long: stopped",
     Outcome.TIMED_OUT: "it ran longer than an attempt may: stopped",
     Outcome.INTERRUPTED: "stopped by a person or with the daemon",
+    Outcome.CAPPED: "a cap of its bead, the day or the run was reached: asked to stop, and its work is kept",
+    Outcome.TURN_LIMIT: "it used up the tokens of one attempt (caps.attempt.tokens): asked to stop, its work is kept",
+    Outcome.GAVE_UP_CONTEXT: "its context was nearly full (limits.context_share): asked to stop, and its work is kept",
     Outcome.CANCELLED: "the bead was taken away by a person",
 }
+
+_OUTAGES = frozenset({Outcome.NETWORK, Outcome.PROVIDER_DOWN, Outcome.RATE_LIMITED})
+"""An agent that took too long because it waited for one of these is not to blame."""
 
 _BY_WORDS = frozenset(
     {
@@ -150,5 +246,6 @@ _BY_WORDS = frozenset(
         Outcome.FAILED,
         Outcome.BLOCKED,
         Outcome.CONTRADICTED_ITSELF,
+        Outcome.EMPTY_OUTPUT,  # who has handed in need not say so again
     }
 )

@@ -1,7 +1,8 @@
 """What becomes of a bead when an attempt ends: the outcome's consequences, in one transaction.
 
 1. A counted failure sends the bead back; the last allowed one sends it to a person, with all that was tried.
-2. A fault of the machine waits, longer each time; the fifth in a row goes to a person.
+2. A fault of the machine waits, longer each time; the fifth in a row goes to a person. What the provider refuses
+   leaves no mark on the bead: its gate is closed (accounts.py).
 3. Whatever an attempt committed is fetched to the daemon's side first: nothing is lost with its clone.
 """
 
@@ -16,6 +17,7 @@ from ..core.escalations import EscalationType
 from ..core.events import Kind
 from ..core.outcomes import TABLE, Outcome, retry_after
 from ..ports import NewEscalation
+from .accounts import breaker_after
 from .doors import Doors
 
 MACHINE_FAULTS = 5
@@ -27,13 +29,17 @@ GOES_BACK: Mapping[Role, Kind] = {
     Role.REVIEWER: Kind.REVIEW_REJECTED,
 }
 
-STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT})
+STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED})
 """After these the branch is archived and the next attempt starts without it."""
 
 _NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
     Outcome.CONFLICT: EscalationType.CONFLICT,
+    Outcome.CHECKS_CHANGED: EscalationType.CHECKS_CHANGED,
     Outcome.BROKEN_CHECKS: EscalationType.BROKEN_CHECKS,
 }
+
+_DECIDED_BY_WORK = (EscalationType.CONFLICT, EscalationType.CHECKS_CHANGED)
+"""There is nothing to guess: what a person decides on is shown."""
 
 
 def close(
@@ -58,27 +64,38 @@ def close(
     past = [*store.attempts(bead.id)]
     repeats = _in_a_row(past, attempt, outcome)
     retry_at = None
-    if consequence.backoff:
+    waits = consequence.backoff or (consequence.closes_gate and not attempt.provider)
+    if waits:
         retry_at = store.now() + retry_after(outcome, repeats)
-    asked = outcome is Outcome.BLOCKED and has_asked(doors, attempt)
-    return store.close_attempt(
-        attempt,
-        kind or GOES_BACK[attempt.role],
-        outcome,
-        detail=detail[:8000],
-        head=head,
-        log=log,
-        counts=consequence.counts,
-        retry_at=retry_at,
-        escalation=_escalation(bead, past, attempt, outcome, detail, log, limits, repeats, evidence or {}, asked),
+    asked = outcome is Outcome.BLOCKED and has_asked(doors, attempt, open_only=False)
+    tried = breaker_after(doors, attempt, past, outcome, detail, head, limits.breaker)
+    escalation = _escalation(
+        bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked
     )
+    with store.together():
+        if tried is not None:
+            store.save_breaker(bead.id, *tried)
+        return store.close_attempt(
+            attempt,
+            kind or GOES_BACK[attempt.role],
+            outcome,
+            detail=detail[:8000],
+            head=head,
+            log=log,
+            counts=consequence.counts,
+            retry_at=retry_at,
+            escalation=escalation,
+        )
 
 
-def has_asked(doors: Doors, attempt: Attempt) -> bool:
-    """Whether the attempt's own question is open: then nothing has to be asked for it."""
-    return any(
-        e.type is EscalationType.QUESTION and e.attempt == attempt.id for e in doors.store.escalations(open_only=True)
-    )
+def has_asked(doors: Doors, attempt: Attempt, open_only: bool = True) -> bool:
+    """Whether the attempt's own question or plan is open: then nothing has to be asked for it.
+
+    Nor when it was answered a moment ago, in the last moments of an agent that had given up waiting.
+    """
+    found = doors.store.escalations(open_only=open_only, bead=attempt.bead)
+    mine = (e.type for e in found if e.attempt == attempt.id)
+    return any(type_ in (EscalationType.QUESTION, EscalationType.PLAN_REVIEW) for type_ in mine)
 
 
 def _in_a_row(past: Sequence[Attempt], attempt: Attempt, outcome: Outcome) -> int:
@@ -110,14 +127,15 @@ def _escalation(
     if consequence.needs_person:
         type_ = _NEEDS_PERSON.get(outcome, EscalationType.BROKEN_ENVIRONMENT)
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}"
-        guess = "" if type_ is EscalationType.CONFLICT else escalations.hypothesis([])
+        guess = "" if type_ in _DECIDED_BY_WORK else escalations.hypothesis([])
         return NewEscalation(type_, title, detail, tried, guess)
-    if consequence.backoff and repeats >= MACHINE_FAULTS:
+    if repeats >= MACHINE_FAULTS:
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
         return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, escalations.hypothesis([]))
     if consequence.counts and escalations.too_many_failures(bead.failures + 1, limits.max_failures):
         title = f"{bead.id} failed {bead.failures + 1} times"
-        return NewEscalation(EscalationType.REPEATED_FAILURE, title, detail, tried, escalations.hypothesis(attempts))
+        type_ = EscalationType.WEAK_TESTS if outcome is Outcome.WEAK_TESTS else EscalationType.REPEATED_FAILURE
+        return NewEscalation(type_, title, detail, tried, escalations.hypothesis(attempts))
     if outcome is Outcome.BLOCKED and not asked:
         title = log.blockers or log.summary or "The agent says that it is blocked, and not by what"
         return NewEscalation(EscalationType.QUESTION, title[:500], detail, tried)

@@ -1,13 +1,31 @@
 """What the daemon works with: the doors to the world, given to it whole by `app` (or by the simulation)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..agents.adapter import Adapter
 from ..config import Config
 from ..core.board import Limits
+from ..core.errors import NoSandbox
 from ..places import Places
-from ..ports import Git, Notifier, Processes, Store
+from ..ports import Aside, Doorkeeper, Git, Login, Notifier, Processes, Store
+
+
+class NoDoors:
+    """Where no agent is confined, none speaks through a folder."""
+
+    def start(self) -> None:
+        """Nothing to look at."""
+
+    def close(self) -> None:
+        """Nothing to stop."""
+
+    def begin(self, run: str, logins: Sequence[Login] = ()) -> str:
+        """NoSandbox: whoever closes an agent off needs somebody who hears it."""
+        raise NoSandbox("an agent is to be confined, and nobody would hear it")
+
+    def end(self, run: str) -> None:
+        """Nobody waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +36,15 @@ class Doors:
     git: Git
     processes: Processes
     notifier: Notifier
+    aside: Aside
     places: Places
     config: Callable[[], Config]  # the settings as they are now; the last good ones while the file is broken
     limits: Callable[[], Limits]  # with what a person changed while it runs
     adapter: Callable[[str], Adapter]
     environment: Mapping[str, str]  # what agents and checks see of the human's environment
     credentials: Mapping[str, str] = field(default_factory=dict)  # what agents alone may be given, by their adapter
+    sandbox_trouble: Callable[[], str] = lambda: "none was asked for"  # why bubblewrap does not work; empty: it does
+    wall_trouble: Callable[[], str] = lambda: "none was asked for"  # why Landlock does not work; empty: it does
+    doorkeeper: Doorkeeper = field(default_factory=NoDoors)
+    degraded: Callable[[], list[str]] = list  # what is to be said of agents that can do less than they should
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool

@@ -1,8 +1,11 @@
 """What a validation means for its review: go on, reject the work, ask a person, or take a merge back.
 
-1. Before work is blamed, main itself is validated once: a red main is nobody's attempt.
+1. Before work is blamed, what may be a flake is run once more (daemon.flaky), and main itself is validated once: a red
+   main is nobody's attempt.
 2. What could not be run is told as such; the bead waits for a person and keeps its count.
-3. Red after the swap: a revert lands, the bead is open again, a person is told.
+3. A validation that was cut off is done again.
+4. Red after the swap: a revert lands, the bead is open again, a person is told.
+5. Checks that a person edited while they ran decide nothing: the step is done again with those that there are now.
 """
 
 from collections.abc import Mapping
@@ -10,51 +13,56 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.attempt import Attempt, Run, RunKind
-from ..core.board import Limits
 from ..core.checks import CheckOutcome, CheckResult, overall
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
 from ..core.outcomes import Outcome
-from ..core.reviewer import Journal, Judgement, Step, judge
+from ..core.reviewer import Journal, Judgement, Step, judge, with_other_checks
 from ..ports import Candidate, Landing, NewEscalation
 from . import messages
 from .closing import close
 from .doors import Doors
-from .validation import Validation, as_json, explain
+from .evidence import Evidence
+from .flaky import Flaky
+from .train import Case, Train
+from .validation import MOST_CUT_OFF, Validation, as_json, explain
 
 
 class Judging:
     """Starts a review's validations and draws the consequences of their ends."""
 
-    def __init__(self, doors: Doors, validation: Validation) -> None:
+    def __init__(self, doors: Doors, validation: Validation, train: Train) -> None:
         self.doors = doors
         self.validation = validation
+        self.train = train
+        self.evidence = Evidence(doors)
+        self.flaky = Flaky(doors, validation)
 
-    def passed(
-        self,
-        attempt: Attempt,
-        limits: Limits,
-        journal: Journal,
-        commit: str,
-        following: Journal,
-        may_fail: bool = False,
-    ) -> Journal | None:
-        """`following` when the commit's tree has passed before; else a validation is started."""
-        if not may_fail and self.validation.passed(self.doors.git.tree(commit)) is not None:
-            return following
+    def passed(self, case: Case, journal: Journal, commit: str, following: Journal) -> Journal | None:
+        """`following` when the commit's tree has passed before; else a validation is begun."""
+        if self.doors.config().review.revalidate == "always":
+            is_proven = journal.proven == self.train.proof(journal, commit)
+        else:
+            is_proven = self.validation.passed(self.doors.git.tree(commit), case.attempt.id) is not None
+        return following if is_proven else self.begin(case, journal, commit)
+
+    def begin(self, case: Case, journal: Journal, commit: str) -> Journal | None:
+        """Start a validation, when a validator is free; else `journal`, as it is."""
         if not self.doors.config().checks:
             detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
             close(
                 self.doors,
-                limits,
-                attempt,
+                case.limits,
+                case.attempt,
                 Outcome.BROKEN_CHECKS,
                 detail,
                 kind=Kind.REVIEW_INTERRUPTED,
                 head=journal.head,
             )
             return None
-        self.start(attempt, journal, commit)
+        if not self.train.free(case.board):
+            return journal
+        self.start(case.attempt, journal, commit)
         return None
 
     def start(self, attempt: Attempt, journal: Journal, commit: str) -> None:
@@ -68,75 +76,105 @@ class Judging:
         journal = Journal.of(attempt.data)
         self.validation.start(attempt, journal.validating, RunKind.VALIDATION, journal.serial)
 
-    def ended(self, attempt: Attempt, run: Run, limits: Limits) -> Attempt | None:
+    def ended(self, case: Case, run: Run) -> Attempt | None:
         """A validation ended: reject, ask a person, or give the attempt to go on with."""
-        doors = self.doors
+        doors, attempt = self.doors, case.attempt
         journal = Journal.of(attempt.data)
         commit = journal.validating
         if not commit:  # dealt with already, and a crash hid it
             doors.store.end_run(run.id)
             return None
+        cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
-        self.validation.remember(doors.git.tree(commit), results)
+        if cut_off and journal.cut_off < MOST_CUT_OFF:  # the step that wanted it starts it again
+            return self._goes_on(attempt, run, replace(journal, cut_off=journal.cut_off + 1, validating=""))
+        tree = doors.git.tree(commit)
+        self.flaky.hear(attempt, tree, run, results)
+        self.validation.remember(tree, run, results)
         rows = tuple(as_json(results))
         doors.store.record(
             Event(
                 Kind.REVIEW_STEP,
                 attempt.bead,
                 attempt.id,
-                data={"step": journal.step.value, "commit": commit, "results": list(rows)},
+                data={"step": journal.step.value, "commit": commit, "run": run.id, "results": list(rows)},
             )
         )
-        following = self._after_validation(
-            attempt, replace(journal, results=_of_the_work(journal, rows), validating=""), commit, results, limits
-        )
-        if following is None:
-            return None
-        doors.store.journal(attempt.id, following.as_data())
-        doors.store.end_run(run.id)
+        journal = replace(journal, validating="")
+        if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
+            return self._goes_on(attempt, run, journal)
+        if self._is_outdated(journal, run) and not _is_good_news(journal, results):
+            following: Journal | None = replace(with_other_checks(journal), confirming="")
+        elif journal.step is Step.COUNT_BASE:
+            passed = overall(results) is CheckOutcome.PASS
+            following = replace(
+                journal, step=Step.VALIDATE_REBASED, counted=commit, before=() if passed else _counted(rows)
+            )
+        elif self.flaky.to_confirm(journal, commit, run, results):
+            following = replace(journal, confirming=commit)  # the step that wanted it runs it once more
+        else:
+            judged = replace(journal, results=_of_the_work(journal, rows), confirming="")
+            suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
+            following = self._after_validation(case, replace(judged, is_suspect=suspect), commit, results)
+        return None if following is None else self._goes_on(attempt, run, following)
+
+    def _goes_on(self, attempt: Attempt, run: Run, following: Journal) -> Attempt:
+        self.doors.store.journal(attempt.id, following.as_data())
+        self.doors.store.end_run(run.id)
         return replace(attempt, data=following.as_data())
 
     def _after_validation(
-        self, attempt: Attempt, journal: Journal, commit: str, results: list[CheckResult], limits: Limits
+        self, case: Case, journal: Journal, commit: str, results: list[CheckResult]
     ) -> Journal | None:
         judgement = judge(results)
         if journal.step is Step.VALIDATE_MAIN:
             if judgement is Judgement.BROKEN:
-                self._tell_unsure(attempt, journal, results)
+                self._tell_unsure(case.attempt, journal, results)
             if judgement is not Judgement.REJECT:
-                return replace(journal, failure="checked")
-            self._take_back(attempt, journal, results, limits)
+                return replace(journal, proven=self.train.proof(journal, commit))
+            self._take_back(case.attempt, journal, results)
             return None
         if journal.step is Step.VALIDATE_BASE:
-            return self._blame(attempt, journal, results, limits)
-        if journal.step is Step.VALIDATE_REBASED and commit != journal.candidate:
+            return self._blame(case, journal, results)
+        if journal.step is Step.VALIDATE_REBASED and commit in journal.chain:
             kept = (*journal.kept, commit) if judgement is Judgement.GO_ON else journal.kept
             return replace(journal, checked=journal.checked + 1, kept=kept)
         if judgement is Judgement.GO_ON:
-            return journal
-        if judgement is Judgement.BROKEN:
-            detail = "The checks could not say whether the work is good.\n" + explain(results)
-            close(
-                self.doors,
-                limits,
-                attempt,
-                Outcome.BROKEN_CHECKS,
-                detail,
-                kind=Kind.REVIEW_INTERRUPTED,
-                head=journal.head,
-                evidence={"results": as_json(results)},
-            )
-            return None
-        return replace(journal, step=Step.VALIDATE_BASE, failure=explain(results))
+            return replace(journal, proven=self.train.proof(journal, commit))
+        journal = replace(journal, failure=explain(results), is_broken=judgement is Judgement.BROKEN)
+        if journal.step is Step.VALIDATE_REBASED:  # whose fault it is depends on what it stands on
+            return replace(journal, red=journal.red + 1)
+        if journal.is_broken:
+            return self.ask_about_checks(case, journal)
+        return replace(journal, step=Step.VALIDATE_BASE, contract=self.validation.contract())
 
-    def _blame(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> Journal | None:
+    def ask_about_checks(self, case: Case, journal: Journal) -> Journal | None:
+        """A run that said neither yes nor no: a person looks, nobody is blamed, and the review is over."""
+        close(
+            self.doors,
+            case.limits,
+            case.attempt,
+            Outcome.BROKEN_CHECKS,
+            "The checks could not say whether the work is good.\n" + journal.failure,
+            kind=Kind.REVIEW_INTERRUPTED,
+            head=journal.head,
+            evidence={"results": list(journal.results)},
+        )
+        return None
+
+    def _is_outdated(self, journal: Journal, run: Run) -> bool:
+        """Whether what was run, on main or on the candidate that it is compared with, is not what is to be run now."""
+        compared = journal.step is Step.VALIDATE_BASE and journal.contract != self.validation.contract()
+        return compared or not self.validation.is_of_today(run.id)
+
+    def _blame(self, case: Case, journal: Journal, results: list[CheckResult]) -> Journal | None:
         if overall(results) is CheckOutcome.PASS or _fewer_failures(journal, results):
-            return self.reject(attempt, limits, Outcome.FAILED_REVIEW, journal.failure, journal)
+            return self.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)
         if not journal.base and self.doors.git.main() != journal.fork:
             # main was red where the branch left it, and has moved: what counts is how they do together
             return replace(journal, step=Step.REBASE, failure="")
         self.doors.store.close_attempt(
-            attempt,
+            case.attempt,
             Kind.REVIEW_INTERRUPTED,
             Outcome.BROKEN_CHECKS,
             detail="main itself does not pass the checks",
@@ -151,13 +189,11 @@ class Judging:
         )
         return None
 
-    def reject(
-        self, attempt: Attempt, limits: Limits, outcome: Outcome, detail: str, journal: Journal | None = None
-    ) -> Journal | None:
+    def reject(self, case: Case, outcome: Outcome, detail: str, journal: Journal | None = None) -> Journal | None:
         """Send the work back, with what the checks said; gives None, since the review is over."""
         evidence = {"results": list(journal.results)} if journal else {}
         head = journal.head if journal else None
-        close(self.doors, limits, attempt, outcome, detail, head=head, evidence=evidence)
+        close(self.doors, case.limits, case.attempt, outcome, detail, head=head, evidence=evidence)
         return None
 
     def _tell_unsure(self, attempt: Attempt, journal: Journal, results: list[CheckResult]) -> None:
@@ -170,10 +206,12 @@ class Judging:
         )
         self.doors.store.escalate(new, None, attempt.id, "nobrakes")
 
-    def _take_back(self, attempt: Attempt, journal: Journal, results: list[CheckResult], limits: Limits) -> None:
+    def _take_back(self, attempt: Attempt, journal: Journal, results: list[CheckResult]) -> None:
         """Red after the swap: revert, reopen the bead, tell a person."""
         doors = self.doors
         bead = doors.store.bead(attempt.bead)
+        self.evidence.merged(attempt, bead, journal)
+        doors.git.catch_up()  # where it cannot, the revert does not land, and that is told
         main = doors.git.main()
         words = messages.for_revert(doors, bead, attempt)
         # with merge = rebase a review lands several commits: they are taken back as one
@@ -184,6 +222,9 @@ class Judging:
             landed = True  # it is taken back already, and a crash hid it
         elif isinstance(reverted, Candidate):
             landed = doors.git.land(reverted.commit, main).landing is Landing.MOVED
+        if landed:
+            self.evidence.taken_back(bead, journal.base, journal.candidate, "main_red", "nobrakes", journal.contract)
+            doors.git.pin(f"archive/{bead.id}/reverted-{journal.candidate[:12]}", journal.candidate)
         what = "It was reverted." if landed else "It could NOT be reverted by itself: please look at main."
         doors.store.close_attempt(
             attempt,
@@ -200,6 +241,16 @@ class Judging:
                 "a flaky check, or a check that depends on more than the tree",
             ),
         )
+
+
+def _is_good_news(journal: Journal, results: list[CheckResult]) -> bool:
+    """Whether main passed what it was merged under: what a person wants of it since is no reason to revert."""
+    return journal.step is Step.VALIDATE_MAIN and judge(results) is Judgement.GO_ON
+
+
+def _counted(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    """The counts of the results, without what was printed."""
+    return tuple({"name": row["name"], "counts": row["counts"]} for row in rows)
 
 
 def _of_the_work(journal: Journal, rows: tuple[dict[str, Any], ...]) -> tuple[Mapping[str, Any], ...]:

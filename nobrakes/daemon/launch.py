@@ -1,8 +1,10 @@
 """Starting agents: the workspace, the prompt, the environment, and the child.
 
 1. The attempt is open before anything is touched; each step may be done again after a crash.
-2. A kept branch is worked on further; else work starts afresh, and what was there is archived first.
+2. A kept branch is worked on further, also after its clone was archived; else work starts afresh, and what was there
+   is archived first.
 3. A Doer starts from the proven tests, carried over to the present main where they apply.
+4. An agent goes on with the session of the attempt before where core.resuming says so and nobody else holds it.
 """
 
 import hashlib
@@ -11,17 +13,32 @@ import sys
 import uuid
 from collections.abc import Sequence
 
-from ..agents.adapter import Assignment
+from ..agents.adapter import Adapter, Assignment
+from ..agents.guarded import CANARY_FILE
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead, Role, branch_of
 from ..core.board import Limits
+from ..core.errors import NobrakesError
 from ..core.outcomes import Outcome
-from ..ports import Candidate, Command, Message, Step, Workspace
-from ..roles import prompts
+from ..core.resuming import BEGUN, RESUMES, SESSION, goes_on
+from ..host import recorder
+from ..ports import Argv, Candidate, Command, Message, Step, Workspace
+from ..roles.briefing import TOLD, Briefing, brief, digest
+from . import degrading
+from .confine import OWN, Confinement
 from .doors import Doors
 from .validation import setup_argv
 
 STEP = "agent"
+RECORD = 64 * 1024 * 1024
+"""Bytes of a session's output that are kept on disk."""
+HANDOFF = os.path.join(OWN, "handoff.md")
+WINDOW = "window"
+"""In an attempt's data: how many tokens its model's context holds, where that is known before."""
+DIARY = "diary"
+"""In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
+CANARY = os.path.join(OWN, CANARY_FILE)
+"""In the folder of a run: what its agent writes."""
 
 
 def tests_pin(bead: str) -> str:
@@ -34,6 +51,7 @@ class Launcher:
 
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
+        self.confinement = Confinement(doors)
 
     def start(self, attempt: Attempt, limits: Limits) -> None:
         """Start the attempt's agent. Doing it again after a crash starts it once."""
@@ -41,9 +59,16 @@ class Launcher:
         config = doors.config()
         bead = doors.store.bead(attempt.bead)
         start, workspace = self._workspace(bead, attempt)
+        minutes = limits.caps.attempt.minutes
+        seconds = limits.agent_seconds if minutes is None else min(limits.agent_seconds, minutes * 60)
         run_id = f"{attempt.id}-agent"
         folder = os.path.join(doors.places.runs, run_id)
-        prompt = self._prompt(bead, attempt)
+        same = bead.branch_kept and workspace.is_kept  # the sessions of a clone that was archived went with it
+        last = goes_on(attempt, doors.store.attempts(bead.id), start) if same else None
+        if last is not None and not doors.store.hold_session(last.data[SESSION], attempt.id):
+            last = None
+        briefing = self._briefing(bead, attempt, last)
+        degrading.tell(doors)  # a CLI may be another one than when the daemon began
         adapter = doors.adapter(attempt.agent)
         launch = adapter.launch(
             Assignment(
@@ -51,51 +76,80 @@ class Launcher:
                 bead=bead.id,
                 worker=attempt.name,
                 attempt=attempt.number,
-                prompt=prompt,
+                prompt=briefing.prompt,
                 prompt_file=os.path.join(folder, "prompt.md"),
                 workspace=workspace.path,
-                folder=folder,
-                session=str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
-                resume=False,
+                folder=os.path.join(folder, OWN),
+                session=last.data[SESSION] if last else str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
+                resume=last is not None,
                 env=self._environment(bead, attempt, workspace, folder, adapter.credentials),
-                settings=config.agents,
-                system_prompt=prompts.system_prompt(attempt.role, os.path.join(doors.places.folder, "roles")),
+                settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),
+                system_prompt=briefing.system,
                 guard=doors.guard,
-                max_seconds=limits.agent_seconds,
             )
         )
         now = doors.store.now()
-        doors.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, "session": launch.session})
+        if (
+            last is None
+            and launch.session is not None
+            and not doors.store.hold_session(launch.session, attempt.id, fresh=True)
+        ):
+            raise NobrakesError(f"the session {launch.session} is held by another attempt", "The next one has its own.")
+        known: dict[str, object] = {
+            SESSION: launch.session,
+            TOLD: digest(bead),
+            BEGUN: False,
+            RESUMES: last.number if last else None,
+        }
+        known |= {WINDOW: launch.context_tokens, DIARY: launch.diary}
+        doors.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, **known})
         doors.store.plan_run(
             Run(
                 run_id,
                 attempt.id,
                 RunKind.AGENT,
                 now,
-                hard_deadline=now + limits.agent_seconds,
+                hard_deadline=now + seconds,
                 idle_seconds=limits.idle_seconds,
                 active_at=now,
             )
         )
+        confined = self.confinement.agent(run_id, workspace.path, folder, launch)
         prologue = workspace.prologue
         if prologue and not workspace.is_kept:
-            prologue += setup_argv(workspace.path, config.setup)
+            prologue += tuple(confined.wrap(argv) for argv in setup_argv(workspace.path, config.setup))
         born = doors.processes.start(
             run_id,
             Command(
                 folder=folder,
                 cwd=workspace.path,
                 env=launch.env,
-                steps=(Step(STEP, launch.argv, stdin=launch.stdin),),
-                prologue=prologue,
-                files={"prompt.md": prompt.encode()},
+                steps=(Step(STEP, self._recorded(adapter, folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
+                prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
+                files={
+                    **{os.path.join(OWN, name): content for name, content in launch.files.items()},
+                    "prompt.md": briefing.prompt.encode(),
+                    HANDOFF: b"",
+                },
             ),
         )
         doors.store.update_run(run_id, pid=born.pid, born=born.mark)
 
+    def _recorded(self, adapter: Adapter, folder: str, argv: Argv) -> Argv:
+        """The argv by way of the recorder, for an agent that is given secrets; any other writes by itself."""
+        if not adapter.credentials:
+            return argv
+        files = [os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err")]
+        return (sys.executable, "-I", "-S", recorder.__file__, *files, str(RECORD), "--", *argv)
+
     def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, Workspace]:
         """Where to work, and the commit that this role's changes are measured from."""
         git = self.doors.git
+        left = None if git.has_workspace(bead.id) else self._archived(bead, attempt)
+        if left is not None:
+            head, files = left
+            start = str(attempt.data.get("start") or self._earlier_start(bead, attempt))
+            return start, git.workspace(bead, head, attempt.name, files)
         if attempt.data.get("start"):  # a crash cut the start off
             start = str(attempt.data["start"])
         elif git.has_workspace(bead.id) and bead.branch_kept:
@@ -105,6 +159,21 @@ class Launcher:
                 git.retire(bead, attempt.fence - 1)  # its holder's, so that no archive of ours takes its place
             start = self._fresh_start(bead, attempt)
         return start, git.workspace(bead, start, attempt.name)
+
+    def _archived(self, bead: Bead, attempt: Attempt) -> tuple[str, str] | None:
+        """Where a kept branch was, and the commit with its files, when its clone was archived (a cancel taken back)."""
+        if not bead.branch_kept:
+            return None
+        git = self.doors.git
+        past = self.doors.store.attempts(bead.id)
+        fences = [a.fence for a in past if a.id != attempt.id and a.role is not Role.REVIEWER]
+        # what was archived before the last agent began is older than what it was given
+        found = [(*_archive_name(ref), commit) for ref, commit in git.archived(bead.id)]
+        newest = max((fence for fence, _, _ in found if fences and fence >= max(fences)), default=None)
+        kept = {kind: commit for fence, kind, commit in reversed(found) if fence == newest}
+        files = kept.get("wip") or kept.get("branch")
+        head = kept.get("branch") or (git.fork(git.main(), files) if files else None)
+        return (head, files) if head and files else None
 
     def _earlier_start(self, bead: Bead, attempt: Attempt) -> str:
         """On a kept branch: the proven tests for a Doer, else where the earlier attempts of the role started."""
@@ -140,15 +209,10 @@ class Launcher:
         git.pin(tests_pin(bead.id), moved.commit)
         return moved.commit
 
-    def _prompt(self, bead: Bead, attempt: Attempt) -> str:
-        store = self.doors.store
-        answers = [
-            (e.title, e.answer) for e in reversed(store.escalations(open_only=False)) if e.bead == bead.id and e.answer
-        ]
-        earlier = [a for a in store.attempts(bead.id) if a.id != attempt.id]
-        config = self.doors.config()
+    def _briefing(self, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
+        doors, config = self.doors, self.doors.config()
         nonce = hashlib.sha256(attempt.token.encode()).hexdigest()[:12]
-        return prompts.compile_prompt(attempt.role, bead, config, earlier, answers, nonce=nonce, main=config.main)
+        return brief(doors.store, doors.places, config, config.main, bead, attempt.role, nonce, attempt.id, last)
 
     def _environment(
         self, bead: Bead, attempt: Attempt, workspace: Workspace, folder: str, credentials: Sequence[str]
@@ -165,13 +229,15 @@ class Launcher:
             "GIT_EDITOR": "true",
             "NOBRAKES_HOME": doors.places.folder,
             "NOBRAKES_TOKEN": attempt.token,
+            "NOBRAKES_DOOR": "",  # there and empty: a CLI hands a variable on that is not there by its name, with the $
+            "NOBRAKES_SANDBOX": "",
             "NOBRAKES_BEAD": bead.id,
             "NOBRAKES_BRANCH": branch_of(bead),
             "NOBRAKES_ROLE": attempt.role.value,
             "NOBRAKES_ATTEMPT": str(attempt.number),
             "NOBRAKES_NAME": attempt.name,
             "NOBRAKES_PROMPT": os.path.join(folder, "prompt.md"),
-            "NOBRAKES_HANDOFF": os.path.join(folder, "handoff.md"),
+            "NOBRAKES_HANDOFF": os.path.join(folder, HANDOFF),
             "NOBRAKES_WORKSPACE": workspace.path,
             "NOBRAKES_TESTS": "\n".join(boundary.tests),
             "NOBRAKES_GATES": "\n".join(boundary.gates),
@@ -180,15 +246,15 @@ class Launcher:
         }
 
 
+def _archive_name(ref: str) -> tuple[int, str]:
+    """The fence and the kind in an archive's name: `<fence>-branch`, `<fence>-wip`, perhaps with an id behind."""
+    fence, _, kind = ref.rpartition("/")[2].partition("-")
+    return (int(fence) if fence.isdigit() else -1), kind.partition("-")[0]
+
+
 def proven_tests(doors: Doors, bead: str) -> Attempt | None:
     """The attempt whose tests were proven red, if the bead's latest Test Writer got that far."""
     for attempt in reversed(doors.store.attempts(bead)):
         if attempt.role is Role.TEST_WRITER and attempt.outcome is not None:
             return attempt if attempt.outcome is Outcome.COMPLETED else None
     return None
-
-
-def agent_for(doors: Doors, role: Role) -> str:
-    """The agent that the config names for the role."""
-    agents = doors.config().agents
-    return agents.test_writer if role is Role.TEST_WRITER else agents.doer

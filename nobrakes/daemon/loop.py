@@ -11,25 +11,33 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from ..core import assigner, reviewer, supervision
+from ..core import assigner, caps, gates, reviewer, supervision
 from ..core.actions import Action, StartAgent, Terminate
 from ..core.attempt import Run, RunKind
 from ..core.bead import Role
 from ..core.board import Board
 from ..core.errors import ConfigError, DiskFull, GitTooOld, NoAgent, NobrakesError, NoMain, Stale, StoreReadOnly
-from ..core.events import Event, Kind
+from ..core.events import Event
 from ..core.outcomes import Outcome
+from ..core.rest import is_idle
 from ..core.reviewer import Journal
 from ..host.files import storage_errors
-from ..ports import Notice
+from ..ports import Notice, Remains
+from .canary import Canary
 from .doors import Doors
+from .guarding import GuardWatch
+from .intake import Intake
 from .launch import STEP
-from .news import News
+from .metering import Meter
+from .news import News, retiring
 from .overdue import CheckClock
 from .perform import Performer
+from .recovery import take_up
 
 LINGER_SECONDS = 1.0
 """A process that lives on so long after its run has ended is stopped."""
+LOOK_ASIDE_SECONDS = 1.0
+"""Work beside the loop wakes it when it is done; it is looked at so often in any case."""
 RETRY_SECONDS = 15.0
 """When the disk is full or git fails, the loop tries again so much later."""
 NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, StoreReadOnly)
@@ -41,6 +49,10 @@ class Waker(Protocol):
 
     def wait(self, timeout: float | None) -> bool:
         """Sleep until something happened (True) or `timeout` seconds are over (False)."""
+        ...
+
+    def set(self) -> None:
+        """Wake it; from any thread."""
         ...
 
 
@@ -74,23 +86,17 @@ class Daemon:
         self.performer = Performer(doors)
         self.news = News(doors)
         self.checks = CheckClock(self.performer.validation)
+        self.guards = GuardWatch(doors)
+        self.intake = Intake(doors)
+        self.meter = Meter(doors)
+        self.canary = Canary(doors, self.performer.validation, self.performer.review.queueing.ways)
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
         self._trouble: NobrakesError | None = None
 
     def recover(self) -> None:
         """Make good what a killed daemon left half done; the turns then take up the rest."""
-        doors = self.doors
-        for attempt in self._look().attempts:
-            journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else None
-            if journal is not None and journal.waiting:  # whoever starts a daemon wants it to look at once
-                doors.store.journal(attempt.id, replace(journal, waiting="", waiting_until=0.0).as_data())
-        doors.git.clear_locks()
-        runs = doors.store.runs()
-        alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]
-        if runs:
-            data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
-            doors.store.record(Event(Kind.RECOVERED, data=data))
+        take_up(self.doors, self._look())
 
     def tick(self, seen: Board | None = None) -> Turn:
         """One turn. `seen`: the board of the turn that has just ended, when nothing was waited for since."""
@@ -101,15 +107,20 @@ class Daemon:
             changed |= self._guarded(partial(self._close, run, board))
         if ended:
             board = self._look()
+        watched = self._guarded(partial(self._watch_guards, self.intake.without_dead(board)))
+        if self._guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
+            changed, board = True, self._look()
         if board.now >= self._trouble_until:
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))
+            changed |= self._guarded(partial(self.canary.turn, board))
             if board.now >= self._trouble_until:
                 self._trouble = None  # it was mended: should it come back, it is told again
         events: list[Event] = []
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work
             self._guarded(partial(self._read_news, board, events))
+            self._guarded(self.performer.validation.scratch.settle)
         if changed:
             board = self._look()
         self._forget(board)
@@ -120,16 +131,30 @@ class Daemon:
         watched = {run.id for run in board.runs.values() if run.term_at is None}
         self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
         self.checks.keep(watched)
+        self.guards.keep(watched)
+        self.intake.keep({run.id for run in board.runs.values()})
+        self.meter.keep(watched)
 
     def _look(self) -> Board:
-        return self.doors.store.board(self.doors.limits())
+        board = self.doors.store.board(self.doors.limits())
+        names = board.limits.crew.names()
+        providers = {name: self._provider(name) for name in names}
+        return replace(board, providers=providers, contexts=self.meter.contexts(board))
+
+    def _provider(self, agent: str) -> str:
+        try:
+            return self.doors.adapter(agent).provider
+        except NoAgent:
+            return ""  # whoever is to start it says so
 
     def _ended(self, board: Board) -> list[Run]:
         """The runs to close in this turn: validations first and alone, since the whole queue waits for them."""
         held = {attempt.id for attempt in board.attempts}
         runs = [run for run in board.runs.values() if run.pid is not None or run.attempt not in held]
         for validations in (True, False):
-            ended = [r for r in runs if (r.kind is RunKind.VALIDATION) is validations and self._has_ended(r, board)]
+            some = (run for run in runs if (run.kind is RunKind.VALIDATION) is validations)
+            dead = (run for run in some if run.id in self.intake.begun or self._has_ended(run, board))
+            ended = [run for run in dead if self.intake.is_over(run)]
             if ended:
                 return ended
         return []
@@ -146,30 +171,45 @@ class Daemon:
         haunted = self._haunted(board)
         return [
             action
-            for action in (*supervision.plan(board), *reviewer.plan(board), *assigner.plan(board))
+            for action in (
+                *supervision.plan(board, self.intake.begun),
+                *reviewer.plan(board),
+                *assigner.plan(board),
+            )
             if not (isinstance(action, StartAgent) and action.bead in haunted)
         ]
 
     def _haunted(self, board: Board) -> set[str]:
-        """Beads whose former attempt still has a living process: nobody else may start on them."""
+        """Beads whose former attempt still has a living process or a clone that is being archived."""
         held = {attempt.id for attempt in board.attempts}
-        return {self.doors.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
+        former = {self.doors.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
+        return former | {bead.id for bead in board.ready if self.doors.aside.busy(retiring(bead.id))}
 
     def _has_ended(self, run: Run, board: Board) -> bool:
         """Whether the whole tree is dead. What goes on after the run's own end is stopped after a moment."""
-        if not self.doors.processes.alive(run):
+        is_agent = run.kind is RunKind.AGENT
+        folder = os.path.join(self.doors.places.runs, run.id)
+        steps = [STEP] if is_agent else self.performer.validation.steps(run)
+        remains = self.doors.processes.remains(run, folder, steps)
+        if remains is Remains.NOTHING:
             return True
         if run.term_at is not None:
             return False
-        steps = [STEP] if run.kind is RunKind.AGENT else [c.name for c in self.performer.validation.checks(run.kind)]
-        ending = self.doors.processes.ending(os.path.join(self.doors.places.runs, run.id), steps)
-        if all(end.code is not None for end in ending.steps):
+        # a check is its exit code, which nobody would see; an agent without its wrapper may finish: what it does is in
+        # its tree, and what it says in its output
+        if remains is Remains.REST or (remains is Remains.STEP and not is_agent):
             since = self._ended_at.setdefault(run.id, board.now)
             if board.now >= since + LINGER_SECONDS:
                 self._guarded(partial(self._stop_leftovers, run, board))
-        elif run.kind is not RunKind.AGENT and self.checks.is_overdue(run, ending, board.now):
+        elif not is_agent and self.checks.is_overdue(run, self.doors.processes.ending(folder, steps), board.now):
             self._guarded(partial(self._stop_check, run, board))
         return False
+
+    def _watch_guards(self, board: Board) -> bool:
+        changed = False
+        for action in self.guards.plan(board):
+            changed |= self.performer.perform(action, board)
+        return changed
 
     def _stop_check(self, run: Run, board: Board) -> bool:
         return self.performer.perform(Terminate(run.id, Outcome.TIMED_OUT), board)
@@ -197,9 +237,12 @@ class Daemon:
             return False
 
     def _wake_at(self, board: Board) -> float | None:
-        times = [supervision.wake_at(board), board.wake_at]
+        times = [supervision.wake_at(board, self.intake.begun), board.wake_at]
+        if board.ready:
+            times += [gates.wake_at(board.gates, board.attempts, board.now)]
+            times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
-        times += self.checks.wake_at()
+        times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.canary.wake_at()
         times += [
             Journal.of(a.data).waiting_until
             for a in board.attempts
@@ -207,31 +250,19 @@ class Daemon:
         ]
         if self._trouble_until > board.now:
             times.append(self._trouble_until)
+        if not self.doors.aside.is_empty():
+            times.append(board.now + LOOK_ASIDE_SECONDS)
         return min((t for t in times if t is not None), default=None)
 
     def works(self, board: Board) -> bool:
-        """Whether any child process is still alive."""
-        return any(run.pid is not None and self.doors.processes.alive(run) for run in board.runs.values())
+        """Whether any child process is still alive, or main is being looked at."""
+        runs = board.runs.values()
+        return self.canary.is_at_work() or any(r.pid is not None and self.doors.processes.alive(r) for r in runs)
 
     @property
     def trouble(self) -> NobrakesError | None:
         """What keeps the daemon from working just now; None when nothing does."""
         return self._trouble if self.doors.store.now() < self._trouble_until else None
-
-
-def is_idle(board: Board) -> bool:
-    """Whether nothing is left that this machine could do without a person."""
-    if board.attempts or board.runs:
-        waits = [Journal.of(a.data).waiting for a in board.attempts if a.role is Role.REVIEWER]
-        only_waits = len(waits) == len(board.attempts) and all(waits) and not board.runs
-        return only_waits and (not board.ready or board.paused)
-    if board.paused or board.stopping:
-        return True
-    return not (board.ready or board.to_review or board.epics_done or _retries(board))
-
-
-def _retries(board: Board) -> bool:
-    return board.retry_at is not None
 
 
 def _never(_: Board) -> bool:
@@ -246,6 +277,8 @@ def run(
     With `until_idle`, trouble that only a person can mend is raised once nothing runs any more.
     """
     seen: Board | None = None
+    aside = daemon.doors.aside
+    aside.wakes(waker.set)
     while True:
         turn = daemon.tick(seen)
         seen = turn.board if turn.changed else None
@@ -259,7 +292,7 @@ def run(
         trouble = daemon.trouble
         if until_idle and isinstance(trouble, NEEDS_A_PERSON) and not daemon.works(turn.board):
             raise trouble
-        if until_idle and is_idle(turn.board) and trouble is None:
+        if until_idle and is_idle(turn.board) and trouble is None and aside.is_empty() and not daemon.works(turn.board):
             return turn.board
         timeout = None
         if turn.wake_at is not None:

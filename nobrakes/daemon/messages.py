@@ -15,8 +15,10 @@ def _person(name: str) -> str:
 
 
 def for_merge(doors: Doors, bead: Bead, attempt: Attempt) -> Message:
-    """The commit that brings a bead to main: its title, its description, and who did what."""
+    """The commit that brings a bead to main: its title, its description, who did what, where the evidence ended."""
     trailers = [("Bead", bead.id)]
+    if attempt.data.get("anchor"):
+        trailers.append(("Evidence", attempt.data["anchor"]))
     author = US
     for past in doors.store.attempts(bead.id):
         if past.outcome is not Outcome.COMPLETED:

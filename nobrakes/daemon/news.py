@@ -4,16 +4,45 @@ The place in the log is kept in the store, so nothing is told or cleaned up twic
 """
 
 from collections.abc import Sequence
+from functools import partial
 
-from ..core.bead import Status
+from ..core.bead import Bead, Status
 from ..core.board import Board
 from ..core.errors import NobrakesError
 from ..core.events import Event, Kind
+from ..core.outcomes import Outcome
+from ..git.removal import forget_sessions
 from ..ports import Notice
 from .doors import Doors
 from .launch import tests_pin
 
 CURSOR = "news"
+
+_CLOSING = frozenset({Kind.MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND})
+
+_FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})
+"""What a provider refuses until a person does something."""
+
+
+def _refusal(event: Event) -> str:
+    reason = str(event.data["reason"]).replace("_", " ")
+    minutes = max(0.0, float(event.data["until"]) - event.at) / 60
+    text = f"{event.data['provider']}: {reason}; nothing is started there for {minutes:.0f} min, then it is tried again"
+    return f"{text}: {' '.join(str(event.data['detail']).split())[:200]}"
+
+
+def retiring(bead: str) -> str:
+    """The name of the job that archives and removes the bead's clone: nobody starts on the bead meanwhile."""
+    return f"retire {bead}"
+
+
+def retire(doors: Doors, bead: Bead) -> None:
+    """Archive and remove a closed bead's clone; the sessions of its agents, which belong to that clone, go with it.
+
+    What an agent said is kept in the output of its run.
+    """
+    doors.git.retire(bead, bead.fence)
+    forget_sessions(doors.places.agents, bead.id)
 
 
 class News:
@@ -26,9 +55,13 @@ class News:
     def read(self, board: Board) -> Sequence[Event]:
         """The new events, after what they ask for has been done."""
         done: list[Event] = []
-        for event in self.doors.store.events(self.seen, 500):
+        events = self.doors.store.events(self.seen, 500)
+        for event in events:
+            self._begin(event, board)
+        for event in events:
             try:
-                self._react(event, board)
+                if not self._react(event):
+                    break  # the clone is still being archived, and what comes later is not told before
             except NobrakesError:
                 if not done:
                     raise
@@ -39,25 +72,40 @@ class News:
             self.doors.store.set_setting(CURSOR, str(self.seen))
         return done
 
-    def _react(self, event: Event, board: Board) -> None:
+    def _begin(self, event: Event, board: Board) -> None:
+        """Archive and remove the clone of a bead that was closed, unless something still works in it."""
+        if event.kind not in _CLOSING or event.bead is None:
+            return
+        store = self.doors.store
+        bead = store.bead(event.bead)
+        if bead.status not in (Status.DONE, Status.CANCELLED):
+            return
+        if any(store.attempt(run.attempt).bead == bead.id for run in board.runs.values()):
+            return  # its process is being stopped; the end of it cleans up
+        self.doors.aside.begin(retiring(bead.id), partial(self._retire, bead, event.kind is Kind.MERGED))
+
+    def _retire(self, bead: Bead, merged: bool) -> None:
+        """Done aside, so without a look at the store."""
+        retire(self.doors, bead)
+        if merged:
+            self.doors.git.pin(tests_pin(bead.id), None)
+
+    def _react(self, event: Event) -> bool:
+        """Tell what has to be told; False: what the event asks for is not done yet."""
         if event.kind in (Kind.ESCALATED, Kind.SUGGESTED):
             number = event.data.get("escalation")
             title = event.data.get("title", "")
             text = f"escalation {number}: {event.data.get('type', '')}: {title}"
             self.doors.notifier.tell(Notice(text, event.bead, urgent=event.kind is Kind.ESCALATED))
+        elif event.kind is Kind.GATE_CLOSED:
+            if event.data["times"] == 1:  # it closes again as long as it lasts, and that is no news
+                self.doors.notifier.tell(Notice(_refusal(event), urgent=event.data["reason"] in _FOR_PEOPLE))
+        elif event.kind is Kind.CAP_REACHED:
+            spent, limit = event.data["spent"], event.data["limit"]
+            text = f"nothing new is started: caps.{event.data['cap']} is reached ({spent:g} of {limit:g})"
+            self.doors.notifier.tell(Notice(text, urgent=True))
         elif event.kind is Kind.NOTIFIED:
             self.doors.notifier.tell(Notice(str(event.data.get("text", "")), event.bead))
-        elif event.kind in (Kind.MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND) and event.bead is not None:
-            self._clean_up(event.bead, board)
-            if event.kind is Kind.MERGED:
-                self.doors.git.pin(tests_pin(event.bead), None)
-
-    def _clean_up(self, bead_id: str, board: Board) -> None:
-        """Archive and remove the clone of a bead that was closed, unless something still works in it."""
-        store = self.doors.store
-        bead = store.bead(bead_id)
-        if bead.status not in (Status.DONE, Status.CANCELLED):
-            return
-        if any(store.attempt(run.attempt).bead == bead_id for run in board.runs.values()):
-            return  # its process is being stopped; the end of it cleans up
-        self.doors.git.retire(bead, bead.fence)
+        elif event.kind in _CLOSING and event.bead is not None:
+            return self.doors.aside.over(retiring(event.bead))
+        return True

@@ -1,24 +1,17 @@
-"""How long the check that runs now has been running: each has its own time, whatever the others leave of theirs.
+"""How long the checks that run now have been running: each has its own time, whatever the others leave of theirs.
 
 What is remembered is when a check was first seen running, so a new daemon gives it its time once more.
 """
 
 from collections.abc import Set
-from dataclasses import dataclass
 
 from ..core.attempt import Run
 from ..ports import Ending
+from .checksteps import steps_of
 from .validation import Validation
 
 PREPARING_SECONDS = 1.0
 """Between two looks at a run whose first check has not begun."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    step: str
-    since: float
-    due: float
 
 
 class CheckClock:
@@ -26,19 +19,23 @@ class CheckClock:
 
     def __init__(self, validation: Validation) -> None:
         self.validation = validation
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, dict[str, float]] = {}  # by run: the steps that are running, and when each is due
 
     def is_overdue(self, run: Run, ending: Ending, now: float) -> bool:
-        """Whether the check that runs at this moment has had its time."""
-        due = {end.name for end in ending.steps if end.started and end.code is None}
-        running = next((check for check in self.validation.checks(run.kind) if check.name in due), None)
-        if running is None:
-            self._seen[run.id] = _Seen("", now, now + PREPARING_SECONDS)
+        """Whether a check that runs at this moment has had its time."""
+        running = {end.name for end in ending.steps if end.started and end.code is None}
+        steps = [step for step in steps_of(self.validation.checks(run)) if step.name in running]
+        known = self._seen.get(run.id, {})
+        if not steps:
+            self._seen[run.id] = {"": now + PREPARING_SECONDS}
             return False
-        seen = self._seen.get(run.id)
-        if seen is None or seen.step != running.name:
-            seen = self._seen[run.id] = _Seen(running.name, now, now + running.timeout)
-        return now >= seen.due
+        seen = {step.name: known.get(step.name, now + step.seconds) for step in steps}
+        self._seen[run.id] = seen
+        is_overdue = now >= min(seen.values())
+        begun = {end.name for end in ending.steps if end.started}
+        if any(step.check.parallel for step in steps) and len(begun) < len(ending.steps):
+            seen[""] = now + PREPARING_SECONDS  # neighbours begin at nearly the same time
+        return is_overdue
 
     def keep(self, runs: Set[str]) -> None:
         """Forget all runs but these."""
@@ -46,4 +43,4 @@ class CheckClock:
 
     def wake_at(self) -> list[float]:
         """When the checks have to be looked at again."""
-        return [seen.due for seen in self._seen.values()]
+        return [due for seen in self._seen.values() for due in seen.values()]

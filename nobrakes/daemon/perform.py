@@ -1,5 +1,6 @@
 """Does what the deciders asked for: one method for each action."""
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,15 +10,25 @@ from ..core.actions import Action
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Role, Status
 from ..core.board import Board
-from ..core.errors import ConfigError, NobrakesError, NotAllowed
+from ..core.errors import ConfigError, NobrakesError, NotAllowed, Tampered
+from ..core.escalations import approaches
 from ..core.events import Event, Kind
 from ..core.outcomes import Outcome
+from ..ports import NewEscalation
+from . import strength
 from .agents import AgentEndings
 from .closing import close
+from .confine import REFUSED
 from .doors import Doors
-from .launch import Launcher, agent_for
+from .launch import Launcher
+from .news import retire
 from .review import Review
 from .validation import Validation
+
+MOST_REFUSED = 32_000
+"""Bytes of a run's list of refused hosts that are told."""
+CAP_TOLD = "cap:"
+"""The setting of a cap: the period for which a person was told that it is reached."""
 
 
 class Performer:
@@ -32,6 +43,8 @@ class Performer:
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
             actions.StartAgent: self._start_agent,
             actions.StartReview: self._start_review,
+            actions.AskPerson: self._ask_person,
+            actions.TellCap: self._tell_cap,
             actions.Resume: self._resume,
             actions.CompleteEpic: self._complete_epic,
             actions.Terminate: self._terminate,
@@ -46,19 +59,32 @@ class Performer:
 
     def ended(self, run: Run, board: Board) -> None:
         """A run's whole tree is dead: draw the consequences."""
+        if run.kind is RunKind.AGENT:
+            self.doors.doorkeeper.end(run.id)
         attempt = next((a for a in board.attempts if a.id == run.attempt), None)
+        self._note_refused(run)
         if attempt is None:
             self._stray(run)
         elif run.kind is RunKind.AGENT:
             self.endings.agent(attempt, run, board.limits)
         elif run.kind is RunKind.RED_PROOF:
             self.endings.proof(attempt, run, board.limits)
+        elif run.kind is RunKind.CHEAT:
+            self.endings.strength.ended(attempt, run, board.limits)
         else:
-            following = self.review.ended(attempt, run, board.limits)
+            following = self.review.ended(attempt, run, board)
             if following is not None and not board.stopping:
-                self.review.advance(following, board.limits)
+                self.review.advance(following, board)
         if attempt is not None and self._is_closed(attempt):
             self.doors.store.end_run(run.id)
+
+    def _note_refused(self, run: Run) -> None:
+        """Tell of the hosts that the run was kept from: its agent may have failed for want of one."""
+        doors = self.doors
+        hosts = doors.processes.output(os.path.join(doors.places.runs, run.id, REFUSED), MOST_REFUSED).split()
+        if hosts:
+            bead = doors.store.attempt(run.attempt).bead
+            doors.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt, data={"run": run.id, "hosts": hosts}))
 
     def _is_closed(self, attempt: Attempt) -> bool:
         return self.doors.store.attempt(attempt.id).outcome is not None
@@ -68,11 +94,12 @@ class Performer:
         doors = self.doors
         bead = doors.store.bead(doors.store.attempt(run.attempt).bead)
         if run.kind is RunKind.AGENT:
-            doors.git.archive(bead, bead.fence)
+            with contextlib.suppress(Tampered):  # it stays where it is, and is put aside when its place is needed
+                doors.git.archive(bead, bead.fence)
         else:
-            doors.git.drop_scratch(os.path.join(doors.places.scratch, run.id))
+            self.validation.scratch.drop(run.id)
         if bead.status in (Status.DONE, Status.CANCELLED):
-            doors.git.retire(bead, bead.fence)
+            retire(doors, bead)
         doors.store.end_run(run.id)
 
     # --- actions ---------------------------------------------------------------------------------
@@ -81,19 +108,37 @@ class Performer:
         assert isinstance(action, actions.StartAgent)
         doors = self.doors
         config = doors.config()
-        agent = agent_for(doors, action.role)
-        doors.adapter(agent)
+        adapter = doors.adapter(action.agent)
+        self.launcher.confinement.nothing()
         attempt = doors.store.open_attempt(
             action.bead,
             action.role,
-            agent,
+            action.agent,
             config.worker_names(),
             board.limits.lease_seconds,
             doors.git.main(),
+            adapter.provider,
+            config.agents.model_of(action.agent, action.role.value),
         )
         if attempt is None:
             return False
         self._launch(attempt, board)
+        return True
+
+    def _ask_person(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.AskPerson)
+        store = self.doors.store
+        tried = {"attempts": approaches(store.attempts(action.bead))}
+        store.escalate(NewEscalation(action.type, action.title, action.detail, tried), action.bead, None, "nobrakes")
+        return True
+
+    def _tell_cap(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.TellCap)
+        store, one = self.doors.store, action.reached
+        with store.together():
+            store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
+            data = {"cap": one.name, "spent": one.spent, "limit": one.limit, "until": one.until}
+            store.record(Event(Kind.CAP_REACHED, data=data))
         return True
 
     def _launch(self, attempt: Attempt, board: Board) -> None:
@@ -120,31 +165,34 @@ class Performer:
         return True
 
     def _advance(self, attempt: Attempt, board: Board) -> bool:
-        return self.review.advance(attempt, board.limits)
+        return self.review.advance(attempt, board)
 
     def _resume(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.Resume)
         attempt = next(a for a in board.attempts if a.id == action.attempt)
         run = board.runs.get(attempt.id)
         if run is not None and run.kind is not RunKind.AGENT:
-            self._restart_validation(attempt, run)
+            self._restart_validation(attempt, run, board)
         elif attempt.role is Role.REVIEWER:
             if board.stopping:
-                self.review.stop(attempt, board.limits)
-                return True
+                return self.review.stop(attempt, board)
             return self._advance(attempt, board)
+        elif attempt.data.get("phase") == strength.PHASE:
+            self.endings.strength.go_on(attempt, board.limits)
         elif attempt.data.get("phase") == "proof":
-            self.validation.start(attempt, str(attempt.data["head"]), RunKind.RED_PROOF, 1)
+            self.endings.start_proof(attempt)
         else:
             self._launch(attempt, board)
         return True
 
-    def _restart_validation(self, attempt: Attempt, run: Run) -> None:
+    def _restart_validation(self, attempt: Attempt, run: Run, board: Board) -> None:
         """A validation that was planned and perhaps never started: starting it again starts it once."""
         if run.kind is RunKind.VALIDATION:
             self.review.judging.restart(attempt)
+        elif run.kind is RunKind.CHEAT:
+            self.endings.strength.go_on(attempt, board.limits)
         else:
-            self.validation.start(attempt, str(attempt.data["head"]), RunKind.RED_PROOF, 1)
+            self.endings.start_proof(attempt)
 
     def _complete_epic(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.CompleteEpic)

@@ -3,25 +3,32 @@
 1. The first TERM or INT stops agents in order (their work is kept, nothing counts), then the process ends.
 2. The second one ends the process at once; its agents live on and the next daemon takes them up.
 3. USR1 is the same as the second at once: that is how `daemon restart` hands over.
+4. A daemon whose database was removed ends in order: what it has open is nobody else's any more.
 """
 
 import os
+import shutil
 import signal
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol
 
 from ..core.board import Board
 from ..core.events import Event, Kind
+from ..host.files import private_folder
 from ..host.locks import DaemonLock
 from ..host.reaper import become_subreaper
 from ..host.watching import Waker
 from ..ports import Notice, Store
-from ..sandbox import none as sandbox
-from . import loop
+from . import degrading, loop
+from .confine import Confinement, describe
 from .loop import Daemon, View
 
 STOPPING = "stopping"
+RUN_SINCE = "run_since"
+"""When this run began: what caps.run is measured from."""
 
 
 class _Signals:
@@ -62,19 +69,55 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
     daemon = open_daemon()
     doors = daemon.doors
     store = doors.store
-    with DaemonLock(doors.places.lock), Waker(doors.places.wake) as waker, _Signals(waker) as signals:
+    confinement = Confinement(doors)
+    why_not, nothing = confinement.why_not(), confinement.nothing()
+    with (
+        DaemonLock(doors.places.lock),
+        _temporary(doors.places.temporary),
+        Waker(doors.places.wake) as waker,
+        _Signals(waker) as signals,
+    ):
         become_subreaper()
         store.set_setting(STOPPING, None)
+        if store.setting(RUN_SINCE) is None:  # else the one before was killed, and its run goes on
+            store.set_setting(RUN_SINCE, repr(store.now()))
         store.record(Event(Kind.DAEMON_STARTED, data={"pid": os.getpid()}))
-        doors.notifier.tell(Notice(sandbox.describe()))
+        doors.notifier.tell(Notice(describe(why_not, nothing), urgent=bool(nothing)))
+        if nothing:
+            store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
+        degrading.tell(doors)
         daemon.recover()
         ready()
+        doors.doorkeeper.start()
         try:
-            return loop.run(daemon, waker, view, until_idle, lambda board: _should_end(signals, store, waker, board))
+
+            def should_end(board: Board) -> bool:
+                if not signals.asked and not os.path.lexists(doors.places.database):
+                    doors.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
+                    signals.asked = 1
+                return _should_end(signals, store, waker, board)
+
+            return loop.run(daemon, waker, view, until_idle, should_end)
         finally:
+            doors.doorkeeper.close()
+            doors.aside.close()  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
+            if signals.asked < 2:
+                store.set_setting(RUN_SINCE, None)
             if signals.asked:
                 store.set_setting(STOPPING, None)
+
+
+@contextmanager
+def _temporary(folder: str) -> Iterator[None]:
+    """Make this process's temporary files there: whoever could write them would speak with the daemon's voice."""
+    shutil.rmtree(folder, ignore_errors=True)  # what a killed daemon left
+    private_folder(folder)
+    tempfile.tempdir = folder
+    try:
+        yield
+    finally:
+        tempfile.tempdir = None
 
 
 def _should_end(signals: _Signals, store: Store, waker: Waker, board: Board) -> bool:

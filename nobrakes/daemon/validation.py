@@ -1,24 +1,50 @@
 """Validations and red proofs: the contract's commands, run in a fresh checkout by a child process.
 
 1. The commands come from the human's config, never from the candidate.
-2. A tree that passed the same commands is not run again; only passes are remembered.
-3. The checkout is removed when its run has been judged.
+2. What a run executes is written down beside its output, and the run is judged by that, whatever the config says by
+   then.
+3. A tree that passed the same commands is not run again; only passes are remembered. With a check that is never cached
+   a pass stands only for the other steps of the review that saw it.
+4. A run that was cut off said neither yes nor no: it is done again, a few times.
+5. The checkout is removed when its run has been judged.
 """
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
+from ..core import quarantine
 from ..core.attempt import Attempt, Run, RunKind
-from ..core.checks import Check, CheckEnd, CheckOutcome, CheckResult, contract_key, judge, overall
+from ..core.checks import Check, CheckOutcome, CheckResult, Contract, digest, overall
 from ..core.outcomes import Outcome
-from ..core.testcounts import TestCounts, count_tests
-from ..ports import Command, Step
+from ..core.testcounts import TestCounts
+from ..ports import Born, Command
+from .checksteps import OUTPUT_TAIL, Ends, as_steps, seconds_of, steps_of
+from .confine import Confinement
 from .doors import Doors
+from .proofs import proof, with_proof
+from .scratch import Scratch
 
-OUTPUT_TAIL = 2_000_000
-"""Bytes of a check's output that are read for counting."""
+if TYPE_CHECKING:
+    from ..config import Config
+
+MOST_CUT_OFF = 3
+"""So often in one attempt a validation that was cut off is done again, before a person is asked."""
+
+CONTRACT = "contract.json"
+"""The file in a run's folder that says what it executes."""
+
+REMEMBERED = 256
+"""So many runs' contracts are kept in memory."""
+
+OVER = "over"
+"""The folder in a run's folder with the files that are laid over its checkout."""
+
+NOTHING: Mapping[str, str] = {}
+
+CHEAT_SECONDS = 300.0
+"""So long a check may take with a cheat, which may well never end; what takes longer is not held against the tests."""
 
 SETUP = 'cd -- "$1" && exec sh -c "$2"'
 
@@ -28,77 +54,172 @@ def setup_argv(path: str, setup: str) -> tuple[tuple[str, ...], ...]:
     return (("sh", "-c", SETUP, "sh", path, setup),) if setup else ()
 
 
+_CALLED = {RunKind.RED_PROOF: "proof", RunKind.CHEAT: "cheat", RunKind.VALIDATION: "check"}
+
+
+def run_id(attempt: Attempt, kind: RunKind, serial: int) -> str:
+    """What the attempt's validation with this number is called."""
+    return f"{attempt.id}-{_CALLED[kind]}{serial}"
+
+
 class Validation:
     """Starts and judges the runs in which checks are executed."""
 
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
+        self._contracts: dict[str, Contract] = {}
+        self._present: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
+        self.scratch = Scratch(doors)
+        self.confinement = Confinement(doors)
+
+    def present(self) -> Contract:
+        """What is to be run now."""
+        config, quarantined = self.doors.config(), self.doors.store.setting(quarantine.SETTING)
+        made_from, present = self._present
+        # asked for many times in a step, and its key is worked out but once
+        if present is None or made_from[0] is not config or made_from[1] != quarantined:
+            pairs = quarantine.pairs(quarantined)
+            present = Contract(config.setup, config.contract(), digest(self.doors.environment), pairs)
+            self._present = (config, quarantined), present
+        return present
 
     def contract(self) -> str:
-        """The key of the present commands."""
-        config = self.doors.config()
-        return contract_key(config.setup, config.contract())
+        """The key of what is to be run now."""
+        return self.present().key
 
-    def passed(self, tree: str) -> Mapping[str, Any] | None:
-        """The remembered results of a tree that passed the present commands."""
+    def passed(self, tree: str, attempt: int | None = None) -> Mapping[str, Any] | None:
+        """The remembered results of a tree that passed what is to be run now, in a run that can be named and stands
+        for another one. `attempt`: the review that asks.
+        """
+        present = self.present()
+        if attempt is None and not present.cached:
+            return None
+        key = present.key if present.cached else _of_review(present.key, attempt or 0)
+        found = self.doors.store.validation(tree, key)
+        return found if found is not None and found.get("runs") else None
+
+    def recorded(self, tree: str) -> Mapping[str, Any] | None:
+        """The last results of a tree that passed what is to be run now, whether they stand for a run or not."""
         return self.doors.store.validation(tree, self.contract())
 
-    def start(self, attempt: Attempt, commit: str, kind: RunKind, serial: int) -> Run:
-        """Plan the run and start it; doing it twice starts it once."""
+    def of_run(self, run_id: str) -> Contract | None:
+        """What a run executes; None: it is not known any more."""
+        if run_id not in self._contracts:  # written once and never changed, and asked for at every look at the run
+            path = os.path.join(self.doors.places.runs, run_id, CONTRACT)
+            found = Contract.of_text(self.doors.processes.output(path, OUTPUT_TAIL))
+            if found is None:
+                return None
+            if len(self._contracts) >= REMEMBERED:
+                self._contracts.clear()
+            self._contracts[run_id] = found
+        return self._contracts[run_id]
+
+    def is_of_today(self, run_id: str) -> bool:
+        """Whether the run executed what is to be run now."""
+        contract = self.of_run(run_id)
+        return contract is not None and contract.key == self.contract()
+
+    def start(
+        self, attempt: Attempt, commit: str, kind: RunKind, serial: int, laid_over: Mapping[str, str] = NOTHING
+    ) -> Run:
+        """Plan the run and start it, with these files over the checkout; doing it twice starts it once."""
         doors = self.doors
-        config = doors.config()
-        checks = self.checks(kind)
-        run_id = f"{attempt.id}-{'proof' if kind is RunKind.RED_PROOF else 'check'}{serial}"
+        name = run_id(attempt, kind, serial)
+        # one that a crash cut off is taken up as it was begun
+        contract = self.of_run(name) or self._contract_for(kind)
+        checks = contract.checks
         now = doors.store.now()
-        seconds = sum(check.timeout for check in checks) + 1800.0
-        run = Run(run_id, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
+        seconds = seconds_of(checks) + 1800.0
+        run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
         doors.store.plan_run(run)
-        path = os.path.join(doors.places.scratch, run_id)
-        environment = dict(doors.environment)
-        environment["CI"] = "1"
-        born = doors.processes.start(
-            run_id,
-            Command(
-                folder=os.path.join(doors.places.runs, run_id),
-                cwd=path,
-                env=environment,
-                steps=tuple(Step(c.name, ("sh", "-c", c.command), join_output=True) for c in checks),
-                prologue=doors.git.scratch(commit, path) + setup_argv(path, config.setup),
-                keep_going=True,
-            ),
-        )
-        doors.store.update_run(run_id, pid=born.pid, born=born.mark)
+        born = self.execute(name, commit, contract, laid_over)
+        doors.store.update_run(name, pid=born.pid, born=born.mark)
         return run
 
-    def checks(self, kind: RunKind) -> tuple[Check, ...]:
-        """The commands of a run: all of them, or for a red proof just the tests."""
-        checks = self.doors.config().contract()
-        return tuple(c for c in checks if c.kind == "test") if kind is RunKind.RED_PROOF else checks
+    def execute(self, name: str, commit: str, contract: Contract, laid_over: Mapping[str, str] = NOTHING) -> Born:
+        """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
+        doors = self.doors
+        path = os.path.join(doors.places.scratch, name)
+        folder = os.path.join(doors.places.runs, name)
+        files = {f"{OVER}/{file}": text.encode() for file, text in laid_over.items()}
+        over = os.path.join(folder, OVER)
+        # inside, since the checkout may hold links that lead out of it
+        copy = (("cp", "-R", os.path.join(over, "."), path),) if files else ()
+        wrap = self.confinement.check(path, folder, (over,) if files else ()).wrap
+        return doors.processes.start(
+            name,
+            Command(
+                folder=folder,
+                cwd=path,
+                env={**doors.environment, "CI": "1"},
+                steps=as_steps(contract.checks, wrap),
+                prologue=(
+                    *doors.git.scratch(commit, path),
+                    *map(wrap, copy + setup_argv(path, contract.setup)),
+                ),
+                keep_going=True,
+                files={CONTRACT: contract.as_text().encode(), **files},
+            ),
+        )
+
+    def _contract_for(self, kind: RunKind) -> Contract:
+        """The commands of a run: all of them, or to try new tests just the tests."""
+        present = self.present()
+        if kind is RunKind.VALIDATION:
+            return present
+        # a proof wants to see them fail, and not again and again
+        tests = tuple(replace(c, retry=0) for c in present.checks if c.kind == "test")
+        if kind is RunKind.CHEAT:
+            tests = tuple(replace(c, timeout=min(c.timeout, CHEAT_SECONDS)) for c in tests)
+        # nor is a whole check that is quarantined forgiven there: it would never be red
+        single = tuple(pair for pair in present.quarantined if pair[1] != quarantine.WHOLE)
+        return replace(present, checks=tests, quarantined=single)
+
+    def checks(self, run: Run) -> tuple[Check, ...]:
+        """The checks that the run executes; none when that is not known any more."""
+        contract = self.of_run(run.id)
+        return contract.checks if contract is not None else ()
+
+    def steps(self, run: Run) -> list[str]:
+        """The names of the steps that the run executes."""
+        return [step.name for step in steps_of(self.checks(run))]
+
+    def was_cut_off(self, run: Run) -> bool:
+        """Whether a run that ended was killed from outside, wrapper and all, and nobody had asked for that."""
+        if run.stopping is not None:
+            return False
+        return self.doors.processes.ending(os.path.join(self.doors.places.runs, run.id), self.steps(run)).cut_off
 
     def judge(self, run: Run) -> list[CheckResult]:
         """The results of a run that ended, and the end of its checkout."""
         doors = self.doors
-        checks = self.checks(run.kind)
+        contract = self.of_run(run.id)
+        if contract is None:
+            self.scratch.drop(run.id)
+            return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
         folder = os.path.join(doors.places.runs, run.id)
-        ending = doors.processes.ending(folder, [check.name for check in checks])
-        results = []
-        for check, end in zip(checks, ending.steps, strict=True):
-            output = doors.processes.output(end.output, OUTPUT_TAIL)
-            if ending.prologue_failed is not None:
-                output = ending.prologue_failed
-            timed_out = run.stopping is Outcome.TIMED_OUT and end.started and end.code is None
-            result = judge(
-                CheckEnd(check, end.code, end.seconds, end.started, timed_out, output),
-                count_tests(output) if check.kind == "test" else None,
-            )
-            results.append(result)
-        doors.git.drop_scratch(os.path.join(doors.places.scratch, run.id))
+        ending = doors.processes.ending(folder, [step.name for step in steps_of(contract.checks)])
+        top = os.path.join(doors.places.scratch, run.id)
+        ends = Ends(doors.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
+        results = [quarantine.forgiven(ends.result(check), contract.quarantined) for check in contract.checks]
+        self.scratch.drop(run.id)
         return results
 
-    def remember(self, tree: str, results: Sequence[CheckResult]) -> None:
-        """Keep a pass, so that the same tree is not run again."""
-        if overall(results) is CheckOutcome.PASS:
-            self.doors.store.save_validation(tree, self.contract(), {"results": as_json(results)})
+    def remember(self, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
+        """Keep a pass of what the run executed, so that the same tree is not run again."""
+        contract = self.of_run(run.id)
+        if contract is not None and overall(results) is CheckOutcome.PASS:
+            known = self.doors.store.validation(tree, contract.key)
+            proofs = with_proof(known, proof(self.doors, run, contract, results))
+            found = {"results": as_json(results), "runs": proofs}
+            self.doors.store.save_validation(tree, contract.key, found)
+            if not contract.cached:
+                self.doors.store.save_validation(tree, _of_review(contract.key, run.attempt), found)
+
+
+def _of_review(key: str, attempt: int) -> str:
+    """What a validation is keyed by that stands for nothing outside of its review."""
+    return f"{key}/{attempt}"
 
 
 def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
@@ -107,7 +228,9 @@ def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
     for result in results:
         row = asdict(result)
         row["outcome"] = result.outcome.value
-        row["tail"] = result.tail[-4000:] if result.outcome is not CheckOutcome.PASS else ""
+        passed = result.outcome is CheckOutcome.PASS and not result.quarantined
+        row["tail"] = result.tail[-4000:] if not passed else ""
+        row["repeated"] = as_json(result.repeated)
         rows.append(row)
     return rows
 

@@ -22,7 +22,7 @@ _KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.pre
 
 _SCRIPT = """\
 set -eu
-path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8
+path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8 head=$9
 if [ "$at" != "$path" ] && [ -d "$path" ]; then exit 0; fi
 if [ -e "$at" ] || [ -L "$at" ]; then
     if [ ! -L "$at" ]; then chmod -R u+rwx -- "$at"; fi
@@ -34,7 +34,7 @@ printf '%s' "$config" >config
 printf '%s\\n' "$objects" >objects/info/alternates
 if [ -n "$branch" ]; then
     printf 'ref: refs/heads/%s\\n' "$branch" >HEAD
-    printf '%s\\n' "$commit" >"refs/heads/$branch"
+    printf '%s\\n' "$head" >"refs/heads/$branch"
 else
     printf '%s\\n' "$commit" >HEAD
 fi
@@ -54,31 +54,51 @@ if [ "$at" != "$path" ]; then mv -- "$at" "$path"; fi
 _MENDING = """\
 set -eu
 cd -- "$1/.git"
-rm -rf -- config HEAD index.lock HEAD.lock config.lock
+chmod -R u+rwX -- .
+find . -name '*.lock' -prune -exec rm -rf -- {} +
+rm -rf -- config HEAD
 printf '%s' "$2" >config
 printf 'ref: refs/heads/%s\\n' "$3" >HEAD
+# what is written by these names must not be written to where a link leads
+for part in refs refs/heads "refs/heads/${3%/*}"; do
+    if [ -L "$part" ]; then rm -f -- "$part"; fi
+done
+if [ -n "$4" ]; then
+    mkdir -p -- "refs/heads/${3%/*}"
+    rm -rf -- "refs/heads/$3"
+    printf '%s\\n' "$4" >"refs/heads/$3"
+fi
 """
 
 
-def mending(place: Place, path: str, commit: str, branch: str, person: Person) -> tuple[Argv, ...]:
+def mending(place: Place, path: str, commit: str, branch: str, person: Person, tip: str) -> tuple[Argv, ...]:
     """The commands that put a kept workspace back on its branch, whatever the last worker left it on.
 
+    `tip`: where the branch belongs, when the last worker committed beside it; "": it is where it belongs.
     Its configuration is ours again, with the next worker's name, and the locks of killed git commands are gone.
     The files stay as they are. Only for a clone in which nothing runs: the child runs them, once, before its agent.
     """
-    return (("sh", "-c", _MENDING, "sh", path, _config(place.settings, len(commit), person), branch),)
+    return (("sh", "-c", _MENDING, "sh", path, _config(place.settings, len(commit), person), branch, tip),)
 
 
 def making(
-    place: Place, path: str, commit: str, *, branch: str = "", person: Person | None = None, index: str = ""
+    place: Place,
+    path: str,
+    commit: str,
+    *,
+    branch: str = "",
+    head: str = "",
+    person: Person | None = None,
+    index: str = "",
 ) -> tuple[Argv, ...]:
     """The commands that check `commit` out at `path`: on `branch` for a worker, or detached.
 
+    `head`: where the branch is; what `commit` has beyond it is then staged, and not committed.
     `index`: where a copy of the index is kept, out of the agent's reach.
     """
     at = path + MAKING if branch else path
     config = _config(place.settings, len(commit), person)
-    return (("sh", "-c", _SCRIPT, "sh", path, at, commit, branch, place.objects, place.shallow, config, index),)
+    return (("sh", "-c", _SCRIPT, "sh", path, at, commit, branch, place.objects, place.shallow, config, index, head),)
 
 
 def _config(settings: Mapping[str, str], width: int, person: Person | None) -> str:

@@ -9,37 +9,12 @@
 import os
 import stat
 
-from ..core.errors import GitFailed
+from ..core.errors import Tampered
+from .inclone import read_inside
 from .refs import is_oid
 
 _MAX_PACKED_REFS = 8_000_000
 _MAX_DEPTH = 4
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def _read(clone: str, path: str, limit: int) -> bytes | None:
-    """The first `limit` bytes of a regular file below the clone; None: anything else is there."""
-    *folders, name = path.split("/")
-    try:
-        folder = os.open(clone, _FOLDER)
-    except OSError:
-        return None
-    try:
-        for part in folders:
-            inner = os.open(part, _FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        file = os.open(name, _FILE, dir_fd=folder)
-    except OSError:
-        return None
-    finally:
-        os.close(folder)
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        return None
-    with open(file, "rb") as opened:
-        return opened.read(limit)
 
 
 def is_folder(path: str) -> bool:
@@ -52,7 +27,7 @@ def is_folder(path: str) -> bool:
 
 def branch_head(clone: str, branch: str) -> str | None:
     """The commit that the clone says its branch points to; None: there is no such plain ref."""
-    loose = _read(clone, f".git/refs/heads/{branch}", 80)
+    loose = read_inside(clone, f".git/refs/heads/{branch}", 80)
     if loose is not None:
         found = loose.decode("ascii", "replace").strip()
         return found if is_oid(found) else None
@@ -60,12 +35,23 @@ def branch_head(clone: str, branch: str) -> str | None:
         # a link or a pipe in the place of the ref is no branch, whatever packed-refs says
         return None
     wanted = f"refs/heads/{branch}".encode()
-    for line in (_read(clone, ".git/packed-refs", _MAX_PACKED_REFS) or b"").splitlines():
+    for line in (read_inside(clone, ".git/packed-refs", _MAX_PACKED_REFS) or b"").splitlines():
         oid, _, name = line.partition(b" ")
         if name == wanted:
             packed = oid.decode("ascii", "replace")
             return packed if is_oid(packed) else None
     return None
+
+
+def checked_out(clone: str) -> str | None:
+    """The commit that the clone's HEAD holds, by a branch of any name or detached; None: none that can be read."""
+    text = (read_inside(clone, ".git/HEAD", 1000) or b"").decode("ascii", "replace").strip()
+    if is_oid(text):
+        return text
+    branch = text.removeprefix("ref: refs/heads/")
+    if branch == text or any(part in ("", ".", "..") for part in branch.split("/")):
+        return None
+    return branch_head(clone, branch)
 
 
 def has_loose(clone: str, oid: str) -> bool:
@@ -74,11 +60,11 @@ def has_loose(clone: str, oid: str) -> bool:
 
 
 def objects_folder(clone: str, ours: str) -> str:
-    """The clone's folder of objects, safe to be read by git as a second place of `ours`; GitFailed when it is not."""
+    """The clone's folder of objects, safe to be read by git as a second place of `ours`; Tampered when it is not."""
     folder = os.path.join(clone, ".git", "objects")
     if not (is_folder(clone) and is_folder(os.path.join(clone, ".git")) and is_folder(folder)):
         raise _tampered(clone, "its .git is not the one that nobrakes made")
-    borrowed = _read(clone, ".git/objects/info/alternates", 10_000)
+    borrowed = read_inside(clone, ".git/objects/info/alternates", 10_000)
     if borrowed is not None and os.fsdecode(borrowed).strip("\n") != ours:
         raise _tampered(clone, "its objects are borrowed from somewhere else")
     if os.path.lexists(os.path.join(folder, "info", "http-alternates")):
@@ -96,8 +82,8 @@ def _only_files(clone: str, folder: str, depth: int) -> None:
                 raise _tampered(clone, "a link, a pipe or a device lies among its objects")
 
 
-def _tampered(clone: str, what: str) -> GitFailed:
-    return GitFailed(
+def _tampered(clone: str, what: str) -> Tampered:
+    return Tampered(
         f"the workspace {os.path.basename(clone)} cannot be taken in: {what}",
         "Look into the workspace; `nobrakes show` tells what the agent did there.",
     )

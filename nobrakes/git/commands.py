@@ -1,16 +1,19 @@
 """The command layer: one git command at a time, under an environment of our own (see environment).
 
 1. Commands are lists; nothing is read by a shell. Outputs are bytes; lists are asked for with -z.
-2. GitPython starts the process and copies this process's environment; what may not pass is unset by `env -u`,
-   which costs a process, but only where there is something to unset.
-3. An exit code that the caller did not ask for is GitFailed, with the command and the last line of its errors.
+2. A question with a short answer is asked here: importing GitPython takes longer than ten of them, and most of our
+   processes ask fewer. GitPython moves what is streamed from and to files, such as packs.
+3. GitPython copies this process's environment; what may not pass is unset by `env -u`, which costs a process, but
+   only where there is something to unset.
+4. An exit code that the caller did not ask for is GitFailed, with the command and the last line of its errors.
 """
 
+import contextlib
 import os
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..core.errors import DiskFull, GitFailed, GitTooOld, NobrakesError, StoreReadOnly
 from .environment import PLUMBING, strays
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 OLDEST = (2, 38)
 _SHOWN = 200
+_PIPE = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
 
 
 def environment_of(given: Mapping[str, str]) -> tuple[list[str], Mapping[str, str]]:
-    """What has to stand before a command, and its environment, so that no GIT_* of ours gets through."""
+    """What has to stand before a command of GitPython's, and its environment, so that no GIT_* of ours gets through."""
     prefix: list[str] = []
     for name in strays(given):
         # -u and not -i: values on a command line can be read by everyone on the machine
@@ -75,52 +79,75 @@ def run(
     expect: Sequence[int] = (0,),
 ) -> Answer:
     """Run `git ARGUMENTS` in `cwd` and return how it ended; `stdout` receives the output instead of the answer."""
-    prefix, environment = environment_of(env)
-    opened: IO[bytes] | None = None
-    if isinstance(stdin, bytes):
-        opened = tempfile.TemporaryFile()  # noqa: SIM115 - closed below; GitPython wants a real file
-        opened.write(stdin)
-        opened.seek(0)
+    if not os.path.isdir(cwd):
+        # GitPython would quietly run in the current folder instead
+        raise GitFailed(f"`{' '.join(['git', *arguments])[:_SHOWN]}` cannot run: the folder {cwd} is gone")
     try:
-        code, out, error = _execute(
-            [*prefix, "git", *arguments],
-            cwd,
-            istream=opened if opened is not None else stdin,
-            output_stream=stdout,
-            env=environment,
-        )
-    finally:
-        if opened is not None:
-            opened.close()
-    answer = Answer(code, out if isinstance(out, bytes) else b"", error)
-    if code not in expect:
-        raise failure(["git", *arguments], code, error)
+        if stdout is not None or not isinstance(stdin, bytes | None):
+            answer = _stream(arguments, cwd, env, stdin, stdout)
+        else:
+            answer = _ask(arguments, cwd, env, stdin)
+    except FileNotFoundError:
+        raise GitTooOld("git is not installed, or not on the PATH") from None
+    except OSError as error:
+        raise failure(["git", *arguments], -1, str(error)) from None
+    if answer.code not in expect:
+        raise failure(["git", *arguments], answer.code, answer.error)
     return answer
 
 
-def _execute(command: list[str], cwd: str, **options: Any) -> tuple[int, Any, str]:
+def _ask(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes | None) -> Answer:
+    import subprocess
+
+    stray = strays(env)
+    passed = {name: value for name, value in os.environ.items() if name not in stray}
+    with contextlib.ExitStack() as stack:
+        given: dict[str, Any] = {"input": stdin or b""}
+        if stdin is not None and len(stdin) > _PIPE:
+            # subprocess feeds a pipe page by page, and asks before each whether it may
+            given = {"stdin": stack.enter_context(_file(stdin))}
+        ended: subprocess.CompletedProcess[bytes] = subprocess.run(
+            ["git", *arguments], cwd=cwd, env={**passed, **env}, capture_output=True, check=False, **given
+        )
+    return Answer(ended.returncode, ended.stdout, ended.stderr.decode("utf-8", "replace").rstrip("\n"))
+
+
+@contextlib.contextmanager
+def _file(content: bytes) -> Iterator[IO[bytes]]:
+    """A file without a name, to be read from its beginning."""
+    import tempfile
+
+    with tempfile.TemporaryFile() as opened:
+        opened.write(content)
+        opened.seek(0)
+        yield opened
+
+
+def _stream(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: Any, stdout: IO[bytes] | None) -> Answer:
     # quiet: GitPython else raises ImportError where git is missing, and we have a better word for it
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     import git
     from git.exc import GitCommandNotFound
 
-    if not os.path.isdir(cwd):
-        # GitPython would quietly run in the current folder instead
-        raise GitFailed(f"`{' '.join(command)[:_SHOWN]}` cannot run: the folder {cwd} is gone")
-    try:
-        code, out, error = git.Git(cwd).execute(
-            command,
-            with_extended_output=True,
-            with_exceptions=False,
-            stdout_as_string=False,
-            strip_newline_in_stdout=False,
-            **options,
-        )
-    except GitCommandNotFound:
-        raise GitTooOld("git is not installed, or not on the PATH") from None
-    except OSError as error:
-        raise failure(command, -1, str(error)) from None
-    return code, out, error
+    prefix, environment = environment_of(env)
+    with contextlib.ExitStack() as stack:
+        if isinstance(stdin, bytes):
+            stdin = stack.enter_context(_file(stdin))
+        try:
+            answer: Any = git.Git(cwd).execute(
+                [*prefix, "git", *arguments],
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                istream=cast(BinaryIO, stdin),
+                output_stream=cast(BinaryIO | None, stdout),
+                env=environment,
+            )
+        except GitCommandNotFound:
+            raise FileNotFoundError from None
+    code, out, error = answer
+    return Answer(code, out if isinstance(out, bytes) else b"", error)
 
 
 def converse(arguments: Sequence[str], cwd: str, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
@@ -142,8 +169,25 @@ def converse(arguments: Sequence[str], cwd: str, env: Mapping[str, str]) -> "sub
         raise failure(["git", *arguments], -1, str(error)) from None
 
 
+def hang_up(process: "subprocess.Popen[bytes]") -> None:
+    """End a command that goes on answering: its input closes, and with that it ends."""
+    # what it was never told is no loss when it is dead
+    with contextlib.suppress(OSError):
+        if process.stdin is not None:
+            process.stdin.close()
+    if process.stdout is not None:
+        process.stdout.close()
+    process.wait()
+
+
 def version() -> tuple[int, ...]:
     """The installed git's version; GitTooOld below 2.38 and where there is none."""
+    return _version(os.environ.get("PATH", ""))
+
+
+@cache
+def _version(path: str) -> tuple[int, ...]:
+    """The version of the git on this PATH: asked once, whoever begins with it."""
     answer = run(["version"], cwd="/")
     found = parse_version(answer.text)
     if found < OLDEST:

@@ -2,11 +2,13 @@
 
 1. Contents that main has already are no commit.
 2. One `fast-import` writes blobs, trees and the commit and moves main, if main is still an ancestor: when it moved
-   meanwhile the commit is made anew on what it is now.
+   meanwhile the commit is made anew on what it is now. Large blobs are written before: what fast-import is given is
+   compressed twice, for a pack and out of it.
 3. In a worktree of main only the index entries of these paths follow, where they were main's; files stay as they are.
 """
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Mapping
 
@@ -19,6 +21,11 @@ from .place import Place
 from .worktrees import Worktree
 
 _TRIES = 5
+QUICK = ("-c", "core.compression=1")
+"""git packs these objects again, and better, when it collects garbage; here somebody waits."""
+
+_LARGE = 64 * 1024
+"""Bytes of a file from which on a process of its own costs less than writing it twice."""
 
 Files = Mapping[str, bytes | None]
 
@@ -48,7 +55,7 @@ class Committer:
     def _differs(self, entry: Entry | None, content: bytes | None) -> bool:
         if entry is None or content is None:
             return entry is not None or content is not None
-        return entry.mode not in (FILE, EXECUTABLE) or self.objects.content(entry.id) != content
+        return entry.mode not in (FILE, EXECUTABLE) or blob_id(content, len(entry.id)) != entry.id
 
     def _commit(self, main: str, before: Mapping[str, Entry | None], files: Files, message: Message) -> str | None:
         with contextlib.ExitStack() as stack:
@@ -59,9 +66,10 @@ class Committer:
                 if not stack.enter_context(worktrees.locked(holder)):
                     raise GitFailed(f"another git command works in {holder.path}", "Try again when it has ended.")
                 holders.append(holder)
+            written = {p: self._written(c) for p, c in files.items() if c is not None and len(c) >= _LARGE}
             answer = self.place.run(
-                ["fast-import", "--quiet", "--date-format=raw"],
-                stdin=_stream(self.place.ref, main, before, files, message),
+                [*QUICK, "fast-import", "--quiet", "--date-format=raw"],
+                stdin=_stream(self.place.ref, main, before, files, written, message),
                 expect=(0, 1),
             )
             if answer.code != 0:
@@ -72,6 +80,10 @@ class Committer:
             for holder in holders:
                 self._refresh(holder, before, commit, files)
             return commit
+
+    def _written(self, content: bytes) -> str:
+        """The id of the content, which is in the repository then."""
+        return self.place.run([*QUICK, "hash-object", "-w", "--no-filters", "--stdin"], stdin=content).text
 
     def _refresh(self, holder: Worktree, before: Mapping[str, Entry | None], commit: str, files: Files) -> None:
         """Bring the index entries along that were still main's."""
@@ -94,8 +106,22 @@ class Committer:
             worktrees.publish(holder)
 
 
-def _stream(ref: str, main: str, before: Mapping[str, Entry | None], files: Files, message: Message) -> bytes:
-    """What fast-import reads; it answers with the commit's id."""
+def blob_id(content: bytes, digits: int) -> str:
+    """The object id that git gives a file's content, in a repository with ids of so many digits."""
+    digest = (hashlib.sha1 if digits == 40 else hashlib.sha256)(b"blob %d\0" % len(content))
+    digest.update(content)
+    return digest.hexdigest()
+
+
+def _stream(
+    ref: str,
+    main: str,
+    before: Mapping[str, Entry | None],
+    files: Files,
+    written: Mapping[str, str],
+    message: Message,
+) -> bytes:
+    """What fast-import reads; it answers with the commit's id. `written`: the files whose blobs are there already."""
     when = f"{max(0, int(message.when))} +0000"
     author = person(message.author)
     text = compose(message).encode("utf-8", "replace")
@@ -113,8 +139,9 @@ def _stream(ref: str, main: str, before: Mapping[str, Entry | None], files: File
         else:
             entry = before[path]
             mode = EXECUTABLE if entry is not None and entry.mode == EXECUTABLE else FILE
-            out.append(f"M {mode} inline ".encode() + _quoted(path) + b"\n")
-            out.append(b"data %d\n%s\n" % (len(content), content))
+            out.append(f"M {mode} {written.get(path, 'inline')} ".encode() + _quoted(path) + b"\n")
+            if path not in written:
+                out.append(b"data %d\n%s\n" % (len(content), content))
     out.append(b"\nget-mark :1\ndone\n")
     return b"".join(out)
 

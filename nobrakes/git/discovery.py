@@ -37,7 +37,6 @@ def discover(path: str) -> Discovered:
     head = commands.run(["symbolic-ref", "-q", "--short", "HEAD"], cwd=path, env=_READING, expect=(0, 1))
     branches = _ask(path, ["for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"])
     commit = commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=path, env=_READING, expect=(0, 1))
-    partial = commands.run(["config", "--get-regexp", _PARTIAL], cwd=path, env=_READING, expect=(0, 1))
     return Discovered(
         root=os.path.realpath(top),
         git_dir=common,
@@ -48,9 +47,20 @@ def discover(path: str) -> Discovered:
         dirty=not bare and _dirty(path),
         in_worktree=git_dir != common,
         is_submodule=bool(superproject),
-        is_partial=bool(partial.text),
+        is_partial=_promises(path),
         git_version=found,
     )
+
+
+def is_partial(path: str) -> bool:
+    """Whether the repository around `path` is a partial clone; NotARepository, GitTooOld."""
+    commands.version()
+    _folders(path)
+    return _promises(path)
+
+
+def _promises(path: str) -> bool:
+    return bool(commands.run(["config", "--get-regexp", _PARTIAL], cwd=path, env=_READING, expect=(0, 1)).text)
 
 
 def _folders(path: str) -> tuple[str, str, bool]:

@@ -5,8 +5,8 @@ from .objects import Commit, Objects
 from .place import Place
 
 _REMEMBERED = 4096
-_NEAR = 32
-"""So many commits are looked at by hand, before git is asked, which looks at dates and generations too."""
+_NEAR = 256
+"""So many commits of each line are looked at by hand, before git is asked: it is a process, and they are read once."""
 
 
 class History:
@@ -32,20 +32,27 @@ class History:
 
     def _meeting(self, main: str, head: str) -> str | None:
         """Where two lines without merges meet, if they do so soon: then it is the only fork there can be."""
-        line = self._line(main)
-        return next((commit for commit in self._line(head) if commit in line), None)
+        seen: tuple[set[str], set[str]] = ({main}, {head})
+        ends: list[str | None] = [main, head]
+        for _ in range(_NEAR):
+            # in turns, so that a fork close to both is found close to both
+            for side in (0, 1):
+                ends[side] = end = self._only_parent(ends[side])
+                if end is not None:
+                    if end in seen[1 - side]:
+                        return end
+                    seen[side].add(end)
+        return None
 
-    def _line(self, commit: str) -> dict[str, None]:
-        """The commit and what it descends from, as far as each has one parent and we looked."""
-        found = {commit: None}
+    def _only_parent(self, commit: str | None) -> str | None:
+        """None: it has none or more than one."""
+        if commit is None:
+            return None
         try:
-            while len(found) < _NEAR and len(parents := self.objects.commit(commit).parents) == 1:
-                commit = parents[0]
-                found[commit] = None
+            parents = self.objects.commit(commit).parents
         except GitFailed:
-            # the end of a shallow history: git knows how to go on
-            pass
-        return found
+            return None  # the end of a shallow history: git knows how to go on
+        return parents[0] if len(parents) == 1 else None
 
     def _merge_base(self, main: str, head: str) -> str | None:
         answer = self.place.run(["merge-base", main, head], expect=(0, 1))
@@ -68,8 +75,19 @@ class History:
         answer = self.place.run(asked if fork is None else [*asked, f"^{fork}"])
         return [self.objects.commit(oid) for oid in answer.text.split()]
 
+    def between(self, base: str, tip: str) -> tuple[str, ...] | None:
+        """The commits from `base` (without it) to `tip` by first parents, oldest first; None: no such line."""
+        if base == tip:
+            return ()
+        found = self.place.run(["rev-list", "--first-parent", "--reverse", tip, f"^{base}"]).text.split()
+        # a base that came in by a merge is an ancestor, and no place that main ever was at
+        return tuple(found) if found and self.objects.commit(found[0]).parents[:1] == (base,) else None
+
     def merged(self, main: str) -> dict[str, str]:
-        """Bead id to the newest commit on main's first-parent line that carries it as `Bead:` trailer."""
+        """Bead id to the newest commit on main's first-parent line that carries it as `Bead:` trailer.
+
+        A bead that a newer commit names as `Reverts-Bead:` is left out.
+        """
         answer = self.place.run(
             [
                 "log",
@@ -80,15 +98,17 @@ class History:
                 "--no-color",
                 "--basic-regexp",
                 "--grep=^Bead:",
-                "--format=%H%x01%(trailers:key=Bead,valueonly,unfold,separator=%x01)",
+                "--grep=^Reverts-Bead:",
+                "--format=%H%x01%(trailers:key=Bead,key=Reverts-Bead,unfold,separator=%x01)",
                 main,
                 "--",
             ]
         )
         found: dict[str, str] = {}
         for record in answer.out.decode("utf-8", "replace").split("\0"):
-            commit, *beads = record.strip("\n").split("\x01")
-            for bead in beads:
+            commit, *trailers = record.strip("\n").split("\x01")
+            for trailer in trailers:
+                key, _, bead = trailer.partition(":")
                 if bead.strip():
-                    found.setdefault(bead.strip(), commit)
-        return found
+                    found.setdefault(bead.strip(), commit if key.lower() == "bead" else "")
+        return {bead: commit for bead, commit in found.items() if commit}

@@ -7,11 +7,13 @@
 3. The pack is taken from head to main whatever lies about already: what a killed run left cannot make holes.
 """
 
+import contextlib
 import os
+import stat
 import tempfile
 from typing import IO
 
-from ..core.errors import GitFailed
+from ..core.errors import GitFailed, Tampered
 from . import clones
 from .objects import Objects
 from .place import Place
@@ -21,9 +23,21 @@ _UNPACKED = 100
 
 
 def take(place: Place, objects: Objects, main: str, clone: str, head: str) -> None:
-    """Copy the commit `head` and what it needs from the clone; GitFailed when that is not there whole."""
+    """Copy the commit `head` and what it needs from the clone; Tampered when that is not there whole."""
     if head == main:
         return
+    try:
+        _copy(place, main, clone, head)
+    except GitFailed as error:
+        if isinstance(error, Tampered):
+            raise
+        # missing or damaged objects, or ones that git refuses (--strict): the clone was whole when it was made
+        raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be taken in: {error}") from None
+    if objects.find(f"{head}^{{commit}}") is None:
+        raise Tampered(f"the branch's head {head} is not a commit that could be taken in")
+
+
+def _copy(place: Place, main: str, clone: str, head: str) -> None:
     folder = clones.objects_folder(clone, place.objects)
     with tempfile.TemporaryFile() as pack:
         place.run(
@@ -36,9 +50,22 @@ def take(place: Place, objects: Objects, main: str, clone: str, head: str) -> No
         if count > _UNPACKED:
             place.run(["index-pack", "--stdin", "--strict", "--fix-thin"], stdin=pack)
         elif count:
-            place.run(["unpack-objects", "-q", "--strict"], stdin=pack)
-    if objects.find(f"{head}^{{commit}}") is None:
-        raise GitFailed(f"the branch's head {head} is not a commit that could be taken in")
+            _unpack(place, pack)
+
+
+def _unpack(place: Place, pack: IO[bytes]) -> None:
+    """Unpack beside our objects and move what was found to be right: git leaves what it refuses where it unpacks."""
+    with tempfile.TemporaryDirectory(prefix="incoming-", dir=place.objects) as folder:
+        env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(place.objects)}
+        place.run(["unpack-objects", "-q", "--strict"], env=env, stdin=pack)
+        mode = stat.S_IMODE(os.stat(place.objects).st_mode)
+        for name in (entry.name for entry in os.scandir(folder) if len(entry.name) == 2):
+            ours = os.path.join(place.objects, name)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(ours)
+                os.chmod(ours, mode)  # as in a repository that several people share
+            for entry in os.scandir(os.path.join(folder, name)):
+                os.replace(entry.path, os.path.join(ours, entry.name))
 
 
 def _count(pack: IO[bytes]) -> int:

@@ -24,7 +24,7 @@ _NAMED = 5
 
 
 class Lander:
-    """Moves main in one repository."""
+    """Moves a main that this repository alone decides about."""
 
     def __init__(self, place: Place, history: History) -> None:
         self.place = place
@@ -38,24 +38,44 @@ class Lander:
         holders = worktrees.of_main(self.place)
         if not holders:
             return self._swap(new, old)
-        differences = raw(self.history.objects, old, new)
         with contextlib.ExitStack() as stack:
-            for holder in holders:
-                # before the lock is taken, since a merge under way holds none
-                busy = holder.under_way()
-                if busy is not None:
-                    return _blocked(holder, f"{busy} is under way there", "Finish it, and the merge goes on.")
-                if not stack.enter_context(worktrees.locked(holder)):
-                    return _blocked(
-                        holder,
-                        "another git command holds index.lock",
-                        "It goes on when that command has ended; if none runs, one was killed and left the file.",
-                    )
-                reason = self._reason_against(holder, new, old, differences)
-                if reason is not None:
-                    return reason
+            reason = self._lock(stack, holders, new, old)
+            if reason is not None:
+                return reason
             landed = self._swap(new, old)
             return landed if landed.landing is not Landing.MOVED else self._follow(holders, new, old)
+
+    def is_shared(self) -> bool:
+        """Nobody is asked."""
+        return False
+
+    def catch_up(self) -> Land:
+        """Nobody else decides where main is, so it is there."""
+        return Land(Landing.MOVED)
+
+    def obstacle(self, new: str, old: str) -> Land | None:
+        """Why main could not move just now; None: it could."""
+        with contextlib.ExitStack() as stack:
+            return self._lock(stack, worktrees.of_main(self.place), new, old)
+
+    def _lock(self, stack: contextlib.ExitStack, holders: Sequence[Worktree], new: str, old: str) -> Land | None:
+        """Take every worktree's lock; why main cannot move under them, or None."""
+        differences = raw(self.history.objects, old, new) if holders else ()
+        for holder in holders:
+            # before the lock is taken, since a merge under way holds none
+            busy = holder.under_way()
+            if busy is not None:
+                return _blocked(holder, f"{busy} is under way there", "Finish it, and the merge goes on.")
+            if not stack.enter_context(worktrees.locked(holder)):
+                return _blocked(
+                    holder,
+                    "another git command holds index.lock",
+                    "It goes on when that command has ended; if none runs, one was killed and left the file.",
+                )
+            reason = self._reason_against(holder, new, old, differences)
+            if reason is not None:
+                return reason
+        return None
 
     def _swap(self, new: str, old: str) -> Land:
         moved = refs.swap(self.place, self.place.ref, new, old, "nobrakes: merge")

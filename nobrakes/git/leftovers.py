@@ -10,11 +10,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..core.boundaries import GITLINK
+from ..core.errors import GitFailed
 from . import commands
 from .differences import ABSENT, raw
-from .objects import Objects
+from .objects import EXECUTABLE, Objects
 from .obstacles import Difference, in_the_way
 from .worktrees import Worktree, publish
+
+LINK = "120000"
 
 Version = Mapping[str, tuple[str, str]]
 """Path to (mode, object)."""
@@ -37,10 +40,33 @@ def bring_along(objects: Objects, holder: Worktree, old: str, now: str) -> None:
 
 
 def take_back(objects: Objects, holder: Worktree, new: str, old: str) -> None:
-    """Give the files that were already written for `new` their content of `old` again; the index stays."""
+    """Give the files that were already written for `new`, or removed to be, their content of `old` again; the index
+    stays. A file whose filter does not work is written as git keeps it: that is better than none."""
     differences = raw(objects, new, old)
     written, _ = _states(holder, differences)
-    _write(holder, differences, written)
+    there = {path: (mode, oid) for path, _, mode, _, oid in differences if mode not in (ABSENT, GITLINK)}
+    written |= {path for path in there if not os.path.lexists(os.path.join(holder.path, path))}
+    try:
+        _write(holder, differences, written)
+    except GitFailed:
+        for path in sorted(written & there.keys()):
+            _write_as_kept(objects, os.path.join(holder.path, path), *there[path])
+
+
+def _write_as_kept(objects: Objects, path: str, mode: str, oid: str) -> None:
+    content = objects.content(oid)
+    if content is None:
+        raise GitFailed(f"{path} cannot be written again: its object {oid} is gone")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    if mode == LINK:
+        os.symlink(content, os.fsencode(path))
+        return
+    with open(path, "xb") as file:
+        file.write(content)
+    if mode == EXECUTABLE:
+        os.chmod(path, os.stat(path).st_mode | 0o111)
 
 
 def _blocked(holder: Worktree, differences: Sequence[Difference]) -> bool:

@@ -1,4 +1,4 @@
-"""Merging without a worktree: trees by `merge-tree`, commits by `commit-tree`. Same input, same object ids.
+"""Merging without a worktree: trees by `merge-tree`, commits by hand. Same input, same object ids.
 
 1. The committer is nobrakes and the dates are Message.when; the author is who did the work.
 2. Where `head` starts at `onto`, or a step's tree is its parent's, there is nothing to merge and git is not asked.
@@ -6,18 +6,25 @@
    neither parent's line alone holds what was done.
 4. git 2.38 has no --merge-base: the merge of one commit C is that of C with a commit on C's parent that has the
    present tree, so that the parent is the base.
+5. Files are merged in the built-in ways that main's attributes name (attributes.py), else as text.
 """
 
+import os
+import tempfile
 from collections.abc import Sequence
 
 from ..core.errors import GitFailed
 from ..ports import Candidate, Conflict, Message
+from . import attributes
+from .environment import EMAIL, NAME
 from .history import History
-from .messages import compose, person, with_trailers
+from .messages import Person, compose, person, with_trailers
 from .objects import Commit, Objects
 from .place import Place
+from .writing import content
 
 _DETAIL = 4000
+_OURSELVES = Person(NAME, EMAIL)
 
 
 class Merger:
@@ -27,6 +34,7 @@ class Merger:
         self.place = place
         self.objects = objects
         self.history = history
+        self._ways_of = ("", "")
 
     def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
         """One commit on `onto` with everything `head` added since they parted."""
@@ -38,7 +46,7 @@ class Merger:
         elif fork is None:
             return Conflict((), "the branch has no commit in common with main")
         else:
-            tree = self._merge(onto, head)
+            tree = self._merge(onto, head, onto)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
     def replay(self, onto: str, head: str, message: Message) -> tuple[Candidate, ...] | Conflict:
@@ -53,7 +61,7 @@ class Merger:
         steps: list[Candidate] = []
         tip, tree = onto, self.objects.commit(onto).tree
         for commit in commits:
-            merged = self._pick(commit, tree)
+            merged = self._pick(commit, tree, onto)
             if isinstance(merged, Conflict):
                 return merged
             if merged != tree:
@@ -75,24 +83,30 @@ class Merger:
         before = self.objects.commit(bad.parents[0]).tree if bad.parents else self._empty_tree()
         if self.objects.commit(onto).tree == bad.tree:
             return self._commit(before, onto, message)
-        tree = self._merge(onto, self._joint(before, commit))
+        # both sides on the commit itself, so that it is the base also where main has its change by another commit
+        tree = self._merge(self._joint(self.objects.commit(onto).tree, commit), self._joint(before, commit), onto)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
-    def _pick(self, commit: Commit, tree: str) -> str | Conflict:
+    def _pick(self, commit: Commit, tree: str, main: str) -> str | Conflict:
         """The tree with what `commit` changed against its parent."""
         parent = self.objects.commit(commit.parents[0])
         if parent.tree == tree:
             return commit.tree
         if commit.tree == parent.tree:
             return tree
-        return self._merge(self._joint(tree, parent.id), commit.id)
+        return self._merge(self._joint(tree, parent.id), commit.id, main)
 
     def _joint(self, tree: str, parent: str) -> str:
         """A commit that nobody will see, for `merge-tree` to find `parent` as the base."""
-        return self._write(tree, parent, "", {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"})
+        return self._write(tree, parent, (_OURSELVES, "0 +0000"), "0 +0000", "")
 
-    def _merge(self, ours: str, theirs: str) -> str | Conflict:
-        answer = self.place.run(["merge-tree", "--write-tree", "-z", "--name-only", ours, theirs], expect=(0, 1))
+    def _merge(self, ours: str, theirs: str, main: str) -> str | Conflict:
+        """The tree of both, each file in the way that `main` has for it."""
+        asked = ["merge-tree", "--write-tree", "-z", "--name-only", ours, theirs]
+        with tempfile.NamedTemporaryFile(prefix="nobrakes-attributes-") as file:
+            file.write(os.fsencode(self._ways(main)))
+            file.flush()
+            answer = self.place.run(["-c", f"core.attributesFile={file.name}", *asked], expect=(0, 1))
         records = answer.records
         if not records:
             raise GitFailed(f"git merge-tree gave no tree for {ours} and {theirs}: {answer.error[:200]}")
@@ -101,43 +115,44 @@ class Merger:
         end = records.index("", 1) if "" in records[1:] else len(records)
         return Conflict(tuple(sorted(set(records[1:end]))), _detail(records[end + 1 :]))
 
+    def _ways(self, main: str) -> str:
+        """The built-in ways to merge that main's attributes name; those of the last main are remembered."""
+        known, ways = self._ways_of
+        if known != main:
+            if not known or attributes.differ(self.objects, known, main):
+                ways = attributes.merging(self.place, self.objects, main)
+            self._ways_of = (main, ways)
+        return ways
+
     def _rewrite(self, commit: Commit, tree: str, parent: str, message: Message) -> str:
         """`commit` with another tree and parent, its author and text kept, the trailers added."""
         name, _, rest = commit.author.rpartition(" <")
         email, _, date = rest.partition("> ")
         who = person(f"{name} <{email}>") if email.strip() else person(message.author)
-        author = {"GIT_AUTHOR_NAME": who.name, "GIT_AUTHOR_EMAIL": who.email, "GIT_AUTHOR_DATE": _when(date, message)}
         text = with_trailers(commit.message.replace("\0", ""), message.trailers)
-        return self._write(tree, parent, text, {**author, "GIT_COMMITTER_DATE": _date(message.when)})
+        return self._write(tree, parent, (who, _when(date, message)), _date(message.when), text)
 
     def _commit(self, tree: str, parent: str, message: Message) -> Candidate:
-        who = person(message.author)
-        env = {
-            "GIT_AUTHOR_NAME": who.name,
-            "GIT_AUTHOR_EMAIL": who.email,
-            "GIT_AUTHOR_DATE": _date(message.when),
-            "GIT_COMMITTER_DATE": _date(message.when),
-        }
-        return Candidate(self._write(tree, parent, compose(message), env), tree)
+        author = (person(message.author), _date(message.when))
+        return Candidate(self._write(tree, parent, author, _date(message.when), compose(message)), tree)
 
-    def _write(self, tree: str, parent: str, text: str, env: dict[str, str]) -> str:
-        content = text.encode("utf-8", "replace")
-        return self.place.run(["commit-tree", tree, "-p", parent], env=env, stdin=content).text
+    def _write(self, tree: str, parent: str, author: tuple[Person, str], when: str, text: str) -> str:
+        whole = content(tree, parent, author, (_OURSELVES, when), text)
+        return self.place.commits.write(whole, self.place.git_dir, self.place.plumbing)
 
     def _empty_tree(self) -> str:
         return self.place.run(["mktree"], stdin=b"").text
 
 
 def _date(when: float) -> str:
-    # "@" keeps git from reading small numbers as anything else than seconds
-    return f"@{max(0, int(when))} +0000"
+    return f"{max(0, int(when))} +0000"
 
 
 def _when(date: str, message: Message) -> str:
     """The author's date as stored, or the message's where that is nonsense."""
     seconds, _, zone = date.partition(" ")
     whole = seconds.isdigit() and len(seconds) <= 11 and len(zone) == 5 and zone[0] in "+-" and zone[1:].isdigit()
-    return f"@{seconds} {zone}" if whole else _date(message.when)
+    return f"{int(seconds)} {zone}" if whole else _date(message.when)
 
 
 def _detail(records: Sequence[str]) -> str:

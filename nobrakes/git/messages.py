@@ -1,8 +1,9 @@
 """Commit texts and people, cleaned so that git takes them as they are and a reader is not fooled by them.
 
 1. A subject is one line without control characters; a body keeps its lines.
-2. Trailers stand in one block at the end, after an empty line; one that is there already is not added again.
-3. Nothing here depends on the moment or the machine: the same message gives the same bytes.
+2. Trailers stand in one block at the end, after an empty line; none of their keys is said twice by different people.
+3. What a bead's commit says of beads and evidence is nobrakes' own: others' trailers of that name are left out.
+4. Nothing here depends on the moment or the machine: the same message gives the same bytes.
 """
 
 import re
@@ -15,6 +16,7 @@ MAX_SUBJECT = 200
 MAX_BODY = 60_000
 
 _TRAILER = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*: ?\S.*\Z")
+_OURS = {"bead", "reverts-bead", "evidence"}
 _PERSON = re.compile(r"\s*(?P<name>[^<>]*?)\s*<(?P<email>[^<>\s]+)>\s*\Z")
 
 
@@ -71,14 +73,26 @@ def compose(message: Message) -> str:
     return with_trailers("\n\n".join(parts) + "\n", message.trailers)
 
 
+def trailers_of(text: str) -> tuple[tuple[str, str], ...]:
+    """The trailers of a commit's text, in their order."""
+    rows = text.rstrip("\n").rpartition("\n\n")[2].split("\n")
+    if not all(_TRAILER.match(row) for row in rows) or "\n\n" not in text:
+        return ()
+    return tuple((key, value.strip()) for key, _, value in (row.partition(":") for row in rows))
+
+
 def with_trailers(text: str, trailers: tuple[tuple[str, str], ...]) -> str:
-    """The text with the trailers that it does not have yet."""
+    """The text with the trailers at its end, and with none of their keys, or of nobrakes' own, by anybody else."""
     text = text.rstrip("\n")
     rows = [f"{line(key, 60).replace(' ', '-')}: {line(value, 400)}" for key, value in trailers]
-    last = text.rpartition("\n\n")
-    block = last[2].split("\n") if last[1] else []
-    has_block = bool(block) and all(_TRAILER.match(row) for row in block)
-    rows = [row for place, row in enumerate(rows) if row not in rows[:place] and not (has_block and row in block)]
-    if not rows:
-        return text + "\n"
-    return text + ("\n" if has_block else "\n\n") + "\n".join(rows) + "\n"
+    head, parted, last = text.rpartition("\n\n")
+    block = last.split("\n") if parted else []
+    if not block or not all(_TRAILER.match(row) for row in block):
+        head, block = text, []
+    ours = _OURS | {_key(row) for row in rows}
+    rows = [*(row for row in block if _key(row) not in ours), *dict.fromkeys(rows)]
+    return head + ("\n\n" + "\n".join(rows) if rows else "") + "\n"
+
+
+def _key(row: str) -> str:
+    return row.partition(":")[0].lower()

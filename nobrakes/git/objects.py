@@ -5,7 +5,6 @@
    another.
 """
 
-import contextlib
 import os
 import stat
 import threading
@@ -60,11 +59,7 @@ class Objects:
     def _drop(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            # what it was never told is no loss when it is dead
-            with contextlib.suppress(OSError):
-                process.stdin.close()
-            process.stdout.close()
-            process.wait()
+            commands.hang_up(process)
 
     def _ask(self, question: bytes) -> tuple[str, str, bytes] | None:
         """(object id, type, content) for a `contents NAME` or `info NAME`; None: there is no such object."""
@@ -115,6 +110,11 @@ class Objects:
         """The raw content of an object; None: not there."""
         answer = self._ask(b"contents " + os.fsencode(name))
         return None if answer is None else answer[2]
+
+    def stored_commit(self, commit: str) -> bytes | None:
+        """A commit as it is stored; None: there is no commit with this id."""
+        answer = self._ask(b"contents " + os.fsencode(commit))
+        return answer[2] if answer is not None and answer[1] == "commit" else None
 
     def commit(self, commit: str) -> Commit:
         """The commit; GitFailed when there is none with this id."""

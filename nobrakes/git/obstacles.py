@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Sequence
 
+from ..core.boundaries import GITLINK
 from .differences import ABSENT
 
 Difference = tuple[str, str, str, str, str]
@@ -23,7 +24,8 @@ def in_the_way(root: str, differences: Sequence[Difference]) -> list[str]:
         blocked = _leading(root, path, removed)
         if blocked is not None:
             found.add(blocked)
-        elif before == ABSENT and after != ABSENT:
+        elif (before == ABSENT and after != ABSENT) or (before == GITLINK and after not in (GITLINK, ABSENT)):
+            # a file in the place of a submodule: git would remove the submodule's files, edits and all
             found.update(_in_place(root, path, removed))
     return sorted(found)
 

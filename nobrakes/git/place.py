@@ -15,6 +15,7 @@ from ..core.errors import GitFailed, NotARepository
 from . import commands
 from .environment import CHECKOUT, PLUMBING
 from .transactions import Transactions
+from .writing import Commits
 
 _WANTED = (
     "core.filemode",
@@ -35,6 +36,7 @@ class Place:
         self.branch = main
         self.ref = f"refs/heads/{main}"
         self.transactions = Transactions()
+        self.commits = Commits()
 
     @cached_property
     def git_dir(self) -> str:
@@ -50,6 +52,18 @@ class Place:
     def objects(self) -> str:
         """The folder with the repository's objects."""
         return os.path.join(self.git_dir, "objects")
+
+    def lent(self) -> tuple[str, ...]:
+        """The objects' folder, and those that it borrows from itself."""
+        found = [self.objects]
+        for folder in found:  # grows while it is read
+            try:
+                with open(os.path.join(folder, "info", "alternates"), encoding="utf-8") as file:
+                    named = [os.path.normpath(os.path.join(folder, line.strip())) for line in file if line.strip()]
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            found += [path for path in named if path not in found]
+        return tuple(found)
 
     @property
     def shallow(self) -> str:

@@ -106,6 +106,21 @@ def update(place: Place, wanted: dict[str, str | None]) -> None:
         place.run([*DURABLE, "update-ref", "--no-deref", "--stdin"], stdin="".join(lines).encode())
 
 
+def move(place: Place, ref: str, new: str, old: str | None) -> bool:
+    """Move a ref of our own from `old` (None: it is not there) to `new`; False: it is somewhere else."""
+    line = f"update {ref} {new} {old}\n" if old else f"create {ref} {new}\n"
+    if place.transactions.commit([line], place.git_dir, place.plumbing):
+        return True
+    try:
+        place.run([*DURABLE, "update-ref", "--no-deref", "--stdin"], stdin=line.encode())
+    except GitFailed:
+        present = read(place, ref)
+        if present in (old, None) and present != new:
+            raise
+        return present == new
+    return True
+
+
 def names_in(place: Place, folder: str) -> list[str]:
     """The names of the refs directly in a folder of refs, without a process where refs are files."""
     packed = _packed(place.git_dir)

@@ -1,7 +1,7 @@
 """Removing folders that agents and tests filled: read-only folders, links, names of any kind.
 
 1. Nothing outside is touched: links are removed, never followed (also when one is put in place while we work).
-2. Removal happens only directly below a folder of ours that the caller names.
+2. Removal happens only directly below a folder of ours that the caller names, or of an agent CLI's in it.
 3. The folder is renamed first, so that a half-removed one is never taken for a whole one.
 """
 
@@ -31,6 +31,29 @@ def remove_below(root: str, path: str) -> None:
     except OSError as error:
         raise _stuck(path, error) from None
     _remove(going)
+
+
+def kept_by_agents(agents: str) -> dict[str, list[str]]:
+    """Of each bead, the folders in which agent CLIs kept their sessions: those in the CLIs' folders below `agents`."""
+    found: dict[str, list[str]] = {}
+    for cli in _folders(agents):
+        for folder in _folders(cli.path):
+            found.setdefault(folder.name.removesuffix(GOING), []).append(folder.path.removesuffix(GOING))
+    return found
+
+
+def forget_sessions(agents: str, bead: str) -> None:
+    """Remove what agent CLIs kept of the bead."""
+    for path in kept_by_agents(agents).get(bead, ()):
+        remove_below(os.path.dirname(path), path)
+
+
+def _folders(path: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(path) as found:
+            return [one for one in found if one.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
 
 
 def set_aside(path: str, to: str) -> None:

@@ -1,59 +1,87 @@
 """ports.Git on a real repository: each question goes to the module that knows its topic.
 
 1. Constructing it costs nothing; git is looked for and asked when the first question comes.
-2. Nothing here runs under a configuration that an agent wrote (environment, clones, salvage).
+2. What merges, lands, commits and makes workspaces is imported when it is first used: most commands only ask.
+3. Nothing here runs under a configuration that an agent wrote (environment, clones, salvage).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..core.bead import Bead
 from ..core.boundaries import Change
+from ..core.evidence import Entry, Made, Value
 from ..places import Places
-from ..ports import Argv, Candidate, Conflict, Land, Message, Workspace
+from ..ports import Argv, Candidate, Conflict, Land, Lands, Message, Workspace
 from . import differences, locks, refs
-from .commits import Committer
 from .history import History
-from .landing import Lander
-from .merging import Merger
 from .objects import EXECUTABLE, FILE, Objects
 from .place import Place
-from .workspaces import Workspaces
+
+if TYPE_CHECKING:
+    from .commits import Committer
+    from .evidence import Chain
+    from .merging import Merger
+    from .remote import Shared
+    from .workspaces import Workspaces
 
 _REMEMBERED = 16
 """Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
 
 
 class Repository:
-    """The repository that `places` belong to, and the branch that work lands on."""
+    """The repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
 
-    def __init__(self, places: Places, main: str) -> None:
+    def __init__(self, places: Places, main: str, shared: "Shared | None" = None) -> None:
         self.places = places
+        self.shared = shared
         self.place = Place(places.root, main)
         self.objects = Objects(self.place)
         self.history = History(self.place, self.objects)
         self._changes: dict[tuple[str, str], tuple[Change, ...]] = {}
 
     @cached_property
-    def _merger(self) -> Merger:
+    def _merger(self) -> "Merger":
+        from .merging import Merger
+
         return Merger(self.place, self.objects, self.history)
 
     @cached_property
-    def _lander(self) -> Lander:
-        return Lander(self.place, self.history)
+    def _lands(self) -> Lands:
+        from .landing import Lander
+
+        local = Lander(self.place, self.history)
+        if self.shared is None:
+            return local
+        from .publishing import SharedLander
+        from .remote import Remote
+
+        return SharedLander(self.place, self.history, local, Remote(self.place, self.shared))
 
     @cached_property
-    def _workspaces(self) -> Workspaces:
+    def _workspaces(self) -> "Workspaces":
+        from .workspaces import Workspaces
+
         return Workspaces(self.place, self.objects, self.history, self.places)
 
     @cached_property
-    def _committer(self) -> Committer:
+    def _committer(self) -> "Committer":
+        from .commits import Committer
+
         return Committer(self.place, self.objects)
+
+    @cached_property
+    def _chain(self) -> "Chain":
+        from .evidence import Chain
+
+        return Chain(self.place, self.objects)
 
     def close(self) -> None:
         """End the processes that read objects and change refs."""
         self.objects.close()
         self.place.transactions.close()
+        self.place.commits.close()
 
     def main(self) -> str:
         """The commit that main points to; NoMain."""
@@ -63,9 +91,29 @@ class Repository:
         """The commit's tree."""
         return self.objects.commit(commit).tree
 
-    def workspace(self, bead: Bead, start: str, worker: str) -> Workspace:
+    def has(self, commit: str) -> bool:
+        """Whether the commit is still there."""
+        return self.objects.content(commit) is not None
+
+    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
         """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`."""
-        return self._workspaces.workspace(bead, start, worker)
+        return self._workspaces.workspace(bead, start, worker, files)
+
+    def lent(self) -> tuple[str, ...]:
+        """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""
+        return self.place.lent()
+
+    def territory(self) -> tuple[str, ...]:
+        """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""
+        from . import territory
+
+        return (*territory.folders(self.place), *self._settings_files)
+
+    @cached_property
+    def _settings_files(self) -> tuple[str, ...]:
+        from . import territory
+
+        return territory.settings(self.place)
 
     def has_workspace(self, bead: str) -> bool:
         """Whether the bead's clone exists whole."""
@@ -83,6 +131,10 @@ class Repository:
         """Whether `ancestor` is `descendant` or one of its ancestors."""
         return self.history.contains(ancestor, descendant)
 
+    def between(self, base: str, tip: str) -> tuple[str, ...] | None:
+        """The commits by which main came from `base` to `tip`, oldest first, by first parents; None: it did not."""
+        return self.history.between(base, tip)
+
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         known = self._changes.get((base, head))
@@ -98,6 +150,10 @@ class Repository:
         """A file's content in a commit; None: not there or not a file."""
         entry = self.objects.entry(commit, path)
         return self.objects.content(entry.id) if entry is not None and entry.mode in (FILE, EXECUTABLE) else None
+
+    def paths(self, commit: str) -> frozenset[str]:
+        """Every path in a commit's tree."""
+        return frozenset(self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit]).records)
 
     def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
         """One commit on `onto` with everything `head` added since they parted. Same input, same id."""
@@ -119,9 +175,17 @@ class Repository:
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         refs.update(self.place, {refs.own_ref(name): commit})
 
+    def is_shared(self) -> bool:
+        """Whether main is decided at a remote."""
+        return self.shared is not None
+
+    def catch_up(self) -> Land:
+        """Bring main to where it is decided, when that loses nothing."""
+        return self._lands.catch_up()
+
     def land(self, new: str, old: str) -> Land:
         """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it."""
-        return self._lander.land(new, old)
+        return self._lands.land(new, old)
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
         """The commands that make a fresh checkout of `commit` at `path`, with a .git of its own."""
@@ -130,6 +194,10 @@ class Repository:
     def drop_scratch(self, path: str) -> None:
         """Remove a scratch checkout; nothing happens when it is gone."""
         self._workspaces.drop_scratch(path)
+
+    def scratches(self) -> tuple[str, ...]:
+        """The paths of the scratch checkouts that there are."""
+        return self._workspaces.scratches()
 
     def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
         """Keep the clone's branch and its uncommitted work under refs/nobrakes/archive/<bead>/…; the refs made."""
@@ -144,13 +212,44 @@ class Repository:
         below = refs.ARCHIVE if bead is None else f"{refs.ARCHIVE}/{bead}"
         return refs.below(self.place, f"{below}/", newest_first=True)
 
+    def kept(self) -> dict[str, str]:
+        """Everything that refs/nobrakes/ holds: the name below it -> object."""
+        below = f"{refs.OWN}/"
+        return {ref.removeprefix(below): commit for ref, commit in refs.below(self.place, below)}
+
     def merged(self) -> dict[str, str]:
-        """Bead id to commit on main, by the `Bead:` trailers."""
+        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""
         return self.history.merged(refs.main(self.place))
+
+    def made(self, name: str) -> Made | None:
+        """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""
+        return self._chain.made(name)
+
+    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
+        """`tip` and its first parents, newest first, without `since` and what it was made from."""
+        return self._chain.line(tip, since)
+
+    def evidence(self) -> Iterator[Entry]:
+        """The commits of the evidence chain, newest first."""
+        return self._chain.entries(self._chain.tip())
+
+    def evidence_tip(self) -> str | None:
+        """The newest commit of the chain; None: there is none yet."""
+        return self._chain.tip()
+
+    def keep_evidence(self, record: Value) -> str:
+        """Put the record at the end of the chain, unless the chain has one about the same; the record's commit."""
+        return self._chain.keep(record)
 
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
         """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
-        return self._committer.commit_files(files, message)
+        lands = self._lands
+        if not lands.is_shared():
+            return self._committer.commit_files(files, message)
+        from .publishing import SharedLander
+
+        assert isinstance(lands, SharedLander), "whoever asks a remote can push to it"
+        return lands.commit(lambda: self._committer.commit_files(files, message))
 
     def clear_locks(self) -> None:
         """Remove the lock files that a killed nobrakes left on its own refs and on main."""

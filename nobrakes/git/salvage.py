@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from ..core.boundaries import GITLINK
 from ..core.errors import DiskFull
-from . import commands
+from . import commands, modules
 from .environment import PLUMBING
 from .objects import Objects
 from .place import Place
@@ -33,12 +33,12 @@ def salvage(place: Place, objects: Objects, clone: str, base: str, index: str, t
         if os.path.isfile(index):
             # with its times: git compares them with the files'
             shutil.copy2(index, own)
-            if _tree_of(clone, env, own) == commit.tree:
+            if _tree_of(clone, env, own, base) == commit.tree:
                 return None
         # the base decides which files count although they are ignored; -m keeps what the index knows of the others
         known = ["-m"] if os.path.isfile(own) else []
         commands.run(["read-tree", *known, base], cwd=clone, env=env)
-        tree = _tree_of(clone, env, own)
+        tree = _tree_of(clone, env, own, base)
         if tree == commit.tree:
             return None
         # the base's own date, so that doing it again gives the same id
@@ -80,9 +80,10 @@ def _git_folder(place: Place) -> Iterator[tuple[str, Mapping[str, str]]]:
         shutil.rmtree(folder)
 
 
-def _tree_of(clone: str, env: Mapping[str, str], index: str) -> str:
-    """The tree of what lies in the clone."""
+def _tree_of(clone: str, env: Mapping[str, str], index: str, base: str) -> str:
+    """The tree of what lies in the clone; what git would refuse is in it under another name."""
     _add(clone, env, index)
+    modules.put_aside(os.path.dirname(index), env, base)
     return commands.run(["write-tree"], cwd=clone, env=env).text
 
 

@@ -3,7 +3,8 @@
 1. A workspace exists whole or not at all, and lies in places.workspaces under its bead's id.
 2. Nothing of a clone is removed before all of it is kept under refs/nobrakes/archive/<bead>/. A clone whose branch
    cannot be kept (objects missing, borrowed or broken) is put aside, not removed.
-3. The daemon reads a clone's files and never runs git by its configuration (see clones, intake and salvage).
+3. Work is found whatever HEAD an agent left: commits on top of the branch count as the branch's, others are archived.
+4. The daemon reads a clone's files and never runs git by its configuration (see clones, intake and salvage).
 """
 
 import os
@@ -37,17 +38,25 @@ class Workspaces:
         """Where the bead's clone is, or would be."""
         return os.path.join(self.places.workspaces, bead)
 
-    def workspace(self, bead: Bead, start: str, worker: str) -> Workspace:
-        """The bead's clone; the commands make it at `start` where it is missing or lost its branch, else fit again."""
+    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
+        """The bead's clone; the commands make it at `start` where it is missing or lost its branch, else fit again.
+
+        `files`: the commit whose files lie in a clone that is made, as changes that are not committed.
+        """
         path, branch = self.path(bead.id), branch_of(bead)
         if os.path.lexists(path):
-            if self.has(bead.id) and clones.branch_head(path, branch) is not None:
-                return Workspace(path, branch, mending(self.place, path, start, branch, identity(worker)), is_kept=True)
+            tip = self._tip(bead) if self.has(bead.id) else None
+            if tip is not None:
+                moved = "" if tip == clones.branch_head(path, branch) else tip
+                mended = mending(self.place, path, start, branch, identity(worker), moved)
+                return Workspace(path, branch, mended, is_kept=True)
             self.retire(bead, bead.fence)
-        if not refs.is_oid(start):
+        if not refs.is_oid(start) or not refs.is_oid(files or start):
             raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")
         # the copy of the index tells later, without reading them, which files were never touched
-        made = making(self.place, path, start, branch=branch, person=identity(worker), index=path + INDEX)
+        made = making(
+            self.place, path, files or start, branch=branch, head=start, person=identity(worker), index=path + INDEX
+        )
         return Workspace(path, branch, made)
 
     def has(self, bead: str) -> bool:
@@ -57,13 +66,33 @@ class Workspaces:
 
     def take_in(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone, or no such branch."""
-        head = clones.branch_head(self.path(bead.id), branch_of(bead))
-        if head is None:
-            return None
-        ref = refs.own_ref(f"incoming/{bead.id}/{fence}")
-        self._bring(bead, head)
-        refs.update(self.place, {ref: head})
+        head = self._tip(bead)
+        wanted = self._astray(bead, fence, head)
+        if head is not None:
+            self._bring(bead, head)
+            wanted[refs.own_ref(f"incoming/{bead.id}/{fence}")] = head
+        refs.update(self.place, dict(wanted))
         return head
+
+    def _tip(self, bead: Bead) -> str | None:
+        """What the bead's branch holds, or what was committed on top of it with another HEAD; None: neither."""
+        path = self.path(bead.id)
+        branch, at = clones.branch_head(path, branch_of(bead)), clones.checked_out(path)
+        if at is None or at == branch or self._try_to_bring(bead, at) is not None:
+            return branch
+        if branch is None:
+            return at
+        return at if self._try_to_bring(bead, branch) is None and self.history.contains(branch, at) else branch
+
+    def _astray(self, bead: Bead, fence: int, tip: str | None) -> dict[str, str]:
+        """The archive ref for what HEAD holds beside the branch; none where the branch or main has it."""
+        at = clones.checked_out(self.path(bead.id))
+        if at is None or at == tip or self._try_to_bring(bead, at) is not None:
+            return {}
+        main = refs.main(self.place)
+        if tip is not None and self._try_to_bring(bead, tip) is None and self.history.contains(at, tip):
+            return {}
+        return {} if self.history.contains(at, main) else {self._free(f"archive/{bead.id}/{fence}-head", at): at}
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
         """The commands that make a fresh detached checkout at `path`."""
@@ -76,6 +105,11 @@ class Workspaces:
         """Remove a scratch checkout."""
         self._require_scratch(path)
         removal.remove_below(self.places.scratch, path)
+
+    def scratches(self) -> tuple[str, ...]:
+        """The paths of the scratch checkouts that there are."""
+        folder = self.places.scratch
+        return tuple(os.path.join(folder, name) for name in sorted(os.listdir(folder))) if os.path.isdir(folder) else ()
 
     def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
         """Keep the clone's branch and its uncommitted work; the refs made. GitFailed: the branch is broken."""
@@ -105,7 +139,7 @@ class Workspaces:
         if not clones.is_folder(path):
             return {}, None
         main = refs.main(self.place)
-        head = clones.branch_head(path, branch_of(bead))
+        head = self._tip(bead)
         broken = None if head is None else self._try_to_bring(bead, head)
         base = main if head is None or broken is not None else head
         text = f"Uncommitted work on {bead.id}\n\nKept by nobrakes before its workspace was removed.\n"
@@ -113,7 +147,7 @@ class Workspaces:
         if head is not None and broken is not None:
             # the files may have brought back what the branch lacked
             broken = self._try_to_bring(bead, head)
-        kept: dict[str, str] = {}
+        kept = self._astray(bead, fence, head)
         if head is not None and broken is None and self._is_own(path, head, main):
             kept[self._free(f"archive/{bead.id}/{fence}-branch", head)] = head
         if wip is not None:

@@ -24,6 +24,10 @@ _UNDER_WAY = (
     ("REVERT_HEAD", "a revert"),
     ("rebase-merge", "a rebase"),
     ("rebase-apply", "a rebase or `git am`"),
+    # between two commits of several there is no *_HEAD
+    ("sequencer", "a cherry-pick or revert of several commits"),
+    # one that has only begun; from its first step on HEAD is elsewhere, and ends where main is by then
+    ("BISECT_LOG", "a bisection"),
 )
 
 

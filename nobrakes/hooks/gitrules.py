@@ -1,6 +1,7 @@
 """Which git commands an agent may use: those that work on its own branch. Everything else is nobrakes' work.
 
-The private clone has no remote and no other branch, so these rules only spare an agent a useless attempt.
+The private clone has no remote and no other branch, so these rules only spare an agent a useless attempt. The Shaper
+has no clone: it looks at the human's own repository, and there it only reads.
 """
 
 TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
@@ -45,6 +46,13 @@ _BRANCH_LISTS = frozenset(
 )  # fmt: skip
 
 
+_ONLY_READS = frozenset(
+    ("", "annotate", "blame", "branch", "cat-file", "check-ignore", "config", "count-objects", "describe", "diff",
+     "diff-tree", "for-each-ref", "grep", "help", "log", "ls-files", "ls-tree", "merge-base", "name-rev", "reflog",
+     "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "status", "version", "whatchanged", "worktree")
+)  # fmt: skip
+
+
 def subcommand(words: list[str]) -> tuple[str, list[str]] | str:
     """The subcommand and its arguments in the words after `git`, or why the options before it are refused."""
     place = 0
@@ -74,6 +82,19 @@ def why_not(words: list[str], branch: str, is_path: "Callable[[str], bool]") -> 
         return None if (rest[0] if rest else "") in _READS[name] else f"git {name}: {_READS_WHY[name]}"
     rule = {"checkout": _checkout, "switch": _switch, "branch": _branch, "reset": _reset}.get(name)
     return rule(rest, branch, is_path) if rule else None
+
+
+def why_not_reading(words: list[str]) -> str | None:
+    """Why `git WORDS` is refused to who only reads, or None."""
+    found = subcommand(words)
+    if isinstance(found, str):
+        return found
+    name, rest = found
+    if name not in _ONLY_READS:
+        return f"git {name}: the Shaper only reads"
+    if any(word.startswith("--output") for word in rest):
+        return f"git {name} --output: the Shaper changes no file"
+    return why_not(words, "", lambda word: False)
 
 
 def _plain(words: list[str]) -> list[str]:

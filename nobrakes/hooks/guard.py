@@ -3,7 +3,9 @@
 1. It only advises: the private clone and the Reviewer's look at the tree are the walls. It saves agents from trying.
 2. It fails closed: input that it cannot read, an environment that does not say who asks, a bug, 8 seconds: all no.
 3. It runs thousands of times a day as `python -I -S guard.py`, so it imports nothing heavy, not even `json` or `re`.
-4. `--canary` proves at the start of a session that it answers: it decides two known cases and prints CANARY.
+4. It proves at the start of a session that it answers, by two known cases. Claude Code shows what `--canary` prints;
+   where a CLI does not, the call that tells of the start leaves CANARY in the file that NOBRAKES_CANARY names.
+5. Three dialects are one: Claude Code, Codex and Gemini CLI all take exit 2 and a reason on stderr for a no.
 """
 
 import sys
@@ -50,7 +52,10 @@ def main(arguments: list[str]) -> int:
         place = Place.of(os.environ)
         if arguments == ["--canary"]:
             return canary(place)
-        why = decide(read_json(sys.stdin.buffer.read().decode()), place)
+        call = read_json(sys.stdin.buffer.read().decode())
+        if isinstance(call, dict) and call.get("hook_event_name") == "SessionStart":
+            return canary(place, os.environ["NOBRAKES_CANARY"])
+        why = decide(call, place)
     except Exception as error:  # whatever it is, it is a no
         why = f"the guard cannot judge this call ({type(error).__name__}: {error})"
     if why is None:
@@ -59,8 +64,8 @@ def main(arguments: list[str]) -> int:
     return REFUSED
 
 
-def canary(place: object) -> int:
-    """Decide one call that must be refused and one that must not, as if they were real."""
+def canary(place: object, path: str = "") -> int:
+    """Decide one call that must be refused and one that must not, as if they were real; say so, or at `path`."""
     from nobrakes.hooks.rules import decide
 
     def call(command: str) -> object:
@@ -69,7 +74,11 @@ def canary(place: object) -> int:
     if decide(call("git push"), place) is None or decide(call("git status"), place) is not None:
         sys.stderr.write("the guard's own cases are decided wrongly\n")
         return REFUSED
-    sys.stdout.write(CANARY + "\n")
+    if path:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(CANARY + "\n")
+    else:
+        sys.stdout.write(CANARY + "\n")
     return 0
 
 

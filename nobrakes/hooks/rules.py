@@ -1,15 +1,16 @@
 """What an agent's tool call may do: the decision behind the guard.
 
 1. Files: inside the workspace only, never `.nobrakes` or `.git`, and as the role may (core.boundaries.may_write).
-2. Commands: git on the own branch only (gitrules), and no writing past rule 1 by redirection or the usual tools.
+2. Commands: git on the own branch only (gitrules), and no writing past rule 1 by redirection or the usual tools. The
+   Shaper, who works beside the human's own files, changes none of them and only reads with git.
 3. Whatever only reads is let through, and so is what these rules do not know: the tree is judged afterwards.
 """
 
 import os
 
-from nobrakes.hooks.gitrules import why_not
+from nobrakes.hooks.gitrules import why_not, why_not_reading
 from nobrakes.hooks.globs import matches
-from nobrakes.hooks.shell import Call, calls
+from nobrakes.hooks.shell import Call, calls, patched
 
 TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
 if TYPE_CHECKING:
@@ -17,15 +18,22 @@ if TYPE_CHECKING:
 
 ROLES = ("shaper", "test_writer", "doer")
 READERS = frozenset(
-    ("Read", "Glob", "Grep", "LS", "NotebookRead", "TodoWrite", "TodoRead", "WebFetch", "WebSearch", "BashOutput")
+    ("Read", "Glob", "Grep", "LS", "NotebookRead", "TodoWrite", "TodoRead", "WebFetch", "WebSearch", "BashOutput",
+     "view_image", "update_plan",  # Codex
+     "read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content")  # Gemini
+)  # fmt: skip
+PATCHERS = frozenset(("apply_patch", "applypatch"))
+WRITERS = frozenset(
+    ("Bash", "Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch", "run_shell_command", "write_file", "replace")
 )
-WRITERS = frozenset(("Bash", "Write", "Edit", "MultiEdit", "NotebookEdit"))
 REFUSED_TOOLS = {
     "EnterWorktree": "you work in this one folder",
     "ExitWorktree": "you work in this one folder",
     "SendMessage": "agents do not talk to each other; use `nobrakes agent`",
     "ListAgents": "agents do not talk to each other; use `nobrakes agent`",
+    "save_memory": "what you learnt belongs into your hand-over",
 }
+SHAPER = "the Shaper changes no file; propose beads instead"
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 _BEFORE = frozenset(
     ("env", "command", "exec", "sudo", "nohup", "time", "timeout", "nice", "stdbuf", "setsid", "builtin", "xargs",
@@ -90,13 +98,22 @@ def _inside(path: str, folder: str) -> str | None:
 def why_not_file(path: str, cwd: str, place: Place) -> str | None:
     """Why a file may not be written by a tool."""
     if place.role == "shaper":
-        return "the Shaper changes no file; propose beads instead"
+        return SHAPER
     full = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
     if full == place.handoff:
         return None
     inside = _inside(full, place.workspace)
     why = "it lies outside the workspace" if inside is None else may_write(inside, place)
     return f"{path}: {why}" if why else None
+
+
+def why_not_patch(text: str, cwd: str, place: Place) -> str | None:
+    """Why a patch may not be applied; ValueError for one that names no file."""
+    found = patched(text)
+    if not found:
+        raise ValueError("a patch without files")
+    reasons = [why_not_file(path, cwd, place) for path in found]
+    return next((why for why in reasons if why is not None), None)
 
 
 def _why_not_target(word: str, cwd: str, place: Place, strict: bool) -> str | None:
@@ -106,7 +123,7 @@ def _why_not_target(word: str, cwd: str, place: Place, strict: bool) -> str | No
     full = os.path.realpath(os.path.join(cwd, os.path.expanduser(word)))
     inside = _inside(full, place.workspace)
     if inside is not None:
-        why = may_write(inside, place)
+        why = SHAPER if place.role == "shaper" else may_write(inside, place)
         if why == "the Test Writer changes only tests" and not strict:
             return None  # caches and build products are removed and touched by everybody
         return f"{word}: {why}" if why else None
@@ -137,7 +154,7 @@ def _why_not_call(call: Call, cwd: str, place: Place, depth: int) -> str | None:
     programs = [os.path.basename(word) for word in words]
     first = 0
     if programs and programs[0] in _BEFORE:
-        known = ("git", "eval", *_SHELLS, *_REMOVES, "tee", "cp", "sed", "dd")
+        known = ("git", "eval", *_SHELLS, *_REMOVES, *PATCHERS, "tee", "cp", "sed", "dd")
         first = next((i for i, program in enumerate(programs) if program in known), 0)
     program = programs[first] if programs else ""
     rest = words[first + 1 :]
@@ -149,8 +166,15 @@ def _why_not_call(call: Call, cwd: str, place: Place, depth: int) -> str | None:
         why = why_not_command(text, cwd, place, depth + 1)
         if why is not None:
             return why
+    if program in PATCHERS:
+        why = why_not_patch("\n".join([*rest, *call.documents]), cwd, place)
+        if why is not None:
+            return why
     if program == "git":
-        why = why_not(rest, place.branch, lambda word: os.path.lexists(os.path.join(cwd, word)))
+        if place.role == "shaper":
+            why = why_not_reading(rest)
+        else:
+            why = why_not(rest, place.branch, lambda word: os.path.lexists(os.path.join(cwd, word)))
         if why is not None:
             return why
     for word, strict in [(word, True) for word in call.writes] + _targets(program, rest):
@@ -191,6 +215,10 @@ def decide(call: object, place: object) -> str | None:
     commands = [_text(given, key) for key in ("command",) if key in given]
     if tool in WRITERS and not paths + commands:
         raise ValueError(f"{tool} without what it is to do")
+    if tool in PATCHERS:
+        return why_not_patch("".join(commands), cwd, place)
+    if given.get("dir_path"):  # where Gemini runs its command
+        cwd = os.path.join(cwd, _text(given, "dir_path"))
     reasons = [why_not_file(path, cwd, place) for path in paths]
     reasons += [why_not_command(command, cwd, place) for command in commands]
     return next((why for why in reasons if why is not None), None)

@@ -2,9 +2,11 @@
 
 1. It knows quotes, escapes, comments, separators, redirections, here-documents, `$(…)` and backquotes; it expands
    nothing. Words with a `$` stay as they are.
-2. What it cannot read (an open quote) is a ValueError: a shell could not read it either.
+2. A patch that Codex's `apply_patch` reads names its files in lines of their own.
+3. What it cannot read (an open quote) is a ValueError: a shell could not read it either.
 """
 
+_SECTIONS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 _SEPARATORS = frozenset(";&|(){}\n")
 
 
@@ -181,3 +183,9 @@ def calls(text: str, depth: int = 0) -> list[Call]:
     for inner in reader.inner:
         found += calls(inner, depth + 1)
     return found
+
+
+def patched(text: str) -> list[str]:
+    """The files that the patch in `text` makes, changes, removes or moves to."""
+    lines = [line.strip() for line in text.splitlines()]
+    return [line[len(section) :].strip() for line in lines for section in _SECTIONS if line.startswith(section)]

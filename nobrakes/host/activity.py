@@ -7,8 +7,9 @@
 
 import os
 from collections import deque
+from collections.abc import Sequence
 
-from . import proctable
+from .process import Process
 
 CPU_GRAIN = 5.0
 """Seconds of CPU that count as one sign of life."""
@@ -67,23 +68,17 @@ def _newest(root: str, most: int) -> tuple[int, int]:
     return newest, seen
 
 
-def _cpu(pid: int | None) -> str:
-    """CPU of the tree below the wrapper, in grains."""
-    ticks = 0
-    waiting = [pid] if pid else []
-    seen = set()
-    while waiting:
-        process = proctable.look(waiting.pop())
-        if process is not None and process.pid not in seen:
-            seen.add(process.pid)
-            ticks += process.cpu
-            waiting.extend(proctable.children(process.pid))
-    return str(int(ticks / os.sysconf("SC_CLK_TCK") / CPU_GRAIN))
+def _cpu(tree: Sequence[Process]) -> str:
+    """CPU of these processes, in grains."""
+    return str(int(sum(process.cpu for process in tree) / os.sysconf("SC_CLK_TCK") / CPU_GRAIN))
 
 
-def fingerprint(pid: int | None, folder: str, workspace: str, before: str) -> str:
-    """Output, commits, CPU and files of a run. `before` is the last answer: it spares the walk where signs abound."""
-    cheap = f"{_output(folder)} {_commits(workspace)} {_cpu(pid)}"
+def fingerprint(tree: Sequence[Process], folder: str, workspace: str, before: str) -> str:
+    """Output, commits, CPU and files of a run, whose processes are `tree`.
+
+    `before` is the last answer: it spares the walk where signs abound.
+    """
+    cheap = f"{_output(folder)} {_commits(workspace)} {_cpu(tree)}"
     before_cheap, _, before_files = before.rpartition(" ")
     if before_files and before_cheap != cheap:
         return f"{cheap} {before_files}"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from ..ports import Ending, StepEnd
-from . import wrapper
+from . import proctable, wrapper
 from .files import read_tail
 
 SAID = 20_000
@@ -24,6 +24,11 @@ def _modified(path: str) -> float | None:
         return os.stat(path).st_mtime
     except FileNotFoundError:
         return None
+
+
+def _begun(base: str) -> float | None:
+    """When the step began; None: not yet."""
+    return _modified(base + ".start") if read_tail(base + ".start", 1) == b"\n" else None
 
 
 def _seconds(base: str, begun: float, last: float | None) -> float:
@@ -51,13 +56,50 @@ def _prologue_failed(folder: str) -> str | None:
     return f"{reason}\n{said}" if said else reason
 
 
+def is_over(folder: str) -> bool:
+    """Whether the wrapper has brought the run to its end, and has said all that it has to say."""
+    return os.path.exists(os.path.join(folder, wrapper.END))
+
+
+def _started_line(path: str) -> tuple[int, int] | None:
+    """Pid and start time of the process that a step became; None: not told, or not yet."""
+    line = read_tail(path, 4096)
+    words = line[line.rfind(b")") + 2 :].split()
+    pid = line.split(b" ", 1)[0]
+    if not line.endswith(b"\n") or len(words) < 20 or not pid.isdigit() or not words[19].isdigit():
+        return None
+    return int(pid), int(words[19])
+
+
+def processes(folder: str) -> frozenset[tuple[int, int]]:
+    """Pid and start time of every step that the run has begun, as far as they are told."""
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".start")]
+    except OSError:
+        return frozenset()
+    found = (_started_line(os.path.join(folder, name)) for name in names)
+    return frozenset(one for one in found if one is not None)
+
+
+def step_lives(folder: str, steps: Sequence[str]) -> bool:
+    """With the wrapper gone, and something of the run alive: whether a step that it waited for may still run."""
+    for name in steps:
+        base = os.path.join(folder, name)
+        if _begun(base) is not None and _numbers(base + ".exit") is None:
+            known = _started_line(base + ".start")
+            now = proctable.look(known[0]) if known else None
+            if known is None or (now is not None and now.running and now.started == known[1]):
+                return True
+    return False
+
+
 def ending(folder: str, steps: Sequence[str]) -> Ending:
     """What the exit files in `folder` say, in the order of `steps`."""
     ends = []
     last = _modified(os.path.join(folder, wrapper.END))
     for name in steps:
         base = os.path.join(folder, name)
-        begun = _modified(base + ".start")
+        begun = _begun(base)
         numbers = _numbers(base + ".exit")
         ends.append(
             StepEnd(
@@ -66,6 +108,7 @@ def ending(folder: str, steps: Sequence[str]) -> Ending:
                 numbers[0] if numbers else None,
                 0.0 if begun is None else _seconds(base, begun, last),
                 base + ".out",
+                begun or 0.0,
             )
         )
-    return Ending(tuple(ends), _prologue_failed(folder))
+    return Ending(tuple(ends), _prologue_failed(folder), is_over(folder))

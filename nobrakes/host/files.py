@@ -6,6 +6,7 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -67,11 +68,18 @@ def write_atomic(path: str, content: bytes, mode: int = 0o600) -> None:
 
 
 def read_tail(path: str, limit: int) -> bytes:
-    """The last `limit` bytes of a file; b"" when it is missing."""
+    """The last `limit` bytes of a plain file; b"" when it is missing, or when an agent put something else there."""
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(0, size - limit))
-            return file.read(limit)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return b""
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # a link: whatever it leads to, an agent must not make us read it
+            return b""
+        raise
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            return b""
+        file.seek(max(0, found.st_size - limit))
+        return file.read(limit)

@@ -3,25 +3,29 @@
 1. The exit codes on disk are the truth (host.wrapper, host.endings); no parent is needed to learn them.
 2. Every process of a run carries two markers in its environment, so that a sweep finds what detached itself.
 3. The usual question, whether a run is alive, costs one look at one process. Sweeps are for ends and for stops.
+4. A wrapper may be killed alone. That touches the wake file like an end of its own, whoever started it; so does the end
+   of whatever lives on without it.
 """
 
 import os
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Sequence
 
 from ..core.attempt import Run
 from ..core.errors import NobrakesError
-from ..ports import Born, Command, Ending
+from ..ports import Born, Command, Remains
 from . import activity, endings, proctable, wrapper
+from .exits import Exits
 from .files import private_folder, read_tail, storage_errors, write_private
+from .outputs import Outputs
 from .process import Process
 from .reaper import Reaper, adopts_orphans
 from .runtree import HOME_MARKER, RUN_MARKER, Tree, members, send
+from .spawning import Child, Spawner
 
-_STEP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_STEP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]*")
 
 STARTING = 10.0
 """Seconds that a wrapper may take to say that it runs."""
@@ -30,17 +34,20 @@ KILLING = 5.0
 """Seconds in which KILL must have ended a whole tree."""
 
 
-class LocalProcesses:
+class LocalProcesses(Outputs):
     """Processes on this machine. One instance belongs to one repository's daemon."""
 
     def __init__(self, wake_folder: str) -> None:
         self._wake = os.path.abspath(wake_folder)
+        self._spawner = Spawner()
         self._reaper = Reaper()
-        self._wrappers: dict[str, subprocess.Popen[bytes]] = {}
-        self._leaving: list[subprocess.Popen[bytes]] = []
+        self._exits = Exits(self._wake)
+        self._wrappers: dict[str, Child] = {}
+        self._leaving: list[Child] = []
         self._folders: dict[str, str] = {}
         self._sessions: set[int] = set()
         self._below_us: set[str] = set()
+        self._known: dict[str, frozenset[tuple[int, int]]] = {}
         self._umask = os.umask(0o077)
         os.umask(self._umask)
 
@@ -62,26 +69,19 @@ class LocalProcesses:
         errors = os.path.join(folder, wrapper.OWN_ERRORS)
         with storage_errors(errors), open(errors, "ab", opener=_private) as log:
             try:
-                child = subprocess.Popen(
-                    argv,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=log,
-                    cwd="/",
-                    env=environment,
-                    start_new_session=True,
-                )
+                started = self._spawner.start(argv, environment, log.fileno())
             except OSError as error:
                 raise NobrakesError(
                     f"run {run} cannot be started: {error.strerror}",
                     "A command line or its environment may be too long: give long texts to the command in a file.",
                 ) from error
+        child = started.child
         process = proctable.look(child.pid)  # there at least as a zombie: nobody else collects it
         born = Born(child.pid, process.mark if process else proctable.ended_mark())
         self._wrappers[run] = child
         self._folders[run] = folder
         self._sessions.add(child.pid)
-        if fresh:
+        if fresh and not started.twice:
             if adopts_orphans():
                 self._below_us.add(run)
             return born
@@ -91,11 +91,11 @@ class LocalProcesses:
         self._leaving.append(self._wrappers.pop(run))
         return self._found(run, folder, winner)
 
-    def _await_pid(self, folder: str, child: subprocess.Popen[bytes]) -> int:
+    def _await_pid(self, folder: str, child: Child) -> int:
         """The wrapper that works in `folder`, when an earlier daemon may have started one just before it died."""
         deadline = time.monotonic() + STARTING
         while (pid := _pid_file(folder)) is None and time.monotonic() < deadline:
-            if child.poll() is not None and _pid_file(folder) is None:
+            if child.over() and _pid_file(folder) is None:
                 return 0  # neither can ever begin: the first died in the act, and the second made way
             time.sleep(0.001)
         return pid or 0
@@ -118,41 +118,66 @@ class LocalProcesses:
         process = proctable.look(run.pid) if run.pid else None
         over = False
         if process is not None and process.running and process.mark == run.born:
+            self._exits.watch(process, run.id)
             over = self._is_over(run.id, process.pid)
             if not over:
                 return True
         left = [p for p in self._members(run) if not (over and p.pid == run.pid)]
+        for other in left:
+            self._exits.watch(other, run.id)
         if not left:
+            if over and process is not None:
+                send(process, signal.SIGKILL)  # it only kept the tree together
             self._forget(run)
         return bool(left)
+
+    def remains(self, run: Run, folder: str, steps: Sequence[str]) -> Remains:
+        """What of its tree still lives; a change of that touches the wake file."""
+        self._folders.setdefault(run.id, folder)
+        # looked at first: a wrapper that is dead here is so for alive() too, which then watches what goes on without it
+        process = proctable.look(run.pid) if run.pid else None
+        wrapped = process is not None and process.running and process.mark == run.born
+        if not self.alive(run):
+            return Remains.NOTHING
+        if endings.is_over(folder):  # asked after the wrapper was looked at: a dead one writes no more
+            return Remains.REST
+        if wrapped:
+            return Remains.WHOLE
+        return Remains.STEP if endings.step_lives(folder, steps) else Remains.REST
 
     def _is_over(self, run: str, pid: int) -> bool:
         """Whether a living wrapper has nothing left to do but to exit: it wakes the daemon just before."""
         folder = self._folder(run, pid)
-        return folder is not None and os.path.exists(os.path.join(folder, wrapper.END))
+        return folder is not None and endings.is_over(folder)
 
     def _folder(self, run: str, pid: int) -> str | None:
         """The folder of a run whose wrapper lives; None: it cannot be learnt."""
         if run not in self._folders:
-            words = proctable.arguments(pid)
-            if len(words) <= wrapper.FOLDER_AT:
+            folder = wrapper.folder_in(proctable.arguments(pid))
+            if folder is None:
                 return None
-            self._folders[run] = words[wrapper.FOLDER_AT]
+            self._folders[run] = folder
         return self._folders[run]
 
     def _members(self, run: Run) -> list[Process]:
-        tree = Tree(run.id, self._wake, run.pid, run.born)
-        if run.id not in self._below_us:
-            return members(tree)
-        # whoever loses a parent becomes a child of ours, so nothing of the run is anywhere else
-        others = {child.pid for name, child in self._wrappers.items() if name != run.id}
-        return members(tree, proctable.below(os.getpid(), others))
+        folder = self._folders.get(run.id, "")
+        known = self._known.get(run.id, frozenset()) | endings.processes(folder)
+        tree = Tree(run.id, self._wake, run.pid, run.born, folder, known)
+        among = None
+        if run.id in self._below_us:
+            # whoever loses a parent becomes a child of ours, so nothing of the run is anywhere else
+            others = {child.pid for name, child in self._wrappers.items() if name != run.id}
+            among = proctable.below(os.getpid(), others)
+        found = members(tree, among)
+        self._known[run.id] = frozenset((process.pid, process.started) for process in found)
+        return found
 
     def _forget(self, run: Run) -> None:
         """Nothing of the run lives any more. Until here a dead wrapper keeps its session's id from being given away."""
         self._folders.pop(run.id, None)
         self._sessions.discard(run.pid or 0)
         self._below_us.discard(run.id)
+        self._known.pop(run.id, None)
         child = self._wrappers.pop(run.id, None)
         if child is not None:
             self._leaving.append(child)
@@ -160,17 +185,9 @@ class LocalProcesses:
 
     def _collect(self) -> None:
         """Collect the wrappers that nobody needs any more, and the orphans that were left to this process."""
-        self._leaving = [child for child in self._leaving if child.poll() is None]
+        self._leaving = [child for child in self._leaving if not child.over()]
         mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
         self._reaper.collect(self._sessions, mine)
-
-    def ending(self, folder: str, steps: Sequence[str]) -> Ending:
-        """What the exit files say."""
-        return endings.ending(folder, steps)
-
-    def output(self, path: str, limit: int) -> str:
-        """The last `limit` bytes of an output file as text; "" when it is missing."""
-        return read_tail(path, limit).decode("utf-8", "replace")
 
     def terminate(self, run: Run) -> None:
         """TERM to the whole tree; what was stopped is continued, so that it can hear it.
@@ -219,7 +236,13 @@ class LocalProcesses:
 
     def activity(self, run: Run, folder: str, workspace: str) -> str:
         """A fingerprint of output, files, commits and CPU: the same text again means silence."""
-        return activity.fingerprint(run.pid, folder, workspace, run.activity)
+        process = proctable.look(run.pid) if run.pid else None
+        if process is not None and process.running and process.mark == run.born:
+            tree = [process, *proctable.below(process.pid).values()]
+            self._known[run.id] = frozenset((one.pid, one.started) for one in tree)  # should the wrapper be killed
+        else:
+            tree = self._members(run)
+        return activity.fingerprint(tree, folder, workspace, run.activity)
 
 
 def _still_there(process: Process) -> bool:
@@ -244,6 +267,11 @@ def _require_sound(command: Command) -> None:
         raise ValueError(f"step names must differ and be plain: {names}")
     if not (os.path.isabs(command.folder) and os.path.isabs(command.cwd)):
         raise ValueError(f"paths must be absolute: {command.folder}, {command.cwd}")
+    known: set[str] = set()
+    for step in command.steps:
+        if step.after and (step.after not in known or step.beside):
+            raise ValueError(f"step {step.name} comes after {step.after}, which is not before it")
+        known.add(step.name)
     if not all(words and words[0] for words in (*command.prologue, *(step.argv for step in command.steps))):
         raise ValueError("a command without a program")
     for name in command.files:

@@ -120,6 +120,17 @@ def arguments(pid: int) -> list[str]:
     return [os.fsdecode(word) for word in _nul_list(f"/proc/{pid}/cmdline")] if LINUX else []
 
 
+def outputs(pid: int) -> list[str]:
+    """The files that its output and its errors go to, where Linux tells."""
+    found = []
+    for name in ("1", "2") if LINUX else ():
+        try:
+            found.append(os.readlink(f"/proc/{pid}/fd/{name}"))
+        except OSError:
+            continue
+    return found
+
+
 def children(pid: int) -> list[int]:
     """The pids of its children now. Some may be missing while others are just ending."""
     if not LINUX:

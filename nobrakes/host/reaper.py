@@ -5,9 +5,10 @@
 """
 
 import contextlib
+import functools
 import os
 import time
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from . import proctable
 from .process import LINUX
@@ -21,14 +22,23 @@ PATIENCE = 30.0
 
 def become_subreaper() -> bool:
     """Let orphans below this process become its own children (Linux). False: the system cannot do that."""
-    if not LINUX:
-        return False
-    import ctypes
-
     global _adopter
-    if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0:
+    adopt = adopting()
+    if adopt is not None and adopt() == 0:
         _adopter = os.getpid()
     return adopts_orphans()
+
+
+def adopting() -> Callable[[], int] | None:
+    """Makes the process that calls it the adopter of its orphans, also after an exec. None: the system has no such.
+
+    One system call, looked up here, so that a child of a program with threads may call it between fork and exec.
+    """
+    if not LINUX:
+        return None
+    import ctypes
+
+    return functools.partial(ctypes.CDLL(None).prctl, _PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def adopts_orphans() -> bool:

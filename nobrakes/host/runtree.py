@@ -1,8 +1,10 @@
 """Which processes belong to a run, and how they are signalled.
 
-1. A process belongs to a run when it is in its session, carries its marker, or descends from one that does.
+1. A process belongs to a run when it is in its session, carries its marker, descends from one that does, or is in a
+   session that one of the run began. Sessions and markers spread by birth alone, and nobody can join them.
 2. A session id is believed only while it cannot have been given away again.
-3. A signal goes to a process that was looked at, never to whoever got its pid since.
+3. With the wrapper gone, who is known from before or writes the run's output belongs to it as well.
+4. A signal goes to a process that was looked at, never to whoever got its pid since.
 """
 
 import os
@@ -25,6 +27,8 @@ class Tree:
     wake: str  # run ids are unique in one repository only; its wake folder tells repositories apart
     pid: int | None
     mark: str
+    folder: str = ""  # where its output goes; empty: not known
+    known: frozenset[tuple[int, int]] = frozenset()  # pid and start time of processes that were seen to be of the run
 
     def markers(self) -> tuple[bytes, bytes]:
         """The entries that each process of the run has in its environment."""
@@ -44,24 +48,35 @@ def members(tree: Tree, among: Mapping[int, Process] | None = None) -> list[Proc
     leader = table.get(tree.pid) if tree.pid else None
     is_leader = leader is not None and leader.started == born
     run_marker, home_marker = tree.markers()
+    alone = leader is None or not is_leader or not leader.running
+    living = {p.pid: p for p in table.values() if p.running and p.started >= born and p.pid != me}
     found: set[int] = set()
-    for process in table.values():
-        if not process.running or process.started < born or process.pid == me:
-            continue
+    for process in living.values():
         # with the leader gone, only a child that was adopted from it is certainly of the old session
         believed = is_leader or (leader is None and process.parent == me)
         if tree.pid and process.session == tree.pid and believed:
             found.add(process.pid)
             continue
         entries = proctable.environment(process.pid)
-        if run_marker in entries and home_marker in entries:
+        marked = run_marker in entries and home_marker in entries
+        if marked or (alone and _is_known(tree, process)):
             found.add(process.pid)
     grew = bool(found)
     while grew:
-        more = {p.pid for p in table.values() if p.parent in found and p.running and p.pid != me} - found
+        sessions = {s for s in {living[pid].session for pid in found} if s in found or proctable.look(s) is None}
+        sessions.discard(os.getsid(0))
+        more = {p.pid for p in living.values() if p.parent in found or p.session in sessions} - found
         found |= more
         grew = bool(more)
     return sorted((table[pid] for pid in found), key=lambda process: (process.pid != tree.pid, process.pid))
+
+
+def _is_known(tree: Tree, process: Process) -> bool:
+    """Whether it was seen to be of the run before, or its output goes to a file of the run: nobody else's does."""
+    if tree.mark and (process.pid, process.started) in tree.known:
+        return True
+    folder = os.path.join(os.path.realpath(tree.folder), "") if tree.folder else ""
+    return bool(folder) and any(path.startswith(folder) for path in proctable.outputs(process.pid))
 
 
 def send(process: Process, signum: signal.Signals) -> bool:

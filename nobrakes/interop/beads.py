@@ -16,7 +16,7 @@ from ..core.lifecycle import returns_to
 from .reader import KEPT, Imported, parse
 from .words import TYPE_WORDS, status_word, written
 
-__all__ = ["Imported", "dump", "parse", "record"]
+__all__ = ["Imported", "dump", "line", "parse", "record"]
 
 Record = dict[str, Any]
 
@@ -47,6 +47,8 @@ def _own(bead: Bead, issue_type: str) -> Record:
         own["failures"] = bead.failures
     if bead.merged_commit:
         own["merged_commit"] = bead.merged_commit
+    if bead.branch_kept:
+        own["branch_kept"] = True
     return own
 
 
@@ -93,16 +95,17 @@ def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
     return made
 
 
+def line(bead: Bead, dependencies: Iterable[Dependency]) -> str:
+    """One bead's line, without its end; it begins with the id."""
+    return json.dumps(record(bead, dependencies), ensure_ascii=False, separators=(",", ":"))
+
+
 def dump(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
-    """The whole graph, one record a line, sorted by id."""
+    """These beads, each with what it waits for, one record a line, sorted by id."""
     of: dict[str, list[Dependency]] = defaultdict(list)
     for dependency in dependencies:
         of[dependency.bead].append(dependency)
-    lines = [
-        json.dumps(record(bead, of[bead.id]), ensure_ascii=False, separators=(",", ":"))
-        for bead in sorted(beads, key=lambda bead: bead.id)
-    ]
-    return "".join(line + "\n" for line in lines)
+    return "".join(line(bead, of[bead.id]) + "\n" for bead in sorted(beads, key=lambda bead: bead.id))
 
 
 assert set(TYPE_WORDS) < set(BeadType)

@@ -67,9 +67,9 @@ def _edges(reading: Reading, bead: Bead, known: frozenset[str]) -> tuple[Bead, l
     return bead, found
 
 
-def _records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, dict[str, Any]]]:
+def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, dict[str, Any]]]:
     """The last record of each id, with its line; PlanError for conflict markers."""
-    records: dict[str, tuple[int, dict[str, Any]]] = {}
+    found: dict[str, tuple[int, dict[str, Any]]] = {}
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         if not line:
@@ -89,19 +89,23 @@ def _records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int,
             if raw.get("status") != TOMBSTONE:
                 problems.append(f"line {number}: {raw['id']}: it has no title: left out")
         else:
-            if raw["id"] in records:
+            if raw["id"] in found:
                 problems.append(f"line {number}: {raw['id']} is there twice; the last one counts")
-            records[raw["id"]] = (number, raw)
-    return records
+            found[raw["id"]] = (number, raw)
+    return found
 
 
 def parse(text: str, where: str = "beads.jsonl") -> Imported:
     """The graph in the text; PlanError only for conflict markers."""
     problems: list[str] = []
-    records = _records(text, where, problems)
-    live = {id_: found for id_, found in records.items() if found[1].get("status") != TOMBSTONE}
-    if len(live) < len(records):
-        problems.append(f"{len(records) - len(live)} tombstones (deleted beads) are left out")
+    return graph(records(text, where, problems), problems)
+
+
+def graph(given: Mapping[str, tuple[int, dict[str, Any]]], problems: list[str]) -> Imported:
+    """The graph of these records; what cannot be taken over goes to `problems`."""
+    live = {id_: found for id_, found in given.items() if found[1].get("status") != TOMBSTONE}
+    if len(live) < len(given):
+        problems.append(f"{len(given) - len(live)} tombstones (deleted beads) are left out")
     known = frozenset(live)
     beads: list[Bead] = []
     dependencies: list[Dependency] = []

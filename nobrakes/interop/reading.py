@@ -191,5 +191,6 @@ class Reading:
             close_reason=self.text("close_reason"),
             failures=self.count("failures"),
             merged_commit=commit if isinstance(commit, str) else None,
+            branch_kept=own.get("branch_kept") is True,
         )
         return self.status(bead)

@@ -1,4 +1,4 @@
-"""Every notifier, by the name that config.toml uses."""
+"""Every notifier, by its name; `App.notifier` chooses."""
 
 from collections.abc import Callable
 

@@ -8,11 +8,20 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
-from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, check_bead, first_status, parse_type
+from ..core.bead import (
+    CONTENT,
+    Bead,
+    BeadType,
+    Dependency,
+    DependencyType,
+    Status,
+    check_bead,
+    first_status,
+    parse_type,
+)
 from ..core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ..core.events import Event, Kind
 from ..places import Places
@@ -22,23 +31,6 @@ from .control import wake
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 """Digits and letters that nobody mistakes for one another."""
 ID_LENGTH = 6
-CONTENT = (
-    "title",
-    "type",
-    "description",
-    "acceptance",
-    "priority",
-    "labels",
-    "epic",
-    "estimate",
-    "needs_tests",
-    "scaffolding",
-    "touches",
-    "notes",
-    "metadata",
-)
-"""The fields that people write; everything else of a bead is what happened to it."""
-assert set(CONTENT) < {field.name for field in fields_of(Bead)}
 
 
 def new_id(store: Store, title: str, taken: frozenset[str] = frozenset()) -> str:

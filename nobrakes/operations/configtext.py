@@ -7,7 +7,7 @@ defaults are commented out, so that a later nobrakes may improve them; what is s
 import json
 from collections.abc import Iterable
 
-from ..config import CheckSettings
+from ..checksettings import CheckSettings
 from ..places import resource
 
 TEMPLATE = "config/nobrakes.toml"

@@ -7,7 +7,8 @@
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from ..core.errors import ConfigError
 from ..core.events import Event, Kind
@@ -15,12 +16,14 @@ from ..host.watching import poke
 from ..places import Places
 
 if TYPE_CHECKING:
-    from ..config import Config, LimitSettings
+    from ..config import Config
     from ..core.board import Limits
     from ..ports import Store
+    from ..sections import LimitSettings
 
 PAUSED = "paused"
 STOPPING = "stopping"
+FROZEN = "frozen"
 LIMITS = "limits"
 YES = "yes"
 
@@ -32,10 +35,11 @@ def wake(places: Places) -> None:
 
 def _switch(store: "Store", places: Places, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:
     changes = {key: value for key, value in wanted.items() if store.setting(key) != value}
-    for key, value in changes.items():
-        store.set_setting(key, value)
-    if changes:
-        store.record(Event(kind, actor=actor, data={"settings": changes}))
+    with store.together():
+        for key, value in changes.items():
+            store.set_setting(key, value)
+        if changes:
+            store.record(Event(kind, actor=actor, data={"settings": changes}))
     wake(places)
     return bool(changes)
 
@@ -55,7 +59,7 @@ def resume(store: "Store", places: Places, actor: str) -> bool:
     return _switch(store, places, {PAUSED: None, STOPPING: None}, Kind.RESUMED, actor)
 
 
-def _overrides(store: "Store") -> dict[str, object]:
+def _overrides(store: "Store") -> dict[str, Any]:
     text = store.setting(LIMITS)
     if not text:
         return {}
@@ -64,21 +68,38 @@ def _overrides(store: "Store") -> dict[str, object]:
     return found
 
 
-def _checked(settings: "LimitSettings", overrides: Mapping[str, object]) -> "LimitSettings":
-    from pydantic import ValidationError
+def _plain(values: Mapping[str, object]) -> "LimitSettings | None":
+    """Limits given as plain digits within their bounds; None: pydantic has to judge, which takes longer to import."""
+    from ..sections import LimitSettings
+    from ..values import Rule
 
-    from ..config import LimitSettings
+    made: dict[str, Any] = {}
+    for name, hint in get_type_hints(LimitSettings, include_extras=True).items():
+        text, type_ = values.get(name), get_args(hint)[0]
+        if name not in values:
+            continue
+        if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 10):
+            return None
+        made[name] = type_(text)
+        if not all(rule.holds(made[name]) for rule in get_args(hint)[1:] if isinstance(rule, Rule)):
+            return None
+    return LimitSettings(**made) if made.keys() == values.keys() else None
 
-    known = ", ".join(LimitSettings.model_fields)
+
+def _checked(values: Mapping[str, object]) -> "LimitSettings":
+    from ..config import validated
+    from ..sections import LimitSettings
+
     try:
-        return LimitSettings.model_validate({**settings.model_dump(), **overrides})
-    except ValidationError as error:
-        lines = []
-        for problem in error.errors():
-            name = ".".join(str(part) for part in problem["loc"])
-            what = "is not a limit" if problem["type"] == "extra_forbidden" else problem["msg"]
-            lines.append(f"{name}: {what}")
-        raise ConfigError("\n".join(lines), f"The limits are: {known}.") from None
+        return validated(LimitSettings, values, "is not a limit")
+    except ConfigError as error:
+        raise ConfigError(str(error), f"The limits are: {', '.join(_known())}.") from None
+
+
+def _known() -> list[str]:
+    from ..sections import LimitSettings
+
+    return [field.name for field in fields(LimitSettings)]
 
 
 def limits(store: "Store", config: "Config") -> "Limits":
@@ -86,7 +107,10 @@ def limits(store: "Store", config: "Config") -> "Limits":
     overrides = _overrides(store)
     if not overrides:
         return config.board_limits()
-    return config.model_copy(update={"limits": _checked(config.limits, overrides)}).board_limits()
+    if not overrides.keys() <= set(_known()):  # a nobrakes that knows other limits wrote them
+        _checked(overrides)
+    # set_limits checked them when it wrote them
+    return replace(config, limits=replace(config.limits, **overrides)).board_limits()
 
 
 def set_limits(
@@ -96,17 +120,17 @@ def set_limits(
 
     Returns all that are changed now. ConfigError: an unknown name or a wrong value, and nothing was changed.
     """
-    from ..config import LimitSettings
-
     before = _overrides(store)
     kept = {name: value for name, value in before.items() if name not in changes}
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}
-    names = {name: value for name, value in changes.items() if name not in LimitSettings.model_fields}
-    checked = _checked(LimitSettings(), {**given, **names}).model_dump()
+    names = {name: value for name, value in changes.items() if name not in _known()}
+    wanted = {**given, **names}
+    checked = asdict(_plain(wanted) or _checked(wanted))
     overrides = kept | {name: checked[name] for name in given}
     if overrides != before:
-        store.set_setting(LIMITS, json.dumps(overrides, sort_keys=True) if overrides else None)
-        store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": before, "after": overrides}))
+        with store.together():
+            store.set_setting(LIMITS, json.dumps(overrides, sort_keys=True) if overrides else None)
+            store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": before, "after": overrides}))
     if places is not None:
         wake(places)
     return overrides

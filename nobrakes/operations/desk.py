@@ -1,4 +1,4 @@
-"""The Decision Desk: what waits for a person, and the four ways to decide it.
+"""The Decision Desk: what waits for a person, and the ways to decide it.
 
 1. An escalation is decided once; the second time is refused.
 2. What a person writes is kept as the escalation's answer, so that the next attempt can be told.
@@ -6,15 +6,18 @@
 
 from typing import Literal
 
+from ..core.bead import Status
 from ..core.errors import NotAllowed, UsageError
-from ..core.escalations import Escalation
+from ..core.escalations import Escalation, EscalationType
 from ..core.events import Event, Kind
+from ..core.planreview import APPROVE
 from ..places import Places
 from ..ports import Store
 from .control import wake
 
-How = Literal["retry", "cancel", "done", "dismiss"]
-HOWS: tuple[How, ...] = ("retry", "cancel", "done", "dismiss")
+How = Literal["approve", "retry", "cancel", "done", "dismiss"]
+HOWS: tuple[How, ...] = ("approve", "retry", "cancel", "done", "dismiss")
+_APPROVED = (EscalationType.PLAN_REVIEW, EscalationType.CHECKS_CHANGED)
 _ENDS = {"cancel": Kind.CANCELLED, "done": Kind.DONE_BY_HAND}
 
 
@@ -43,14 +46,21 @@ def resolve(
 ) -> Escalation:
     """Decide an escalation. NotAllowed: it was decided before, or there is no bead to cancel or finish.
 
-    retry: the bead goes back with a clean count of failures, and the note is in its next prompt. cancel, done: so is
-    the bead. dismiss: nothing is to be done about it; a bead that was stopped by it goes on.
+    approve: the agent's plan is followed, with the note, or the change of the checks is accepted, and the review of
+    that very commit goes on; of these two only. retry: the bead goes back with a clean count of failures, and the note
+    is in its next prompt. cancel, done: so is the bead. dismiss: nothing is to be done about
+    it; a bead that was stopped by it goes on.
     """
     if how not in HOWS:
         raise UsageError(f"'{how[:40]}' is no way to decide an escalation", f"Use one of: {', '.join(HOWS)}.")
     found = store.escalation(n)
     if found.resolved_at is not None:
         raise NotAllowed(f"escalation {n} is decided already: {found.resolution}")
+    if how == APPROVE and found.type not in _APPROVED:
+        raise NotAllowed(
+            f"escalation {n} is no plan and no change of the checks to approve",
+            f"`nobrakes escalation {n}` shows what it is.",
+        )
     if how in _ENDS:
         if found.bead is None:
             raise NotAllowed(f"escalation {n} is about no single bead", "Use --retry or --dismiss.")
@@ -58,6 +68,8 @@ def resolve(
             store.record(Event(_ENDS[how], found.bead, actor=actor, data={"reason": note, "escalation": n}))
             if store.escalation(n).resolved_at is None:
                 store.resolve(n, _words(how, note), actor)
+    elif how == APPROVE and found.type is EscalationType.CHECKS_CHANGED:
+        store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
     elif how == "retry" and note.strip():
         store.answer(n, note, actor)
     else:

@@ -8,13 +8,15 @@
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import cast
 
-from ..config import BoundarySettings, CheckSettings
+from ..checksettings import CheckSettings, Kind
+from ..sections import BoundarySettings
 from . import detectjs, detectpython
 from .detected import Found, exists, read
 
-KINDS = ("test", "lint", "types", "build")
+KINDS: tuple[Kind, ...] = ("test", "lint", "types", "build")
 _TARGETS = {"test": ("test", "tests", "check"), "lint": ("lint",), "types": ("typecheck", "types"), "build": ("build",)}
 
 
@@ -39,7 +41,7 @@ def detect(root: str) -> Detected:
         if target is not None:
             dropped = [check for check in checks if check.kind == kind]
             checks = [check for check in checks if check.kind != kind]
-            checks.insert(0, CheckSettings.model_validate({"name": kind, "command": f"make {target}", "kind": kind}))
+            checks.insert(0, CheckSettings(name=kind, command=f"make {target}", kind=kind))
             if dropped:
                 left_out = ", ".join(f"`{check.command}`" for check in dropped)
                 notes.append(f"the Makefile's target {target} is the {kind} check; left out: {left_out}")
@@ -54,7 +56,7 @@ def _named(found: list[Found]) -> list[CheckSettings]:
     for one in found:
         for kind, command in one.checks:
             name = kind if len(found) == 1 else f"{one.word}-{kind}"
-            check = CheckSettings.model_validate({"name": name, "command": command, "kind": kind})
+            check = CheckSettings(name=name, command=command, kind=cast(Kind, kind))
             taken = [other.name for other in checks]
             number = 2
             while check.name in taken:
@@ -66,7 +68,7 @@ def _named(found: list[Found]) -> list[CheckSettings]:
 
 def replace_name(check: CheckSettings, name: str) -> CheckSettings:
     """The check under another name."""
-    return check.model_copy(update={"name": name})
+    return replace(check, name=name)
 
 
 def _tests(found: list[Found]) -> tuple[str, ...] | None:

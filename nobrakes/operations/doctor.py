@@ -14,45 +14,54 @@ from ..core.bead import CLOSED, WORKING, DependencyType, Status
 from ..core.circles import Circle
 from ..core.errors import DaemonRunning, NobrakesError, NoMain, StoreBroken, UsageError
 from ..core.graph import Why, deadlocks, explain
+from ..git.removal import forget_sessions, kept_by_agents
 from ..host.locks import holder
 from ..places import Places
-from ..ports import Git, Store
 from . import machine
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
     from ..config import Config
+    from ..ports import Git, Store
 
 __all__ = ["REPAIRS", "Finding", "examine", "repair"]
+
+
+NOT_TRIED = "it was not tried"
 
 
 class _Checkable(Protocol):
     """What the SQLite store offers beyond the port."""
 
-    def check(self) -> list[str]:
-        """What is wrong with file, references and derived columns."""
+    def examined(self) -> tuple[list[str], bool]:
+        """What is wrong with file, references and derived columns; whether live beads wait in a circle."""
         ...
 
     def recount(self) -> int:
         """Set every derived column right."""
         ...
 
-    def has_circles(self) -> bool:
-        """Whether live beads wait for each other in a circle."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class _Patient:
-    store: Store | None
-    git: Git | None
+    store: "Store | None"
+    git: "Git | None"
     places: Places
     config: "Config | None"
+    sandbox_trouble: Callable[[], str]
+    wall_trouble: Callable[[], str] = lambda: NOT_TRIED
 
 
-def examine(store: Store | None, git: Git | None, places: Places, config: "Config | None") -> list[Finding]:
+def examine(
+    store: "Store | None",
+    git: "Git | None",
+    places: Places,
+    config: "Config | None",
+    sandbox_trouble: Callable[[], str] = lambda: NOT_TRIED,
+    wall_trouble: Callable[[], str] = lambda: NOT_TRIED,
+) -> list[Finding]:
     """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself."""
-    patient = _Patient(store, git, places, config)
+    patient = _Patient(store, git, places, config, sandbox_trouble, wall_trouble)
     found: list[Finding] = []
     for look in _LOOKS:
         found += look(patient)
@@ -60,15 +69,15 @@ def examine(store: Store | None, git: Git | None, places: Places, config: "Confi
 
 
 def _git(patient: _Patient) -> Iterator[Finding]:
-    from ..git import discovery
+    from ..git import commands, discovery
 
     try:
-        discovered = discovery.discover(patient.places.root)
+        partial = discovery.is_partial(patient.places.root)
     except NobrakesError as error:
         yield Finding("git", ERROR, f"{error}. {error.hint}")
         return
-    yield Finding("git", OK, f"git {discovered.git_version}")
-    if discovered.is_partial:
+    yield Finding("git", OK, f"git {'.'.join(map(str, commands.version()))}")
+    if partial:
         yield Finding("git", WARNING, "this is a partial clone: workspaces lack what was never fetched")
 
 
@@ -77,7 +86,7 @@ def _config(patient: _Patient) -> Iterator[Finding]:
         yield Finding("config", ERROR, "config.toml cannot be read: `nobrakes config --check` says why")
         return
     yield Finding("config", OK, "config.toml is right")
-    yield from machine.examine(patient.config)
+    yield from machine.examine(patient.config, patient.places, patient.sandbox_trouble, patient.wall_trouble)
 
 
 def _main(patient: _Patient) -> Iterator[Finding]:
@@ -96,40 +105,40 @@ def _main(patient: _Patient) -> Iterator[Finding]:
 
 def _database(patient: _Patient) -> Iterator[Finding]:
     if patient.store is None:
-        kept = "the snapshot and git still hold the graph"
+        kept = "the snapshot, what changed since and git still hold the graph"
         yield Finding("database", ERROR, f"the database is missing or cannot be opened; {kept}", "rebuild")
         return
-    problems = cast(_Checkable, patient.store).check()
+    problems, in_circles = cast(_Checkable, patient.store).examined()
+    yield _soundness(problems)
+    yield from _graph(patient.store, in_circles)
+
+
+def _soundness(problems: list[str]) -> Finding:
     if not problems:
-        yield Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
-        return
+        return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
     counters = all(_is_counter(text) for text in problems)
     shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
-    yield Finding("counters" if counters else "database", ERROR, shown, "counters" if counters else "rebuild")
+    return Finding("counters" if counters else "database", ERROR, shown, "counters" if counters else "rebuild")
 
 
 def _is_counter(text: str) -> bool:
     return ", and should be " in text
 
 
-def _graph(patient: _Patient) -> Iterator[Finding]:
-    if patient.store is None:
-        return
-    circles = []
-    if cast(_Checkable, patient.store).has_circles():
-        circles = deadlocks(patient.store.nodes(), patient.store.dependencies())
+def _graph(store: "Store", in_circles: bool) -> Iterator[Finding]:
+    circles = deadlocks(store.nodes(), store.dependencies()) if in_circles else []
     for circle in circles:
         yield Finding("deadlock", ERROR, _told(circle))
     if not circles:
         yield Finding("deadlock", OK, "no beads wait for each other")
-    for bead, text in _blocked_for_ever(patient.store):
+    for bead, text in _blocked_for_ever(store):
         yield Finding("blocked", WARNING, f"{bead} is {text}")
-    for epic in patient.store.places([Status.OPEN]):
-        if not patient.store.places(epic=epic[1]):
+    for epic in store.places([Status.OPEN]):
+        if not store.places(epic=epic[1]):
             yield Finding("epic", WARNING, f"epic {epic[1]} has no bead: it needs shaping, or `nobrakes cancel`")
 
 
-def _blocked_for_ever(store: Store) -> list[tuple[str, str]]:
+def _blocked_for_ever(store: "Store") -> list[tuple[str, str]]:
     """(bead, why) of what waits for a bead that is cancelled."""
     cancelled = [id_ for _, id_ in store.places([Status.CANCELLED])]
     waiting = {d.bead for id_ in cancelled for d in store.dependencies(id_) if d.needs == id_}
@@ -168,23 +177,28 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
 
 
-def stale_workspaces(store: Store, places: Places) -> list[str]:
-    """The workspaces that no live bead works in any more."""
-    try:
-        names = sorted(os.listdir(places.workspaces))
-    except FileNotFoundError:
-        return []
+def stale_workspaces(store: "Store", places: Places) -> list[str]:
+    """The beads that are not live and have a workspace, or sessions that an agent CLI kept of them."""
+    names = {name for name in _names(places.workspaces) if os.path.isdir(os.path.join(places.workspaces, name))}
+    names |= kept_by_agents(places.agents).keys()
     if not names:
         return []
     alive = {id_ for _, id_ in store.places([status for status in Status if status not in (*CLOSED, Status.DRAFT)])}
-    return [name for name in names if name not in alive and os.path.isdir(os.path.join(places.workspaces, name))]
+    return sorted(names - alive)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
 
 
 def _workspaces(patient: _Patient) -> Iterator[Finding]:
     if patient.store is None:
         return
     for name in stale_workspaces(patient.store, patient.places):
-        text = f"the workspace {name} belongs to no live bead; its work is archived before it goes"
+        text = f"the workspace or sessions of {name} belong to no live bead; work is archived before it goes"
         yield Finding("workspaces", WARNING, text, "stale-workspaces")
 
 
@@ -197,14 +211,13 @@ _LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
     _config,
     _main,
     _database,
-    _graph,
     _assignments,
     _workspaces,
     _installation,
 )
 
 
-def repair(name: str, store: Store | None, git: Git | None, places: Places) -> list[str]:
+def repair(name: str, store: "Store | None", git: "Git | None", places: Places) -> list[str]:
     """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
     if name not in REPAIRS:
         raise UsageError(f"'{name[:40]}' is no repair", f"The repairs are: {', '.join(REPAIRS)}.")
@@ -214,7 +227,7 @@ def repair(name: str, store: Store | None, git: Git | None, places: Places) -> l
             f"a daemon works here (process {pid}), and it would be mended under its hands",
             "End it in order with `nobrakes daemon stop`, then repair.",
         )
-    return REPAIRS[name](_Patient(store, git, places, None))
+    return REPAIRS[name](_Patient(store, git, places, None, lambda: NOT_TRIED))
 
 
 def _repair_counters(patient: _Patient) -> list[str]:
@@ -224,14 +237,11 @@ def _repair_counters(patient: _Patient) -> list[str]:
 
 
 def _repair_rebuild(patient: _Patient) -> list[str]:
-    from .rebuild import rebuild
+    from .rebuild import rebuild, told
 
     if patient.store is not None:
         patient.store.close()
-    made = rebuild(patient.places, patient.git)
-    lines = [f"{made.beads} beads were read from the snapshot; {len(made.merged)} of them were merged since"]
-    lines += [f"the old database is kept as {made.old}"] if made.old else []
-    return [*lines, *made.problems]
+    return told(rebuild(patient.places, patient.git))
 
 
 def _repair_workspaces(patient: _Patient) -> list[str]:
@@ -245,6 +255,7 @@ def _repair_workspaces(patient: _Patient) -> list[str]:
     for name in stale_workspaces(store, patient.places):
         bead = known.get(name) or Bead(name, name)
         git.retire(bead, bead.fence)
+        forget_sessions(patient.places.agents, name)
         kept = ", ".join(ref for ref, _ in git.archived(name)) or "nothing in it was new"
         lines.append(f"the workspace {name} was archived ({kept}) and removed")
     return lines or ["there is no stale workspace"]

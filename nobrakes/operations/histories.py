@@ -33,6 +33,7 @@ class Review:
     step: str
     commit: str | None
     results: tuple[Mapping[str, Any], ...]
+    gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ def review_of(attempt: Attempt, bead: Bead) -> Review:
         str(attempt.data.get("step", "")),
         bead.merged_commit if attempt.outcome is Outcome.COMPLETED else None,
         tuple(results) if isinstance(results, list | tuple) else (),
+        tuple(map(str, attempt.data.get("gates") or ())),
     )
 
 

@@ -3,9 +3,12 @@
 import os
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from .. import abilities
+from ..host.versions import Versions
+from ..places import Places
 from ..sandbox import none as no_sandbox
 from .findings import ERROR, OK, WARNING, Finding
 
@@ -17,7 +20,9 @@ _WORDS = "if for while case cd export set test true false echo exec eval source 
 _OF_THE_SHELL = frozenset(_WORDS.split(" "))
 
 
-def examine(config: "Config") -> Iterator[Finding]:
+def examine(
+    config: "Config", places: Places, sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]
+) -> Iterator[Finding]:
     """The programs that the config names, and how agents are closed off."""
     if not config.checks:
         yield Finding("checks", WARNING, "there is no check, so nothing can be merged: name one in config.toml")
@@ -27,27 +32,48 @@ def examine(config: "Config") -> Iterator[Finding]:
         program = program_of(command)
         if program is not None and shutil.which(program) is None and os.path.sep not in program:
             yield Finding("checks", WARNING, f"{what}: `{program}` is not on PATH (the setup may bring it in)")
-    for name in dict.fromkeys((config.agents.test_writer, config.agents.doer)):
-        yield _agent(name, config)
-    yield Finding("sandbox", WARNING, no_sandbox.describe())
+    for name in config.agents.crew().names():
+        yield _agent(name, config, places)
+    yield _sandbox(config, sandbox_trouble, wall_trouble)
 
 
-def _agent(name: str, config: "Config") -> Finding:
+def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]) -> Finding:
+    """How agents and checks are closed off, by setting and machine."""
+    from ..sandbox import wall
+
+    mode = config.sandbox.mode
+    trouble = 'the setting sandbox.mode is "none"' if mode == "none" else sandbox_trouble()
+    if not trouble:
+        return Finding("sandbox", OK, "agents and checks run in a sandbox (bubblewrap)")
+    if mode == "bubblewrap":
+        return Finding(
+            "sandbox", ERROR, f"nothing is started without a sandbox, and bubblewrap does not work: {trouble}"
+        )
+    setting = config.sandbox.wall
+    no_wall = 'the setting sandbox.wall is "none"' if setting == "none" else wall_trouble()
+    if not no_wall:
+        return Finding("sandbox", WARNING if wall.lacking() else OK, f"{wall.describe()} The reason: {trouble}.")
+    if setting == "landlock":
+        return Finding("sandbox", ERROR, f"nothing is started without a wall, and Landlock does not work: {no_wall}")
+    return Finding("sandbox", WARNING, f"{no_sandbox.describe()} The reason: {trouble}, and {no_wall}.")
+
+
+def _agent(name: str, config: "Config", places: Places) -> Finding:
     from ..agents.registry import ADAPTERS
 
     if name not in ADAPTERS:
         return Finding("agent", ERROR, f"there is no agent '{name[:40]}'; known: {', '.join(sorted(ADAPTERS))}")
-    if name == "script":
-        command = config.agents.script.command
-        if not command:
-            return Finding("agent", ERROR, "agents.script.command is empty: name the command that is the agent")
-        program = command[0]
-    else:
-        program = config.agents.claude.executable
-    found = shutil.which(program)
+    command = config.agents.command(name)
+    if not command:
+        return Finding("agent", ERROR, f"agents.{name}.command is empty: name the command that is the agent")
+    found = shutil.which(command[0])
     if found is None:
-        return Finding("agent", ERROR, f"the agent {name} is not installed: `{program}` is not on PATH")
-    return Finding("agent", OK, f"the agent {name} is {found}")
+        return Finding("agent", ERROR, f"the agent {name} is not installed: `{command[0]}` is not on PATH")
+    seen = abilities.recall(places)
+    standing = abilities.standing(name, command, seen, Versions(places, os.environ.get("PATH"), writes=False))
+    if standing.why:
+        return Finding("agent", WARNING, standing.said)
+    return Finding("agent", OK, f"the agent {name} is {found}" + (f", {standing.basis}" if standing.basis else ""))
 
 
 def program_of(command: str) -> str | None:

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 
-from ..core.bead import Bead, DependencyType, Status
+from ..core.bead import CONTENT, Bead, DependencyType, Status
 from ..interop import beads as interop
-from .beads import CONTENT
-from .plannodes import Plan, PlanNode, StatusWord
+from .plannodes import Plan, PlanNode
+from .planvalues import StatusWord
 
 _CLOSED: dict[Status, StatusWord] = {Status.DONE: "done", Status.CANCELLED: "cancelled"}
 _FACTS = ("created_at", "updated_at", "closed_at", "close_reason", "merged_commit")

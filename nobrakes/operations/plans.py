@@ -72,7 +72,11 @@ def told(circle: Circle) -> str:
 
 def read_plan(path: str) -> Plan:
     """The plan in a file, "-" for standard input; PlanError names every problem with its place."""
-    text = planfile.read_text(path)
+    return plan_in(planfile.read_text(path), path)
+
+
+def plan_in(text: str, path: str) -> Plan:
+    """The plan in a text; the path says how to read it, and where a problem is. PlanError."""
     if planfile.looks_like_records(path, text):
         from .planrecords import plan_of_records
 

@@ -164,7 +164,7 @@ def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency
     nodes, edges = store.around(work.ids)
     drafts = {node.id for node in nodes if node.status is Status.DRAFT} & set(work.ids)
     live = {bead.id: first_status(bead) for bead in (store.beads(ids=drafts) if drafts else ())}
-    return [replace(node, status=live[node.id]) if node.id in live else node for node in nodes], edges
+    return [node._replace(status=live[node.id]) if node.id in live else node for node in nodes], edges
 
 
 def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
@@ -176,7 +176,7 @@ def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]
             bead = replace(bead, status=first_status(bead))
         nodes[id_] = node_of(bead)
     for id_ in set(work.changes) - set(work.ids):
-        nodes[id_] = replace(nodes[id_], **work.changes[id_])
+        nodes[id_] = nodes[id_]._replace(**work.changes[id_])
     edges = {d for d in store.dependencies() if d.type is not DependencyType.PARENT_CHILD}
     return sorted(nodes.values(), key=lambda node: node.id), sorted(
         (edges | work.added) - work.removed, key=lambda d: (d.bead, d.type.value, d.needs)

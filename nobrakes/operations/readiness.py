@@ -1,7 +1,7 @@
 """What can be worked on now, and for every other bead exactly why not."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..core.bead import Bead
 from ..core.errors import NoSuchBead
@@ -9,8 +9,7 @@ from ..core.graph import explain as explain_all
 from ..ports import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(NamedTuple):
     """Why a bead is ready or not. `whys` are the machine's words for `reasons`, in the same order."""
 
     bead: str
@@ -33,7 +32,7 @@ def explain(store: Store, ids: Collection[str] | None = None) -> list[Explained]
         if id_ not in found:
             raise NoSuchBead(f"there is no bead '{id_[:80]}'")
     return [
-        Explained(id_, one.ready, tuple(r.text for r in one.reasons), tuple(r.why.value for r in one.reasons))
-        for id_, one in found.items()
+        Explained(id_, not reasons, tuple([r.text for r in reasons]), tuple([r.why for r in reasons]))
+        for id_, reasons in found.values()
         if not ids or id_ in ids
     ]

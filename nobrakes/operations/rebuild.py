@@ -1,84 +1,209 @@
-"""The database, made anew from what git keeps: the snapshot, the `Bead:` trailers on main, refs/nobrakes/*.
+"""The database, made anew from what is kept outside of it: operations.sources, the trailers on main, refs/nobrakes/*.
 
-1. The new database is complete before it takes the old one's place, and the old one is kept beside it.
-2. A bead that the snapshot calls open and main has merged is done. Everything else waits where the snapshot says.
-3. Attempts, events and escalations are only in the database: they are not rebuilt. Branches of interrupted work are
-   under refs/nobrakes/archive and stay there.
+1. The new database is complete before it takes the old one's place, and the old one is kept beside it. Whoever is
+   killed before that has changed nothing that the next one needs.
+2. A bead that the records call live and main has merged is done, unless that merge was taken back or built on again.
+3. Nobody works on anything: processes that an earlier daemon left are ended, their clones stay. Work that was handed
+   in goes back to a Doer, who goes on with its branch. A Doer needs the proven tests; where they are gone, a Test
+   Writer begins again.
+4. Attempts and events are only in the database: they are not rebuilt. Branches are under refs/nobrakes and stay there.
 """
 
 import os
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ..core.bead import CLOSED, Bead, Status
+from ..core.errors import DaemonRunning, StoreBroken
+from ..core.escalations import STOPS_BEAD, Escalation
+from ..core.events import Kind
 from ..core.graph import deadlocks
-from ..interop import beads as interop
+from ..core.lifecycle import TABLE
+from ..host.files import private_folder
+from ..host.locks import DaemonLock, holder
+from ..host.strays import end_all
 from ..places import Places
-from ..ports import Git
+from ..ports import Git, Position
+from . import keeping
 from .planwork import node_of
+from .sources import Sources, gather
 
 ACTOR = "nobrakes"
+PATIENCE_SECONDS = 20.0
+"""So long a command waits for another one that rebuilds, or for a daemon that ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What was made. `problems` are what of the snapshot could not be taken over; `old` is where the old one is."""
+    """What was made. `problems` are what could not be taken over; `old` is where the old database is.
+
+    `later`: the beads that had changed since their snapshot. `open`: escalations. `ended`: runs that were ended.
+    """
 
     beads: int
     merged: tuple[str, ...]
     problems: tuple[str, ...]
     old: str | None
+    later: int = 0
+    open: int = 0
+    ended: tuple[str, ...] = ()
 
 
 def rebuild(places: Places, git: Git | None) -> Rebuilt:
-    """Make the database anew. No daemon may run. Without `git` (or main) nothing is learnt from the trailers."""
-    from ..store.opening import create_store
+    """Make the database anew; without `git` nothing is learnt from main and refs. DaemonRunning: somebody works."""
+    with DaemonLock(places.lock):
+        return _rebuild(places, git)
 
-    text = ""
-    if os.path.lexists(places.snapshot):
-        with open(places.snapshot, encoding="utf-8") as file:
-            text = file.read()
-    found = interop.parse(text, os.path.basename(places.snapshot))
-    merged = git.merged() if git is not None else {}
-    beads = [_landed(bead, merged) for bead in found.beads]
-    problems = list(found.problems)
-    dependencies = list(found.dependencies)
+
+def make_missing(places: Places, git: Git, say: Callable[[str], None]) -> None:
+    """Make the database that is not there. StoreBroken: a daemon works with the one that was removed."""
+    from ..host.watching import poke
+
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not os.path.lexists(places.database):
+        try:
+            with DaemonLock(places.lock):
+                if os.path.lexists(places.database):
+                    return
+                made = _rebuild(places, git)
+        except DaemonRunning:
+            poke(places.wake, "person")  # a daemon that looks sees that its database is gone, and ends
+            if time.monotonic() > deadline:
+                raise StoreBroken(
+                    f"the database is gone, and process {holder(places.lock) or '?'} still works with it",
+                    "End the daemon with `nobrakes daemon stop`; the next command then makes the database anew.",
+                ) from None
+            time.sleep(0.05)
+            continue
+        say(f"the database was missing and was made anew; {'; '.join(told(made))}")
+        return
+
+
+def told(made: Rebuilt) -> list[str]:
+    """What was done, for a person."""
+    merged = f"; {len(made.merged)} of them were merged since" if made.merged else ""
+    lines = [f"{made.beads} beads were read from the snapshot{merged}"]
+    if made.later:
+        lines.append(f"{made.later} of them had changed since the snapshot")
+    if made.open:
+        lines.append(f"{made.open} open escalations are back")
+    if made.ended:
+        lines.append(f"what an earlier daemon left running was ended: {', '.join(made.ended)}")
+    if made.old:
+        lines.append(f"the old database is kept as {made.old}")
+    return [*lines, *made.problems]
+
+
+def _rebuild(places: Places, git: Git | None) -> Rebuilt:
+    from ..store.opening import create_store
+    from ..store.restoring import Restored
+
+    for folder in (places.runs, places.wake, places.workspaces, places.scratch):
+        private_folder(folder)
+    ended = end_all(places.wake)
+    sources = gather(places, git)
+    problems = [*sources.graph.problems, *sources.since.notes]
+    tests = {name.removeprefix("tests/"): commit for name, commit in sources.refs.items() if name.startswith("tests/")}
+    fences = _fences(sources.refs)
+    escalations = _escalations(sources, problems)
+    # one that was asked of a draft did not stop it, and remembers no place to return to
+    asked = {e.bead for e in escalations if e.resolved_at is None and e.type in STOPS_BEAD and e.return_to is not None}
+    landed, beads = [], []
+    for was in sources.graph.beads:
+        bead = was if was.id in asked else _landed(was, sources.merged)
+        if bead.status is not was.status:
+            landed.append(bead.id)
+        kept = bead.branch_kept and git is not None and git.has_workspace(bead.id)
+        bead = _waiting(replace(bead, branch_kept=kept, fence=max(bead.fence, fences.get(bead.id, 0))), tests)
+        beads.append(_stopped(bead) if bead.id in asked else bead)
+    dependencies = list(sources.graph.dependencies)
     for circle in deadlocks([node_of(bead) for bead in beads], dependencies):
         problems.append(f"{circle.cut.bead} waited for {circle.cut.needs} in a circle: left out")
         if circle.cut in dependencies:
             dependencies.remove(circle.cut)
         else:
             beads = [replace(b, epic=None) if b.id == circle.cut.bead else b for b in beads]
+    proven = {b.id: tests[b.id] for b in beads if b.id in tests and Status.NEEDS_DOER in (b.status, b.return_to)}
+    found = Restored(beads, dependencies, escalations, sources.since.settings, proven, _last_attempt(places))
     fresh = f"{places.database}.new"
     for ending in ("", "-wal", "-shm"):
         if os.path.lexists(fresh + ending):
             os.unlink(fresh + ending)  # what an interrupted rebuild left; nobody else makes it
     store = create_store(fresh)
     try:
-        store.put(beads, dependencies, ACTOR)
+        store.restore(found, ACTOR)
+        old = _keep_old(places)
+        # before the database is there: who is killed in between finds none, and rebuilds it from these lines
+        keeping.shorten(store, places, Position())
     finally:
         store.close()
-    old = _keep_old(places)
     os.replace(fresh, places.database)
-    learnt = tuple(b.id for b, was in zip(beads, found.beads, strict=True) if b.status is not was.status)
-    return Rebuilt(len(beads), learnt, tuple(problems), old)
+    still = sum(1 for one in escalations if one.resolved_at is None)
+    return Rebuilt(len(beads), tuple(landed), tuple(problems), old, sources.later, still, tuple(ended))
 
 
-def _landed(bead: Bead, merged: dict[str, str]) -> Bead:
+def _landed(bead: Bead, merged: Mapping[str, str]) -> Bead:
     commit = merged.get(bead.id)
-    if commit is None or bead.status in CLOSED:
+    if commit is None or bead.status in CLOSED or commit == bead.merged_commit:
         return bead
     return replace(bead, status=Status.DONE, merged_commit=commit, closed_at=bead.updated_at or None)
 
 
+def _waiting(bead: Bead, tests: Mapping[str, str]) -> Bead:
+    """The bead where the next agent can go on: nobody remembers what was handed in, and a Doer needs the tests."""
+    if bead.status is Status.NEEDS_REVIEW:
+        bead = replace(bead, status=Status.NEEDS_DOER)
+    if bead.status is Status.NEEDS_DOER and bead.needs_tests and bead.id not in tests:
+        bead = replace(bead, status=Status.NEEDS_TESTS, branch_kept=False)
+    return bead
+
+
+def _stopped(bead: Bead) -> Bead:
+    """The bead as an open escalation leaves it."""
+    if Kind.ESCALATED not in TABLE[bead.status]:
+        return bead
+    return replace(bead, status=Status.ESCALATED, return_to=bead.status)
+
+
+def _escalations(sources: Sources, problems: list[str]) -> list[Escalation]:
+    known = {bead.id for bead in sources.graph.beads}
+    found = []
+    for number, one in sorted(sources.since.escalations.items()):
+        if one.bead is None or one.bead in known:
+            found.append(one)
+        else:
+            problems.append(f"escalation {number} is about {one.bead}, which is not there: left out")
+    return found
+
+
+def _fences(refs: Iterable[str]) -> dict[str, int]:
+    """The highest fence of each bead that refs bear: the next attempt's refs must not be theirs."""
+    found: dict[str, int] = {}
+    for name in refs:
+        kind, _, rest = name.partition("/")
+        bead, _, last = rest.partition("/")
+        number = last.partition("-")[0]
+        if kind in ("incoming", "archive") and number.isdigit():
+            found[bead] = max(found.get(bead, 0), int(number))
+    return found
+
+
+def _last_attempt(places: Places) -> int:
+    """The highest attempt that a folder of a run bears."""
+    numbers = [name.partition("-")[0] for name in os.listdir(places.runs)]
+    return max((int(number) for number in numbers if number.isdigit()), default=0)
+
+
 def _keep_old(places: Places) -> str | None:
-    """Move the old database and its companions aside; the new name."""
-    if not os.path.lexists(places.database):
+    """Move the old database and its companions aside; the new name. A log left alone is no log of the next one."""
+    endings = [ending for ending in ("-wal", "-shm", "") if os.path.lexists(places.database + ending)]
+    if not endings:
         return None
     number = 1
-    while os.path.lexists(f"{places.database}.old-{number}"):
+    while any(os.path.lexists(f"{places.database}.old-{number}{ending}") for ending in ("", "-wal", "-shm")):
         number += 1
     kept = f"{places.database}.old-{number}"
-    for ending in ("-wal", "-shm", ""):
-        if os.path.lexists(places.database + ending):
-            os.replace(places.database + ending, kept + ending)
-    return kept
+    for ending in endings:
+        os.replace(places.database + ending, kept + ending)
+    return kept if "" in endings else None

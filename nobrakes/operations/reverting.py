@@ -1,15 +1,32 @@
-"""Taking a merge off main again, by a commit: main only ever moves forward, and by compare-and-swap."""
+"""Taking a merge off main again, by a commit: main only ever moves forward, and by compare-and-swap.
+
+1. The commit is a candidate like any other: main moves to it only after it has passed every check.
+2. A merge of several commits is taken back whole, by one commit.
+3. Where main is already as it would be (a killed command got that far), nothing lands.
+"""
+
+from collections.abc import Callable
 
 from ..core.bead import Bead
 from ..core.errors import GitFailed, NotAllowed
-from ..ports import Conflict, Git, Landing, Message, Store
+from ..ports import Candidate, Conflict, Git, Landing, Message, Store
 
 TRIES = 5
 US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
-def revert_merge(store: Store, git: Git, bead: Bead, commit: str) -> str:
-    """Put a commit on main that takes `commit` back; its id. NotAllowed: later work or open edits are in the way."""
+Prove = Callable[[str], None]
+"""Returns when a commit passes every check; NotProven."""
+
+Keep = Callable[[Bead, str, str], object]
+"""Writes down that a bead's merge (base, commit) was taken back; done again, it changes nothing."""
+
+
+def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, prove: Prove) -> str:
+    """Put a commit on main that takes `base`..`commit` back; its id.
+
+    NotAllowed: later work or open edits are in the way. NotProven: main would be red without it.
+    """
     message = Message(
         f"Revert: {bead.title}",
         f"Taken back by hand. This reverts commit {commit}.",
@@ -18,18 +35,26 @@ def revert_merge(store: Store, git: Git, bead: Bead, commit: str) -> str:
         (("Reverts-Bead", bead.id),),
     )
     for _ in range(TRIES):
+        ready = git.catch_up()
+        if ready.landing is not Landing.MOVED:
+            raise NotAllowed(f"main cannot be moved now: {ready.reason}")
         main = git.main()
         if not git.contains(commit, main):
             raise NotAllowed(f"{commit[:12]} is not on main, so it cannot be taken off it")
-        made = git.revert(commit, main, message)
+        whole = git.squash(base, commit, message) if base else Candidate(commit, git.tree(commit))
+        made = git.revert(whole.commit, main, message) if isinstance(whole, Candidate) else whole
         if isinstance(made, Conflict):
             files = ", ".join(made.files[:5])
             raise NotAllowed(
                 f"later work builds on {bead.id}: taking it back conflicts in {files}",
                 "Take the later merges back first, or plan a bead that undoes it.",
             )
+        if made.tree == git.tree(main):
+            return main
+        prove(made.commit)
         landed = git.land(made.commit, main)
         if landed.landing is Landing.MOVED:
+            git.pin(f"archive/{bead.id}/reverted-{commit[:12]}", commit)
             return made.commit
         if landed.landing is Landing.BLOCKED:
             raise NotAllowed(f"main cannot be moved now: {landed.reason}")

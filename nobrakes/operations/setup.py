@@ -10,7 +10,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..config import CheckSettings, load
+from ..checksettings import CheckSettings
+from ..config import load
 from ..core.errors import ConfigError, NotARepository
 from ..git import commands
 from ..git.discovery import Discovered, discover
@@ -75,7 +76,7 @@ def init(
         branch, why = (main, "as you said") if main else _main(root, found)
         detected = _with(detect(root) if not found.bare else Detected(), checks)
     created = _make(
-        places, None if has_config else config_text(branch, detected.setup, detected.checks, detected.tests)
+        places, None if has_config else config_text(branch, detected.setup, detected.checks, detected.tests), branch
     )
     warnings = _warnings(found, branch, detected)
     if has_config and main not in (None, branch):
@@ -109,7 +110,7 @@ def _main(root: str, found: Discovered) -> tuple[str, str]:
     return "main", "no other name suggests itself"
 
 
-def _make(places: Places, config: str | None) -> list[str]:
+def _make(places: Places, config: str | None, main: str) -> list[str]:
     """Make what is missing; what was made, relative to .nobrakes."""
     created = []
     os.makedirs(places.folder, exist_ok=True)
@@ -123,7 +124,7 @@ def _make(places: Places, config: str | None) -> list[str]:
         _write(ignored, IGNORED)
         created.append(".gitignore")
     if not os.path.lexists(places.database):
-        _database(places)
+        _database(places, main)
         created.append(os.path.basename(places.database))
     if config is not None:  # last: it is what makes the folder count as set up
         _write(places.config, config)
@@ -138,15 +139,16 @@ def _write(path: str, text: str) -> None:
     os.replace(temporary, path)
 
 
-def _database(places: Places) -> None:
-    """A new database; from the snapshot, where the repository tracks one."""
+def _database(places: Places, main: str) -> None:
+    """A new database; from what there is of one, where the repository tracks a snapshot or lost its database."""
+    from ..git.repository import Repository
     from ..store.opening import create_store
     from .rebuild import rebuild
 
-    if not os.path.lexists(places.snapshot):
+    if not os.path.lexists(places.snapshot) and not os.path.lexists(places.since):
         create_store(places.database).close()
         return
-    rebuild(places, None)
+    rebuild(places, Repository(places, main))
 
 
 def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
@@ -176,5 +178,5 @@ def _next(detected: Detected) -> tuple[str, ...]:
         *steps,
         "commit .nobrakes (what is private there is ignored): git add .nobrakes",
         "plan some work: nobrakes shape, or nobrakes plan example > plan.yaml",
-        "let it be done: nobrakes run",
+        "approve the plan, and let it be done: nobrakes commit-strategy, then nobrakes run",
     )

@@ -1,43 +1,42 @@
-"""The Forge: the Shaper's prompt, what it proposed, and the human's word that makes it live.
+"""The Forge: what the Shaper proposed, and the human's word that makes it live.
 
-1. The Shaper proposes drafts and nothing else: what a plan says about going live is refused on this way in.
+1. The Shaper proposes drafts and nothing else: what a plan says about going live is refused on this way in, and so
+   is a change to a bead that is live.
 2. commit-strategy is a person's: all drafts go live in one transaction, then the snapshot is committed on main.
 3. Everything that is done here may be done again after a crash: what is live stays, what is committed is no change.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..core.assigner import ROLE_FOR
 from ..core.bead import Bead, Role, Status, first_status
 from ..core.circles import Circle
 from ..core.errors import NoMain, PlanError
 from ..core.events import Kind
-from ..core.graph import deadlocks, ready_beads
-from ..interop import beads as interop
+from ..core.graph import Links, deadlocks, ready_beads
+from ..core.levels import b_levels
 from ..places import FOLDER, Places
 from ..ports import Git, Message, Store
-from . import plans
-from .planwork import node_of
-from .shaper import Conversation, conversation, install_skills, shaper_prompt
+from . import keeping
+from .snapshot import remember, snapshot
+from .sources import SNAPSHOT_PIN
 
 if TYPE_CHECKING:
     from ..config import Config
+    from ..roles.briefing import Briefing
+    from . import plans
 
 __all__ = [
     "Committed",
-    "Conversation",
     "Strategy",
+    "approved",
     "bead_prompt",
     "commit_snapshot",
     "commit_strategy",
-    "conversation",
     "difference",
-    "install_skills",
     "propose",
-    "shaper_prompt",
 ]
 
 COMMITTED = "strategy_committed"
@@ -47,9 +46,10 @@ US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """What commit-strategy would make live. The ids are sorted.
+    """What commit-strategy would make live. The ids are sorted, the drafts by how much waits behind each.
 
-    `changed`: live beads that were edited since the last commit-strategy; `removed`: those cancelled since.
+    `changed`: live beads that were edited since the last commit-strategy; `removed`: those cancelled since. `needs`:
+    what a draft waits for.
     """
 
     drafts: tuple[Bead, ...]
@@ -58,7 +58,8 @@ class Strategy:
     removed: tuple[str, ...]
     becomes_ready: tuple[str, ...]
     critical_path: tuple[str, ...]
-    deadlocks: tuple[Circle, ...] = ()
+    deadlocks: tuple[Circle, ...]
+    needs: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +70,37 @@ class Committed:
     commit: str | None
 
 
-def propose(store: Store, plan: plans.Plan, actor: str) -> plans.PlanReport:
-    """File a plan's beads as drafts. PlanError for a plan that wants more than that."""
+def propose(store: Store, plan: "plans.Plan", actor: str) -> "plans.PlanReport":
+    """File a plan's beads as drafts, and change drafts. PlanError for a plan that wants more than that."""
+    from . import plans
+
     if plan.live or any(node.status in ("live", "done", "cancelled") for node in plan.nodes):
         raise PlanError(
             f"{plan.source}: what is proposed becomes a draft, and goes live by commit-strategy only",
             "Take 'live' and every 'status' but draft out of the plan.",
         )
-    return plans.apply_plan(store, plan, actor=actor)
+    with store.together():
+        drafts = {id_ for _, id_ in store.places([Status.DRAFT])}
+        report = plans.apply_plan(store, plan, actor=actor)
+        live = [id_ for id_ in report.changed if id_ not in drafts]
+        if live:
+            raise PlanError(
+                f"{plan.source}: {', '.join(live[:10])} went live already, and only drafts are changed by proposing",
+                "Leave them as they are, or have a person change them: `nobrakes edit`, `nobrakes depend`, "
+                "`nobrakes cancel`. A new bead may depend on any bead.",
+            )
+    return report
+
+
+def approved(store: Store) -> frozenset[str]:
+    """The beads that a person's word made live, finished ones too."""
+    return frozenset(node.id for node in store.nodes() if node.status is not Status.DRAFT)
 
 
 def difference(store: Store) -> Strategy:
     """What commit-strategy would make live, and what was changed since the last one."""
     from ..analysis.paths import critical_path
+    from .planwork import node_of
 
     drafts = store.beads([Status.DRAFT])
     nodes, dependencies = store.nodes(), store.dependencies()
@@ -90,14 +109,17 @@ def difference(store: Store) -> Strategy:
     now = store.now()
     becomes_ready = set(ready_beads(after, dependencies, now)) - set(ready_beads(nodes, dependencies, now))
     changed, removed = _since(store, set(live))
+    blockers = Links(nodes, dependencies).blockers
+    behind = b_levels(after, dependencies)
     return Strategy(
-        tuple(drafts),
+        tuple(sorted(drafts, key=lambda draft: (-behind[draft.id], draft.priority, draft.id))),
         tuple(sorted(live)),
         tuple(sorted(changed)),
         tuple(sorted(removed)),
         tuple(sorted(becomes_ready)),
         critical_path(after, dependencies),
         tuple(deadlocks(after, dependencies)),
+        {id_: tuple(blockers[id_]) for id_ in live if id_ in blockers},
     )
 
 
@@ -123,8 +145,8 @@ def _since(store: Store, drafts: set[str]) -> tuple[set[str], set[str]]:
 
 def commit_strategy(store: Store, git: Git, places: Places, actor: str) -> Committed:
     """Make every draft live, all or none, then commit the snapshot with the settings on main."""
-    drafts = tuple(bead.id for bead in store.beads([Status.DRAFT]))
-    with store.together():
+    drafts = tuple(sorted(id_ for _, id_ in store.places([Status.DRAFT])))
+    with store.together(told=False):  # the snapshot is written next, and holds it all
         if drafts:
             store.approve(drafts, actor)
         seq = int(store.setting(COMMITTED) or 0)
@@ -146,13 +168,15 @@ def _subject(drafts: Sequence[str]) -> str:
 
 def commit_snapshot(store: Store, git: Git, places: Places, subject: str) -> str | None:
     """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: nothing differed, or no main."""
-    text = interop.dump(store.beads(), store.dependencies()).encode()
+    upto = store.position()
+    made = snapshot(store, places)
     temporary = f"{places.snapshot}.{os.getpid()}"
     with open(temporary, "wb") as file:
-        file.write(text)
+        file.write(made.text)
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, places.snapshot)
+    remember(store, made)
     files: dict[str, bytes | None] = {}
     for name in ("config.toml", "beads.jsonl", ".gitignore"):
         path = os.path.join(places.folder, name)
@@ -160,16 +184,20 @@ def commit_snapshot(store: Store, git: Git, places: Places, subject: str) -> str
             with open(path, "rb") as file:
                 files[f"{FOLDER}/{name}"] = file.read()
     try:
-        return git.commit_files(files, Message(subject, "", US, store.now()))
+        commit = git.commit_files(files, Message(subject, "", US, store.now()))
     except NoMain:  # a repository without a commit: the first snapshot comes with the first commit-strategy after it
+        keeping.keep_up(store, places)
         return None
+    git.pin(SNAPSHOT_PIN, commit or git.main())
+    keeping.shorten(store, places, upto)
+    return commit
 
 
-def bead_prompt(store: Store, config: "Config", id: str, role: Role | None = None) -> str:
-    """The prompt that an agent on this bead would get now; the real one differs in its nonce. NoSuchBead."""
-    from ..roles.prompts import compile_prompt
+def bead_prompt(store: Store, places: Places, config: "Config", id: str, role: Role | None = None) -> "Briefing":
+    """What the next agent on this bead would be given; the real prompt differs in its nonce alone. NoSuchBead."""
+    from ..core.assigner import ROLE_FOR
+    from ..roles.briefing import brief
 
     bead = store.bead(id)
-    answers = [(e.title, e.answer) for e in store.escalations(open_only=False, bead=id) if e.answer]
     wanted = role or ROLE_FOR.get(bead.status, Role.DOER)
-    return compile_prompt(wanted, bead, config, store.attempts(id), answers, nonce="preview0", main=config.main)
+    return brief(store, places, config, config.main, bead, wanted, "preview0")

@@ -11,6 +11,8 @@ from ..core.events import Event, Kind
 from ..ports import Store
 
 MARK = " (undo)"
+US = "nobrakes"
+"""The machine's own name: what it does by itself, such as the canary's note on a bead, is no person's step."""
 PAGE = 1000
 KINDS = frozenset(
     {
@@ -25,6 +27,7 @@ KINDS = frozenset(
         Kind.CANCELLED,
         Kind.DONE_BY_HAND,
         Kind.REOPENED,
+        Kind.ARCHIVE_EXPIRED,
     }
 )
 """What people do to beads and can take back. A merge is taken back only when its number is given."""
@@ -46,35 +49,38 @@ class UndoStep:
         return tuple(event.bead for event in self.events if event.bead is not None)
 
 
-def all_events(store: Store, bead: str | None = None) -> Iterator[Event]:
-    """Every event, oldest first."""
-    after = 0
+def _back(store: Store) -> Iterator[Event]:
+    """What people did and took back, newest first, read as far as it is asked for."""
+    before = None
     while True:
-        page = store.events(after, PAGE, bead)
+        page = store.latest_events((*sorted(KINDS), Kind.UNDONE), before, PAGE)
         yield from page
         if len(page) < PAGE:
             return
-        after = page[-1].seq
+        before = page[-1].seq
 
 
-def steps(store: Store) -> list[UndoStep]:
-    """The steps that were not taken back yet, oldest first."""
-    groups: list[list[Event]] = []
+def steps_back(store: Store) -> Iterator[UndoStep]:
+    """The steps that were not taken back yet, newest first. An undo is written after its step, so it is met before."""
     undone: set[int] = set()
-    for event in all_events(store):
+    group: list[Event] = []
+    for event in _back(store):
         if event.kind is Kind.UNDONE:
             undone.update(int(seq) for seq in event.data.get("undone", ()))
-        if event.kind not in KINDS or event.bead is None or event.actor.endswith(MARK):
+        if event.kind not in KINDS or event.bead is None or event.actor == US or event.actor.endswith(MARK):
             continue
-        if groups and _together(groups[-1][-1], event):
-            groups[-1].append(event)
-        else:
-            groups.append([event])
-    return [
-        UndoStep(group[-1].seq, group[0].kind, group[0].actor, group[-1].at, tuple(group))
-        for group in groups
-        if not any(event.seq in undone for event in group)
-    ]
+        if group and not _together(event, group[-1]):
+            yield from _step(group, undone)
+            group = []
+        group.append(event)
+    yield from _step(group, undone)
+
+
+def _step(group: list[Event], undone: set[int]) -> Iterator[UndoStep]:
+    """The step of these events, newest first; nothing when there are none, or one of them was taken back."""
+    if group and not any(event.seq in undone for event in group):
+        newest = group[0]
+        yield UndoStep(newest.seq, newest.kind, newest.actor, newest.at, tuple(reversed(group)))
 
 
 def _together(before: Event, event: Event) -> bool:

@@ -2,7 +2,7 @@
 
 1. The store is as it was before the step, as far as nobody built on it; where somebody did, the undo refuses and says
    what was done since.
-2. A merge is taken back by a commit on main that reverts it, and only when its number is named.
+2. A merge is taken back by a commit on main that reverts it and passes the checks, and only when its number is named.
 3. A step is taken back once; going on takes back the one before. Nothing is deleted: the log keeps both.
 """
 
@@ -16,8 +16,8 @@ from ..places import Places
 from ..ports import Git, Store
 from .beads import content
 from .control import wake
-from .reverting import revert_merge
-from .steps import MARK, UndoStep, all_events, event_of, steps
+from .reverting import Keep, Prove, revert_merge
+from .steps import MARK, UndoStep, event_of, steps_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +34,41 @@ class Undone:
 
 def last(store: Store) -> UndoStep | None:
     """The step that `undo` would take back; None: there is none."""
-    found = steps(store)
-    return found[-1] if found else None
+    return next(steps_back(store), None)
 
 
-def undo(store: Store, git: Git | None, actor: str, seq: int | None = None, places: Places | None = None) -> Undone:
-    """Take back the last step, or the one that event `seq` belongs to. NothingToUndo, NotAllowed: nothing changed."""
+def undo(
+    store: Store,
+    git: Git | None,
+    actor: str,
+    seq: int | None = None,
+    places: Places | None = None,
+    prove: Prove | None = None,
+    keep: Keep | None = None,
+) -> Undone:
+    """Take back the last step, or the one that event `seq` belongs to; `keep` is told of a merge that was taken back.
+
+    NothingToUndo, NotAllowed, NotProven (only for a merge, which needs `prove`): nothing changed.
+    """
     if seq is not None:
         event = event_of(store, seq)
         if event is None:
             raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists them.")
         if event.kind is Kind.MERGED:
-            return _merge(store, git, event, actor)
-    found = steps(store)
-    if seq is not None:
-        found = [step for step in found if any(event.seq == seq for event in step.events)]
-        if not found:
-            raise NothingToUndo(
-                f"event {seq} is not a person's step, or it was taken back already",
-                "Held, edited, approved, cancelled and finished beads and dependencies can be taken back.",
-            )
-    if not found:
-        raise NothingToUndo("no step of a person is left to take back")
-    step = found[-1]
+            return _merge(store, git, event, actor, prove, places, keep)
+    if seq is None:
+        step = last(store)
+        if step is None:
+            raise NothingToUndo("no step of a person is left to take back")
+    else:
+        step = _step_of(store, seq)
     marked = f"{actor}{MARK}"
     with store.together():
         for event in reversed(step.events):
-            _BACK[step.kind](store, event, marked)
+            if step.kind is Kind.ARCHIVE_EXPIRED:
+                _bring_back(git, event)
+            else:
+                _BACK[step.kind](store, event, marked)
         numbers = [event.seq for event in step.events]
         store.record(Event(Kind.UNDONE, actor=marked, data={"undone": numbers, "beads": list(step.beads)}))
     if places is not None:
@@ -71,20 +79,52 @@ def undo(store: Store, git: Git | None, actor: str, seq: int | None = None, plac
     return Undone(step.seq, step.kind, step.beads, _told(step), None, archived)
 
 
+def _step_of(store: Store, seq: int) -> UndoStep:
+    """The step that the event belongs to; NothingToUndo."""
+    for step in steps_back(store):
+        if any(event.seq == seq for event in step.events):
+            return step
+        if step.seq < seq:
+            break
+    raise NothingToUndo(
+        f"event {seq} is not a person's step, or it was taken back already",
+        "Held, edited, approved, cancelled and finished beads and dependencies can be taken back.",
+    )
+
+
+def _bring_back(git: Git | None, event: Event) -> None:
+    from .retention import bring_back
+
+    if git is None:
+        raise NotAllowed("archived work cannot be brought back without its repository")
+    bring_back(git, event)
+
+
 def _told(step: UndoStep) -> str:
     beads = ", ".join(step.beads[:5]) + (f" and {len(step.beads) - 5} more" if len(step.beads) > 5 else "")
     return f"taken back: {step.kind.value.replace('_', ' ')} {beads}"
 
 
-def _merge(store: Store, git: Git | None, event: Event, actor: str) -> Undone:
+def _merge(
+    store: Store,
+    git: Git | None,
+    event: Event,
+    actor: str,
+    prove: Prove | None,
+    places: Places | None,
+    keep: Keep | None,
+) -> Undone:
     assert event.bead is not None, "a merge is of a bead"
-    if git is None:
+    if git is None or prove is None:
         raise NotAllowed("a merge cannot be taken back without its repository")
     bead = store.bead(event.bead)
     commit = str(event.data.get("commit") or event.data.get("merged_commit") or bead.merged_commit or "")
     if bead.status is not Status.DONE or not commit or bead.merged_commit not in (None, commit):
         raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
-    reverted = revert_merge(store, git, bead, commit)
+    base = str(store.attempt(event.attempt).data.get("base", "")) if event.attempt is not None else ""
+    reverted = revert_merge(store, git, bead, commit, base, prove)
+    if keep is not None:
+        keep(bead, base, commit)
     store.record(
         Event(
             Kind.REVERTED,
@@ -93,6 +133,8 @@ def _merge(store: Store, git: Git | None, event: Event, actor: str) -> Undone:
             data={"commit": commit, "revert": reverted, "undone": [event.seq]},
         )
     )
+    if places is not None:
+        wake(places)
     return Undone(
         event.seq,
         event.kind,
@@ -113,13 +155,8 @@ def _bead(event: Event) -> str:
 
 def _before(store: Store, event: Event, kinds: tuple[Kind, ...]) -> Event | None:
     """The last event of these kinds on the same bead before this one."""
-    found = None
-    for earlier in all_events(store, _bead(event)):
-        if earlier.seq >= event.seq:
-            break
-        if earlier.kind in kinds:
-            found = earlier
-    return found
+    found = store.latest_events(kinds, event.seq, 1, _bead(event))
+    return found[0] if found else None
 
 
 def _unheld(store: Store, event: Event, actor: str) -> None:

@@ -3,22 +3,31 @@
 Everything here only reads, and returns values; texts for people are made by the surfaces.
 """
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from .. import abilities
 from ..core.bead import WORKING, Role, Status
 from ..core.columns import COLUMNS
 from ..core.escalations import Escalation
+from ..core.gates import Gate
 from ..core.graph import Why, explain
+from ..core.progress import doubt
+from ..git.inclone import commits_since
 from ..host.locks import holder
 from ..places import Places
 from . import control
+from .claims import claimed, spoken
+from .flakes import quarantined
+from .gates import CapView, caps_of
 from .histories import BeadHistory, Review, history, reviews
 
 if TYPE_CHECKING:
     from ..config import Config
     from ..core.board import Limits
+    from ..core.quarantine import Quarantined
     from ..ports import Store
 
 __all__ = [
@@ -50,6 +59,8 @@ class Worker:
     number: int
     started_at: float
     seconds: float
+    says: str = ""  # what it claims, and what its clone says: two tracks
+    doubt: str = ""  # what speaks against the claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,7 @@ class StatusView:
     main: str
     daemon: int | None  # its pid
     paused: bool
+    frozen: str | None  # the red tip of main, while nothing is merged for it
     stopping: bool
     counts: Mapping[str, int]
     epics: int
@@ -66,7 +78,11 @@ class StatusView:
     escalations: tuple[Escalation, ...]
     limits: "Limits"
     checks: int
-    next_at: float | None  # the next retry or deferral that comes due
+    next_at: float | None  # the next retry, deferral or gate that comes due
+    gates: tuple[Gate, ...]
+    caps: tuple[CapView, ...]
+    degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why
+    quarantined: tuple["Quarantined", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +106,8 @@ class BoardView:
     columns: Mapping[str, tuple[Card, ...]]
     counts: Mapping[str, int]
     working: tuple[Worker, ...]
+    gates: tuple[Gate, ...]
+    frozen: str | None = None  # the red tip of main, while nothing is merged for it
 
 
 def _working(store: "Store") -> tuple[Worker, ...]:
@@ -114,6 +132,15 @@ def _working(store: "Store") -> tuple[Worker, ...]:
     return tuple(sorted(found, key=lambda worker: worker.started_at))
 
 
+def _with_progress(store: "Store", places: Places, worker: Worker) -> Worker:
+    """The worker with what it claims of its progress, beside the commits that its clone tells of."""
+    claim = claimed(store, store.attempt(worker.attempt))
+    if claim is None:
+        return worker
+    commits = commits_since(os.path.join(places.workspaces, worker.bead), worker.started_at)
+    return replace(worker, says=spoken(claim, commits), doubt=doubt(claim.step, commits))
+
+
 def counts(store: "Store") -> dict[str, int]:
     """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
     found = store.counts()
@@ -124,19 +151,37 @@ def status(store: "Store", places: Places, config: "Config") -> StatusView:
     """The whole repository on one screen."""
     limits = control.limits(store, config)
     found = store.counts()
+    moment = store.board(limits, 1)
     return StatusView(
         config.main,
         holder(places.lock),
         bool(store.setting(control.PAUSED)),
+        store.setting(control.FROZEN),
         bool(store.setting(control.STOPPING)),
         {name: found[name] for name in (*COLUMNS, "held")},
         found["epic"],
-        _working(store),
+        tuple(_with_progress(store, places, worker) for worker in _working(store)),
         tuple(store.escalations()),
         limits,
         len(config.checks),
-        store.board(limits, 1).wake_at,
+        moment.wake_at,
+        tuple(moment.gates.values()),
+        caps_of(limits.caps, moment.spent),
+        _degraded(places, config),
+        quarantined(store),
     )
+
+
+def _degraded(places: Places, config: "Config") -> tuple[str, ...]:
+    """By what was noted; a CLI of which nobody asked the version yet is asked by the daemon, not here."""
+    seen = abilities.recall(places)
+
+    def version(name: str, program: str, mark: str) -> str | None:
+        return abilities.noted(places, program, mark) if name in abilities.PROVEN else ""
+
+    agents = config.agents
+    found = (abilities.standing(name, agents.command(name), seen, version).said for name in agents.crew().names())
+    return tuple(filter(None, found))
 
 
 def board(store: "Store", limit: int = CARDS) -> BoardView:
@@ -153,4 +198,5 @@ def board(store: "Store", limit: int = CARDS) -> BoardView:
         name: tuple(Card(n.id, n.title, n.type, n.priority, n.status, n.epic, n.assignee, reasons(n.id)) for n in found)
         for name, found in columns.items()
     }
-    return BoardView(cards, counts(store), _working(store))
+    frozen = store.setting(control.FROZEN)
+    return BoardView(cards, counts(store), _working(store), tuple(store.gates().values()), frozen)

@@ -1,33 +1,65 @@
-"""The only doors to the world: Clock, Store, Git, Processes, Notifier, as Protocols over core's values.
+"""The only doors to the world: Clock, Store, Git, Processes, Notifier, Aside, as Protocols over core's values.
 
 1. Paths are absolute strings, object ids full lowercase hex, times seconds since 1970 UTC by the store's clock.
 2. A method either does the whole of what it says or raises a core.errors.NobrakesError and did nothing.
 3. Every method may be called again after a crash between its effect and its return: it must be idempotent.
+4. Each module is imported when a name of it is asked for: most commands need the Store only, and start quickly.
 """
 
-from .git import Argv, Candidate, Conflict, Git, Land, Landing, Message, Workspace
-from .people import Clock, Notice, Notifier
-from .processes import Born, Command, Ending, Processes, Step, StepEnd
-from .store import NewEscalation, Store
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .git import Argv, Candidate, Conflict, Git, Land, Landing, Lands, Message, Workspace
+    from .people import Aside, Clock, Notice, Notifier
+    from .processes import Born, Command, Doorkeeper, Ending, Login, Processes, Remains, Reports, Step, StepEnd
+    from .store import Changes, NewEscalation, Position, Store
 
 __all__ = [
     "Argv",
+    "Aside",
     "Born",
     "Candidate",
+    "Changes",
     "Clock",
     "Command",
     "Conflict",
+    "Doorkeeper",
     "Ending",
     "Git",
     "Land",
     "Landing",
+    "Lands",
+    "Login",
     "Message",
     "NewEscalation",
     "Notice",
     "Notifier",
+    "Position",
     "Processes",
+    "Remains",
+    "Reports",
     "Step",
     "StepEnd",
     "Store",
     "Workspace",
 ]
+
+_HOME = {
+    **dict.fromkeys(
+        ("Argv", "Candidate", "Conflict", "Git", "Land", "Landing", "Lands", "Message", "Workspace"), "git"
+    ),
+    **dict.fromkeys(("Aside", "Clock", "Notice", "Notifier"), "people"),
+    **dict.fromkeys(("Born", "Command", "Doorkeeper", "Ending", "Login", "Processes", "Remains"), "processes"),
+    **dict.fromkeys(("Reports", "Step", "StepEnd"), "processes"),
+    **dict.fromkeys(("Changes", "NewEscalation", "Position", "Store"), "store"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """A name of `__all__`, from the module that it lives in."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = found
+    return found

@@ -1,12 +1,13 @@
 """The door to the repository."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from ..core.bead import Bead
 from ..core.boundaries import Change
+from ..core.evidence import Entry, Made, Value
 
 Argv = tuple[str, ...]
 
@@ -42,15 +43,21 @@ class Landing(StrEnum):
 
     MOVED = "moved"  # main is the new commit now
     LOST = "lost"  # main is somewhere else than expected
-    BLOCKED = "blocked"  # a checked-out main has edits that would be lost
+    BLOCKED = "blocked"  # a checked-out main has edits that would be lost, or the remote does not take it
 
 
 @dataclass(frozen=True, slots=True)
 class Land:
-    """The end of `Git.land`; `reason` tells a person what to do when it is BLOCKED."""
+    """The end of `Lands.land`; `reason` tells a person what to do when it is BLOCKED.
+
+    `wait`: BLOCKED, and not worth asking again before so many seconds are over (0: the caller's own pace).
+    `may_have_landed`: BLOCKED here, and yet what was to land is at the remote, or may be: it cannot be called back.
+    """
 
     landing: Landing
     reason: str = ""
+    wait: float = 0.0
+    may_have_landed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,23 @@ class Message:
     trailers: tuple[tuple[str, str], ...] = ()
 
 
-class Git(Protocol):
+class Lands(Protocol):
+    """How a tested tree reaches main: one implementation for each value of `review.land`."""
+
+    def is_shared(self) -> bool:
+        """Whether main is decided at a remote, so that the other two may take long."""
+        ...
+
+    def catch_up(self) -> Land:
+        """Before a candidate is built: main here is where it is decided (MOVED), or why it cannot be (BLOCKED)."""
+        ...
+
+    def land(self, new: str, old: str) -> Land:
+        """Move main from `old` to `new` by compare-and-swap, and clean checkouts of it along with it."""
+        ...
+
+
+class Git(Lands, Protocol):
     """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""
 
     def main(self) -> str:
@@ -75,8 +98,23 @@ class Git(Protocol):
         """The commit's tree."""
         ...
 
-    def workspace(self, bead: Bead, start: str, worker: str) -> Workspace:
-        """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`."""
+    def has(self, commit: str) -> bool:
+        """Whether the commit is still there."""
+        ...
+
+    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
+        """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`.
+
+        `files`: the commit whose files lie there instead, as changes that are not committed yet.
+        """
+        ...
+
+    def lent(self) -> tuple[str, ...]:
+        """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""
+        ...
+
+    def territory(self) -> tuple[str, ...]:
+        """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""
         ...
 
     def has_workspace(self, bead: str) -> bool:
@@ -95,12 +133,20 @@ class Git(Protocol):
         """Whether `ancestor` is `descendant` or one of its ancestors."""
         ...
 
+    def between(self, base: str, tip: str) -> tuple[str, ...] | None:
+        """The commits by which main came from `base` to `tip`, oldest first, by first parents; None: it did not."""
+        ...
+
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         ...
 
     def read(self, commit: str, path: str) -> bytes | None:
         """A file's content in a commit; None: not there or not a file."""
+        ...
+
+    def paths(self, commit: str) -> frozenset[str]:
+        """Every path in a commit's tree."""
         ...
 
     def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
@@ -123,16 +169,16 @@ class Git(Protocol):
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         ...
 
-    def land(self, new: str, old: str) -> Land:
-        """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it."""
-        ...
-
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
         """The commands that make a fresh checkout of `commit` at `path`, with a .git of its own."""
         ...
 
     def drop_scratch(self, path: str) -> None:
         """Remove a scratch checkout; nothing happens when it is gone."""
+        ...
+
+    def scratches(self) -> tuple[str, ...]:
+        """The paths of the scratch checkouts that there are."""
         ...
 
     def archive(self, bead: Bead, fence: int) -> tuple[str, ...]:
@@ -147,8 +193,35 @@ class Git(Protocol):
         """(ref, commit) of what was archived, newest first."""
         ...
 
+    def kept(self) -> dict[str, str]:
+        """Everything that refs/nobrakes/ holds: the name below it -> object."""
+        ...
+
     def merged(self) -> dict[str, str]:
-        """Bead id to commit on main, by the `Bead:` trailers."""
+        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""
+        ...
+
+    def made(self, name: str) -> Made | None:
+        """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""
+        ...
+
+    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
+        """`tip` and its first parents, newest first, without `since` and what it was made from."""
+        ...
+
+    def evidence(self) -> Iterator[Entry]:
+        """The commits of the evidence chain, newest first; it ends where a parent is not there, or is not one."""
+        ...
+
+    def evidence_tip(self) -> str | None:
+        """The newest commit of the chain; None: there is none yet."""
+        ...
+
+    def keep_evidence(self, record: Value) -> str:
+        """Put the record at the end of the chain, unless the chain has one about the same; the record's commit.
+
+        By compare-and-swap: nothing that somebody else put there is lost. The same record on the same end: the same id.
+        """
         ...
 
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:

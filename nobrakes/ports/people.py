@@ -1,5 +1,6 @@
-"""Telling people, and the time."""
+"""Telling people, the time, and work beside the loop."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,4 +27,35 @@ class Notifier(Protocol):
 
     def tell(self, notice: Notice) -> None:
         """Say it; a failure to say it must never stop the work."""
+        ...
+
+
+class Aside(Protocol):
+    """Does beside the loop what the loop need not wait for (host.aside says what a job may use)."""
+
+    def wakes(self, wake: Callable[[], None]) -> None:
+        """`wake` is called after each job, from wherever it was done."""
+        ...
+
+    def begin(self, name: str, job: Callable[[], None], far: bool = False) -> None:
+        """Do the job, unless one of this name was begun and its end not told yet.
+
+        `far`: it waits for another machine, and no other job waits for it but those that are far as well.
+        """
+        ...
+
+    def over(self, name: str) -> bool:
+        """Whether no such job goes on; the error of one that failed is raised here, once."""
+        ...
+
+    def busy(self, name: str) -> bool:
+        """Whether it was begun and its end not told yet."""
+        ...
+
+    def is_empty(self) -> bool:
+        """Whether the end of everything that was begun was told."""
+        ...
+
+    def close(self) -> None:
+        """Wait for what was begun."""
         ...

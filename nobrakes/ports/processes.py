@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from enum import StrEnum
+from typing import NamedTuple, Protocol
 
 from ..core.attempt import Run
 from .git import Argv
@@ -10,12 +11,18 @@ from .git import Argv
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of a run. Its output goes to `<folder>/<name>.out` (errors to .err, or with it)."""
+    """One command of a run. Its output goes to `<folder>/<name>.out` (errors to .err, or with it).
+
+    Neighbours that are `beside` run at the same time. `after` names an earlier step: this one runs only when that one
+    failed (exit codes 1 to 125).
+    """
 
     name: str
     argv: Argv
     join_output: bool = False
     stdin: str | None = None  # a file; None: /dev/null
+    beside: bool = False
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +40,49 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class StepEnd:
-    """How a step ended. `code` None: killed while running, or (`started` False) never reached."""
+    """How a step ended. `code` None: nobody saw its exit code, or (`started` False) it was never reached."""
 
     name: str
     started: bool
     code: int | None
     seconds: float
     output: str  # path of its .out file
+    begun: float = 0.0  # when it started, by the files' clock
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended. `prologue_failed` is the text of what went wrong while its folder was prepared."""
+    """How a run ended. `prologue_failed` is the text of what went wrong while its folder was prepared.
+
+    `over`: it was brought to an end. A dead run that is not was cut off: its wrapper was killed, with or before its
+    program, or the machine went down.
+    """
 
     steps: tuple[StepEnd, ...]
     prologue_failed: str | None = None
+    over: bool = False
+
+    @property
+    def cut_off(self) -> bool:
+        """Of a dead run: whether there is something that nobody can tell any more."""
+        return not self.over and any(step.code is None for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What a check wrote into files. `trouble`: why that is not all of it; then nobody may count on the texts."""
+
+    texts: tuple[str, ...] = ()
+    trouble: str = ""
+
+
+class Remains(StrEnum):
+    """What of a run still lives."""
+
+    WHOLE = "whole"  # its wrapper, which will say how it ends
+    STEP = "step"  # the wrapper was killed; its program lives on, and nobody will know its exit code
+    REST = "rest"  # neither: something that they left behind
+    NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +104,34 @@ class Processes(Protocol):
         """Whether anything of the run's tree still lives, also after a restart of the daemon."""
         ...
 
+    def remains(self, run: Run, folder: str, steps: Sequence[str]) -> Remains:
+        """What of its tree still lives. From the first look on, the daemon is woken when that changes."""
+        ...
+
     def ending(self, folder: str, steps: Sequence[str]) -> Ending:
         """What the exit files say."""
         ...
 
     def output(self, path: str, limit: int) -> str:
         """The last `limit` bytes of an output file as text, undecodable bytes replaced; "" when it is missing."""
+        ...
+
+    def head(self, path: str, limit: int, start: int = 0) -> bytes:
+        """The first `limit` bytes of an output file, from `start` on; empty when it is missing."""
+        ...
+
+    def appended(self, folder: str, glob: str, since: float, places: Mapping[str, int], limit: int) -> dict[str, bytes]:
+        """By path, what the files below `folder` hold from their `places` on, together `limit` bytes at most.
+
+        Those that the glob matches and that were written at `since` or later; an agent may have put anything there.
+        """
+        ...
+
+    def reports(self, top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
+        """The files in `folder` below `top` that the glob matches and that were written at `since` or later.
+
+        They are kept in the file `keep`, and read there when they are asked for again: the checkout may be gone then.
+        """
         ...
 
     def terminate(self, run: Run) -> None:
@@ -87,4 +144,32 @@ class Processes(Protocol):
 
     def activity(self, run: Run, folder: str, workspace: str) -> str:
         """A fingerprint of output, files, commits and CPU: the same text again means silence."""
+        ...
+
+
+class Login(NamedTuple):
+    """A login that a confined agent gets a copy of: the human's file, and where below the folder `top` it is seen."""
+
+    source: str
+    top: str
+    name: str
+
+
+class Doorkeeper(Protocol):
+    """Hears agents that are confined, and answers them."""
+
+    def start(self) -> None:
+        """Hear them from now on, until `close`."""
+        ...
+
+    def close(self) -> None:
+        """Hear nobody any more; what is said waits for the next one."""
+        ...
+
+    def begin(self, run: str, logins: Sequence[Login] = ()) -> str:
+        """Make the door of a run that is about to start, or find it; its folder. It gets these logins."""
+        ...
+
+    def end(self, run: str) -> None:
+        """The run is dead: take in its last words, and close its door."""
         ...

@@ -12,6 +12,8 @@ from ..core.escalations import Escalation, EscalationType
 from ..core.events import Event, Kind
 from ..core.links import Node
 from ..core.outcomes import Outcome
+from .reviews import Reviews
+from .spending import Spending
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,37 @@ class NewEscalation:
     hypothesis: str = ""
 
 
-class Store(Protocol):
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in the event log: an event's seq and time, which tell one database from another. (0, 0): before all."""
+
+    seq: int = 0
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What of the facts changed after a position, as it is now; `upto` is the position up to which it holds.
+
+    `restarted`: the position is not of this database, and everything is given. `dependencies` are those by which a
+    bead of `beads` waits. `settings` None: unchanged.
+    """
+
+    upto: Position
+    beads: Sequence[Bead] = ()
+    dependencies: Sequence[Dependency] = ()
+    escalations: Sequence[Escalation] = ()
+    settings: Mapping[str, str] | None = None
+    restarted: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.beads or self.escalations or self.settings is not None or self.restarted)
+
+
+class Store(Spending, Reviews, Protocol):
     """Facts about beads, attempts, escalations; every change is one transaction with its event."""
+
+    is_copy: bool  # the database cannot be written: a copy of it is read, and every change is StoreReadOnly
 
     def now(self) -> float:
         """The store's clock; leases are measured by it alone."""
@@ -36,11 +67,21 @@ class Store(Protocol):
         """Release the database."""
         ...
 
-    def together(self) -> AbstractContextManager[None]:
-        """Several calls as one transaction: all of them, or none when an error leaves the block."""
+    def together(self, told: bool = True) -> AbstractContextManager[None]:
+        """Several calls as one transaction: all of them, or none when an error leaves the block.
+
+        `told=False`: nobody is told of what changed (operations.keeping); the caller writes the snapshot itself.
+        """
         ...
 
     # the graph
+    def touched(self, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
+        """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`).
+
+        None: nobody asks for ids.
+        """
+        ...
+
     def put(self, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
         """Add beads (any status) and dependencies in one transaction. Deadlock, BadBead: nothing written."""
         ...
@@ -104,7 +145,8 @@ class Store(Protocol):
         """Append the event; a moving kind advances its bead by the table. NotAllowed moves nothing.
 
         `data` keys with meaning: held {reason} / released, deferred {until}, resolved {to}. A person's
-        cancel or done_by_hand also ends an open attempt (outcome cancelled) and raises the fence.
+        cancel or done_by_hand also ends an open attempt (outcome cancelled) and raises the fence; it is NotAllowed
+        while the bead's review moves main or has moved it.
         """
         ...
 
@@ -113,7 +155,15 @@ class Store(Protocol):
         ...
 
     def open_attempt(
-        self, bead: str, role: Role, agent: str, names: Sequence[str], lease_seconds: float, base: str | None
+        self,
+        bead: str,
+        role: Role,
+        agent: str,
+        names: Sequence[str],
+        lease_seconds: float,
+        base: str | None,
+        provider: str = "",
+        model: str = "",
     ) -> Attempt | None:
         """Claim a ready bead for a role: name, lease, fence + 1, token, status moved, event. None: lost the race.
 
@@ -144,7 +194,7 @@ class Store(Protocol):
         ...
 
     def journal(self, attempt: int, data: Mapping[str, Any]) -> None:
-        """Replace the attempt's `data` (the review's journal, the agent's session)."""
+        """Replace the attempt's `data` (the review's journal, the agent's session); Stale when it has ended."""
         ...
 
     def attempt(self, attempt: int) -> Attempt:
@@ -153,10 +203,6 @@ class Store(Protocol):
 
     def attempts(self, bead: str) -> list[Attempt]:
         """All attempts of a bead, oldest first."""
-        ...
-
-    def reviews(self, limit: int) -> list[Attempt]:
-        """The Reviewer's latest attempts, newest first."""
         ...
 
     def renew(self, attempts: Sequence[int], lease_seconds: float) -> None:
@@ -187,8 +233,11 @@ class Store(Protocol):
         ...
 
     def escalations(self, open_only: bool = True, bead: str | None = None) -> list[Escalation]:
-        """Escalations, all or those of one bead; the open ones sorted by how many unfinished beads wait behind
-        them, most first."""
+        """Escalations, of all or of one bead; the open ones by how many unfinished beads wait behind, most first."""
+        ...
+
+    def escalations_as_filed(self) -> list[Escalation]:
+        """All of them by number, without a count of who waits behind them: counting reads the graph."""
         ...
 
     def escalation(self, number: int) -> Escalation:
@@ -221,14 +270,20 @@ class Store(Protocol):
         """Set or remove it."""
         ...
 
-    def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
-        """The recorded results of a validation that passed, by its key; None: it has to be run."""
+    def changes(self, after: Position) -> Changes:
+        """What changed after this position: beads, escalations and the settings that people make."""
         ...
 
-    def save_validation(self, tree: str, contract: str, results: Mapping[str, Any]) -> None:
-        """Remember a validation that passed."""
+    def position(self) -> Position:
+        """The last event."""
         ...
 
     def events(self, after: int = 0, limit: int = 1000, bead: str | None = None) -> list[Event]:
         """Events with a greater seq, oldest first."""
+        ...
+
+    def latest_events(
+        self, kinds: Iterable[Kind], before: int | None = None, limit: int = 1000, bead: str | None = None
+    ) -> list[Event]:
+        """Events of these kinds with a smaller seq (None: any), newest first."""
         ...

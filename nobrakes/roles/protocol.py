@@ -6,11 +6,14 @@ from ..core.transcript import PREFIX, Marker
 _COMMITS = """- Commit often, each commit one step, with the message `<subject>`, an empty line, `Bead: {bead}`.
   Only what is committed counts. Never push, merge, rebase, switch branches or touch git's configuration."""
 
-_TALK = """- `nobrakes agent progress "<where you are>"` now and then.
-- `nobrakes agent ask "<question>"` when only the human can decide. Without an answer, stop as BLOCKED.
+_TALK = """Where you have the tools of the MCP server `nobrakes`, they do the same as these commands.
+
+- `nobrakes agent progress "<where you are>" --step <n> --of <m>` after each step, with its commit made.
+- `nobrakes agent ask "<question>" --wait 120` when only the human can decide. Without an answer, stop as BLOCKED.
 - `nobrakes agent escalate "<suggestion>"` for work outside this bead. Do not do it, and create no task.
 - `nobrakes agent notify "<text>"` to tell the human something without waiting.
-- `nobrakes agent log "<text>"` for what a later reader of this bead should know."""
+- `nobrakes agent log "<text>"` for what a later reader of this bead should know.
+- `nobrakes agent whats-next` when you are not sure what is left."""
 
 _GIVE_UP = """Give up after three rounds of {what} that you cannot explain, or when your context runs low, before you
 start guessing. A good log makes the next attempt succeed; a forced result does not."""

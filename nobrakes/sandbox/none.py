@@ -1,12 +1,5 @@
 """No sandbox: the agent may do whatever the human's account may do. Said loudly, wherever agents are started."""
 
-from ..ports import Argv
-
-
-def wrap(argv: Argv, workspace: str) -> Argv:
-    """The argv that runs `argv` for `workspace`: itself, since nothing closes it off."""
-    return argv
-
 
 def describe() -> str:
     """The warning that run, daemon and doctor show once."""

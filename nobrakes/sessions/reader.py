@@ -4,11 +4,10 @@
 2. A file that became shorter was begun anew, and is read from its start.
 3. No line, however long, takes more than LONGEST bytes of memory.
 
-The file of an agent that never stops talking is not cut here: its size is bounded by the attempt's deadline alone.
+Of an agent that is recorded (host.recorder) FILE.1 holds what came before; any other writes as much as it likes.
 """
 
 import os
-from collections import deque
 from collections.abc import Iterator
 
 LONGEST = 1024 * 1024
@@ -76,23 +75,3 @@ def tail(path: str, lines: int) -> list[bytes]:
             data = file.read(step) + data
     found = data.removesuffix(b"\n").split(b"\n")[-lines:] if data and lines > 0 else []
     return [line if len(line) <= LONGEST else line[:LONGEST] + CUT for line in found]
-
-
-class Ring:
-    """The last lines of a session, in memory; older ones fall out."""
-
-    def __init__(self, size: int = 100) -> None:
-        self._lines: deque[bytes] = deque(maxlen=size)
-
-    def add(self, line: bytes) -> None:
-        """Append one line."""
-        self._lines.append(line)
-
-    def last(self, count: int | None = None) -> list[bytes]:
-        """The newest `count` lines (None: all that are kept), oldest first."""
-        kept = list(self._lines)
-        return kept if count is None else kept[max(0, len(kept) - count) :]
-
-    def clear(self) -> None:
-        """Forget them: the session ended."""
-        self._lines.clear()

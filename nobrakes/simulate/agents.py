@@ -29,9 +29,13 @@ class Rates:
     fail: float = 0.2  # an agent does not do its work
     conflict: float = 0.1  # a Doer also changes the file that everybody shares
     machine: float = 0.03  # a check or a workspace is broken by the machine
+    cut: float = 0.03  # a wrapper is killed, with its program or alone
     crash: float = 0.02  # the daemon dies before or after a call
     trouble: float = 0.005  # a call fails and does nothing
     people: float = 0.1  # a person does something in a step
+    edits: float = 1.0  # how often a person edits the checks, beside all else that people do (about 50)
+    slow: float = 0.0  # how many times longer checks take; 0: drawn from the seed
+    refuse: float = 0.08  # a provider begins to refuse when an agent starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +246,15 @@ def agent(seat: Seat) -> Script:
     return suggests(seat) if seat.rng.random() < 0.05 else GOOD[role](seat)
 
 
+def ends_at_once() -> Script:
+    """An agent whose CLI finds nothing to go on with."""
+    yield 1.0
+    return 1, ""
+
+
 def check(command: str, path: str, clones: Clones, rng: random.Random, rates: Rates) -> Script:
     """One check in a checkout; the machine may break it, and then it says neither yes nor no."""
-    yield rng.uniform(1, 60)
+    yield rng.uniform(1, 60) * rates.slow
     if rng.random() < rates.machine:
         return rng.choice([127, 126, 137]), "the machine broke\n"
     try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..core.errors import GitFailed
-from .objects import Objects, applied
+from .objects import Objects, applied, differing
 from .project import Tree
 
 CLONE = "fake-git-clone"
@@ -37,8 +37,10 @@ class Clones:
     def execute(self, argv: tuple[str, ...]) -> str | None:
         """Run one command of a prologue; the text of what went wrong, or None."""
         if argv[0] == CLONE:
-            _, bead, branch, start = argv
-            self.of_bead[bead] = Clone(branch, start)
+            _, bead, branch, start, files = argv
+            there = self.objects.tree_of(files)
+            edits = {path: there.get(path) for path in differing(self.objects.tree_of(start), there)}
+            self.of_bead[bead] = Clone(branch, start, edits)
             return None
         if argv[0] == CHECKOUT:
             _, commit, path = argv

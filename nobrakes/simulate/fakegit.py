@@ -5,13 +5,15 @@
 3. `landed` remembers what nobrakes put on main, for the invariants.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..core.bead import Bead, branch_of
 from ..core.boundaries import Change
 from ..core.errors import GitFailed
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
 from .clones import CHECKOUT, CLONE, Clones
+from .fakechain import FakeChain
+from .fakelands import DecidedHere
 from .objects import Commit, Objects, differing, merge
 from .project import FIRST_TREE, Tree
 
@@ -20,7 +22,7 @@ ABSENT = "000000"
 OWN = "refs/nobrakes/"
 
 
-class FakeGit:
+class FakeGit(FakeChain, DecidedHere):
     """The repository, on the daemon's own side."""
 
     def __init__(self, root: str = "/sim/.nobrakes", first: Tree = FIRST_TREE) -> None:
@@ -31,7 +33,8 @@ class FakeGit:
         self.refs: dict[str, str] = {}
         self.edited: set[str] = set()  # paths of a checked-out main that a person is editing
         self.landed: list[str] = []
-        self.landings: list[str] = []  # the tips among them
+        self.landings: list[tuple[str, ...]] = []  # the same, by the moves of main that brought them
+        self.told_of_landing: Callable[[Sequence[str]], None] = lambda commit: None
         self.locked = False
 
     # --- reading ---------------------------------------------------------------------------------
@@ -44,6 +47,10 @@ class FakeGit:
         """The commit's tree."""
         return self.objects.find(commit).tree
 
+    def has(self, commit: str) -> bool:
+        """Nothing is ever collected."""
+        return True
+
     def fork(self, main: str, head: str) -> str | None:
         """The commit where `head` left main; None: unrelated."""
         return self.objects.fork(main, head)
@@ -51,6 +58,10 @@ class FakeGit:
     def contains(self, ancestor: str, descendant: str) -> bool:
         """Whether `ancestor` is `descendant` or one of its ancestors."""
         return any(commit.id == ancestor for commit in self.objects.line(descendant))
+
+    def between(self, base: str, tip: str) -> tuple[str, ...] | None:
+        """The commits from `base` to `tip`, oldest first; None: no such line."""
+        return tuple(c.id for c in self._between(base, tip))[::-1] if self.contains(base, tip) else None
 
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         """What differs between two commits' trees, by path."""
@@ -63,16 +74,24 @@ class FakeGit:
     def read(self, commit: str, path: str) -> bytes | None:
         """A file's content in a commit."""
         text = self.objects.tree_of(commit).get(path)
-        return None if text is None else text.encode()
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+
+    def paths(self, commit: str) -> frozenset[str]:
+        """Every path in a commit."""
+        return frozenset(self.objects.tree_of(commit))
 
     def merged(self) -> dict[str, str]:
         """Bead id to the newest commit on main with its `Bead:` trailer."""
         found: dict[str, str] = {}
         for commit in self.objects.line(self.head):
             for key, value in commit.trailers:
-                if key == "Bead":
-                    found.setdefault(value, commit.id)
-        return found
+                if key in ("Bead", "Reverts-Bead"):
+                    found.setdefault(value, commit.id if key == "Bead" else "")
+        return {bead: commit for bead, commit in found.items() if commit}
+
+    def kept(self) -> dict[str, str]:
+        """Everything that refs/nobrakes/ holds."""
+        return {ref.removeprefix(OWN): commit for ref, commit in self.refs.items()}
 
     def archived(self, bead: str | None = None) -> list[tuple[str, str]]:
         """(ref, commit) of what was archived, newest first."""
@@ -82,13 +101,21 @@ class FakeGit:
 
     # --- clones ----------------------------------------------------------------------------------
 
-    def workspace(self, bead: Bead, start: str, worker: str) -> Workspace:
+    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
         """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`."""
         path, branch = f"{self.root}/workspaces/{bead.id}", branch_of(bead)
         if self.has_workspace(bead.id):
             return Workspace(path, branch, is_kept=True)
         self.objects.find(start)
-        return Workspace(path, branch, ((CLONE, bead.id, branch, start),))
+        return Workspace(path, branch, ((CLONE, bead.id, branch, start, files or start),))
+
+    def lent(self) -> tuple[str, ...]:
+        """The folders of objects that workspaces borrow from."""
+        return (f"{self.root}/objects",)
+
+    def territory(self) -> tuple[str, ...]:
+        """The folders that belong to the repository."""
+        return (self.root,)
 
     def has_workspace(self, bead: str) -> bool:
         """Whether the bead's clone exists whole."""
@@ -141,6 +168,10 @@ class FakeGit:
     def drop_scratch(self, path: str) -> None:
         """Remove a scratch checkout; nothing happens when it is gone."""
         self.clones.scratch.pop(path, None)
+
+    def scratches(self) -> tuple[str, ...]:
+        """The paths of the scratch checkouts that there are."""
+        return tuple(self.clones.scratch)
 
     # --- making commits --------------------------------------------------------------------------
 
@@ -219,9 +250,14 @@ class FakeGit:
         if in_the_way:
             return Land(Landing.BLOCKED, f"edits in the way: {', '.join(sorted(in_the_way))}")
         self.put_on_main(new)
-        self.landings.append(new)
-        self.landed += [c.id for c in self._between(old, new)]
+        self._landed(new, old)
         return Land(Landing.MOVED)
+
+    def _landed(self, new: str, old: str) -> None:
+        moved = tuple(c.id for c in self._between(old, new))[::-1]
+        self.landings.append(moved)
+        self.told_of_landing(moved)
+        self.landed += moved
 
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
         """Commit these paths (None removes) on main; None: nothing differed."""
@@ -231,7 +267,7 @@ class FakeGit:
             if content is None:
                 tree.pop(path, None)
             else:
-                tree[path] = content.decode()
+                tree[path] = content.decode("utf-8", "surrogateescape")
         if not differing(self.objects.tree_of(self.head), tree):
             return None
         self.put_on_main(self._commit(tree, self.head, message).id)

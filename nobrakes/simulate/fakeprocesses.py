@@ -2,17 +2,17 @@
 
 1. A run is one record; starting it twice starts it once. Its exit codes and outputs are its files on disk.
 2. TERM ends most trees within seconds, some only by KILL; some leave a process behind that lives on.
-3. A reboot ends every process without an exit code.
+3. A reboot ends all, and now and then a kill a wrapper, alone or with its program: their exit codes are gone then.
 """
 
 import heapq
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.attempt import Run
 from ..core.errors import GitFailed
-from ..ports import Argv, Born, Command, Ending, Step, StepEnd
+from ..ports import Argv, Born, Command, Ending, Remains, Reports, Step, StepEnd
 from .agents import Script
 from .clock import FakeClock
 
@@ -38,12 +38,21 @@ class Child:
     stubborn: bool = False  # only KILL ends it
     leaves_one_behind: bool = False
     main_ended: bool = False
+    wrapped: bool = True
+    over: bool = False  # the wrapper has said all that it had to say
+    told_to_stop: bool = False
+    stopped_at_work: bool = False  # told so without a reason, while it worked on alone
     script: Script | None = None
     place: int = -1  # of the present step; -1: the prologue
     prologue_failed: str | None = None
     begun: dict[str, float] = field(default_factory=dict)
     ended: dict[str, tuple[int, float]] = field(default_factory=dict)  # code and seconds
     outputs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def vanished(self) -> bool:
+        """Whether it died in the middle, and nobody had asked for that."""
+        return not (self.alive or self.over or self.told_to_stop)
 
     @property
     def is_agent(self) -> bool:
@@ -55,13 +64,20 @@ class FakeProcesses:
     """Children that survive the daemon."""
 
     def __init__(
-        self, clock: FakeClock, prepare: Prepare, program: Program, rng: random.Random, haunted: float = 0.0
+        self,
+        clock: FakeClock,
+        prepare: Prepare,
+        program: Program,
+        rng: random.Random,
+        haunted: float = 0.0,
+        cut: float = 0.0,
     ) -> None:
         self.clock = clock
         self.prepare = prepare
         self.program = program
         self.rng = rng
         self.haunted = haunted  # how often an agent leaves a process behind
+        self.cut = cut  # how often a wrapper is killed
         self.children: dict[str, Child] = {}
         self._due: list[tuple[float, int, str, str]] = []
         self._counter = 0
@@ -80,12 +96,23 @@ class FakeProcesses:
             if child.is_agent:
                 child.leaves_one_behind = self.rng.random() < self.haunted
             self._later(run, "prologue", self.rng.uniform(0.1, 3))
+            if self.rng.random() < self.cut:
+                self._later(run, self.rng.choice(["cut", "cut down"]), self.rng.uniform(0, 90))
         return self.children[run].born
 
     def alive(self, run: Run) -> bool:
         """Whether anything of the run's tree still lives."""
         child = self.children.get(run.id)
         return child is not None and child.alive
+
+    def remains(self, run: Run, folder: str, steps: Sequence[str]) -> Remains:
+        """What of its tree still lives."""
+        child = self.children.get(run.id)
+        if child is None or not child.alive:
+            return Remains.NOTHING
+        if child.main_ended or not (child.wrapped or child.begun):
+            return Remains.REST
+        return Remains.WHOLE if child.wrapped else Remains.STEP
 
     def ending(self, folder: str, steps: Sequence[str]) -> Ending:
         """What the exit files say."""
@@ -95,8 +122,9 @@ class FakeProcesses:
         ends = []
         for name in steps:
             code, seconds = child.ended.get(name, (None, 0.0))
-            ends.append(StepEnd(name, name in child.begun, code, seconds, f"{folder}/{name}.out"))
-        return Ending(tuple(ends), child.prologue_failed)
+            path = f"{folder}/{name}.out"
+            ends.append(StepEnd(name, name in child.begun, code, seconds, path, child.begun.get(name, 0.0)))
+        return Ending(tuple(ends), child.prologue_failed, child.over)
 
     def output(self, path: str, limit: int) -> str:
         """The last `limit` bytes of an output file as text."""
@@ -105,16 +133,35 @@ class FakeProcesses:
                 return child.outputs[path][-limit:]
         return ""
 
+    def head(self, path: str, limit: int, start: int = 0) -> bytes:
+        """The first `limit` bytes of an output file, from `start` on."""
+        found = (child.outputs[path] for child in self.children.values() if path in child.outputs)
+        return next(found, "").encode()[start : start + limit]
+
+    def appended(self, folder: str, glob: str, since: float, places: Mapping[str, int], limit: int) -> dict[str, bytes]:
+        """Nobody keeps a diary."""
+        return {}
+
+    def reports(self, top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
+        """Nobody writes any."""
+        return Reports()
+
     def terminate(self, run: Run) -> None:
         """TERM to the whole tree."""
         child = self.children.get(run.id)
-        if child is not None and child.alive and not child.stubborn:
+        if child is None or not child.alive:
+            return
+        child.told_to_stop = True
+        works_on = self.remains(run, child.command.folder, ()) is Remains.STEP
+        child.stopped_at_work = works_on and child.is_agent and run.stopping is None
+        if not child.stubborn:
             self._later(run.id, "die", self.rng.uniform(0, 3))
 
     def kill(self, run: Run) -> None:
         """KILL to the whole tree, until none is left."""
         child = self.children.get(run.id)
         if child is not None:
+            child.told_to_stop |= child.alive
             self._end(child)
 
     def activity(self, run: Run, folder: str, workspace: str) -> str:
@@ -148,9 +195,21 @@ class FakeProcesses:
         for child in self.children.values():
             self._end(child)
 
+    def kill_wrapper(self, run: str, down: bool) -> None:
+        """The run's wrapper is killed from outside: alone, or with everything below it."""
+        child = self.children[run]
+        child.wrapped = False
+        if down:
+            self._end(child)
+
     def living(self) -> list[Child]:
         """The processes that live now."""
         return [child for child in self.children.values() if child.alive]
+
+    def say(self, child: Child, step: Step, text: str) -> None:
+        """Add to the output of a step."""
+        path = f"{child.command.folder}/{step.name}.out"
+        child.outputs[path] = child.outputs.get(path, "") + text
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -161,6 +220,8 @@ class FakeProcesses:
     def _happen(self, child: Child, what: str) -> None:
         if what == "die":
             self._end(child)
+        elif what in ("cut", "cut down"):
+            self.kill_wrapper(child.run, what == "cut down")
         elif what == "prologue":
             self._prologue(child)
         elif what == "prepared":
@@ -175,10 +236,14 @@ class FakeProcesses:
         self._later(child.run, "prepared", self.rng.uniform(0, 2))
 
     def _prepared(self, child: Child) -> None:
+        if not child.wrapped:  # what it was at is done, and nobody goes on
+            self._end(child)
+            return
         for argv in child.command.prologue:
             failed = self.prepare(argv)
             if failed is not None:
                 child.prologue_failed = failed
+                child.over = True
                 self._end(child)
                 return
         child.prologue_failed = None
@@ -192,6 +257,9 @@ class FakeProcesses:
             self._main_is_over(child)
             return
         step = steps[child.place]
+        if step.after and child.ended.get(step.after, (0, 0.0))[0] not in range(1, 126):
+            self._next_step(child)
+            return
         child.begun[step.name] = self.clock.now()
         child.script = self.program(child.command, step)
         self._go_on(child)
@@ -212,11 +280,15 @@ class FakeProcesses:
                 self._later(child.run, "go on", pause)
 
     def _step_ends(self, child: Child, step: Step, code: int, output: str) -> None:
+        self.say(child, step, output)
+        if not child.wrapped:
+            self._main_is_over(child)
+            return
         child.ended[step.name] = (code, self.clock.now() - child.begun[step.name])
-        child.outputs[f"{child.command.folder}/{step.name}.out"] = output
         self._next_step(child)
 
     def _main_is_over(self, child: Child) -> None:
+        child.over = child.wrapped
         child.main_ended = True
         child.working = False
         if not child.leaves_one_behind:

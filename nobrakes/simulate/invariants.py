@@ -8,32 +8,15 @@ from collections import Counter
 from collections.abc import Callable
 
 from ..core.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Role
-from ..core.boundaries import OWN_FOLDER
 from ..core.errors import Stale
-from .objects import Commit, differing
-from .project import code_path, green, run_tests, test_path
+from ..core.outcomes import TABLE, Outcome
+from ..core.transcript import PREFIX
+from ..daemon.validation import MOST_CUT_OFF
+from . import landed
+from .canaries import nothing_is_reviewed_while_main_is_red, watch_of
+from .project import run_tests
+from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
 from .scene import Scene
-
-
-def _bead_of(commit: Commit) -> str | None:
-    return next((value for key, value in commit.trailers if key == "Bead"), None)
-
-
-def main_is_green(scene: Scene) -> list[str]:
-    """Every commit that nobrakes put on main passes every check; what takes a red one back is not asked."""
-    objects = scene.git.objects
-    fresh = scene.observed.fresh_on_main(scene.git.landed)
-    return [
-        f"{one[:12]} ({objects.find(one).subject}) is red"
-        for one in fresh
-        if _bead_of(objects.find(one)) is not None and not green(objects.tree_of(one))
-    ]
-
-
-def main_only_grows(scene: Scene) -> list[str]:
-    """What was on main stays on main, whoever put it there."""
-    before, scene.observed.main = scene.observed.main or scene.git.head, scene.git.head
-    return [] if scene.git.contains(before, scene.git.head) else [f"{before[:12]} is not on main any more"]
 
 
 def proven_tests_are_red(scene: Scene) -> list[str]:
@@ -41,30 +24,6 @@ def proven_tests_are_red(scene: Scene) -> list[str]:
     heads, scene.observed.fresh_proofs = scene.observed.fresh_proofs, []
     results = {head: run_tests(scene.git.objects.tree_of(head)) for head in heads}
     return [f"{head[:12]}: {text.splitlines()[-1]}" for head, (code, text) in results.items() if code != 1]
-
-
-def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
-    """A merge changes what its roles may change; tests are those that a Test Writer wrote."""
-    objects, wrong = scene.git.objects, []
-    for one in scene.observed.fresh_for_boundaries(scene.git.landed):
-        commit = objects.find(one)
-        bead = _bead_of(commit)
-        if bead is None or not commit.parents:
-            continue
-        scaffolding = scene.store.bead(bead).scaffolding
-        before, after = objects.tree_of(commit.parents[0]), objects.tree_of(one)
-        proven = objects.reachable(scene.observed.proven[bead])  # with its own earlier commits, where those are kept
-        written = {objects.tree_of(c).get(test_path(bead)) for c in proven}
-        for path in differing(before, after):
-            if path.startswith(OWN_FOLDER):
-                wrong.append(f"{bead} changed {path}")
-            elif scaffolding or path in (code_path(bead), "src/shared.py"):
-                continue
-            elif path != test_path(bead):
-                wrong.append(f"{bead} changed {path}")
-            elif after.get(path) not in written:
-                wrong.append(f"{bead} merged tests that nobody proved red")
-    return wrong
 
 
 def nothing_is_lost(scene: Scene) -> list[str]:
@@ -86,12 +45,6 @@ def no_more_agents_than_allowed(scene: Scene) -> list[str]:
     )
 
 
-def one_review_at_a_time(scene: Scene) -> list[str]:
-    """The merge queue is serial."""
-    reviews = [a.bead for a in scene.board.attempts if a.role is Role.REVIEWER]
-    return [f"reviews of {', '.join(reviews)}"] if len(reviews) > 1 else []
-
-
 def a_name_is_held_once(scene: Scene) -> list[str]:
     """No two open attempts have the same name."""
     names = Counter(a.name for a in scene.board.attempts)
@@ -106,8 +59,33 @@ def one_process_works_on_a_bead(scene: Scene) -> list[str]:
 
 def no_process_without_a_trace(scene: Scene) -> list[str]:
     """Every living process is known to the store."""
-    known = {run.id for run in scene.store.runs()}
+    known = {run.id for run in scene.store.runs()} | {watch_of(scene.store).run}
     return [f"{child.run} is an orphan" for child in scene.processes.living() if child.run not in known]
+
+
+def who_works_on_alone_may_finish(scene: Scene) -> list[str]:
+    """An agent whose wrapper was killed is stopped for the reasons of any other, not for that."""
+    return [
+        f"{child.run} was stopped at its work" for child in scene.processes.children.values() if child.stopped_at_work
+    ]
+
+
+def what_vanished_is_nobodys_fault(scene: Scene) -> list[str]:
+    """An agent or a check whose wrapper was killed is no failed attempt, and a success only by its own words."""
+    ends, scene.observed.fresh_ends = scene.observed.fresh_ends, []
+    wrong = []
+    children = scene.processes.children
+    for attempt, outcome in ends:
+        agent = children.get(f"{attempt}-agent")
+        if agent is not None and agent.vanished and (TABLE[outcome].counts or outcome is Outcome.COMPLETED):
+            words = agent.outputs.get(f"{agent.command.folder}/agent.out", "")
+            if PREFIX not in words:
+                wrong.append(f"attempt {attempt} vanished without a word, and is {outcome}")
+        checks = [c for c in children.values() if c.run.startswith((f"{attempt}-check", f"{attempt}-proof"))]
+        often = sum(not check.over for check in checks) > MOST_CUT_OFF
+        if outcome is Outcome.BROKEN_CHECKS and checks and checks[-1].vanished and not often:
+            wrong.append(f"attempt {attempt} asks a person about checks that vanished")
+    return wrong
 
 
 def locks_are_held_by_the_living(scene: Scene) -> list[str]:
@@ -154,21 +132,34 @@ def every_move_is_in_the_table(scene: Scene) -> list[str]:
     return wrong
 
 
-def no_bead_is_merged_twice(scene: Scene) -> list[str]:
-    """One merge for each bead, unless it was taken back or reopened."""
-    return scene.observed.take("merged")
+def nothing_starts_at_a_closed_gate(scene: Scene) -> list[str]:
+    """While a provider's gate is closed, no agent of it is started."""
+    return scene.observed.take("gates")
 
 
-def no_bead_lands_twice(scene: Scene) -> list[str]:
-    """Main moves once for each bead, unless the merge was taken back, or a person decided about what had landed."""
-    times: Counter[str] = Counter()
-    for tip in scene.git.landings:
-        for key, bead in scene.git.objects.find(tip).trailers:
-            times[bead] += {"Bead": 1, "Reverts-Bead": -1}.get(key, 0)
-    twice = {bead for bead, count in times.items() if count > 1}
-    if twice:
-        twice -= scene.with_a_person()
-    return [f"{bead} landed {times[bead]} times" for bead in sorted(twice)]
+def a_refusal_burns_no_attempt(scene: Scene) -> list[str]:
+    """What the provider refused is not the bead's failure."""
+    return scene.observed.take("burnt")
+
+
+def no_start_exceeds_a_cap(scene: Scene) -> list[str]:
+    """Nothing is started under a cap that is reached."""
+    return scene.observed.take("caps")
+
+
+def no_two_beads_share_a_session(scene: Scene) -> list[str]:
+    """What an agent remembers is of its own bead."""
+    return scene.sessions.take("shared")
+
+
+def runs_of_a_session_never_overlap(scene: Scene) -> list[str]:
+    """Nobody goes on with a session while a process of its last run lives."""
+    return scene.sessions.take("overlap")
+
+
+def a_session_goes_on_where_the_table_allows(scene: Scene) -> list[str]:
+    """Only after endings whose row says so, with the same agent in the same role."""
+    return scene.sessions.take("resumed")
 
 
 def epics_close_by_rule(scene: Scene) -> list[str]:
@@ -196,24 +187,30 @@ def the_index_of_the_ready_is_right(scene: Scene) -> list[str]:
 
 
 PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
-    main_is_green,
-    main_only_grows,
+    *landed.PROMISES,
     proven_tests_are_red,
-    only_the_beads_own_files_reach_main,
     nothing_is_lost,
     no_more_agents_than_allowed,
-    one_review_at_a_time,
     a_name_is_held_once,
     one_process_works_on_a_bead,
+    who_works_on_alone_may_finish,
+    what_vanished_is_nobodys_fault,
     no_process_without_a_trace,
     locks_are_held_by_the_living,
     every_move_is_in_the_table,
     who_fails_too_often_is_with_a_person,
     nothing_starts_while_paused,
+    nothing_is_reviewed_while_main_is_red,
     work_starts_when_its_blockers_are_done,
-    no_bead_is_merged_twice,
-    no_bead_lands_twice,
+    nothing_starts_at_a_closed_gate,
+    a_refusal_burns_no_attempt,
+    no_start_exceeds_a_cap,
+    no_two_beads_share_a_session,
+    runs_of_a_session_never_overlap,
+    a_session_goes_on_where_the_table_allows,
     epics_close_by_rule,
     what_is_over_stays_over,
     the_index_of_the_ready_is_right,
+    a_merged_bead_has_its_evidence_once,
+    evidence_only_grows,
 )

@@ -26,7 +26,15 @@ ME = "human"
 class People:
     """Everybody who is not a program."""
 
-    def __init__(self, store: Store, git: FakeGit, clock: FakeClock, rng: random.Random) -> None:
+    def __init__(
+        self,
+        store: Store,
+        git: FakeGit,
+        clock: FakeClock,
+        rng: random.Random,
+        edit_checks: Callable[[], str],
+        edits: float = 1.0,
+    ) -> None:
         self.store = store
         self.git = git
         self.clock = clock
@@ -35,7 +43,7 @@ class People:
         self.pauses = 0
         self.commits = 0
         self.told: list[str] = []
-        self._acts: list[tuple[int, Callable[[], str]]] = [
+        self._acts: list[tuple[float, Callable[[], str]]] = [
             (10, self.decide),
             (3, self.hold),
             (3, self.release),
@@ -54,6 +62,7 @@ class People:
             (3, self.stop_editing),
             (2, self.pause),
             (4, self.resume),
+            (edits, edit_checks),
         ]
 
     def act(self) -> str:
@@ -195,6 +204,7 @@ class People:
 
     def mend_main(self) -> str:
         """Make main green again, by hand, where it is not."""
+        self.git.pull()
         tree = self.git.objects.tree_of(self.git.head)
         if green(tree):
             return "main is green"

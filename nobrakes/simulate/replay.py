@@ -15,6 +15,8 @@ from ..core.errors import NotAllowed
 from ..core.events import Event, Kind
 from ..core.outcomes import TABLE, Outcome
 from ..ports import Store
+from .providers import ADAPTERS, REFUSALS
+from .spending import Spending
 
 STARTS = (Kind.TEST_WRITER_STARTED, Kind.DOER_STARTED, Kind.REVIEW_STARTED)
 
@@ -33,12 +35,17 @@ class Observed:
         self.failures: Counter[str] = Counter()
         self.merges: Counter[str] = Counter()
         self.by_hand: set[str] = set()
-        self.taken_away: set[str] = set()  # a person closed it while it was reviewed
         self.taken_in: set[str] = set()  # heads that nobrakes fetched
         self.proven: dict[str, list[str]] = defaultdict(list)
         self.fresh_proofs: list[str] = []
+        self.fresh_ends: list[tuple[int, Outcome]] = []  # attempts, and how each ended
+        self.lands: list[tuple[str, tuple[str, ...]]] = []  # what came to main, and the checks' keys in that turn
         self.main: str | None = None
+        self.evidence: str | None = None  # where the chain ended
         self.paused = False
+        self.frozen = False
+        self.closed_until: dict[str, float] = {}  # gates, by provider
+        self.spending = Spending()
         self._breaches: dict[str, list[str]] = defaultdict(list)
         self._seen_on_main = 0
         self._seen_for_boundaries = 0
@@ -65,6 +72,12 @@ class Observed:
 
     def _apply(self, event: Event, store: Store) -> None:
         name = event.bead
+        if event.kind is Kind.GATE_CLOSED:
+            self.closed_until[event.data["provider"]] = float(event.data["until"])
+        elif event.kind is Kind.GATE_OPENED:
+            self.closed_until.pop(event.data["provider"], None)
+        elif event.kind in (Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN):
+            self.frozen = event.kind is Kind.MAIN_FROZEN
         if name is None:
             return
         if event.kind is Kind.PROPOSED:
@@ -116,7 +129,7 @@ class Observed:
         elif bead.status in WORKING and after not in CLOSED and self.asked[name]:
             after, return_to = Status.ESCALATED, after
         self.beads[name] = replace(bead, status=after, return_to=return_to)
-        self._count(name, event, bead.status, store)
+        self._count(name, event, store)
 
     def _resolves(self, name: str, event: Event) -> bool:
         """Whether this answer was the last one that the bead waited for."""
@@ -127,11 +140,20 @@ class Observed:
                 self.failures[name] = 0
         return "to" in event.data
 
-    def _count(self, name: str, event: Event, before: Status, store: Store) -> None:
+    def _count(self, name: str, event: Event, store: Store) -> None:
         outcome = event.data.get("outcome")
+        if outcome is not None and event.attempt is not None:
+            self.fresh_ends.append((event.attempt, Outcome(outcome)))
+            ended = store.attempt(event.attempt)
+            self.spending.end(name, ended.started_at, ended.cost_usd)
+        if outcome in REFUSALS and outcome is not None and TABLE[Outcome(outcome)].counts:
+            self._breaches["burnt"].append(f"{name} is blamed for {outcome}")
         if outcome is not None and TABLE[Outcome(outcome)].counts:
             self.failures[name] += 1
         if event.kind is Kind.REOPENED:
+            self.failures[name] = 0
+        elif event.kind is Kind.REVERTED:
+            self.merges[name] -= 1
             self.failures[name] = 0
         elif event.kind is Kind.MERGED:
             self.merges[name] += 1
@@ -147,14 +169,17 @@ class Observed:
             open_ = [b.id for b in self.beads.values() if b.epic == name and b.status not in CLOSED]
             if open_:
                 self._breaches["epics"].append(f"{name} closed while {', '.join(open_)} is open")
-        if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND) and before is Status.REVIEWING:
-            self.taken_away.add(name)
 
     def _judge_start(self, name: str, event: Event) -> None:
         if self.paused:
             self._breaches["paused"].append(f"{event.kind.value} {name} while paused")
         if event.kind is Kind.REVIEW_STARTED:
+            self._breaches["frozen"] += [f"a review of {name} started while main was red"] if self.frozen else []
             return
+        until = self.closed_until.get(ADAPTERS[event.data["agent"]].provider, 0.0)
+        if event.at < until:
+            self._breaches["gates"].append(f"{event.kind.value} {name} {until - event.at:.0f} s too early")
+        self._breaches["caps"] += self.spending.start(name, event.at)
         self.now = event.at
         self._breaches["dependencies"] += [f"{event.kind.value} {name}, but {why}" for why in self.obstacles(name)]
 
@@ -197,9 +222,9 @@ class Observed:
         past = [a for a in store.attempts(names[turn % len(names)]) if a.outcome is not None] if names else []
         return past[-1:]
 
-    def fresh_on_main(self, landed: Sequence[str]) -> Sequence[str]:
-        """What came to main since the last look."""
-        fresh, self._seen_on_main = landed[self._seen_on_main :], len(landed)
+    def fresh_on_main(self, landings: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
+        """The moves of main since the last look."""
+        fresh, self._seen_on_main = landings[self._seen_on_main :], len(landings)
         return fresh
 
     def fresh_for_boundaries(self, landed: Sequence[str]) -> Sequence[str]:

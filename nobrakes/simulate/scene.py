@@ -12,6 +12,7 @@ from .clock import FakeClock
 from .fakegit import FakeGit
 from .fakeprocesses import FakeProcesses
 from .replay import Observed
+from .sessions import Sessions
 
 
 class Notes:
@@ -46,6 +47,7 @@ class Scene:
     store: Store
     git: FakeGit
     processes: FakeProcesses
+    sessions: Sessions
     notes: Notes = field(default_factory=Notes)
     tally: Tally = field(default_factory=Tally)
     observed: Observed = field(default_factory=Observed)
@@ -53,13 +55,12 @@ class Scene:
     beads: Sequence[Bead] = ()
 
     def with_a_person(self) -> set[str]:
-        """Beads that are on main by halves: a person closed them while they landed, or was told of a failed revert."""
-        told = {
+        """Beads that are on main by halves: a person was told of a failed revert."""
+        return {
             one.bead
             for one in self.store.escalations(open_only=False)
             if one.type is EscalationType.MAIN_RED and one.evidence.get("reverted") is False and one.bead is not None
         }
-        return told | self.observed.taken_away
 
     def look(self) -> None:
         """Ask the store once, for all promises of this step."""

@@ -7,6 +7,7 @@ from ..core.errors import NobrakesError, NotAllowed, Stale
 from ..core.escalations import STOPS_BEAD
 from ..core.events import Kind
 from ..core.outcomes import Outcome
+from .proven import cancelled_on_the_way, main_and_its_evidence_agree
 from .scene import Scene
 
 
@@ -38,7 +39,7 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
 
 
 def done_is_merged(scene: Scene) -> list[str]:
-    """Done on the board is merged on main, or done by hand; what is merged is done, unless a person took it away."""
+    """Done on the board is merged on main, or done by hand; what is merged is done, whoever cancels it meanwhile."""
     merged, wrong = scene.git.merged(), []
     for commit in scene.git.objects.line(scene.git.head):
         for key, value in commit.trailers:
@@ -52,7 +53,8 @@ def done_is_merged(scene: Scene) -> list[str]:
             wrong.append(f"{bead.id} is done, and nothing says where it was merged")
         if bead.status is Status.DONE and not by_hand and bead.id not in merged:
             wrong.append(f"{bead.id} is done, but not on main")
-        if bead.id in merged and bead.status is not Status.DONE and bead.id not in scene.with_a_person():
+        excused = scene.with_a_person() | cancelled_on_the_way(scene)
+        if bead.id in merged and bead.status is not Status.DONE and bead.id not in excused:
             wrong.append(f"{bead.id} is on main, but {bead.status}")
     return wrong
 
@@ -116,4 +118,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     people_were_told,
     late_words_are_refused,
     a_question_is_answered_once,
+    main_and_its_evidence_agree,
 )

@@ -7,28 +7,33 @@
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from ..agents.registry import adapter
 from ..config import Config
+from ..core.checks import Contract, digest
 from ..core.errors import NobrakesError
 from ..daemon.doors import Doors
 from ..daemon.loop import Daemon
 from ..places import Places
 from ..ports import Argv, Command, Step
 from ..store.opening import open_memory
-from . import invariants, settled
-from .agents import Rates, Script, Seat, agent, check
+from . import fakeremote, invariants, settled
+from .agents import Rates, Script, Seat, agent, check, ends_at_once
+from .canaries import at_ease, with_canary, without_canary
 from .clock import FakeClock
 from .crashing import Crash, Crashing, Dice
-from .fakegit import FakeGit
+from .drawn import settings
+from .fakeaside import FakeAside
 from .fakeprocesses import AGENT, FakeProcesses
 from .graph import random_graph
 from .people import ME, PAUSED, People
-from .project import LINT, TESTS
+from .providers import PROVIDER, Providers, adapter, served
 from .scene import Scene, Tally
+from .sessions import GONE, Sessions
 
 ROOT = "/simulated/.nobrakes"
-TURNS = 300
+ENVIRONMENT = {"PATH": "/bin"}
+TURNS = 1500
 """So many turns without a rest are a loop that never rests."""
 BOOTS = 1000
 """So many daemons that die while they recover: the crash rate is too high to go on."""
@@ -41,20 +46,33 @@ class Broken(AssertionError):
 class World:
     """A repository, its daemon, its agents and its people, on a virtual clock."""
 
-    def __init__(self, seed: int, beads: int = 8, rates: Rates | None = None, config: Config | None = None) -> None:
+    def __init__(
+        self, seed: int, beads: int = 8, rates: Rates | None = None, config: Config | None = None, only: str = ""
+    ) -> None:
         self.seed = seed
-        self.rates = rates or Rates()
+        self.only = only  # the one promise to look at; empty: all of them
         self.rng = random.Random(seed)
-        self.config = config or _config(self.rng)
+        self.rates = rates or Rates()
+        if not self.rates.slow:  # where checks are slower than agents, reviews stand in a queue
+            self.rates = replace(self.rates, slow=self.rng.choice((1.0, 4.0)))
+        self.config = without_canary(config or settings(self.rng))
         self.clock = FakeClock()
         self.store = open_memory(self.clock.now)
-        self.git = FakeGit(ROOT)
-        self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, self.rates.fail / 4)
-        self.people = People(self.store, self.git, self.clock, self.rng)
-        self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes)
+        self.git = fakeremote.some_git(ROOT, seed)
+        rates = self.rates
+        self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, rates.fail / 4, rates.cut)
+        self.providers = Providers(self.clock, self.rng, self.rates.refuse)
+        self.aside = FakeAside(self.rng)
+        self.people = People(self.store, self.git, self.clock, self.rng, self._edit_checks, rates.edits)
+        self.sessions = Sessions(self.store, self.rng, rates.machine, rates.fail / 4)
+        self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes, self.sessions)
+        self.git.told_of_landing = self._lands
+        self.scene.observed.spending.caps = self.config.caps
         self.tally = self.scene.tally
         self.dice = Dice(self.rng, self.rates.crash, self.rates.trouble, self.rates.people / 200)
+        fakeremote.meet(self.git, self.dice)
         self.dice.between = lambda: self._note("meanwhile " + self._act())
+        self.contracts = [self._contract()]  # the keys of the checks that were in force in this turn
         self.log: list[str] = []
         self.wake_at: float | None = None
         self.doors = self._doors()
@@ -70,11 +88,12 @@ class World:
             git=Crashing(self.git, "git", self.dice),
             processes=Crashing(self.processes, "processes", self.dice),
             notifier=self.scene.notes,
+            aside=self.aside,
             places=Places(ROOT),
             config=lambda: self.config,
             limits=self.config.board_limits,
             adapter=adapter,
-            environment={"PATH": "/bin"},
+            environment=ENVIRONMENT,
         )
 
     def _prepare(self, argv: Argv) -> str | None:
@@ -84,12 +103,37 @@ class World:
 
     def _program(self, command: Command, step: Step) -> Script:
         if step.argv[0] == AGENT:
-            return agent(Seat(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates))
+            words = self.sessions.first_line(command, step, self._lives)
+            self.processes.say(self.processes.children[command.folder.rpartition("/")[2]], step, words)
+            if words.split() == [GONE]:
+                return ends_at_once()
+            work = agent(Seat(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates))
+            return served(command.env[PROVIDER], self.providers, work, self.rng)
         return check(step.argv[-1], command.cwd, self.git.clones, self.rng, self.rates)
+
+    def _lives(self, run: str) -> bool:
+        return self.processes.children[run].alive
+
+    def _edit_checks(self) -> str:
+        """A person edits the checks: they ask the same of a tree, and have another name and order."""
+        first, second = self.config.checks
+        name = f"{second.kind}-again" if second.name == second.kind else second.kind
+        renamed = replace(second, name=name)
+        self.config = self.scene.config = replace(self.config, checks=(renamed, first))
+        self.contracts.append(self._contract())
+        return f"the checks are {renamed.name}, {first.name} now"
+
+    def _lands(self, commits: Sequence[str]) -> None:
+        proven = commits if self.config.review.every_commit_green else commits[-1:]
+        self.scene.observed.lands += [(commit, tuple(self.contracts)) for commit in proven]
+
+    def _contract(self) -> str:
+        return Contract(self.config.setup, self.config.contract(), digest(ENVIRONMENT)).key
 
     def _boot(self) -> Daemon:
         for _ in range(BOOTS):
             self.tally.boots += 1
+            self.aside.forget()
             try:
                 daemon = Daemon(self.doors)
                 daemon.recover()
@@ -105,13 +149,14 @@ class World:
 
     def _crashed(self, crash: Crash) -> None:
         self._note(f"CRASH {crash}")
-        if str(crash).split()[-1] in ("git.land", "git.pin") and self.rng.random() < 0.5:
+        if str(crash).split()[-1] in ("git.land", "git.pin", "git.keep_evidence") and self.rng.random() < 0.5:
             self.git.locked = True
 
     def _turns(self) -> None:
         """Turn until nothing changes, as the loop does."""
         for _ in range(TURNS):
             self.tally.turns += 1
+            self.contracts = self.contracts[-1:]
             try:
                 turn = self.daemon.tick()
             except Crash as crash:
@@ -181,6 +226,7 @@ class World:
 
     def run(self, steps: int = 250, quiet_steps: int = 2000) -> Tally:
         """A wild time of at most `steps`, then a calm one until all is settled. Broken when a promise is."""
+        self.config = self.scene.config = with_canary(self.config, self.seed)
         for _ in range(steps):
             if not self.step():
                 if not self.rates.people:
@@ -189,11 +235,14 @@ class World:
                 self._turns()
                 self._keep_promises(invariants.PROMISES)
         self.dice.calm()
+        self.processes.cut = self.sessions.gone = 0.0
+        self.providers.rate = 0.0
         self._note("CALM")
         self.people.tidy()
         self._turns()
         self._keep_promises(invariants.PROMISES)
         for _ in range(quiet_steps):
+            self.config = self.scene.config = at_ease(self.config, self.store)
             if not self.step():
                 break
         else:
@@ -212,33 +261,11 @@ class World:
             self._note(f"  {event.seq}: {event.kind.value} {event.bead or ''} {event.actor} {data}")
         self.scene.look()
         for promise in promises:
+            if self.only not in ("", promise.__name__):
+                continue
             found = promise(self.scene)
             if found:
                 raise self._broken([f"{promise.__name__}: {one}" for one in found])
 
     def _broken(self, found: list[str]) -> Broken:
         return Broken("\n".join([*found, f"python -m nobrakes.simulate --seed {self.seed}"]))
-
-
-def _config(rng: random.Random) -> Config:
-    """Settings drawn from the seed; short limits, so that a virtual day holds many attempts."""
-    return Config.model_validate(
-        {
-            "checks": [
-                {"name": "tests", "command": TESTS, "timeout_minutes": 5},
-                {"name": "lint", "command": LINT, "kind": "lint", "timeout_minutes": 5},
-            ],
-            "limits": {
-                "doers": rng.randint(1, 4),
-                "max_failures": rng.randint(2, 3),
-                "agent_minutes": 20,
-                "idle_minutes": 3,
-            },
-            "review": {
-                "merge": rng.choice(["squash", "rebase"]),
-                "after_merge": rng.choice(["cached", "always"]),
-            },
-            "names": ["Ada", "Bo", "Cyd"],
-            "agents": {"test_writer": "script", "doer": "script", "script": {"command": [AGENT, "{prompt}"]}},
-        }
-    )

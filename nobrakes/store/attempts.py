@@ -7,7 +7,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from hmac import compare_digest
 from typing import Any
 
 from ..core.attempt import Attempt, AttemptLog
@@ -27,6 +26,7 @@ from .tokens import attempt_of
 
 NAME_CURSOR = "name_cursor"
 REVIEWER_NAME = "Reviewer"
+_NAMES_IN_USE = "SELECT name FROM attempts WHERE outcome IS NULL"
 
 _CLAIM: Mapping[Role, tuple[Status, Kind, str]] = {
     Role.TEST_WRITER: (Status.NEEDS_TESTS, Kind.TEST_WRITER_STARTED, CLAIMABLE),
@@ -41,13 +41,14 @@ def open_attempt(
     token_source: Callable[[], str],
     bead_id: str,
     role: Role,
-    agent: str,
+    seat: tuple[str, str, str],
     names: Sequence[str],
     lease_seconds: float,
     base: str | None,
 ) -> Attempt | None:
-    """Claim the bead; None when somebody else has it or it is not ready (any more)."""
+    """Claim the bead for the seat (agent, provider, model); None when somebody else has it or it is not ready."""
     status, kind, condition = _CLAIM[role]
+    agent, provider, model = seat
     now = db.now()
     moving.wake(db, now)
     with db.write():
@@ -56,7 +57,7 @@ def open_attempt(
         if db.maybe(free, (bead_id, status.value)) is None:
             return None
         bead = whole_bead(db, bead_id)
-        name = REVIEWER_NAME if role is Role.REVIEWER else _next_name(db, names)
+        name = _reviewer_name(db) if role is Role.REVIEWER else _next_name(db, names)
         fence = bead.fence + 1
         number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead_id,))[0] or 0)
         values = {
@@ -75,10 +76,12 @@ def open_attempt(
             "learnings": "",
             "keep_branch": True,
             "data": "{}",
+            "provider": provider,
+            "model": model,
         }
         attempt_id = db.insert("attempts", values)
         db.run("UPDATE attempts SET token = ? WHERE id = ?", (f"{attempt_id}.{fence}.{token_source()}", attempt_id))
-        data = {"role": role.value, "name": name, "agent": agent, "number": number}
+        data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
         events.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
         moving.move(
             db,
@@ -95,9 +98,16 @@ def open_attempt(
         return attempt(db, attempt_id)
 
 
+def _reviewer_name(db: Database) -> str:
+    """The Reviewer's; with several reviews open, each has a number of its own."""
+    in_use = {found[0] for found in db.all(_NAMES_IN_USE)}
+    names = (REVIEWER_NAME, *(f"{REVIEWER_NAME} {number}" for number in range(2, len(in_use) + 3)))
+    return next(name for name in names if name not in in_use)
+
+
 def _next_name(db: Database, names: Sequence[str]) -> str:
     row = db.maybe("SELECT value FROM settings WHERE key = ?", (NAME_CURSOR,))
-    in_use = {found[0] for found in db.all("SELECT name FROM attempts WHERE outcome IS NULL")}
+    in_use = {found[0] for found in db.all(_NAMES_IN_USE)}
     name, cursor = next_name(names, int(row[0]) if row else 0, in_use)
     db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (NAME_CURSOR, str(cursor)))
     return name
@@ -201,10 +211,12 @@ def attempts(db: Database, bead_id: str) -> list[Attempt]:
 
 
 def journal(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
-    """Replace an open attempt's data; what the agent said about its end is kept apart and stays."""
+    """Replace an open attempt's data; what the agent said about its end is kept apart and stays. Stale: it ended."""
     with db.write():
-        attempt(db, attempt_id)
-        db.run("UPDATE attempts SET data = ? WHERE id = ?", (rows.attempt_data(data), attempt_id))
+        found = attempt(db, attempt_id)
+        set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
+        if not db.run(set_it, (rows.attempt_data(data), attempt_id)):
+            raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
 
 
 def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> None:
@@ -225,6 +237,8 @@ def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> Non
 
 def door(db: Database, token: str) -> Attempt:
     """The open attempt that the token speaks for."""
+    from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
+
     number = attempt_of(token)
     row = None if number is None else db.maybe(OPEN_ATTEMPT, (number,))
     if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):

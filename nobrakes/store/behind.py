@@ -1,41 +1,26 @@
 """How many beads wait behind one: the order in which people should decide. Imports nothing: hot commands use it."""
 
-_STATUS = "SELECT status FROM beads WHERE id = ?"
-_BLOCKED = "SELECT bead FROM edges WHERE needs = ? AND type = 'blocks'"
-_PARENT = "SELECT id FROM beads WHERE type = 'epic' AND id = (SELECT epic FROM beads WHERE id = ?)"
-_CHILDREN = "SELECT id FROM beads WHERE epic = ?"
-_CLOSED = ("done", "cancelled")
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    Execute = Callable[[str, tuple[str]], Iterable[Any]]
+    Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
+
+_OPEN = "status NOT IN ('done', 'cancelled')"
+_BEHIND = f"""WITH RECURSIVE waiting (id, ended) AS (
+SELECT id, 1 FROM beads WHERE id = ? AND {_OPEN}
+UNION SELECT id, 1 FROM waiting WHERE ended = 0
+UNION SELECT blocked.id, 0 FROM waiting CROSS JOIN edges ON edges.needs = waiting.id AND edges.type = 'blocks'
+    CROSS JOIN beads AS blocked ON blocked.id = edges.bead AND blocked.{_OPEN} WHERE ended = 1
+UNION SELECT parent.id, 1 FROM waiting CROSS JOIN beads USING (id)
+    CROSS JOIN beads AS parent ON parent.id = beads.epic AND parent.type = 'epic' AND parent.{_OPEN} WHERE ended = 1
+UNION SELECT child.id, 0 FROM waiting CROSS JOIN beads AS child ON child.epic = waiting.id AND child.{_OPEN}
+    WHERE ended = 0)
+SELECT count(DISTINCT id) FROM waiting WHERE id <> ?"""
+"""The end of a bead is waited for by what it blocks and by its epic's end; a beginning by its end and its children."""
 
 
 def behind(execute: "Execute", bead: str) -> int:
     """How many unfinished beads wait for the end of this one: what it blocks, its epic, and what waits for those."""
-
-    def open_(other: str) -> bool:
-        return all(row[0] not in _CLOSED for row in execute(_STATUS, (other,)))
-
-    found: set[str] = set()
-    seen: set[tuple[str, bool]] = set()
-    todo = [(bead, True)] if open_(bead) else []
-    while todo:
-        moment = todo.pop()
-        if moment in seen:
-            continue
-        seen.add(moment)
-        current, end = moment
-        if end:
-            waiting = [(row[0], False) for row in execute(_BLOCKED, (current,))]
-            waiting += [(row[0], True) for row in execute(_PARENT, (current,))]
-        else:
-            waiting = [(current, True)]
-            waiting += [(row[0], False) for row in execute(_CHILDREN, (current,))]
-        waiting = [one for one in waiting if open_(one[0])]
-        found.update(one[0] for one in waiting)
-        todo += waiting
-    return len(found - {bead})
+    return int(next(iter(execute(_BEHIND, (bead, bead))))[0])

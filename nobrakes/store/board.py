@@ -4,14 +4,14 @@ from typing import Any
 
 from ..core.bead import Bead
 from ..core.board import Board, Limits
-from . import machine, moving, rows
+from ..core.queue import PACE, Pace
+from . import machine, moving, rows, spending
 from .conditions import CLAIMABLE, EPIC_COMPLETE, IN_ORDER, REVIEWABLE
 from .database import Database
 
 PAUSED = "paused"
 STOPPING = "stopping"
-GATE = "gate:"
-"""`gate:<agent>` = seconds since 1970 UTC: at this agent nothing may be spawned before then."""
+FROZEN = "frozen"
 
 READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
 TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
@@ -24,33 +24,35 @@ def board(db: Database, limits: Limits, front: int) -> Board:
     moving.wake(db, now)
     with db.read():
         settings = _settings(db)
-        gates = {key[len(GATE) :]: float(value) for key, value in settings.items() if key.startswith(GATE)}
-        closed = {agent: until for agent, until in gates.items() if until > now}
+        gates = spending.gates(db)
+        opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
         deferral, retry = moving.next_due(db)
-        times = [moment for moment in (deferral, retry, *closed.values()) if moment is not None]
+        times = [moment for moment in (deferral, retry, *opening) if moment is not None]
+        ready_now = tuple(rows.frontier(row) for row in db.all(READY, (front,)))
+        names = [bead.id for bead in ready_now]
+        at_work = [rows.attempt(row) for row in db.all("SELECT * FROM attempts WHERE outcome IS NULL ORDER BY id")]
         return Board(
             now=now,
             limits=limits,
-            ready=tuple(rows.frontier(row) for row in db.all(READY, (front,))),
+            ready=ready_now,
             to_review=tuple(rows.frontier(row) for row in db.all(TO_REVIEW, (front,))),
-            attempts=tuple(
-                rows.attempt(row) for row in db.all("SELECT * FROM attempts WHERE outcome IS NULL ORDER BY id")
-            ),
+            attempts=tuple(at_work),
             runs={run.attempt: run for run in machine.runs(db)},
             epics_done=tuple(row[0] for row in db.all(COMPLETE, (front,))),
             paused=PAUSED in settings,
             stopping=STOPPING in settings,
-            agent_gates=frozenset(closed),
+            pace=Pace.of_text(settings.get(PACE)),
+            frozen=FROZEN in settings,
+            gates=gates,
+            breakers=spending.breakers_of(db, names),
+            spent=spending.spent(db, limits.caps, [*names, *(attempt.bead for attempt in at_work)], now),
             wake_at=min(times, default=None),
             retry_at=retry,
         )
 
 
 def _settings(db: Database) -> dict[str, Any]:
-    found = db.all(
-        "SELECT key, value FROM settings WHERE key IN (?, ?) OR (key >= ? AND key < ?)",
-        (PAUSED, STOPPING, GATE, GATE[:-1] + ";"),
-    )
+    found = db.all("SELECT key, value FROM settings WHERE key IN (?, ?, ?, ?)", (PAUSED, STOPPING, FROZEN, PACE))
     return {row[0]: row[1] for row in found}
 
 

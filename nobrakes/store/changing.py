@@ -1,12 +1,12 @@
 """`change`: a person sets content fields of a bead, and what that means for its status, its epic and the graph."""
 
 from collections.abc import Mapping
-from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
 from ..core.bead import (
     CLOSED,
+    CONTENT,
     WAITING_FOR_AGENT,
     Bead,
     BeadType,
@@ -21,32 +21,12 @@ from ..core.events import Kind
 from . import circles, events, levels, moving, planning, rows
 from .database import Database
 
-CONTENT = frozenset(
-    (
-        "title",
-        "type",
-        "description",
-        "acceptance",
-        "priority",
-        "labels",
-        "epic",
-        "estimate",
-        "needs_tests",
-        "scaffolding",
-        "touches",
-        "notes",
-        "metadata",
-    )
-)
-"""The fields that `change` sets."""
-assert CONTENT.issubset(field.name for field in fields_of(Bead))
-
-_TEXTS = CONTENT & set(rows.TEXT_COLUMNS)
+_TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
 
 
 def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -> Bead:
     """Set content fields; the bead after it."""
-    unknown = sorted(set(changes) - CONTENT)
+    unknown = sorted({*changes}.difference(CONTENT))
     if unknown:
         raise BadBead(f"'{unknown[0]}' is not a field that can be changed", f"Fields: {', '.join(sorted(CONTENT))}.")
     now = db.now()

@@ -2,7 +2,9 @@
 
 1. WAL, foreign keys, synchronous=NORMAL and a patience of 30 seconds, set on every connection.
 2. A write is one BEGIN IMMEDIATE transaction: whoever has begun wins, nobody fails half-way with a locked database.
-3. SQLite's errors leave as core.errors; anything else is a bug and passes unchanged.
+3. Where the folder cannot be written, a copy is read (readonly.py); writing to it is StoreReadOnly.
+4. SQLite's errors leave as core.errors; anything else is a bug and passes unchanged.
+5. Who asked for it is told right after a transaction in which something was `noted` is committed.
 """
 
 import os
@@ -11,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.errors import StoreBroken, UsageError
+from ..core.errors import StoreBroken, StoreReadOnly, UsageError
 from .conditions import NOW
 from .failures import translated
+from .migrations import is_earlier, migrate
 from .schema import SCHEMA, VERSION
 
 PATIENCE_SECONDS = 30.0
@@ -29,16 +32,31 @@ class Database:
     def __init__(self, path: str, now: Callable[[], float] | None = None, create: bool = False) -> None:
         self.path = path
         self._given_now = now
+        self.noted = False
+        self.tell: Callable[[], None] | None = None
         if path != MEMORY and not create and not os.path.exists(path):
             raise missing(path)
-        with self.errors():
-            self.connection = sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None)
-            self.connection.row_factory = sqlite3.Row
-            try:
-                self._prepare(create or path == MEMORY)
-            except BaseException:
-                self.connection.close()
+        self.is_copy = False
+        try:
+            with self.errors():
+                self._open(sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None), create)
+        except StoreReadOnly:
+            if create:
                 raise
+            from .readonly import copy_of
+
+            with self.errors():
+                self.is_copy = True
+                self._open(copy_of(path), create)
+
+    def _open(self, connection: sqlite3.Connection, create: bool) -> None:
+        self.connection = connection
+        connection.row_factory = sqlite3.Row
+        try:
+            self._prepare(create or self.path == MEMORY)
+        except BaseException:
+            connection.close()
+            raise
 
     def _prepare(self, create: bool) -> None:
         run = self.connection.execute
@@ -51,6 +69,11 @@ class Database:
                     for statement in SCHEMA.split(";\n"):
                         run(statement)
                     run(f"PRAGMA user_version = {VERSION}")
+        if is_earlier(self._version()):
+            with self.write():
+                found = self._version()  # another process may have been first
+                if is_earlier(found):
+                    migrate(self.connection, found)
         require_version(self._version(), self.path)
 
     def _version(self) -> int:
@@ -66,25 +89,28 @@ class Database:
             return self._given_now()
         return float(self.one(f"SELECT {NOW}")[0])
 
-    @contextmanager
-    def errors(self) -> Iterator[None]:
+    def errors(self) -> "_Errors":
         """SQLite's errors inside become core.errors."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            clear = translated(error, self.path)
-            if clear is None:
-                raise
-            raise clear from error
-        except OverflowError:
-            raise UsageError("a number is larger than any that is counted here", "Give a smaller one.") from None
+        return _Errors(self.path)
 
     @contextmanager
-    def write(self) -> Iterator[None]:
-        """One transaction that writes: all of it or nothing. Inside another one it is a part of that."""
-        inner = self.connection.in_transaction
-        with self.errors(), self._savepoint() if inner else self._transaction("BEGIN IMMEDIATE"):
+    def write(self, *, derived: bool = False, told: bool = True) -> Iterator[None]:
+        """One transaction that writes: all of it or nothing. Inside another one it is a part of that.
+
+        `derived`: only what follows from the facts and the clock, so that a copy for reading takes it, too.
+        `told=False`: nobody is told of what was noted in it.
+        """
+        if self.is_copy and not derived:
+            raise StoreReadOnly(f"the database cannot be written: {self.path}")
+        if self.connection.in_transaction:
+            with self.errors(), self._savepoint():
+                yield
+            return
+        self.noted = False
+        with self.errors(), self._transaction("BEGIN IMMEDIATE"):
             yield
+        if self.noted and told and self.tell is not None:
+            self.tell()
 
     @contextmanager
     def read(self) -> Iterator[None]:
@@ -145,6 +171,13 @@ class Database:
         with self.errors():
             return self.connection.execute(sql, values).fetchall()
 
+    def plain(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """As `all`, as plain tuples: for answers that are as long as the graph."""
+        with self.errors():
+            cursor = self.connection.cursor()
+            cursor.row_factory = None
+            return cursor.execute(sql, values).fetchall()
+
     def maybe(self, sql: str, values: Values = ()) -> Row | None:
         """The first row of the answer, if there is one."""
         with self.errors():
@@ -158,9 +191,29 @@ class Database:
         return row
 
 
+class _Errors:
+    """Around every statement, so a class and not a generator."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            clear = translated(error, self._path)
+            if clear is not None:
+                raise clear from error
+        elif isinstance(error, OverflowError):
+            raise UsageError("a number is larger than any that is counted here", "Give a smaller one.") from None
+
+
 def missing(path: str) -> StoreBroken:
     """The error for a database that is not there."""
-    return StoreBroken(f"there is no database at {path}", "`nobrakes doctor` rebuilds it from the snapshot and git.")
+    return StoreBroken(f"there is no database at {path}", "`nobrakes doctor --repair rebuild` makes it anew.")
 
 
 def require_version(found: int, path: str) -> None:

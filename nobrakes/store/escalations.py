@@ -15,12 +15,12 @@ from ..core.escalations import STOPS_BEAD, Escalation, fingerprint
 from ..core.events import Kind
 from ..core.lifecycle import TABLE, returns_to
 from ..ports import NewEscalation
-from . import events, moving, recording, rows
+from . import events, moving, recording, rows, spending
 from .behind import behind
 from .database import Database
 from .planning import bead as whole_bead
 
-Execute = Callable[[str, tuple[str]], Iterable[Any]]
+Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
 
 _STOPPING = ", ".join(f"'{type_.value}'" for type_ in sorted(STOPS_BEAD))
 
@@ -38,6 +38,8 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
                 back = returns_to(bead.status)
                 moving.move(db, bead_id, {"status": Status.ESCALATED.value, "return_to": back.value}, now)
                 remember(db, bead_id, back)
+            elif bead.status is Status.ESCALATED and bead.return_to is not None:
+                remember(db, bead_id, bead.return_to)
         return escalation(db, filed.id)
 
 
@@ -108,6 +110,11 @@ def listed(db: Database, open_only: bool, bead: str | None = None) -> list[Escal
         return waiting + [rows.escalation(row) for row in over]
 
 
+def as_filed(db: Database) -> list[Escalation]:
+    """All of them by number, without a count of who waits behind them."""
+    return [rows.escalation(row) for row in db.all("SELECT * FROM escalations ORDER BY id")]
+
+
 def _behind(execute: Execute, row: Any) -> int:
     if row["resolved_at"] is not None or row["bead"] is None:
         return 0
@@ -159,4 +166,5 @@ def _settle(db: Database, row: Any, resolution: str, actor: str, to: Status | No
             changes = recording.moved(db, bead, Kind.RESOLVED, {"to": to}, now)
             data["to"] = changes["status"]
             recording.apply(db, bead, changes, now)
+            spending.reset_breakers(db, bead.id, actor)  # whoever sends it back wants it tried
     events.append(db, now, Kind.RESOLVED, row["bead"], actor, data, row["attempt"])

@@ -1,11 +1,33 @@
-"""The event log: appended to in the transaction of what happened, never changed."""
+"""The event log: appended to in the transaction of what happened, never changed.
 
-from collections.abc import Mapping
+Every kind but the `QUIET` ones says that a fact of the plan changed, or something that a person decides or was asked.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.events import Event, Kind
 from . import rows
 from .database import Database
+
+QUIET = frozenset(
+    {
+        Kind.TEST_WRITER_STARTED,
+        Kind.DOER_STARTED,
+        Kind.REVIEW_STARTED,
+        Kind.REVIEW_STEP,
+        Kind.FLAKED,
+        Kind.LOGGED,
+        Kind.PROGRESSED,
+        Kind.NOTIFIED,
+        Kind.HANDED_OFF,
+        Kind.DAEMON_STARTED,
+        Kind.DAEMON_STOPPED,
+        Kind.RECOVERED,
+    }
+)
+"""What a database that is made anew need not know."""
 
 
 def append(
@@ -18,6 +40,7 @@ def append(
     attempt: int | None = None,
 ) -> int:
     """Write one event down; its seq."""
+    db.noted |= kind not in QUIET
     return db.insert(
         "events",
         {
@@ -38,3 +61,13 @@ def after(db: Database, seq: int, limit: int, bead: str | None) -> list[Event]:
         f"SELECT * FROM events WHERE {where} ORDER BY seq LIMIT :limit", {"seq": seq, "bead": bead, "limit": limit}
     )
     return [rows.event(row) for row in found]
+
+
+def latest(db: Database, kinds: Iterable[Kind], before: int | None, limit: int, bead: str | None) -> list[Event]:
+    """Events of these kinds with a smaller seq, newest first, of one bead or of all."""
+    where = "kind IN (SELECT value FROM json_each(:kinds))"
+    where += (" AND seq < :before" if before is not None else "") + (" AND bead = :bead" if bead is not None else "")
+    values = {"kinds": json.dumps([*kinds]), "before": before, "bead": bead, "limit": limit}
+    return [
+        rows.event(row) for row in db.all(f"SELECT * FROM events WHERE {where} ORDER BY seq DESC LIMIT :limit", values)
+    ]

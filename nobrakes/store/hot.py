@@ -1,17 +1,20 @@
 """What hot commands need of the store: JSON text built by SQLite, and what agents write at their door.
 
 1. Importing this costs two small modules: no json, re, enum, dataclasses, typing, nothing of core. What is rare (an
-   error, a question, a deferral that has come due) imports the whole store when it happens.
+   error, a deferral that has come due) imports the whole store when it happens.
 2. The JSON says what cli.output.plain says of the same beads; tests compare the two.
 3. A door opens for the token of an attempt that is open and whose fence is the bead's; Stale for any other.
 4. What agents write is cut at LIMIT characters, and holds no NUL and nothing that is not UTF-8.
 """
 
 import os
+import sys
 from _operator import _compare_digest
 from _sqlite3 import Error, connect
 
+from .asjson import json_object as _json_object
 from .conditions import CLAIMABLE, DUE, IN_ORDER, NOW, OPEN_ATTEMPT
+from .flood import QUESTIONS, REMARKS, refuse_flood
 from .schema import VERSION
 from .tokens import attempt_of
 
@@ -29,20 +32,6 @@ SAYING = {"log": "logged", "progress": "progressed", "notify": "notified"}
 SAID = ("completed", "gave_up_context", "gave_up_tests", "failed", "blocked")
 
 
-def _json_object(fields: str) -> str:
-    """json_object of space-separated columns; `?name` is a truth value, `{name` holds JSON already."""
-    parts = []
-    for field in fields.split():
-        name = field.lstrip("?{")
-        value = name
-        if field[0] == "?":
-            value = f"json(iif({name}, 'true', 'false'))"
-        elif field[0] == "{":
-            value = f"json({name})"
-        parts.append(f"'{name}', {value}")
-    return f"json_object({', '.join(parts)})"
-
-
 BEAD_FIELDS = (
     "id title type description {acceptance priority {labels epic estimate ?needs_tests ?scaffolding {touches notes "
     "{metadata status held defer_until created_at updated_at closed_at close_reason failures retry_at assignee fence "
@@ -56,10 +45,14 @@ _DEPENDENCIES = f"""SELECT json_group_array(json({_json_object("bead needs type"
 SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges WHERE needs = :id
 UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT NULL
 UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3)"""
-_ATTEMPT = _json_object("id bead number role name fence started_at agent base head ended_at outcome detail {log {data")
+_ATTEMPT = _json_object(
+    "id bead number role name fence started_at agent base head ended_at outcome detail {log {data provider model "
+    "cost_usd tokens"
+)
 _ATTEMPTS = f"""SELECT json_group_array(json({_ATTEMPT})) FROM (SELECT id, bead, number, role, name, fence, started_at,
 agent, base, head, ended_at, outcome, detail, {_json_object("summary blockers learnings ?keep_branch")} AS log,
-iif(said IS NULL, data, json_set(data, '$.said', said)) AS data FROM attempts WHERE bead = :id ORDER BY number)"""
+iif(said IS NULL, data, json_set(data, '$.said', said)) AS data, provider, model, cost_usd, tokens
+FROM attempts WHERE bead = :id ORDER BY number)"""
 _ESCALATION = _json_object(
     "id type bead title detail target attempt {evidence hypothesis created_at answer answered_at resolved_at "
     "resolution return_to"
@@ -76,9 +69,9 @@ def _with(path: str, work: "Callable[[Connection], T]") -> "T":
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version != VERSION:
-                from .database import require_version
+                from .opening import open_store
 
-                require_version(version, path)
+                open_store(path).close()  # brings an earlier version to this one, or says what is wrong
             return work(connection)
         finally:
             connection.close()
@@ -193,9 +186,22 @@ def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}"
             from ..core.errors import UsageError
 
             raise UsageError(f"the data of `agent {kind}` must be JSON of at most {LIMIT} characters")
+        refuse_flood(connection, bead, attempt, REMARKS)
         connection.execute(event, (SAYING[kind], bead, attempt, name, bounded(text), data_json))
 
     _at_door(path, token, work)
+
+
+def agent_standing(path: str, token: str, asks: bool = False) -> float:
+    """When the agent's attempt began. `asks`: it is about to ask a person; NotAllowed where it did so too often."""
+
+    def work(connection: "Connection") -> float:
+        attempt, bead, _ = _door(connection, token)
+        if asks:
+            refuse_flood(connection, bead, attempt, QUESTIONS)
+        return float(connection.execute("SELECT started_at FROM attempts WHERE id = ?", (attempt,)).fetchone()[0])
+
+    return _with(path, work)
 
 
 def agent_done(
@@ -226,7 +232,8 @@ def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[i
         _, bead, _ = _door(connection, token)
         row = connection.execute(
             "SELECT id, coalesce(answer, iif(resolved_at IS NULL, NULL, resolution)) FROM escalations "
-            "WHERE bead = :bead AND type = 'question' AND (:number IS NULL OR id = :number) ORDER BY id DESC LIMIT 1",
+            "WHERE bead = :bead AND type IN ('question', 'plan_review') "
+            "AND (:number IS NULL OR id = :number) ORDER BY id DESC LIMIT 1",
             {"bead": bead, "number": number},
         ).fetchone()
         if row is None:
@@ -241,23 +248,43 @@ def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[i
 
 def agent_ask(path: str, token: str, question: str) -> int:
     """File a question about the agent's own bead, or find the open one that is the same; its number."""
-    return _file(path, token, "question", question, "")
+    return _file(path, token, "question", "escalated", question, "")
 
 
 def agent_escalate(path: str, token: str, title: str, detail: str = "") -> int:
-    """File a suggestion, which stops nothing; its number."""
-    return _file(path, token, "doer_suggestion", title, detail)
+    """File a suggestion, which stops nothing, or find the open one that is the same; its number."""
+    return _file(path, token, "doer_suggestion", "suggested", title, detail)
 
 
-def _file(path: str, token: str, type_: str, title: str, detail: str) -> int:
-    from ..core.escalations import EscalationType
-    from ..ports import NewEscalation
-    from .opening import open_store
+_SAME = "SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL"
+_FILE = """INSERT INTO escalations
+(type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint)
+VALUES (?, ?, ?, ?, 'human', ?, '{}', '', ?, '', ?)"""
 
-    store = open_store(path)
-    try:
-        attempt = store.door(token)
-        new = NewEscalation(EscalationType(type_), bounded(title), bounded(detail))
-        return store.escalate(new, attempt.bead, attempt.id, attempt.name).id
-    finally:
-        store.close()
+
+def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str) -> int:
+    """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves."""
+    title, detail = bounded(title), bounded(detail)
+
+    def work(connection: "Connection", attempt: int, bead: str, name: str) -> int:
+        mark = _fingerprint(type_, bead, title)
+        same = connection.execute(_SAME, (mark,)).fetchone()
+        if same is not None:
+            return int(same[0])
+        filed = (type_, bead, title, detail, attempt, _now(connection), mark)
+        number = int(connection.execute(_FILE, filed).lastrowid or 0)
+        event = _EVENT % "json_object('escalation', ?, 'title', ?, 'type', ?)"
+        connection.execute(event, (kind, bead, attempt, name, number, title, type_))
+        return number
+
+    return _at_door(path, token, work)
+
+
+def _fingerprint(type_: str, bead: str, title: str) -> str:
+    """core.escalations.fingerprint, without hashlib, which loads OpenSSL."""
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256
+    else:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    words = " ".join(title.split()).lower()
+    return str(sha256(f"{type_}\0{bead}\0{words}".encode()).hexdigest()[:32])

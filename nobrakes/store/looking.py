@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from ..core.attempt import Attempt
-from ..core.bead import CLOSED, Dependency, DependencyType, Role, Status
+from ..core.bead import CLOSED, Bead, Dependency, DependencyType, Role, Status
 from ..core.columns import BY_STATUS, COLUMNS
 from ..core.links import Node
 from . import moving, rows
@@ -16,6 +16,27 @@ from .conditions import CLAIMABLE
 from .database import Database
 
 _WAITING = tuple(status for status in Status if status not in BY_STATUS)
+
+
+def beads(db: Database, statuses: Iterable[Status], ids: Iterable[str]) -> list[Bead]:
+    """Beads by id order; statuses and ids both narrow it down."""
+    where, values = ["1"], []
+    for column, choices in (("status", [status.value for status in statuses]), ("beads.id", list(ids))):
+        if choices:
+            where.append(f"{column} IN (SELECT value FROM json_each(?))")
+            values.append(json.dumps(choices))
+    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} ORDER BY id", values)]
+
+
+def dependencies(db: Database, bead: str) -> list[Dependency]:
+    """Those that touch the bead, at either end; sorted."""
+    found = db.all(
+        "SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges "
+        "WHERE needs = :id UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT NULL "
+        "UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3",
+        {"id": bead},
+    )
+    return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
 
 
 def _quoted(statuses: Iterable[Status]) -> str:
@@ -79,7 +100,24 @@ def places(db: Database, statuses: Iterable[Status], epic: str | None) -> list[t
     if epic is not None:
         where.append("epic = ?")
         values.append(epic)
-    return [(row[0], row[1]) for row in db.all(f"SELECT priority, id FROM beads WHERE {' AND '.join(where)}", values)]
+    return [(row[0], row[1]) for row in db.plain(f"SELECT priority, id FROM beads WHERE {' AND '.join(where)}", values)]
+
+
+_TOUCHED = """SELECT bead FROM events WHERE seq > ? AND bead IS NOT NULL
+UNION SELECT id FROM beads WHERE updated_at >= ?"""
+
+
+def touched(db: Database, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
+    """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`)."""
+    with db.read():
+        seq = db.one("SELECT coalesce(max(seq), 0) FROM events")[0]
+        return seq, db.now(), [row[0] for row in db.plain(_TOUCHED, (after, since))]
+
+
+def reviewing(db: Database) -> list[Attempt]:
+    """The Reviewer's attempts that have not ended, oldest first."""
+    sql = "SELECT * FROM attempts INDEXED BY attempts_open WHERE outcome IS NULL AND role = ? ORDER BY id"
+    return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value,))]
 
 
 def reviews(db: Database, limit: int) -> list[Attempt]:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from sqlite3 import Row
 from typing import Any
 
-from ..core.assigner import rank
 from ..core.bead import CLOSED, Status
 from ..core.errors import NoSuchBead
+from ..core.ranks import rank
 from . import levels
 from .conditions import CLOSES_OFF, DUE
 from .database import Database
@@ -136,7 +136,7 @@ def wake(db: Database, now: float) -> None:
     """Let in what was deferred or had to wait before a retry, now that its time has come. Begins its own write."""
     if not _due(db, now):
         return
-    with db.write():
+    with db.write(derived=True):
         for row in _due(db, now):
             move(db, row["id"], {"asleep": 0} if row["asleep"] else {"resting": 0}, now)
 

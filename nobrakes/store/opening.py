@@ -2,18 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..ports import Clock
 from .database import MEMORY
 from .sqlite import SqliteStore
 
+if TYPE_CHECKING:
+    from ..ports import Clock
 
-def open_store(path: str, clock: Clock | None = None) -> SqliteStore:
+
+def open_store(path: str, clock: "Clock | None" = None) -> SqliteStore:
     """The store in an existing file; StoreBroken when it is missing, damaged or of another version."""
     return SqliteStore(path, clock)
 
 
-def create_store(path: str, clock: Clock | None = None) -> SqliteStore:
+def create_store(path: str, clock: "Clock | None" = None) -> SqliteStore:
     """The store in a file that is made when it is missing."""
     return SqliteStore(path, clock, create=True)
 

@@ -8,7 +8,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..core.assigner import rank
 from ..core.bead import (
     WAITING_FOR_AGENT,
     Bead,
@@ -21,6 +20,7 @@ from ..core.bead import (
 from ..core.errors import BadBead, NoSuchBead
 from ..core.events import Kind
 from ..core.lifecycle import returns_to
+from ..core.ranks import rank
 from . import circles, events, levels, moving, rows
 from .database import Database
 from .recompute import recompute
@@ -193,6 +193,7 @@ def _count(db: Database, dependency: Dependency, by: int, now: float) -> None:
 
 
 def _tell(db: Database, now: float, kind: Kind, dependency: Dependency, actor: str) -> None:
+    db.run("UPDATE beads SET updated_at = ? WHERE id = ?", (now, dependency.bead))
     events.append(db, now, kind, dependency.bead, actor, {"needs": dependency.needs, "type": dependency.type.value})
 
 

@@ -3,9 +3,12 @@
 1. A kind that the table does not know for the bead's status moves nothing and writes nothing.
 2. Only a claim brings a bead into work (attempts.py). Whatever takes it out of work here ends the open attempt
    and raises the fence, so the agent's token is stale.
-3. A bead that is closed remembers where it was, and what it still asked of people is settled.
+3. A review that moves main at this moment, or has moved it, is not taken away any more: NotAllowed.
+4. A bead that is closed remembers where it was, and what it still asked of people is settled.
+5. A bead that is opened again keeps `merged_commit`: that merge is over, and a rebuilt database must know it.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,10 +39,12 @@ def record(db: Database, event: Event) -> Bead | None:
         attempt = event.attempt
         if event.kind in MOVING:
             changes = moved(db, bead, event.kind, event.data, now)
+            _refuse_while_it_lands(db, bead)
             data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
             if bead.status in WORKING:
                 attempt = end_open_attempt(db, bead, event.kind.value, now)
-                changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1}
+                # should the step be taken back, the next attempt goes on with what this one had
+                changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1, "branch_kept": True}
         elif event.kind in _REMARKS:
             changes = _REMARKS[event.kind](event)
             data |= {"before": bead.defer_until if event.kind is Kind.DEFERRED else bead.held}
@@ -104,7 +109,7 @@ def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> d
         return changes
     if bead.status in CLOSED:
         opened = {"closed_at": None, "close_reason": "", "return_to": None}
-        return opened if kind is Kind.UNDONE else opened | {"failures": 0, "merged_commit": None, "branch_kept": False}
+        return opened if kind is Kind.UNDONE else opened | {"failures": 0, "branch_kept": False}
     return {}
 
 
@@ -139,6 +144,20 @@ def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | No
     ended = (Outcome.CANCELLED.value, now, why, row[0])
     db.run("UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?", ended)
     return int(row[0])
+
+
+def _refuse_while_it_lands(db: Database, bead: Bead) -> None:
+    """NotAllowed when the bead's review is about to move main or has moved it: what is on main is done."""
+    if bead.status is not Status.REVIEWING:
+        return
+    from ..core.reviewer import is_landing  # brings the readers of every check's output along
+
+    row = db.maybe("SELECT data FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))
+    if row is not None and is_landing(json.loads(row[0])):
+        raise NotAllowed(
+            f"too late: bead {bead.id} is being merged, or is on main already",
+            "Let nobrakes finish the merge; then `nobrakes undo` takes it back by the number of its event.",
+        )
 
 
 def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:

@@ -104,8 +104,12 @@ def state_values(value: Bead) -> dict[str, Any]:
 
 def node(row: Row) -> Node:
     """A row of NODE."""
-    id_, status, *rest = row
-    return Node(id_, STATUSES[status], *rest)
+    return plain_node(tuple(row))
+
+
+def plain_node(row: tuple[Any, ...]) -> Node:
+    """The same of a row that is a tuple."""
+    return Node._make((row[0], STATUSES[row[1]], *row[2:]))
 
 
 def frontier(row: Row) -> Frontier:
@@ -136,6 +140,10 @@ def attempt(row: Row) -> Attempt:
         detail=row["detail"],
         log=AttemptLog(row["summary"], row["blockers"], row["learnings"], bool(row["keep_branch"])),
         data=data,
+        provider=row["provider"],
+        model=row["model"],
+        cost_usd=row["cost_usd"],
+        tokens=row["tokens"],
     )
 
 

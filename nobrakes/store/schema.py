@@ -1,6 +1,6 @@
 """The database's schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""
 
-VERSION = 1
+VERSION = 2
 
 SCHEMA = """\
 CREATE TABLE beads (
@@ -79,6 +79,16 @@ CREATE TABLE events (
 );
 CREATE INDEX events_of_bead ON events (bead, seq)
     WHERE bead IS NOT NULL;
+CREATE TABLE gates (
+    provider VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    detail VARCHAR NOT NULL,
+    since FLOAT NOT NULL,
+    until FLOAT NOT NULL,
+    times INTEGER NOT NULL,
+    told BOOLEAN NOT NULL,
+    PRIMARY KEY (provider)
+);
 CREATE TABLE settings (
     "key" VARCHAR NOT NULL,
     value VARCHAR NOT NULL,
@@ -112,8 +122,13 @@ CREATE TABLE attempts (
     keep_branch BOOLEAN NOT NULL,
     said VARCHAR,
     data VARCHAR NOT NULL,
+    provider VARCHAR DEFAULT '' NOT NULL,
+    model VARCHAR DEFAULT '' NOT NULL,
+    cost_usd FLOAT DEFAULT 0 NOT NULL,
+    tokens INTEGER DEFAULT 0 NOT NULL,
     FOREIGN KEY(bead) REFERENCES beads (id)
 );
+CREATE INDEX attempts_by_time ON attempts (started_at);
 CREATE UNIQUE INDEX attempts_of_bead ON attempts (bead, number);
 CREATE UNIQUE INDEX attempts_open ON attempts (bead)
     WHERE outcome IS NULL;
@@ -129,6 +144,16 @@ CREATE TABLE bead_text (
     close_reason VARCHAR NOT NULL,
     PRIMARY KEY (id),
     FOREIGN KEY(id) REFERENCES beads (id)
+);
+CREATE TABLE breakers (
+    bead VARCHAR NOT NULL,
+    provider VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    idle INTEGER NOT NULL,
+    same INTEGER NOT NULL,
+    error VARCHAR NOT NULL,
+    PRIMARY KEY (bead, provider),
+    FOREIGN KEY(bead) REFERENCES beads (id)
 );
 CREATE TABLE edges (
     bead VARCHAR NOT NULL,

@@ -1,53 +1,54 @@
 """SqliteStore: the port `Store` on one SQLite file. Each method is one transaction of the module that it names."""
 
-import json
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.attempt import Attempt, AttemptLog, Run
-from ..core.bead import Bead, Dependency, DependencyType, Role, Status
+from ..core.bead import Bead, Dependency, Role, Status
 from ..core.board import Board, Limits
 from ..core.escalations import Escalation
 from ..core.events import Event, Kind
 from ..core.links import Node
 from ..core.outcomes import Outcome
-from ..ports import Clock, NewEscalation
+from ..ports import Changes, NewEscalation, Position
 from . import (
     attempts,
     chain,
+    changes,
     changing,
-    counting,
     escalations,
     events,
     looking,
     machine,
-    moving,
     planning,
     recompute,
     recording,
-    rows,
 )
 from . import board as boards
 from .database import Database
+from .spender import Spender
+from .upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from ..ports import Clock
 
 
 def _secret() -> str:
-    return secrets.token_urlsafe(24)
+    """A token that nobody guesses."""
+    from secrets import token_urlsafe  # only whoever opens an attempt needs one
+
+    return token_urlsafe(24)
 
 
-class SqliteStore:
+class SqliteStore(Spender, Upkeep):
     """The store. `clock` replaces the database's own clock, `token_source` the secrets in tokens: for simulation."""
 
     def __init__(
-        self,
-        path: str,
-        clock: Clock | None = None,
-        create: bool = False,
-        token_source: Callable[[], str] = _secret,
+        self, path: str, clock: "Clock | None" = None, create: bool = False, token_source: Callable[[], str] = _secret
     ) -> None:
         self._db = Database(path, clock.now if clock is not None else None, create)
+        self.is_copy = self._db.is_copy  # the folder cannot be written: what is read is a copy
         self._token_source = token_source
 
     def now(self) -> float:
@@ -58,9 +59,13 @@ class SqliteStore:
         """Release the database."""
         self._db.close()
 
-    def together(self) -> AbstractContextManager[None]:
+    def together(self, told: bool = True) -> AbstractContextManager[None]:
         """Several calls as one transaction."""
-        return self._db.write()
+        return self._db.write(told=told)
+
+    def tell(self, told: Callable[[], None]) -> None:
+        """Call this after each transaction that changed what `changes` gives."""
+        self._db.tell = told
 
     # the graph
 
@@ -86,14 +91,7 @@ class SqliteStore:
 
     def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
         """Beads by id order; statuses and ids both narrow it down."""
-        wanted, named = [status.value for status in statuses], list(ids)
-        where, values = ["1"], []
-        for column, choices in (("status", wanted), ("beads.id", named)):
-            if choices:
-                where.append(f"{column} IN (SELECT value FROM json_each(?))")
-                values.append(json.dumps(choices))
-        found = self._db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} ORDER BY id", values)
-        return [rows.bead(row) for row in found]
+        return looking.beads(self._db, statuses, ids)
 
     def nodes(self) -> list[Node]:
         """Every bead without its texts, by id order."""
@@ -101,15 +99,11 @@ class SqliteStore:
 
     def dependencies(self, bead: str | None = None) -> list[Dependency]:
         """All dependencies, parents among them, or those that touch `bead`; sorted."""
-        if bead is None:
-            return recompute.all_dependencies(self._db)
-        found = self._db.all(
-            "SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges "
-            "WHERE needs = :id UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT NULL "
-            "UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3",
-            {"id": bead},
-        )
-        return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
+        return recompute.all_dependencies(self._db) if bead is None else looking.dependencies(self._db, bead)
+
+    def touched(self, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
+        """What happened since a moment."""
+        return looking.touched(self._db, after, since)
 
     def counts(self) -> Mapping[str, int]:
         """How many beads stand in each column of the board."""
@@ -146,10 +140,19 @@ class SqliteStore:
         recording.approve(self._db, beads, actor)
 
     def open_attempt(
-        self, bead: str, role: Role, agent: str, names: Sequence[str], lease_seconds: float, base: str | None
+        self,
+        bead: str,
+        role: Role,
+        agent: str,
+        names: Sequence[str],
+        lease_seconds: float,
+        base: str | None,
+        provider: str = "",
+        model: str = "",
     ) -> Attempt | None:
         """Claim a ready bead; None: lost the race."""
-        return attempts.open_attempt(self._db, self._token_source, bead, role, agent, names, lease_seconds, base)
+        seat = (agent, provider, model)
+        return attempts.open_attempt(self._db, self._token_source, bead, role, seat, names, lease_seconds, base)
 
     def close_attempt(
         self,
@@ -194,6 +197,10 @@ class SqliteStore:
         """All attempts of a bead, oldest first."""
         return attempts.attempts(self._db, bead)
 
+    def reviewing(self) -> list[Attempt]:
+        """The Reviewer's attempts that have not ended, oldest first."""
+        return looking.reviewing(self._db)
+
     def reviews(self, limit: int) -> list[Attempt]:
         """The Reviewer's latest attempts, newest first."""
         return looking.reviews(self._db, limit)
@@ -220,7 +227,7 @@ class SqliteStore:
         """The children that are planned or alive."""
         return machine.runs(self._db)
 
-    # people
+    # people and agents
 
     def escalate(self, new: NewEscalation, bead: str | None, attempt: int | None, actor: str) -> Escalation:
         """File an escalation, or return the open one that is the same."""
@@ -229,6 +236,10 @@ class SqliteStore:
     def escalations(self, open_only: bool = True, bead: str | None = None) -> list[Escalation]:
         """Escalations, those that most beads wait for first."""
         return escalations.listed(self._db, open_only, bead)
+
+    def escalations_as_filed(self) -> list[Escalation]:
+        """All of them by number, uncounted."""
+        return escalations.as_filed(self._db)
 
     def escalation(self, number: int) -> Escalation:
         """One escalation."""
@@ -241,8 +252,6 @@ class SqliteStore:
     def resolve(self, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:
         """Resolve, exactly once."""
         return escalations.resolve(self._db, number, resolution, actor, to)
-
-    # agents
 
     def door(self, token: str) -> Attempt:
         """The open attempt that the token speaks for."""
@@ -270,31 +279,20 @@ class SqliteStore:
         """Remember a validation that passed."""
         machine.save_validation(self._db, tree, contract, results)
 
+    def changes(self, after: Position) -> Changes:
+        """What changed after it."""
+        return changes.changes(self._db, after)
+
+    def position(self) -> Position:
+        """The last event."""
+        return changes.position(self._db)
+
     def events(self, after: int = 0, limit: int = 1000, bead: str | None = None) -> list[Event]:
         """Events with a greater seq, oldest first."""
         return events.after(self._db, after, limit, bead)
 
-    # beyond the port: doctor
-
-    def differences(self) -> dict[str, dict[str, tuple[Any, Any]]]:
-        """Bead -> derived column -> (stored, recomputed by core.graph). Empty when all is right."""
-        moving.wake(self._db, self._db.now())
-        with self._db.read():
-            return recompute.differences(self._db, self._db.now())
-
-    def wrong(self) -> dict[str, dict[str, tuple[Any, Any]]]:
-        """The same as `differences`, found in sets: for stores of any size."""
-        return counting.wrong(self._db, self._db.now())
-
-    def has_circles(self) -> bool:
-        """Whether live beads wait for each other in a circle, though no write lets one in."""
-        return counting.has_circles(self._db)
-
-    def recount(self) -> int:
-        """Set every derived column right; how many beads were wrong."""
-        with self._db.write():
-            return recompute.recompute(self._db, self._db.now())
-
-    def check(self) -> list[str]:
-        """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
-        return counting.problems(self._db) or counting.told(self.wrong())
+    def latest_events(
+        self, kinds: Iterable[Kind], before: int | None = None, limit: int = 1000, bead: str | None = None
+    ) -> list[Event]:
+        """Events of these kinds with a smaller seq, newest first."""
+        return events.latest(self._db, kinds, before, limit, bead)

@@ -5,6 +5,7 @@
 2. `beads` is narrow, since a counter of it changes with every close; texts live in `bead_text`.
 3. A `parent-child` dependency is `beads.epic`; `edges` holds the other types.
 4. The partial indexes repeat the conditions of conditions.py word for word, or SQLite would not use them.
+5. A change here is a new version: a step in migrations.py, and the new number in `schema_module`.
 
 Write schema.py again: python -m nobrakes.store.tables > nobrakes/store/schema.py
 """
@@ -106,6 +107,7 @@ class AttemptRow(SQLModel, table=True):
     __table_args__ = (
         Index("attempts_of_bead", text("bead"), text("number"), unique=True),
         Index("attempts_open", text("bead"), unique=True, sqlite_where=text("outcome IS NULL")),
+        Index("attempts_by_time", text("started_at")),
         {"sqlite_autoincrement": True},
     )
 
@@ -129,6 +131,37 @@ class AttemptRow(SQLModel, table=True):
     keep_branch: bool
     said: str | None = None
     data: str
+    provider: str = Field(sa_column_kwargs={"server_default": text("''")})  # empty: none that could have limits
+    model: str = Field(sa_column_kwargs={"server_default": text("''")})  # empty: the agent's own choice
+    cost_usd: float = Field(sa_column_kwargs={"server_default": text("0")})
+    tokens: int = Field(sa_column_kwargs={"server_default": text("0")})
+
+
+class GateRow(SQLModel, table=True):
+    """A provider that refused: nothing is started at it before `until`. No row: its gate is open."""
+
+    __tablename__ = "gates"
+
+    provider: str = Field(primary_key=True)
+    reason: str
+    detail: str
+    since: float
+    until: float
+    times: int
+    told: bool
+
+
+class BreakerRow(SQLModel, table=True):
+    """What one provider came to on one bead, as long as it came to nothing. No row: the breaker is closed."""
+
+    __tablename__ = "breakers"
+
+    bead: str = Field(primary_key=True, foreign_key="beads.id")
+    provider: str = Field(primary_key=True)
+    state: str
+    idle: int
+    same: int
+    error: str
 
 
 class RunRow(SQLModel, table=True):
@@ -234,7 +267,7 @@ def schema_module() -> str:
     """The source of schema.py."""
     return (
         '"""The database\'s schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""\n\n'
-        f'VERSION = 1\n\nSCHEMA = """\\\n{ddl()}"""\n'
+        f'VERSION = 2\n\nSCHEMA = """\\\n{ddl()}"""\n'
     )
 
 

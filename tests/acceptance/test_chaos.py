@@ -1,5 +1,6 @@
 """Random beads, agents that fail in every way, and a daemon that is killed again and again: nothing is lost."""
 
+import json
 import random
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.project import NOBRAKES, Project
+from tests.support.sandboxes import in_both
 
 AGENT = str(Path(__file__).parents[1] / "support" / "chaos_agent.py")
 
@@ -69,14 +71,17 @@ def settle(project: Project, seed: int, size: int, kills: int) -> None:
     assert project.git("status", "--porcelain", "--untracked-files=no") == ""
 
 
-def make(tmp_path: Path, seed: int, doers: int = 3) -> Project:
+def make(tmp_path: Path, seed: int, doers: int = 3, sandbox: str = "none") -> Project:
     counts = tmp_path / "turns"
     counts.mkdir()
-    return Project(tmp_path / "repository", [sys.executable, AGENT, str(seed), str(counts)], doers=doers)
+    agent = [sys.executable, AGENT, str(seed), str(counts)]
+    writes = f"write = [{json.dumps(str(counts))}]\n"
+    return Project(tmp_path / "repository", agent, doers=doers, sandbox=sandbox, more=writes)
 
 
-def test_a_dozen_beads_settle_while_the_daemon_is_killed(tmp_path: Path) -> None:
-    settle(make(tmp_path, 1), 1, 12, kills=4)
+@in_both
+def test_a_dozen_beads_settle_while_the_daemon_is_killed(tmp_path: Path, sandbox: str) -> None:
+    settle(make(tmp_path, 1, sandbox=sandbox), 1, 12, kills=4)
 
 
 @pytest.mark.slow

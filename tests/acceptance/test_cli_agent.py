@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 import threading
 
@@ -186,3 +187,48 @@ def test_hot_and_full_say_the_same(door, argv, monkeypatch, capsys):
     text = capsys.readouterr().out.strip()
     assert main.run([*argv, "--json"]) == 0
     assert hot == (text, json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["log", "x"],
+        ["progress", "x", "--step", "1", "--of", "3"],
+        ["progress", "x", "--step", "7"],
+        ["notify", "x"],
+        ["ask", "Which?"],
+        ["escalate", "Split it"],
+        ["answer"],
+        ["done", "--summary", "s"],
+    ],
+    ids=" ".join,
+)
+def test_hot_and_full_say_the_same_at_the_door(door, argv, monkeypatch, capsys, tmp_path):
+    (tmp_path / ".git" / "logs").mkdir(parents=True)
+    (tmp_path / ".git" / "logs" / "HEAD").write_text("")
+    monkeypatch.setenv("NOBRAKES_WORKSPACE", str(tmp_path))
+    door.run("agent", "ask", "Which?")
+    code, hot, _ = door.run("agent", *argv)
+    assert main.run(["agent", *argv]) == code == 0
+    assert capsys.readouterr().out.strip() == hot
+    assert ("claims step 7 with 0 commits" in hot) is ("7" in argv)
+
+
+def test_an_agent_reads_what_it_is_to_do(door):
+    code, out, _ = door.run("agent", "bead")
+    assert code == 0 and "Bead nb-1: Parse" in out
+    assert door.run("agent", "attempts")[:2] == (0, "this is the first attempt")
+    assert json.loads(door.run("agent", "whats-next", "--json")[1])["data"]["next"][0].startswith("Take the first step")
+    assert door.run("agent", "request-review", "-", stdin="a plan")[0] == 17
+
+
+def test_a_person_sees_both_tracks(door, monkeypatch):
+    assert door.run("agent", "progress", "parses", "--step", "6", "--of", "9")[0] == 0
+    clone = door.database.replace("nobrakes.db", "workspaces/nb-1/.git/logs")
+    os.makedirs(clone)
+    with open(os.path.join(clone, "HEAD"), "w", encoding="utf-8") as log:
+        log.write(f"{'0' * 40} {'1' * 40} Ada <a@b> {int(door.attempt.started_at) + 1} +0000\tcommit: one\n")
+    monkeypatch.delenv("NOBRAKES_TOKEN")
+    shown = door.run("status")[1]
+    assert "Ada says: step 6 of 9, 1 commit, parses" in shown and "but it claims step 6 with 1 commit" in shown
+    assert json.loads(door.run("status", "--json")[1])["data"]["working"][0]["says"].startswith("step 6")

@@ -158,6 +158,10 @@ def test_the_config_is_shown_and_checked(nobrakes, repository):
     (repository / ".nobrakes" / "config.toml").write_text("[limits]\ndoors = 4\n")
     code, error = nobrakes("config", "--check")
     assert (code, error["name"]) == (12, "ConfigError") and "limits.doors" in error["message"]
+    (repository / ".nobrakes" / "config.toml").write_text('[agents]\ndoer = "clod"\n')
+    code, error = nobrakes("config", "--check")
+    assert (code, error["name"]) == (12, "ConfigError") and "agents.doer" in error["message"]
+    assert "claude, codex, gemini, script" in error["hint"]
 
 
 def test_outside_of_a_repository_and_before_init_it_says_what_to_do(tmp_path_factory, monkeypatch, capsys):
@@ -172,7 +176,7 @@ def test_outside_of_a_repository_and_before_init_it_says_what_to_do(tmp_path_fac
 
 
 def test_the_overview_knows_the_next_step(nobrakes, capsys):
-    assert nobrakes()[1]["next"]["command"] == "nobrakes plan example"
+    assert nobrakes()[1]["next"]["command"] == "nobrakes shape"
     nobrakes("add", "A", "--id", "a", "--draft")
     assert nobrakes()[1]["next"]["command"] == "nobrakes commit-strategy"
     nobrakes("add", "B", "--id", "b")

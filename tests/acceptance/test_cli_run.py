@@ -30,7 +30,8 @@ class Repository:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.go = folder.parent / "go"
+        self.go = folder.parent / "signs" / "go"
+        self.go.parent.mkdir()
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("NOBRAKES_")} | {"GO": str(self.go)}
         folder.mkdir()
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=folder, check=True)
@@ -43,7 +44,7 @@ class Repository:
         config.write_text(
             'main = "main"\n[limits]\nmax_failures = 1\n[[checks]]\nname = "build"\nkind = "build"\ncommand = "true"\n'
             '[agents]\ntest_writer = "script"\ndoer = "script"\nenvironment = ["GO"]\n'
-            f'[agents.script]\ncommand = ["{agent}"]\n'
+            f'[agents.script]\ncommand = ["{agent}"]\n[sandbox]\nread = ["{self.go.parent}"]\n'
         )
 
     def start(self, *argv: str, **how) -> subprocess.Popen:

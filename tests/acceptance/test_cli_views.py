@@ -115,6 +115,31 @@ def test_drafts_go_live_by_a_persons_word_only(nobrakes, planned, repository):
     assert nobrakes("commit-strategy", "--yes")[1]["approved"] == []
 
 
+def test_what_would_go_live_is_shown_first_and_nothing_is_changed(nobrakes, planned, text):
+    code, found = nobrakes("commit-strategy", "--dry-run")
+    assert code == 0 and found["becomes_ready"] == ["scaffold"] and found["needs"]["login-form"] == ["password-hashing"]
+    assert [draft["id"] for draft in found["drafts"]] == ["scaffold", "password-hashing", "login", "login-form"]
+    assert text("commit-strategy", "--dry-run").splitlines() == [
+        "4 drafts would go live:",
+        "  + scaffold          P2  Lay out the package and its tests",
+        "  + password-hashing  P1  Passwords are stored as salted hashes  (after scaffold)",
+        "  + login             P2  People can log in",
+        "  + login-form        P2  The login form  (after password-hashing)",
+        "ready at once: scaffold",
+        "longest chain: scaffold -> password-hashing -> login-form",
+    ]
+    assert {bead["status"] for bead in nobrakes("list")[1]} == {"draft"}
+    nobrakes("commit-strategy", "--yes")
+    nobrakes("edit", "scaffold", "--title", "Another title")
+    nobrakes("cancel", "login-form")
+    assert text("commit-strategy", "--dry-run").splitlines() == [
+        "0 drafts would go live",
+        "edited since the last commit-strategy: scaffold",
+        "cancelled since then: login-form",
+        "longest chain: scaffold -> password-hashing",
+    ]
+
+
 def test_ready_explains_why_a_bead_waits(nobrakes, planned, text):
     nobrakes("commit-strategy", "--yes")
     explained = {one["bead"]: one for one in nobrakes("ready", "--explain")[1]}
@@ -219,6 +244,15 @@ def test_the_shapers_prompt_is_shown_and_without_a_terminal_nobody_talks(nobrake
     assert "Parse the header" in nobrakes(command)[1]["prompt"]
     assert main.run([command, "--print"]) == 0 and "Parse the header" in capsys.readouterr().out
     assert main.run([command]) == 2 and "terminal" in capsys.readouterr().err
+
+
+def test_without_the_agent_the_shaper_says_how_to_plan(nobrakes, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main.run(["shape"]) == 28
+    shown = capsys.readouterr()
+    assert shown.out == "" and "Claude Code is not installed" in shown.err and "nobrakes plan example" in shown.err
 
 
 def test_a_beads_history_has_its_events(nobrakes, text):

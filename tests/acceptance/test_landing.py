@@ -128,9 +128,9 @@ def test_every_commit_on_main_passes_alone(tmp_path: Path, merge: str) -> None:
 
 
 def test_red_after_the_merge_is_taken_back_and_told(tmp_path: Path) -> None:
-    project = Scripted(tmp_path, more='[review]\nafter_merge = "always"\n')
-    flaky = f"echo x >>{project.book}/runs; [ $(wc -l <{project.book}/runs) -ne 2 ] && sh tests/run.sh"
-    project.configure(CHECK, f'command = "{flaky}"')
+    project = Scripted(tmp_path, more='[review]\nrevalidate = "always"\n')
+    passes_but_in = f"case $(wc -l <{project.book}/runs) in 4|5) false ;; *) sh tests/run.sh ;; esac"
+    project.configure(CHECK, f'command = "echo x >>{project.book}/runs; {passes_but_in}"')
     project.add("one")
     before = project.git("rev-parse", "main^{tree}")
     project.nobrakes("run", expect=40)
@@ -142,6 +142,17 @@ def test_red_after_the_merge_is_taken_back_and_told(tmp_path: Path) -> None:
     project.nobrakes("resolve", str(red["id"]), "--retry")
     project.nobrakes("run")
     assert project.status("one") == "done" and project.git("show", "main:src/one") == "made for one\n"
+
+
+def test_red_once_after_the_merge_is_a_flake_and_nothing_is_taken_back(tmp_path: Path) -> None:
+    project = Scripted(tmp_path, more='[review]\nrevalidate = "always"\n')
+    flaky = f"echo x >>{project.book}/runs; [ $(wc -l <{project.book}/runs) -ne 4 ] && sh tests/run.sh"
+    project.configure(CHECK, f'command = "{flaky}"')
+    project.add("one")
+    project.nobrakes("run")
+    assert project.status("one") == "done" and not project.open()
+    assert project.git("log", "--format=%s", "main").count("\n") == 2, "begin, and the bead"
+    assert len(project.flag("runs").read_text().split()) == 5 and len(project.ask("flakes")) == 1
 
 
 def test_a_main_that_was_red_before_is_nobodys_fault(project: Scripted) -> None:
@@ -216,13 +227,21 @@ def test_work_that_fails_its_checks_is_sent_back(project: Scripted) -> None:
 # --- agents that overstep ----------------------------------------------------------------------------
 
 
+def test_work_counts_wherever_head_is_and_whatever_became_of_the_branch(project: Scripted) -> None:
+    project.does("one", 'work; git checkout -q --detach; git branch -D "$NOBRAKES_BRANCH"', turn=1)
+    project.add("one")
+    project.nobrakes("run")
+    assert project.outcomes("one") == ["completed"]
+    assert list(project.landed().values()) == ["one"]
+
+
 @pytest.mark.parametrize(
     ("name", "play", "outcome"),
     [
         ("tests", "echo true >tests/test_begin.sh.new; rm tests/test_begin.sh; commit x", "boundary"),
         ("runner", "echo 'echo ok 1; echo 1..1' >tests/run.sh; commit x", "boundary"),
-        ("gates", "echo 'all:' >Makefile; commit x", "boundary"),
-        ("hooks", "mkdir -p .github/workflows; echo on >.github/workflows/ci.yml; commit x", "boundary"),
+        ("hooks", "mkdir -p .githooks; echo true >.githooks/pre-commit; commit x", "boundary"),
+        ("settings", "echo '{}' >.mcp.json; commit x", "boundary"),
         (
             "own folder",
             "mkdir -p .nobrakes; echo 'main = 1' >.nobrakes/config.toml; git add -f .nobrakes; commit x",
@@ -243,7 +262,18 @@ def test_work_that_fails_its_checks_is_sent_back(project: Scripted) -> None:
         ("empty .git", "work; rm -rf .git; mkdir .git", None),
         ("nothing", "true", "no_work"),
         ("empty commit", "git commit -q --allow-empty -m Empty", "no_work"),
-        ("branch gone", 'work; git checkout -q --detach; git branch -D "$NOBRAKES_BRANCH"', None),
+        (
+            "gitmodules",
+            "printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = -u./x\\n' >.gitmodules; work",
+            "boundary",
+        ),
+        (
+            "broken object",
+            "work; echo more >src/more; git add src/more; git commit -q -m More; oid=$(git rev-parse HEAD:src/more); "
+            "chmod u+w .git/objects/*/*; echo x >.git/objects/$(echo $oid | cut -c1-2)/$(echo $oid | cut -c3-)",
+            "boundary",
+        ),
+        ("another's objects", "work; echo /tmp >>.git/objects/info/alternates", "boundary"),
         (
             "hooks of its own",
             "printf '#!/bin/sh\\ntouch %s/pwned' \"$BOOK\" >.git/hooks/post-checkout; chmod +x .git/hooks/*; exit 1",
@@ -272,7 +302,8 @@ def test_an_agent_that_oversteps_gets_nowhere_and_the_next_one_is_fine(
     assert project.git("diff", "--name-only", before, "main").split() == ["src/one"]
     assert not project.flag("pwned").exists()
     assert project.git("symbolic-ref", "HEAD").strip() == "refs/heads/main"
-    project.git("fsck", "--no-dangling", "--no-progress")
+    if name != "gitmodules":  # what git refuses of it is archived as it was, and git still refuses it there
+        project.git("fsck", "--no-dangling", "--no-progress")
 
 
 def test_work_on_a_detached_head_is_still_work(project: Scripted) -> None:

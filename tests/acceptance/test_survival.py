@@ -112,7 +112,7 @@ def test_a_validation_outlives_its_daemon(project: Scripted) -> None:
     assert project.status("one") == "done" and project.orphans() == []
 
 
-def test_a_validation_that_is_killed_is_nobodys_fault(project: Scripted) -> None:
+def test_a_check_that_is_killed_is_nobodys_fault(project: Scripted) -> None:
     slow = f"echo x >>{project.book}/checks; [ -e {project.book}/go ] || sleep 100"
     project.configure(
         'name = "test"\ncommand = "sh tests/run.sh"', f'name = "slow"\nkind = "build"\ncommand = "{slow}"'
@@ -120,7 +120,7 @@ def test_a_validation_that_is_killed_is_nobodys_fault(project: Scripted) -> None
     project.add("one")
     with project.running() as run:
         until(project.flag("checks").exists)
-        sleeping = until(lambda: [line for line in project.orphans() if "sleep 100" in line])
+        sleeping = until(lambda: [line for line in project.orphans() if line.split()[1:] == ["sleep", "100"]])
         for line in sleeping:
             os.kill(int(line.split(":")[0]), signal.SIGKILL)
         out, _ = run.communicate(timeout=60)

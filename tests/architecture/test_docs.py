@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
@@ -11,15 +12,15 @@ import pytest
 
 from nobrakes import config
 from nobrakes.app import SEEN_BY_CHILDREN
-from nobrakes.cli import door, group, planexample, reference
-from nobrakes.cli.main import _before
+from nobrakes.cli import group, planexample, reference
+from nobrakes.cli.full import before
 from nobrakes.cli.table import COMMANDS, GROUPS
 from nobrakes.core.escalations import EscalationType
 from nobrakes.core.events import Kind
 from nobrakes.core.outcomes import Outcome
 from nobrakes.core.transcript import OUTCOMES, PREFIX
 from nobrakes.host import runtree
-from nobrakes.operations import plannodes, plans
+from nobrakes.operations import door, planmodels, plans
 from nobrakes.store.opening import create_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,15 +72,14 @@ def test_every_command_error_setting_event_and_ending_has_its_line() -> None:
     assert [(page, text) for page, text in wanted if pages[page].count(text) < 1] == []
 
 
-def settings_of(section: type[config._Section]) -> Iterator[str]:
-    for name, field in section.model_fields.items():
-        kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, config._Section):
-            yield from settings_of(kind)
+def settings_of(section: type[config.Section]) -> Iterator[str]:
+    for field in fields(section):
+        if isinstance(field.default, config.Section):
+            yield from settings_of(type(field.default))
         else:
-            yield name
+            yield field.name
     if section is config.Config:
-        yield from config.CheckSettings.model_fields
+        yield from config.CheckSettings.__dataclass_fields__
 
 
 # --- commands
@@ -99,7 +99,7 @@ def mentioned(text: str, prose: bool = True) -> Iterator[str]:
 
 @cache
 def options(words: str) -> frozenset[str]:
-    command = group.load(WORDS[words]) if words else group.root(_before)
+    command = group.load(WORDS[words]) if words else group.root(before)
     return frozenset({"-h", "--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts))})
 
 
@@ -121,7 +121,7 @@ def wrong(line: str) -> str | None:
     if words == "set":
         limits = [word.split("=")[0] for word in typed[1:] if "=" in word]
         return next(
-            (f"{limit} is no limit" for limit in limits if limit not in config.LimitSettings.model_fields), None
+            (f"{limit} is no limit" for limit in limits if limit not in config.LimitSettings.__dataclass_fields__), None
         )
     return None
 
@@ -192,7 +192,7 @@ def test_every_key_of_a_plan_is_explained() -> None:
     page = DOCS / "reference" / "plan.md"
     text = page.read_text()
     of_file, of_bead = text.split("## A bead\n")
-    for part, model in ((of_file, plannodes.File), (of_bead.split("\n## ")[0], plannodes.Node)):
+    for part, model in ((of_file, planmodels.File), (of_bead.split("\n## ")[0], planmodels.Node)):
         assert sorted(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) == sorted(model.model_fields)
 
 

@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.escalations import EscalationType
+from nobrakes.ports import NewEscalation
+from nobrakes.store.opening import create_store
+
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {"typer", "click", "rich", "pydantic", "sqlmodel", "sqlalchemy", "networkx", "git", "watchdog", "yaml"}
 COSTLY = {"re", "json", "dataclasses", "subprocess", "asyncio", "logging", "tomllib"}
@@ -55,12 +60,51 @@ def test_a_hot_verb_loads_nothing_heavy(project: Path, argv: list[str]) -> None:
     assert "_sqlite3" in more, "it never asked the store"
 
 
+SAID = [
+    ["log", "x"],
+    ["progress", "x"],
+    ["progress", "x", "--step", "1", "--of", "2"],
+    ["notify", "x"],
+    ["answer"],
+    ["done"],
+]
+
+
+@pytest.mark.parametrize("words", SAID, ids=" ".join)
+def test_what_an_agent_says_loads_nothing_heavy(tmp_path: Path, words: list[str]) -> None:
+    folder = tmp_path / ".nobrakes"
+    folder.mkdir()
+    store = create_store(str(folder / "nobrakes.db"))
+    store.put([Bead("b1", "A bead", needs_tests=False, status=Status.NEEDS_DOER)], [], "me")
+    attempt = store.open_attempt("b1", Role.DOER, "script", ("Ada",), 600.0, None)
+    assert attempt is not None
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), "b1", attempt.id, "Ada")
+    store.close()
+    argv = ["nobrakes", "agent", *words]
+    program = f"import sys; sys.argv = {argv!r}; from nobrakes.cli.entry import main; assert main() == 0"
+    home = {"NOBRAKES_HOME": str(folder), "NOBRAKES_TOKEN": attempt.token, "NOBRAKES_WORKSPACE": str(tmp_path)}
+    assert (loaded(program, tmp_path, **home) - bare()) & (HEAVY | COSTLY | {"typing", "nobrakes.core.errors"}) == set()
+
+
 def test_the_guard_before_each_tool_loads_nothing_heavy() -> None:
     more = loaded("import nobrakes.hooks.guard, nobrakes.hooks.rules") - bare()
     assert more & (HEAVY | COSTLY | {"typing", "collections", "pathlib"}) == set()
     assert not any(name.startswith("nobrakes.core") for name in more)
 
 
+def test_a_list_loads_the_store_and_no_other_door(project: Path) -> None:
+    program = "import sys; sys.argv = ['nobrakes', 'list']; from nobrakes.cli.entry import main; assert main() == 0"
+    more = loaded(program, cwd=project) - bare()
+    assert "nobrakes.ports.store" in more
+    others = {f"nobrakes.ports.{name}" for name in ("git", "people", "processes")}
+    assert more & (others | {"nobrakes.core.reviewer", "nobrakes.core.actions", "_hashlib", "secrets"}) == set()
+
+
 @pytest.mark.parametrize("module", ["assigner", "reviewer", "supervision", "lifecycle"])
 def test_a_decider_loads_nothing_heavy(module: str) -> None:
     assert (loaded(f"import nobrakes.core.{module}") - bare()) & HEAVY == set()
+
+
+def test_the_adapters_load_no_library_of_an_agent() -> None:
+    more = loaded("import nobrakes.agents.registry") - bare()
+    assert more & (HEAVY | {"acp", "asyncio", "nobrakes.acp_client"}) == set()

@@ -1,5 +1,6 @@
 """What is in the repository says nothing about the machine it was written on, and its docs say what the code says."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -49,6 +50,17 @@ def test_requirements_are_exact_hashed_and_tied_to_no_index(path: Path) -> None:
     entries = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
     assert entries and [line for line in entries if not PIN.match(line)] == []
     assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}\b", text)) >= len(entries)
+
+
+def test_agent_clis_are_exact_hashed_and_tied_to_no_registry() -> None:
+    folder = ROOT / ".ci" / "agents"
+    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+    assert wanted and all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in wanted.values())
+    lock = (folder / "package-lock.json").read_text()
+    assert "://" not in lock and '"resolved"' not in lock
+    packages = {name: package for name, package in json.loads(lock)["packages"].items() if name}
+    assert all(package["integrity"].startswith("sha512-") for package in packages.values())
+    assert {name: packages[f"node_modules/{name}"]["version"] for name in wanted} == wanted
 
 
 def test_what_nobrakes_runs_on_is_what_it_is_tested_with() -> None:

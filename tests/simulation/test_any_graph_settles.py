@@ -10,12 +10,14 @@ import pytest
 from nobrakes.simulate.agents import Rates
 from nobrakes.simulate.world import World
 
-SEEDS = 40
-DOSE = int(os.environ.get("SIMULATION_SEEDS", "300"))
+SEEDS = 10
+DOSE = int(os.environ.get("SIMULATION_SEEDS", "100"))
 """How many seeds the long dose has; CI runs this many, a night more."""
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize(
+    "seed", [*range(SEEDS), 140]
+)  # 140: main was away for a moment, and a candidate stood on itself
 def test_any_graph_settles_whatever_fails(seed: int) -> None:
     World(seed).run()
 
@@ -36,6 +38,6 @@ def test_many_graphs_settle(first: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2000, 2060))
+@pytest.mark.parametrize("seed", range(2000, 2020))
 def test_a_machine_that_hardly_lives_still_settles(seed: int) -> None:
     World(seed, rates=Rates(crash=0.1, trouble=0.02, fail=0.3, conflict=0.3, machine=0.1)).run()

@@ -3,6 +3,7 @@
 Left out are the tests about what the fake has not: people's names, sections of shared files, folders and bytes.
 """
 
+import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,11 +13,13 @@ import pytest
 from nobrakes.core.bead import Bead
 from nobrakes.ports import Argv
 from nobrakes.simulate.fakegit import FakeGit
+from nobrakes.simulate.fakeremote import SharedFakeGit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "contracts" / "git"))
 
 import git_worlds
 import test_git_suite_main
+import test_git_suite_shared
 import test_git_suite_work
 
 OUT = {
@@ -74,9 +77,26 @@ class FakeGitWorld:
         return found[::-1]
 
 
-@pytest.fixture
-def git_world(tmp_path: Path) -> FakeGitWorld:
-    return FakeGitWorld(tmp_path)
+class SharedFakeGitWorld(FakeGitWorld):
+    """The same, and others who push to the remote."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.git: SharedFakeGit = SharedFakeGit("/sim/.nobrakes", random.Random(1), FIRST)
+
+    def there(self) -> str:
+        return self.git.there
+
+    def commit_at_remote(self, files: Mapping[str, str]) -> str:
+        tree = {**self.git.objects.tree_of(self.git.there), **files}
+        self.git.there = self.git.objects.commit(tree, (self.git.there,), "elsewhere", "human", 1).id
+        return self.git.there
+
+
+@pytest.fixture(params=["local", "shared"])
+def git_world(tmp_path: Path, request: pytest.FixtureRequest) -> FakeGitWorld:
+    is_shared = request.param == "shared" or request.node.originalname in vars(test_git_suite_shared)
+    return (SharedFakeGitWorld if is_shared else FakeGitWorld)(tmp_path)
 
 
 @pytest.fixture
@@ -89,7 +109,7 @@ def begin(git_world: FakeGitWorld) -> Callable[..., Bead]:
     return make
 
 
-for module in (test_git_suite_main, test_git_suite_work):
+for module in (test_git_suite_main, test_git_suite_work, test_git_suite_shared):
     globals().update({name: test for name, test in vars(module).items() if name.startswith("test_")})
 for name in OUT:
     del globals()[name]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.attempt import Run
-from nobrakes.ports import Argv, Born, Command, Ending, Step
+from nobrakes.ports import Argv, Born, Command, Ending, Remains, Step
 from nobrakes.simulate.agents import Script
 from nobrakes.simulate.clock import FakeClock
 from nobrakes.simulate.fakeprocesses import FakeProcesses
@@ -27,6 +27,10 @@ OUT = {
 }
 
 
+GONE: list[bool] = []
+"""Not empty once whoever waits may go on."""
+
+
 class Even(random.Random):
     """Nothing rare happens."""
 
@@ -36,6 +40,10 @@ class Even(random.Random):
 
 def program(command: Command, step: Step) -> Script:
     word, *rest = step.argv
+    if word == "wait":
+        while not GONE:
+            yield 0.1
+        return 0, "done"
     if word == "stay":
         yield None
     yield 0.1
@@ -43,7 +51,7 @@ def program(command: Command, step: Step) -> Script:
 
 
 def prepare(argv: Argv) -> str | None:
-    return None if argv[1] == "0" else f"exit code {argv[1]}: {argv[3]}"
+    return None if argv[0] == "wait" or argv[1] == "0" else f"exit code {argv[1]}: {argv[3]}"
 
 
 class Driven(FakeProcesses):
@@ -51,13 +59,18 @@ class Driven(FakeProcesses):
 
     def start(self, run: str, command: Command) -> Born:
         born = super().start(run, command)
-        self.children[run].leaves_one_behind = command.steps[0].argv[0] == "leave"
+        self.children[run].leaves_one_behind = "leave" in command.steps[0].argv
         return born
 
     def alive(self, run: Run) -> bool:
         self.advance(self.clock.now() + 1)
         self.clock.advance_to(self.clock.now() + 1)
         return super().alive(run)
+
+    def remains(self, run: Run, folder: str, steps: Sequence[str]) -> Remains:
+        self.advance(self.clock.now() + 1)
+        self.clock.advance_to(self.clock.now() + 1)
+        return super().remains(run, folder, steps)
 
     def ending(self, folder: str, steps: Sequence[str]) -> Ending:
         self.advance(self.clock.now() + 1)
@@ -66,8 +79,11 @@ class Driven(FakeProcesses):
 
 
 class SimulatedWorld(process_worlds.World):
+    processes: Driven
+
     def __init__(self, place: Path) -> None:
         super().__init__(place)
+        GONE.clear()
         self.processes = Driven(FakeClock(), prepare, program, Even(1))
 
     def exits(self, code: int, says: str = "", complains: str = "") -> Argv:
@@ -78,6 +94,15 @@ class SimulatedWorld(process_worlds.World):
 
     def leaves_something_behind(self) -> Argv:
         return ("leave",)
+
+    def waits(self, then: str = "nothing") -> Argv:
+        return ("wait", "leave" if then == "leaves" else "", "", "")
+
+    def go(self) -> None:
+        GONE.append(True)
+
+    def cut(self, run: Run, down: bool = False) -> None:
+        self.processes.kill_wrapper(run.id, down)
 
 
 @pytest.fixture

@@ -35,14 +35,72 @@ class Bug:
     options: tuple[str, ...] = ()
 
 
+QUEUES = ("--slow", "4", "--beads", "14")
+"""Reviews stand in a queue."""
+
 OUTCOMES = "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):"
 
 BUGS = (
     Bug(
-        "two reviews at once",
-        "core/reviewer.py",
-        "if any(attempt.role is Role.REVIEWER for attempt in board.attempts):",
+        "a clone that is still being archived counts as gone",
+        "daemon/news.py",
+        "return self.doors.aside.over(retiring(event.bead))",
+        "return True",
+    ),
+    Bug(
+        "two reviews at once where each needs runs of its own",
+        "core/train.py",
+        "if rules.is_serial:",
         "if False:",
+    ),
+    Bug(
+        "one validation too many",
+        "daemon/train.py",
+        "return max(0, board.limits.queue.validators - len(self.look(board).busy))",
+        "return max(0, board.limits.queue.validators + 1 - len(self.look(board).busy))",
+        options=QUEUES,
+    ),
+    Bug(
+        "whoever waits is on the train",
+        "core/train.py",
+        "car = next((car for car in left if car.journal.base == onto), None)",
+        "car = next((car for car in left), None)",
+        options=QUEUES,
+        runs=120,
+    ),
+    Bug(
+        "what stands on a red one lands",
+        "core/queue.py",
+        "while low < last and verdicts[low + 1] is Verdict.GREEN:",
+        "while low < last and verdicts[low + 1] is not Verdict.RUNNING:",
+        options=QUEUES,
+    ),
+    Bug(
+        "what nobody validated is a green beginning",
+        "core/queue.py",
+        "low = max((i for i, verdict in enumerate(verdicts) if verdict is Verdict.GREEN), default=0)",
+        "low = max((i for i, verdict in enumerate(verdicts) if verdict not in _RED), default=0)",
+        options=QUEUES,
+    ),
+    Bug(
+        "those behind the head may be taken away while they land",
+        "daemon/train.py",
+        "landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:count]]",
+        "landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:1]]",
+        options=QUEUES,
+        runs=120,
+    ),
+    Bug(
+        "a merge leaves no evidence",
+        "daemon/evidence.py",
+        "gathered = _Gathered(self.doors, bead, self._steps(attempt))",
+        'return ""',
+    ),
+    Bug(
+        "evidence names a run of another tree",
+        "daemon/evidence.py",
+        "self.runs[run] = run_of(proof, tree, contract, bead)",
+        "self.runs[run] = run_of(proof, contract, contract, bead)",
     ),
     Bug(
         "the limit is off by one",
@@ -58,6 +116,13 @@ BUGS = (
         "core/boundaries.py",
         "    return found",
         "    return []",
+        seed=1,
+    ),
+    Bug(
+        "nobody is asked about a change of the gates",
+        "daemon/gatefiles.py",
+        "if not paths or bead.scaffolding or self._accepted(bead, journal.head):",
+        "if True:",
         seed=1,
     ),
     Bug("a failed check is a pass", "core/checks.py", OUTCOMES, OUTCOMES.replace(", CheckOutcome.FAIL", "")),
@@ -76,6 +141,51 @@ BUGS = (
         "return failures > max_failures",
         seed=9,
     ),
+    Bug(
+        "agents are started at a closed gate",
+        "core/gates.py",
+        "found[gate.provider] = 0\n            continue",
+        "continue",
+    ),
+    Bug(
+        "a refusal counts as a failure",
+        "core/outcomes.py",
+        "return Consequence(False, Retry.GATE, Session.RESUME, told, seconds)",
+        "return Consequence(True, Retry.GATE, Session.RESUME, told, seconds)",
+    ),
+    Bug(
+        "one start too many in an hour",
+        "core/assigner.py",
+        "free = min(free, left)",
+        "free = min(free, left + 1)",
+    ),
+    Bug(
+        "a cap of the day is forgotten",
+        "core/caps.py",
+        'found = list(over("day", caps.day, spent.day, f"{day:.0f}", day + DAY_SECONDS))',
+        "found: list[Reached] = []",
+    ),
+    Bug(
+        "the lock of sessions forgets who holds them",
+        "store/holding.py",
+        'row = db.maybe("SELECT value FROM settings WHERE key = ?", (HOLDER + session,))',
+        "row = None",
+        options=("--only", "no_two_beads_share_a_session", "--fail", "0.4"),
+    ),
+    Bug(
+        "an agent without its wrapper counts as dead",
+        "daemon/loop.py",
+        "if remains is Remains.NOTHING:",
+        "if remains in (Remains.NOTHING, Remains.STEP):",
+        options=("--only", "runs_of_a_session_never_overlap", "--cut", "0.2"),
+    ),
+    Bug(
+        "every session goes on",
+        "core/resuming.py",
+        "if TABLE[last.outcome].session is not Session.RESUME:",
+        "if False:",
+        options=("--only", "a_session_goes_on_where_the_table_allows"),
+    ),
     Bug("nobody is killed", "core/supervision.py", "actions.append(Kill(run.id))", "pass"),
     Bug(
         "what a crash cut off is not taken up",
@@ -85,16 +195,38 @@ BUGS = (
     ),
     Bug(
         "the merge is recorded before main moves",
-        "daemon/review.py",
-        "return replace(self._folded(attempt, bead, journal), step=Step.SWAP)",
-        "return replace(self._folded(attempt, bead, journal), step=Step.VALIDATE_MAIN)",
+        "daemon/train.py",
+        "landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:count]]",
+        "landing = [replace(car.journal, step=Step.VALIDATE_MAIN, tip=tip) for car in seen.train[:count]]",
     ),
     Bug(
-        "main is swapped from wherever it is",
-        "daemon/review.py",
-        "land = self.doors.git.land(journal.candidate, journal.base)",
-        "land = self.doors.git.land(journal.candidate, self.doors.git.main())",
-        seed=1,
+        "a push that nobody heard of is forgotten",
+        "daemon/ways.py",
+        'if name.startswith(f"{PINS}/{bead}/") and git.contains(commit, main):',
+        "if False:",
+        runs=60,
+        seed=172,
+    ),
+    Bug(
+        "what passed the checks of before lands",
+        "core/train.py",
+        "left = [car for car in cars if car.journal.candidate and car.journal.contract == contract]",
+        "left = [car for car in cars if car.journal.candidate]",
+        runs=120,
+        seed=300,
+        options=("--edits", "6", "--crash", "0.005"),
+    ),
+    Bug(
+        "checkouts that nobody has any more stay",
+        "daemon/scratch.py",
+        "for path in self.doors.git.scratches():",
+        "for path in ():",
+    ),
+    Bug(
+        "a bead is cancelled while it lands",
+        "store/recording.py",
+        "if row is not None and is_landing(json.loads(row[0])):",
+        "if False:",
     ),
     Bug(
         "a stop forgets that the merge has landed",
@@ -119,7 +251,7 @@ BUGS = (
         seed=6,
     ),
     Bug("failures are not counted", "daemon/closing.py", "counts=consequence.counts,", "counts=False,"),
-    Bug("a restart clears no locks", "daemon/loop.py", "doors.git.clear_locks()", "pass"),
+    Bug("a restart clears no locks", "daemon/recovery.py", "doors.git.clear_locks()", "pass"),
     Bug(
         "a bead with a living process is given away",
         "daemon/loop.py",
@@ -133,6 +265,34 @@ BUGS = (
         "            self.doors.processes.kill(run)\n",
         "",
         seed=3,
+    ),
+    Bug(
+        "an agent without its wrapper is stopped",
+        "daemon/loop.py",
+        "if remains is Remains.REST or (remains is Remains.STEP and not is_agent):",
+        "if remains is not Remains.WHOLE:",
+        options=("--cut", "0.2"),
+    ),
+    Bug(
+        "an end that nobody saw is a success",
+        "agents/script.py",
+        "return Verdict(Outcome.LOST, UNSEEN)",
+        "return Verdict(Outcome.COMPLETED, UNSEEN)",
+        options=("--cut", "0.2"),
+    ),
+    Bug(
+        "what the machine lost is counted",
+        "core/outcomes.py",
+        "Outcome.LOST: _VANISHED,",
+        "Outcome.LOST: _COUNTS,",
+        options=("--cut", "0.2"),
+    ),
+    Bug(
+        "a person is asked about a check that was cut off",
+        "daemon/judging.py",
+        "if cut_off and journal.cut_off < MOST_CUT_OFF:",
+        "if False:",
+        options=("--cut", "0.2"),
     ),
     Bug(
         "people are not told",
@@ -217,14 +377,12 @@ def simulate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 QUICK = {
-    "two reviews at once",
-    "a name is given twice",
+    "two reviews at once where each needs runs of its own",
+    "what stands on a red one lands",
+    "agents are started at a closed gate",
     "a failed check is a pass",
     "boundaries are not checked",
-    "the merge is recorded before main moves",
     "what a crash cut off is not taken up",
-    "failures are not counted",
-    "a new dependency is not counted",
 }
 """Those of every push; the others are planted by night."""
 assert {bug.name for bug in BUGS} > QUICK

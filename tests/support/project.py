@@ -20,9 +20,15 @@ exit $bad
 
 
 class Project:
-    """A repository in `folder` whose checks are shell tests in TAP."""
+    """A repository in `folder` whose checks are shell tests in TAP.
 
-    def __init__(self, folder: Path, agent: list[str], *, doers: int = 3, more: str = "") -> None:
+    Without a sandbox, unless one is asked for: the agents of most tests leave signs outside, and their pids. `more` goes
+    on in the section `sandbox`.
+    """
+
+    def __init__(
+        self, folder: Path, agent: list[str], *, doers: int = 3, more: str = "", sandbox: str = "none"
+    ) -> None:
         self.folder = folder
         (folder / "tests").mkdir(parents=True)
         (folder / "tests" / "run.sh").write_text(RUN_TESTS)
@@ -49,6 +55,8 @@ test_writer = "script"
 doer = "script"
 [agents.script]
 command = {json.dumps(agent)}
+[sandbox]
+mode = {json.dumps(sandbox)}
 {more}
 """
         )
@@ -89,6 +97,7 @@ command = {json.dumps(agent)}
             done = subprocess.run(["sh", "tests/run.sh"], cwd=scratch, capture_output=True, text=True)
             assert done.returncode == 0, f"{commit} fails alone:\n{done.stdout}{done.stderr}"
         self.git("fsck", "--no-dangling", "--no-progress")
+        self.nobrakes("verify")
 
     def orphans(self) -> list[str]:
         """Command lines of living processes that a run of this project started."""

@@ -6,11 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.core import assigner
-from nobrakes.core.actions import CompleteEpic, StartAgent
-from nobrakes.core.assigner import AGEING_SECONDS, rank
+from nobrakes.core.actions import AskPerson, CompleteEpic, StartAgent, TellCap
 from nobrakes.core.attempt import Attempt, Frontier
 from nobrakes.core.bead import Role, Status
 from nobrakes.core.board import Board, Limits
+from nobrakes.core.breaker import Breaker, State
+from nobrakes.core.caps import Amount, Cap, Caps, Spent
+from nobrakes.core.crew import Crew
+from nobrakes.core.escalations import EscalationType
+from nobrakes.core.gates import Gate
+from nobrakes.core.outcomes import Outcome
+from nobrakes.core.ranks import AGEING_SECONDS, rank
 
 
 def waits(bead: str, status: Status = Status.NEEDS_DOER, retry_at: float | None = None) -> Frontier:
@@ -34,7 +40,7 @@ def test_beads_are_taken_in_the_stores_order_up_to_the_limit() -> None:
 
 def test_tests_are_written_before_the_work_is_done() -> None:
     board = replace(READY, ready=(waits("t", Status.NEEDS_TESTS), waits("d")))
-    assert assigner.plan(board) == [StartAgent("t", Role.TEST_WRITER), StartAgent("d", Role.DOER)]
+    assert assigner.plan(board) == [StartAgent("t", Role.TEST_WRITER, "claude"), StartAgent("d", Role.DOER, "claude")]
 
 
 def test_agents_at_work_take_up_the_limit_and_the_reviewer_does_not() -> None:
@@ -101,3 +107,65 @@ def test_rank_never_prefers_the_younger_or_the_less_urgent(priority: int, a: flo
     old, young = sorted((a, b))
     assert rank(priority, old) <= rank(priority, young)
     assert rank(priority, old) < rank(priority + 1, young)
+
+
+# --- gates, breakers, caps ------------------------------------------------------------------------
+
+CREW = Crew({"test_writer": ("first",), "doer": ("first", "second")}, {"fix": {"doer": ("second",)}})
+TWO = replace(
+    READY, limits=Limits(doers=9, crew=CREW), providers={"first": "north", "second": "south", "third": "north"}
+)
+
+
+def closed(provider: str, until: float = 2000.0, told: bool = True) -> dict[str, Gate]:
+    return {provider: Gate(provider, Outcome.RATE_LIMITED, "", 900.0, until, 1, told)}
+
+
+def pairs(board: Board) -> list[tuple[str, str]]:
+    return [(one.bead, one.agent) for one in assigner.plan(board) if isinstance(one, StartAgent)]
+
+
+def test_the_preferred_agent_gets_the_bead_and_a_type_may_prefer_another() -> None:
+    fix = replace(waits("f"), type="fix")
+    assert pairs(replace(TWO, ready=(waits("a"), fix))) == [("a", "first"), ("f", "second")]
+
+
+def test_while_a_gate_is_closed_the_next_agent_takes_over() -> None:
+    assert pairs(replace(TWO, gates=closed("north"))) == [("b", "second"), ("a", "second"), ("c", "second")]
+
+
+def test_where_a_role_allows_no_other_its_beads_wait_and_the_others_do_not() -> None:
+    board = replace(TWO, ready=(waits("t", Status.NEEDS_TESTS), waits("d")), gates=closed("north"))
+    assert pairs(board) == [("d", "second")]
+    assert assigner.plan(replace(TWO, gates=closed("north") | closed("south"))) == []
+
+
+def test_one_agent_goes_ahead_when_nobody_said_when_the_gate_opens() -> None:
+    board = replace(TWO, gates=closed("north", until=999.0, told=False) | closed("south"))
+    assert pairs(board) == [("b", "first")]
+
+
+def test_an_open_breaker_leaves_the_bead_to_the_next_agent_and_then_to_a_person() -> None:
+    open_ = Breaker(State.OPEN, 3, 3, "failed: no")
+    board = replace(TWO, ready=(waits("a"),), breakers={("a", "north"): open_})
+    assert pairs(board) == [("a", "second")]
+    (asked,) = assigner.plan(replace(board, breakers={("a", "north"): open_, ("a", "south"): open_}))
+    assert isinstance(asked, AskPerson) and asked.type is EscalationType.BREAKER_OPEN and asked.bead == "a"
+
+
+def test_a_bead_that_has_cost_too_much_goes_to_a_person_and_the_others_go_on() -> None:
+    limits = replace(TWO.limits, caps=Caps(bead=Cap(usd=5)))
+    actions = assigner.plan(replace(TWO, limits=limits, spent=Spent(beads={"b": Amount(usd=5)})))
+    assert isinstance(actions[0], AskPerson) and actions[0].type is EscalationType.CAP_REACHED
+    assert [one.bead for one in actions if isinstance(one, StartAgent)] == ["a", "c"]
+
+
+def test_under_a_cap_that_is_reached_nothing_is_started_and_it_is_told() -> None:
+    limits = replace(TWO.limits, caps=Caps(day=Cap(usd=5)))
+    (told,) = assigner.plan(replace(TWO, limits=limits, spent=Spent(day=Amount(usd=6))))
+    assert isinstance(told, TellCap) and told.reached.name == "day.usd"
+
+
+def test_no_more_are_started_than_the_hour_allows() -> None:
+    limits = replace(TWO.limits, caps=Caps(calls_per_hour=10))
+    assert len(pairs(replace(TWO, limits=limits, spent=Spent(calls=8)))) == 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.core.checks import TAIL, Check, CheckEnd, CheckOutcome, contract_key, judge, overall, weaker
+from nobrakes.core.checks import TAIL, Check, CheckEnd, CheckOutcome, Contract, digest, judge, overall, weaker
 from nobrakes.core.testcounts import TestCounts
 
 PASS, FAIL, NOT_RUN, BROKEN = CheckOutcome
@@ -45,6 +45,14 @@ def counts(passed: int = 0, failed: int = 0, skipped: int = 0) -> TestCounts:
         (CheckEnd(replace(TESTS, min_tests=5), 0), counts(5), PASS, "it passed"),
         (CheckEnd(replace(TESTS, min_tests=2), 0), None, NOT_RUN, "tells no number of tests"),
         (CheckEnd(replace(TESTS, min_tests=0), 0), counts(0), PASS, "it passed"),
+        (CheckEnd(TESTS, 0, unmet="it needs node 20"), counts(3), BROKEN, "it needs node 20"),
+        (CheckEnd(TESTS, 1, unmet="it needs node 20"), counts(2, 1), BROKEN, "it needs node 20"),
+        (CheckEnd(replace(TESTS, format="tap"), 0), None, NOT_RUN, "its output holds no results in the format tap"),
+        (CheckEnd(replace(TESTS, format="tap"), 1), None, FAIL, "it exited with 1"),
+        (CheckEnd(replace(TESTS, format="exit"), 0), None, PASS, "it passed"),
+        (CheckEnd(replace(TESTS, report="*.xml"), 0), None, NOT_RUN, "no file that matches *.xml holds results"),
+        (CheckEnd(replace(TESTS, report="*.xml"), 0, trouble="too many"), None, NOT_RUN, "were not read: too many"),
+        (CheckEnd(replace(TESTS, directory="app"), 126), None, BROKEN, "it has no directory app of its own"),
     ],
 )
 def test_each_ending(end: CheckEnd, counted: TestCounts | None, outcome: CheckOutcome, says: str) -> None:
@@ -108,14 +116,50 @@ def test_fewer_or_more_skipped_tests_prove_less(
 
 
 def test_a_validation_is_keyed_by_all_that_could_change_its_outcome() -> None:
+    here = digest({"PATH": "/bin"})
     keys = [
-        contract_key("", [TESTS]),
-        contract_key("make setup", [TESTS]),
-        contract_key("", [TESTS, LINT]),
-        contract_key("", [LINT, TESTS]),
-        *(contract_key("", [replace(TESTS, **change)]) for change in (
+        Contract("", (TESTS,), here).key,
+        Contract("make setup", (TESTS,), here).key,
+        Contract("", (TESTS,), digest({"PATH": "/opt/bin:/bin"})).key,
+        Contract("", (TESTS, LINT), here).key,
+        Contract("", (LINT, TESTS), here).key,
+        *(Contract("", (replace(TESTS, **change),), here).key for change in (
             {"command": "make tests"}, {"timeout": 61.0}, {"min_tests": 2}, {"kind": "build"}, {"name": "other"},
         )),
     ]  # fmt: skip
     assert len(set(keys)) == len(keys)
-    assert contract_key("", [TESTS]) == contract_key("", [replace(TESTS)])
+    assert (
+        Contract("", (TESTS,), here).key == Contract("", (replace(TESTS),), digest({"PATH": "/bin", "TERM": "vt"})).key
+    )
+
+
+def test_a_contract_is_read_as_it_was_written_and_a_torn_one_is_none() -> None:
+    contract = Contract("make setup", (TESTS, LINT), "here")
+    assert Contract.of_text(contract.as_text()) == contract
+    assert Contract.of_text(contract.as_text()[:-9]) is None and Contract.of_text("") is None
+
+
+def test_everything_that_a_check_says_of_itself_is_in_the_key() -> None:
+    other = {
+        "directory": "app",
+        "cached": False,
+        "retry": 2,
+        "tools": (("node", "20"),),
+        "parallel": True,
+        "report": "*.xml",
+        "format": "tap",
+        "timeout": 61.0,
+        "min_tests": 2,
+    }
+    keys = {Contract("", (replace(TESTS, **{name: value}),)).key for name, value in other.items()}
+    assert len({*keys, Contract("", (TESTS,)).key}) == len(other) + 1
+
+
+def test_a_contract_is_kept_as_text_with_all_that_its_checks_say() -> None:
+    contract = Contract("make", (replace(TESTS, tools=(("node", "20"),), retry=1), LINT), "env")
+    assert Contract.of_text(contract.as_text()) == contract
+
+
+def test_a_recorded_pass_stands_for_a_run_only_where_every_check_is_cached() -> None:
+    assert Contract("", (TESTS, LINT)).cached
+    assert not Contract("", (TESTS, replace(LINT, cached=False))).cached

@@ -1,14 +1,19 @@
 """nobrakes.toml: every setting, its default, and an error that names the key."""
 
+import json
+import os
 import re
+import subprocess
+import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from nobrakes.config import Config, load, parse
 from nobrakes.core.errors import ConfigError
 from nobrakes.places import resource
+from nobrakes.sections import Section
 
 DEFAULTS = Path(resource("config/nobrakes.toml"))
 
@@ -21,11 +26,11 @@ def test_the_file_that_comes_with_nobrakes_says_the_defaults() -> None:
     assert parse(DEFAULTS.read_text(), "nobrakes.toml") == Config()
 
 
-def _keys(model: type[BaseModel], prefix: str = "") -> list[str]:
+def _keys(section: type[Section], prefix: str = "") -> list[str]:
     keys = []
-    for name, field in model.model_fields.items():
-        section = isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-        keys += _keys(field.annotation, f"{prefix}{name}.") if section else [prefix + name]
+    for field in fields(section):
+        inner = isinstance(field.default, Section)
+        keys += _keys(type(field.default), f"{prefix}{field.name}.") if inner else [prefix + field.name]
     return keys
 
 
@@ -97,7 +102,7 @@ def test_minutes_become_seconds_and_checks_add_up() -> None:
     """
     config = parse(text, "config.toml")
     limits = config.board_limits()
-    assert (limits.doers, limits.agent_seconds, limits.idle_seconds, limits.check_seconds) == (2, 90, 120, 240)
+    assert (limits.doers, limits.agent_seconds, limits.idle_seconds) == (2, 90, 120)
     assert [(c.name, c.kind, c.timeout) for c in config.contract()] == [("unit", "test", 180), ("lint", "lint", 60)]
 
 
@@ -110,3 +115,89 @@ def test_a_file_that_cannot_be_read_is_a_mistake_in_the_config(tmp_path: Path) -
     for path in (tmp_path / "absent.toml", tmp_path, tmp_path / "bytes.toml"):
         with pytest.raises(ConfigError):
             load(str(path))
+
+
+ALL = """
+main = "trunk"
+names = ["Ünï"]
+[limits]
+doers = 3
+[[checks]]
+name = "unit"
+command = "make"
+[agents]
+doer = "script"
+[agents.script]
+command = ["sh", "-c", "true"]
+[agents.claude]
+max_budget_usd = 1
+"""
+
+
+def test_a_file_is_judged_once_and_read_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(ALL)
+    judged = load(str(path))
+    kept = tmp_path / "config.checked"
+    assert judged == parse(ALL, "config.toml") and kept.exists()
+    program = (
+        f"import sys; from nobrakes.config import load; c = load({str(path)!r}); print('pydantic' in sys.modules, c)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == f"False {judged}"
+
+
+@pytest.mark.parametrize("spoilt", ["", "{", "[]", '{"values": {}}', "nonsense", None])
+def test_what_was_kept_is_not_needed(tmp_path: Path, spoilt: str | None) -> None:
+    path, kept = tmp_path / "config.toml", tmp_path / "config.checked"
+    path.write_text(ALL)
+    expected = load(str(path))
+    if spoilt is None:
+        whole = json.loads(kept.read_text())
+        spoilt = json.dumps({**whole, "values": {"brakes": 1}})
+    kept.write_text(spoilt)
+    assert load(str(path)) == expected
+    assert json.loads(kept.read_text())["text"] == ALL
+
+
+def test_a_changed_file_is_judged_anew(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[limits]\ndoers = 3")
+    load(str(path))
+    path.write_text("[limits]\ndoers = -3")
+    with pytest.raises(ConfigError):
+        load(str(path))
+    path.write_text("[limits]\ndoers = 5")
+    assert load(str(path)).limits.doers == 5
+
+
+def test_rules_that_changed_judge_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, kept = tmp_path / "config.toml", tmp_path / "config.checked"
+    path.write_text("[limits]\ndoers = 3")
+    load(str(path))
+    whole = json.loads(kept.read_text())
+    whole["values"]["limits"]["doers"] = 300
+    kept.write_text(json.dumps({**whole, "judge": "of another time"}))
+    assert load(str(path)).limits.doers == 3
+
+
+def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[limits]\ndoers = 3")
+
+    def refuses(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "replace", refuses)
+    assert load(str(path)).limits.doers == 3
+    assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]
+
+
+@pytest.mark.parametrize("host", ["*", "*.example", "a b", "", "x:0", "x:y", "https://x", "[::1]:80"])
+def test_what_a_sandbox_may_reach_are_names_and_ports(tmp_path, host):
+    path = tmp_path / "config.toml"
+    path.write_text(f'[sandbox]\nhosts = ["{host}"]\n')
+    with pytest.raises(ConfigError, match="hosts"):
+        load(str(path))
+    path.write_text('[sandbox]\nhosts = ["A.example", "b.example:8080"]\n')
+    assert load(str(path)).sandbox.hosts == ("a.example:443", "b.example:8080")

@@ -233,6 +233,7 @@ def test_what_is_closed_weighs_nothing() -> None:
     assert b_levels(nodes, [Dependency("b", "a"), Dependency("c", "b")]) == {"a": 1, "b": 0, "c": 20}
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_hundred_thousand_beads() -> None:
     nodes = [node(f"n{i:06}") for i in range(LONG)]
     edges = [Dependency(f"n{i + 1:06}", f"n{i:06}") for i in range(LONG - 1)]
@@ -240,6 +241,7 @@ def test_a_chain_of_a_hundred_thousand_beads() -> None:
     assert deadlocks(nodes, edges) == []
 
 
+@pytest.mark.slow
 def test_a_circle_of_twenty_thousand_beads() -> None:
     nodes = [node(f"n{i:06}") for i in range(20_000)]
     edges = [Dependency(f"n{(i + 1) % 20_000:06}", f"n{i:06}") for i in range(20_000)]
@@ -247,6 +249,7 @@ def test_a_circle_of_twenty_thousand_beads() -> None:
     assert len(circle.stuck) == len(circle.members) == 20_000
 
 
+@pytest.mark.slow
 def test_epics_nested_a_hundred_thousand_deep() -> None:
     nodes = [epic("n000000", held="wait")] + [epic(f"n{i:06}", epic=f"n{i - 1:06}") for i in range(1, LONG)]
     assert whys(nodes, [], f"n{LONG - 1:06}") == [Why.EPIC, Why.PARENT]

@@ -16,13 +16,13 @@ draft           cancelled            cancelled
 needs_tests     test_writer_started  writing_tests
 writing_tests   tests_proven_red     needs_doer
 writing_tests   test_writer_stopped  needs_tests
+writing_tests   tests_rejected       needs_tests
 needs_doer      doer_started         doing
 doing           work_submitted       needs_review
 doing           doer_stopped         needs_doer
 needs_review    review_started       reviewing
 reviewing       merged               done
 reviewing       review_rejected      needs_doer
-reviewing       tests_rejected       needs_tests
 reviewing       review_interrupted   needs_review
 escalated       resolved             BACK
 

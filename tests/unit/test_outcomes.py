@@ -3,12 +3,17 @@
 import pytest
 
 from nobrakes.core.escalations import _HYPOTHESES
-from nobrakes.core.outcomes import TABLE, Outcome, retry_after
+from nobrakes.core.outcomes import TABLE, Outcome, Retry, Session, Told, retry_after
 
-NOT_THE_BEADS_FAULT = {
+OF_THE_PROVIDER = {
+    Outcome.AUTH, Outcome.BILLING, Outcome.RATE_LIMITED, Outcome.PROVIDER_DOWN, Outcome.NETWORK
+}  # fmt: skip
+NOT_THE_BEADS_FAULT = OF_THE_PROVIDER | {
     Outcome.COMPLETED, Outcome.BLOCKED, Outcome.CONFLICT, Outcome.BROKEN_CHECKS, Outcome.WORKSPACE_FAILED,
-    Outcome.MISSING_EXECUTABLE, Outcome.BAD_CONFIGURATION, Outcome.AUTH, Outcome.BILLING, Outcome.RATE_LIMITED,
-    Outcome.PROVIDER_DOWN, Outcome.NETWORK, Outcome.MODEL_UNAVAILABLE, Outcome.INTERRUPTED, Outcome.CANCELLED,
+    Outcome.CHECKS_CHANGED,
+    Outcome.MISSING_EXECUTABLE, Outcome.BAD_CONFIGURATION, Outcome.VERSION_UNSUPPORTED, Outcome.SESSION_LOST,
+    Outcome.MODEL_UNAVAILABLE, Outcome.INTERRUPTED, Outcome.CANCELLED, Outcome.LOST, Outcome.GUARD_FAILED,
+    Outcome.CAPPED, Outcome.CHECKS_CHANGED,
 }  # fmt: skip
 
 
@@ -22,9 +27,24 @@ def test_the_machine_the_provider_and_people_are_not_the_beads_failure(outcome: 
 
 
 @pytest.mark.parametrize("outcome", Outcome)
-def test_no_outcome_both_waits_and_asks_a_person(outcome: Outcome) -> None:
+def test_what_counts_is_tried_again_at_once_and_told_at_the_last_one(outcome: Outcome) -> None:
     row = TABLE[outcome]
-    assert not (row.backoff and row.needs_person) and not (row.counts and row.needs_person)
+    assert row.counts == (row.retry is Retry.AT_ONCE and row.told is Told.LAST)
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_the_provider_alone_closes_a_gate_and_says_for_how_long(outcome: Outcome) -> None:
+    row = TABLE[outcome]
+    assert row.closes_gate == (row.gate_seconds > 0) == (outcome in OF_THE_PROVIDER)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CONTEXT_OVERFLOW, Outcome.INVALID_REQUEST, Outcome.SESSION_LOST])
+def test_a_session_that_cannot_go_on_is_never_resumed(outcome: Outcome) -> None:
+    assert TABLE[outcome].session is Session.FRESH
+
+
+def test_a_person_is_told_of_whatever_waits_for_one() -> None:
+    assert {row.told for row in TABLE.values() if row.needs_person} == {Told.EACH}
 
 
 def test_every_guess_at_a_cause_is_for_an_outcome_that_counts() -> None:
@@ -32,7 +52,7 @@ def test_every_guess_at_a_cause_is_for_an_outcome_that_counts() -> None:
 
 
 def test_waiting_doubles_up_to_a_quarter_of_an_hour() -> None:
-    waits = [retry_after(Outcome.NETWORK, repeats) for repeats in range(8)]
+    waits = [retry_after(Outcome.WORKSPACE_FAILED, repeats) for repeats in range(8)]
     assert waits == [30, 30, 60, 120, 240, 480, 900, 900]
     assert retry_after(Outcome.NETWORK, 10_000) == 900
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nobrakes.sessions import reader
-from nobrakes.sessions.reader import CUT, LONGEST, Ring, follow, tail
+from nobrakes.sessions.reader import CUT, LONGEST, follow, tail
 
 
 def lines(path: Path, offset: int = 0, final: bool = False) -> list[bytes]:
@@ -77,15 +77,3 @@ def test_reading_in_pieces_is_reading_at_once(
     for count in (0, 1, 3, 100):
         everything = data.removesuffix(b"\n").split(b"\n") if data else []
         assert tail(str(path), count) == (everything[-count:] if count else [])
-
-
-def test_the_ring_keeps_the_last_and_forgets_at_the_end() -> None:
-    ring = Ring(3)
-    for number in range(5):
-        ring.add(b"%d" % number)
-    assert ring.last() == [b"2", b"3", b"4"]
-    assert ring.last(2) == [b"3", b"4"]
-    assert ring.last(0) == []
-    ring.clear()
-    assert ring.last() == []
-    assert len([ring.add(b"") for _ in range(200)]) == 200

@@ -42,6 +42,14 @@ def test_a_quiet_agent_is_looked_at_a_few_times_before_it_has_stalled() -> None:
     assert asked(board(now, run)) == [Terminate("7-1", Outcome.STALLED)]
 
 
+def test_an_agent_that_is_being_closed_is_neither_silent_nor_late_nor_started_again() -> None:
+    for state in (board(700.0, replace(RUN, sampled_at=700.0)), board(4000.0), board(50.0, stopping=True)):
+        assert asked(state)
+        renewed = [action for action in supervision.plan(state, {"7-1"}) if not isinstance(action, RenewLeases)]
+        assert renewed == []
+        assert supervision.wake_at(replace(state, attempts=()), {"7-1"}) is None
+
+
 def test_a_sign_of_life_begins_the_silence_anew() -> None:
     seen = replace(RUN, sampled_at=590.0, active_at=590.0)
     assert asked(board(600.0, seen)) == []

@@ -1,7 +1,8 @@
 """jest, vitest and mocha. (node --test speaks TAP or a variant of its summary: see `tap`.)
 
 Sources: jest-reporters' getSummary.ts; vitest's reporters/renderers/utils.ts (`getStateString`);
-mocha's lib/reporters/base.js (`epilogue`).
+mocha's lib/reporters/base.js (`epilogue`);
+jest's @jest/test-result, AggregatedResult.
 
 1. A test that is still to be written (todo, pending) is skipped.
 2. A file that could not be loaded has no tests to report: each counts as one failure.
@@ -16,6 +17,8 @@ _JEST = re.compile(r"Tests: +((?:[0-9]+ [a-z]+, )*)([0-9]+) total\Z")
 _JEST_SUITES = re.compile(r"Test Suites: (?:[0-9]+ [a-z]+, )*[0-9]+")
 _VITEST = re.compile(r" +Tests  (no tests|[0-9]+ [a-z ]+(?: \| [0-9]+ [a-z ]+)*\([0-9]+\))")
 _FAILED_SUITES = re.compile(r"⎯+ *Failed Suites ([0-9]+) *⎯+")
+_JEST_NUMBER = re.compile(r"""\{?"num(Passed|Failed|Pending|Todo|Total)Tests":([0-9]+)""")
+_JEST_UNLOADED = re.compile(r"""\{?"numRuntimeErrorTestSuites":([0-9]+)""")
 _NUMBER = re.compile(r"([0-9]+) ([a-z]+)")
 _MOCHA = re.compile(r" +([0-9]+) (passing \([0-9a-z.]+\)|pending|failing)\Z")
 
@@ -40,6 +43,25 @@ def read_jest(lines: Sequence[str]) -> Tally | None:
             skipped = numbers.get("skipped", 0) + numbers.get("todo", 0) + numbers.get("pending", 0)
             found.append(Tally(numbers.get("passed", 0), failed, skipped))
             unloaded = suites = 0
+    return added(found)
+
+
+def read_jest_json(lines: Sequence[str]) -> Tally | None:
+    """jest --json and vitest --reporter=json, cut at the commas before its keys."""
+    found = []
+    number: dict[str, int] = {}
+    unloaded = 0
+    for line in lines:
+        suites = _JEST_UNLOADED.match(line)
+        match = _JEST_NUMBER.match(line)
+        if suites is not None:
+            unloaded = int(suites[1])
+        elif match is not None:
+            number[match[1]] = int(match[2])
+            if match[1] == "Total":  # the last of them: the keys are sorted
+                skipped = number.get("Pending", 0) + number.get("Todo", 0)
+                found.append(Tally(number.get("Passed", 0), number.get("Failed", 0) + unloaded, skipped))
+                number, unloaded = {}, 0
     return added(found)
 
 

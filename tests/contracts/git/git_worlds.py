@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nobrakes.core.bead import Bead, BeadType, branch_of
+from nobrakes.git.remote import Shared
 from nobrakes.git.repository import Repository
 from nobrakes.places import Places
 from nobrakes.ports import Argv, Git, Message
@@ -150,4 +151,34 @@ class RealWorld:
         return [tuple(record.split("\x01")) for record in out.split("\0") if record]  # type: ignore[misc]
 
 
-WORLDS = {"real": RealWorld}
+class SharedWorld(RealWorld):
+    """A real repository whose main is decided at a bare one beside it."""
+
+    def __init__(self, folder: Path, *, checked_out: bool = False) -> None:
+        super().__init__(folder, checked_out=checked_out)
+        self.remote = folder / "remote.git"
+        sh(folder, "git", "clone", "-q", "--bare", str(self.root), str(self.remote))
+        self.sh("git", "remote", "add", "origin", str(self.remote))
+        self.git: Git = Repository(self.places, "main", Shared("origin", "main", 30.0))
+
+    def commit_on_main(self, files: Files, text: str = "by a human") -> str:
+        made = super().commit_on_main(files, text)
+        self.sh("git", "push", "-q", "origin", "main")
+        return made
+
+    def there(self) -> str:
+        """The commit that the remote's main points to."""
+        return sh(self.remote, "git", "rev-parse", "main").strip()
+
+    def commit_at_remote(self, files: Files, text: str = "from elsewhere") -> str:
+        other = self.root.parent / "elsewhere"
+        sh(self.root.parent, "git", "clone", "-q", "-b", "main", str(self.remote), str(other))
+        write(other, files)
+        sh(other, "git", "add", "-A")
+        sh(other, "git", "commit", "-q", "-m", text, env=ME)
+        sh(other, "git", "push", "-q", "origin", "main")
+        sh(self.root.parent, "rm", "-rf", str(other))
+        return self.there()
+
+
+WORLDS = {"real": RealWorld, "shared": SharedWorld}

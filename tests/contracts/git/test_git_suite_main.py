@@ -50,6 +50,27 @@ def test_merged_finds_beads_by_their_trailers(git_world, begin):
     assert git_world.git.merged() == commits
 
 
+def test_what_a_revert_took_back_is_not_merged_until_it_lands_again(git_world, begin):
+    git = git_world.git
+    old = git.main()
+    _, made = candidate(git_world, begin, "one")
+    git.land(made.commit, old)
+    taken = git.revert(made.commit, made.commit, message("one", trailers=(("Reverts-Bead", "one"),)))
+    git.land(taken.commit, made.commit)
+    assert git.merged() == {}
+    again = git.revert(taken.commit, taken.commit, message("one"))
+    git.land(again.commit, taken.commit)
+    assert git.merged() == {"one": again.commit}
+
+
+def test_kept_is_all_that_our_refs_hold(git_world, begin):
+    it, made = candidate(git_world, begin)
+    git_world.git.pin("tests/login", made.commit)
+    kept = git_world.git.kept()
+    assert kept["tests/login"] == made.commit
+    assert f"incoming/{it.id}/1" in kept and len(kept) == 2
+
+
 def test_archive_keeps_the_branch_and_what_was_not_committed(git_world, begin):
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
@@ -131,6 +152,14 @@ def test_pins_can_be_set_moved_and_removed(git_world):
     git_world.git.pin("tests/login", None)
 
 
+def test_commit_files_commits_large_files_byte_by_byte(git_world):
+    large = bytes(range(256)) * 1000 + b"\r\n"
+    files = {"large.bin": large, "small": b"s\n"}
+    commit = git_world.git.commit_files(files, message("x", trailers=()))
+    assert git_world.git.read(commit, "large.bin") == large and git_world.git.read(commit, "small") == b"s\n"
+    assert git_world.git.commit_files(files, message("x", trailers=())) is None
+
+
 def test_commit_files_commits_what_differs_and_nothing_else(git_world):
     before = git_world.files(git_world.git.main())
     files = {".nobrakes/beads.jsonl": b"{}\n", "README": None, "a b/\xe9": b"\x00\xff\n"}
@@ -150,3 +179,74 @@ def test_clear_locks_does_no_harm_where_there_are_none(git_world):
     main = git_world.git.main()
     git_world.git.clear_locks()
     assert git_world.git.main() == main
+
+
+def test_what_is_on_main_is_there(git_world):
+    assert git_world.git.has(git_world.git.main())
+
+
+# --- evidence
+
+
+def record(name: str = "one", commit: str = "a" * 40, **fields: object) -> dict[str, object]:
+    bead = {"id": name, "title": f"The bead {name}", "type": "task"}
+    return {"version": 1, "kind": "merge", "at": 1_700_000_000.25, "bead": bead, "merged": {"commit": commit}, **fields}
+
+
+def test_the_chain_of_evidence_grows_by_one_commit_a_record(git_world):
+    git = git_world.git
+    assert git.evidence_tip() is None and list(git.evidence()) == []
+    first = git.keep_evidence(record("one"))
+    second = git.keep_evidence(record("two", "b" * 40, text="says “more”\nin \U0001f9ea lines\x00\ud800"))
+    assert git.evidence_tip() == second
+    found = list(git.evidence())
+    assert [(entry.commit, entry.parents) for entry in found] == [(second, (first,)), (first, ())]
+    assert [entry.problem() for entry in found] == ["", ""]
+    assert found[1].record == record("one") and (found[1].bead, found[1].about) == ("one", f"Merged: {'a' * 40}")
+    assert found[0].record["text"] == "says “more”\nin \U0001f9ea lines\x00?"
+
+
+def test_a_record_is_kept_once_whoever_asks_again(git_world):
+    git = git_world.git
+    first = git.keep_evidence(record("one"))
+    second = git.keep_evidence(record("two", "b" * 40))
+    assert git.keep_evidence(record("one", at=2_000_000_000.0)) == first
+    assert git.keep_evidence(record("two", "b" * 40)) == second
+    third = git.keep_evidence(record("three", "c" * 40, anchor=first))
+    assert git.keep_evidence(record("three", "c" * 40, anchor=first)) == third
+    assert git.keep_evidence(record("two", "b" * 40, anchor=first)) == second
+    assert git.evidence_tip() == third
+
+
+def test_a_merge_and_its_end_are_two_records(git_world):
+    git = git_world.git
+    kept = [git.keep_evidence(record("one"))]
+    kept.append(git.keep_evidence(record("one", "c" * 40, kind="revert")))
+    found = list(git.evidence())
+    assert [entry.commit for entry in found] == kept[::-1] and {entry.bead for entry in found} == {"one"}
+    assert [entry.problem() for entry in found] == [""] * 2
+
+
+def test_a_commit_is_found_by_its_name_and_says_what_it_is(git_world, begin):
+    old = git_world.git.main()
+    _, made = candidate(git_world, begin, "one")
+    git_world.git.land(made.commit, old)
+    found = git_world.git.made("main")
+    assert found == git_world.git.made(made.commit)
+    assert (found.commit, found.tree, found.parents, found.subject) == (made.commit, made.tree, (old,), "Work of one")
+    assert found.trailers == (("Bead", "one"),) and found.trailer("bead") == "one" and found.trailer("Doer") == ""
+    assert git_world.git.made("no-such-name") is None and git_world.git.made("f" * 40) is None
+
+
+def test_the_line_of_main_is_its_first_parents_newest_first(git_world, begin):
+    begun = git_world.git.main()
+    commits = []
+    for name in ("one", "two"):
+        _, made = candidate(git_world, begin, name)
+        git_world.git.land(made.commit, git_world.git.main())
+        commits.append(made.commit)
+    line = git_world.git.line(git_world.git.main())
+    assert [made.commit for made in line] == [*commits[::-1], begun]
+    assert line[0] == git_world.git.made(commits[1]) and line[0].trailer("Bead") == "two"
+    assert [made.commit for made in git_world.git.line(commits[1], commits[0])] == [commits[1]]
+    assert git_world.git.line(begun, commits[0]) == ()

@@ -210,6 +210,17 @@ def test_revert_takes_one_commit_back_and_leaves_later_work(git_world):
     assert git_world.files(made.commit) == {**before, "later": "y\n"}
 
 
+def test_several_commits_are_taken_back_whole_after_main_went_on(git_world):
+    base = git_world.git.main()
+    before = git_world.files(base)
+    git_world.commit_on_main({"src/app.py": "one = bad\n"})
+    last = git_world.commit_on_main({"bad": "x\n"})
+    main = git_world.commit_on_main({"later": "y\n"})
+    whole = git_world.git.squash(base, last, message())
+    made = git_world.git.revert(whole.commit, main, message())
+    assert git_world.files(made.commit) == {**before, "later": "y\n"}
+
+
 def test_revert_of_what_was_changed_again_is_a_conflict(git_world):
     bad = git_world.commit_on_main({"src/app.py": "one = bad\n"})
     main = git_world.commit_on_main({"src/app.py": "one = worse\n"})
@@ -224,8 +235,10 @@ def test_scratch_is_a_fresh_checkout_and_goes_away(git_world):
     for _ in range(2):
         git_world.prepare(git_world.git.scratch(main, path))
         assert git_world.checkout(path) == git_world.files(main)
+    assert git_world.git.scratches() == (path,)
     git_world.git.drop_scratch(path)
     git_world.git.drop_scratch(path)
+    assert git_world.git.scratches() == ()
     assert not os.path.lexists(path)
 
 

@@ -4,14 +4,16 @@ To add another implementation, subclass World and list it in WORLDS.
 """
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from nobrakes.core.attempt import Run, RunKind
+from nobrakes.host import proctable
 from nobrakes.host.processes import LocalProcesses
-from nobrakes.ports import Argv, Born, Command, Processes, Step
+from nobrakes.ports import Argv, Born, Command, Processes, Remains, Step
 
 PATH = os.environ["PATH"]
 
@@ -42,6 +44,17 @@ class World:
     def leaves_something_behind(self) -> Argv:
         raise NotImplementedError
 
+    def waits(self, then: str = "nothing") -> Argv:
+        """Until go(); then it says "done" and exits with 0, or (`then` "leaves") leaves something behind."""
+        raise NotImplementedError
+
+    def go(self) -> None:
+        raise NotImplementedError
+
+    def cut(self, run: Run, down: bool = False) -> None:
+        """Kill the run's wrapper, alone or with everything below it."""
+        raise NotImplementedError
+
     def folder(self, run: str) -> str:
         return str(self.place / "runs" / run)
 
@@ -65,6 +78,9 @@ class World:
     def code(self, run: Run, step: str = "step") -> int | None:
         return self.processes.ending(self.folder(run.id), [step]).steps[0].code
 
+    def remains(self, run: Run, *steps: str) -> Remains:
+        return self.processes.remains(run, self.folder(run.id), steps or ("step",))
+
     def close(self) -> None:
         for run in self.runs:
             self.processes.kill(run)
@@ -87,6 +103,20 @@ class LocalWorld(World):
 
     def leaves_something_behind(self) -> Argv:
         return ("sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & exit 0")
+
+    def waits(self, then: str = "nothing") -> Argv:
+        leaves = "setsid sleep 1000 >/dev/null 2>&1 &" if then == "leaves" else ":"
+        script = 'until [ -e "$1" ]; do sleep 0.01; done; echo done; '
+        return ("sh", "-c", script + leaves, "sh", str(self.place / "go"))
+
+    def go(self) -> None:
+        (self.place / "go").touch()
+
+    def cut(self, run: Run, down: bool = False) -> None:
+        assert run.pid is not None
+        below = [*proctable.below(run.pid)] if down else []
+        for pid in (run.pid, *below):
+            os.kill(pid, signal.SIGKILL)
 
     def python(self, text: str, *arguments: str) -> Argv:
         return (sys.executable, "-S", "-c", text, *arguments)

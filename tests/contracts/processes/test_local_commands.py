@@ -119,6 +119,9 @@ def test_huge_output_is_whole_and_its_tail_is_cheap(local: LocalWorld) -> None:
     path = os.path.join(local.folder("1-1"), "step.out")
     assert os.path.getsize(path) == 50_000_004
     assert local.processes.output(path, 4) == "end\n"
+    assert local.processes.head(path, 3) == local.processes.output(path, 1000)[:3].encode()
+    assert local.processes.head(path, 3, 2) == local.processes.output(path, 1000)[2:5].encode()
+    assert local.processes.head(path + ".not-there", 3) == b""
 
 
 def test_files_are_written_before_anything_runs_and_nobody_else_reads_them(local: LocalWorld) -> None:

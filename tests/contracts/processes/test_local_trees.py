@@ -44,6 +44,13 @@ def pid_in(path: Path) -> int:
     return int(path.read_text())
 
 
+def without_its_wrapper(local: LocalWorld, run: Run) -> None:
+    """The run is over, and what keeps its tree together is killed as well."""
+    until(lambda: os.path.exists(os.path.join(local.folder(run.id), wrapper.END)))
+    os.kill(run.pid or 0, signal.SIGKILL)
+    until(lambda: not lives(run.pid or 0))
+
+
 def test_kill_ends_a_detached_child_that_ignores_signals(local: LocalWorld) -> None:
     note = local.place / "note"
     stays = local.python(DETACHED + "time.sleep(1000)", str(note))
@@ -60,8 +67,7 @@ def test_a_survivor_of_a_normal_end_is_seen_and_killed(local: LocalWorld) -> Non
     note = local.place / "note"
     run = local.start(local.command("1-1", ("step", local.python(DETACHED, str(note)))))
     pid = pid_in(note)
-    until(lambda: local.code(run) == 0)
-    until(lambda: not lives(run.pid or 0))
+    without_its_wrapper(local, run)
     assert local.processes.alive(run)
     local.processes.kill(run)
     assert not lives(pid)
@@ -83,7 +89,7 @@ def test_other_runs_ends_do_not_hide_a_survivor(local: LocalWorld) -> None:
     hides = ("sh", "-c", 'env -i sh -c \'echo $$ >"$1"; exec sleep 1000\' sh "$1" & exit 0', "sh", str(note))
     run = local.start(local.command("1-1", ("step", hides)))
     pid = pid_in(note)
-    until(lambda: not lives(run.pid or 0))
+    without_its_wrapper(local, run)
     local.finish(local.start(local.command("2-1", ("step", ("true",)))))
     assert local.processes.alive(run)
     local.processes.kill(run)
@@ -207,6 +213,7 @@ def test_a_run_outlives_kill_9_of_its_daemon_and_its_end_is_read_by_the_next(loc
     local.runs.append(run)
     second = LocalProcesses(str(local.wake))
     assert second.alive(run)
+    until(lambda: module._pid_file(local.folder("1-1")) is not None)
     again = second.start("1-1", local.command("1-1", ("step", ("false",))))
     assert (again.pid, again.mark) == (int(pid), mark)
     (local.place / "go").touch()
@@ -249,19 +256,15 @@ def test_a_start_that_died_before_it_started_anything_is_made_good(local: LocalW
 
 def test_a_survivor_is_seen_also_while_it_begins_another_program(local: LocalWorld) -> None:
     """In the middle of exec a process shows no environment; the sweep must not take it for a stranger."""
-    swaps = "import os, sys, time\nif os.fork() == 0:\n    os.setsid()\n" + (
-        "    if time.monotonic() < float(sys.argv[1]):\n"
-        "        os.execv(sys.executable, [sys.executable, '-S', '-E', '-c', 'import os,sys,time; ' "
-        "'time.monotonic() < float(sys.argv[1]) and os.execv(sys.executable, sys.orig_argv)', sys.argv[1]])\n"
+    again = "import os, sys; os.path.exists(sys.argv[1]) or os.execv(sys.executable, sys.orig_argv)"
+    swaps = "import os, sys\nif os.fork() == 0:\n    os.setsid()\n" + (
+        f"    os.execv(sys.executable, [sys.executable, '-S', '-E', '-c', {again!r}, sys.argv[1]])\n"
     )
-    until_then = time.monotonic() + 1.5
-    run = local.start(local.command("1-1", ("step", local.python(swaps, str(until_then)))))
-    until(lambda: local.code(run) == 0 and not lives(run.pid or 0))
-    looks = 0
-    while time.monotonic() < until_then - 0.3:
+    run = local.start(local.command("1-1", ("step", local.python(swaps, str(local.place / "go")))))
+    without_its_wrapper(local, run)
+    for _ in range(40):
         assert local.processes.alive(run)
-        looks += 1
-    assert looks > 20
+    local.go()
     local.finish(run)
 
 

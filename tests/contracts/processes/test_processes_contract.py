@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.ports import Step
+from nobrakes.core.attempt import Run
+from nobrakes.ports import Remains, Step
 from tests.contracts.processes.process_worlds import World, until
 
 
@@ -119,6 +120,85 @@ def test_what_a_run_leaves_behind_is_alive_and_can_be_killed(world: World) -> No
     world.processes.kill(run)
     assert not world.processes.alive(run)
     assert world.code(run) == 0
+
+
+def begun(world: World, run: Run, step: str = "step") -> bool:
+    return world.processes.ending(world.folder(run.id), [step]).steps[0].started
+
+
+def test_what_remains_of_a_run_is_told(world: World) -> None:
+    run = world.start(world.command("1-1", ("step", world.waits("leaves"))))
+    until(lambda: begun(world, run))
+    assert world.remains(run) is Remains.WHOLE
+    world.go()
+    until(lambda: world.remains(run) is Remains.REST)
+    world.processes.kill(run)
+    assert world.remains(run) is Remains.NOTHING
+    end = world.processes.ending(world.folder("1-1"), ["step"])
+    assert (end.over, end.cut_off, end.steps[0].code) == (True, False, 0)
+
+
+def test_a_program_whose_wrapper_was_killed_may_finish_and_nobody_knows_its_code(world: World) -> None:
+    run = world.start(world.command("1-1", ("step", world.waits()), ("later", world.exits(0))))
+    until(lambda: begun(world, run))
+    world.cut(run)
+    until(lambda: world.remains(run, "step", "later") is Remains.STEP)
+    assert world.processes.alive(run)
+    world.go()
+    until(lambda: world.remains(run, "step", "later") is Remains.NOTHING)
+    end = world.processes.ending(world.folder("1-1"), ["step", "later"])
+    assert [(step.started, step.code) for step in end.steps] == [(True, None), (False, None)]
+    assert (end.over, end.cut_off) == (False, True)
+    assert world.processes.output(end.steps[0].output, 100).strip() == "done"
+
+
+def test_what_a_program_without_its_wrapper_leaves_behind_is_the_rest(world: World) -> None:
+    run = world.start(world.command("1-1", ("step", world.waits("leaves"))))
+    until(lambda: begun(world, run))
+    world.cut(run)
+    until(lambda: world.remains(run) is Remains.STEP)
+    world.go()
+    until(lambda: world.remains(run) is Remains.REST)
+    world.processes.kill(run)
+    assert world.processes.ending(world.folder("1-1"), ["step"]).cut_off
+
+
+def test_a_run_that_was_killed_whole_is_gone_at_the_next_look(world: World) -> None:
+    run = world.start(world.command("1-1", ("step", world.runs_until_stopped())))
+    until(lambda: begun(world, run))
+    world.cut(run, down=True)
+    until(lambda: world.remains(run) is Remains.NOTHING)
+    assert world.processes.ending(world.folder("1-1"), ["step"]).cut_off
+
+
+def test_a_preparation_whose_wrapper_was_killed_leads_to_no_step(world: World) -> None:
+    prologue = (world.waits(), world.exits(0))
+    run = world.start(world.command("1-1", ("step", world.exits(0)), prologue=prologue))
+    until(lambda: world.processes.ending(world.folder("1-1"), ["step"]).prologue_failed)
+    world.cut(run)
+    until(lambda: world.remains(run) in (Remains.REST, Remains.NOTHING))
+    world.go()
+    until(lambda: world.remains(run) is Remains.NOTHING)
+    end = world.processes.ending(world.folder("1-1"), ["step"])
+    assert end.prologue_failed and end.cut_off and not end.steps[0].started
+
+
+def test_a_program_without_its_wrapper_can_be_stopped(world: World) -> None:
+    run = world.start(world.command("1-1", ("step", world.waits())))
+    until(lambda: begun(world, run))
+    world.cut(run)
+    until(lambda: world.remains(run) is Remains.STEP)
+    world.processes.terminate(run)
+    until(lambda: world.remains(run) is Remains.NOTHING)
+
+
+def test_a_wrapper_that_is_killed_between_two_steps_is_no_step_at_work(world: World) -> None:
+    run = world.start(world.command("1-1", ("step", world.leaves_something_behind())))
+    until(lambda: world.code(run) == 0)
+    world.cut(run)
+    until(lambda: world.remains(run) is Remains.REST)
+    world.processes.kill(run)
+    assert not world.processes.ending(world.folder("1-1"), ["step"]).cut_off
 
 
 def test_stopping_what_is_gone_is_no_error(world: World) -> None:

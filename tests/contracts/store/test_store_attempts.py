@@ -10,6 +10,7 @@ from nobrakes.core.board import Limits
 from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.outcomes import Outcome
+from nobrakes.core.reviewer import Journal, Step
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim
 
@@ -145,3 +146,25 @@ def test_runs_and_the_journal(store: Store, clock: Any) -> None:
     store.end_run(run.id)
     store.end_run(run.id)
     assert store.runs() == []
+
+
+LANDING = [Journal(Step.SWAP), Journal(Step.SWAP, waiting="edits"), Journal(Step.VALIDATE_MAIN), Journal(Step.CLEAN_UP)]
+NOT_LANDING = [Journal(Step.REBASE), Journal(Step.VALIDATE_REBASED), Journal(Step.VALIDATE_REBASED, waiting="edits")]
+
+
+@pytest.mark.parametrize("kind", [Kind.CANCELLED, Kind.DONE_BY_HAND])
+@pytest.mark.parametrize("journal", [*LANDING, *NOT_LANDING])
+def test_what_lands_on_main_cannot_be_taken_away(store: Store, journal: Journal, kind: Kind) -> None:
+    store.put([bead("a", status=Status.NEEDS_REVIEW)], [], "me")
+    review = claim(store, "a", Role.REVIEWER)
+    store.journal(review.id, journal.as_data())
+    if journal in NOT_LANDING:
+        store.record(Event(kind, "a"))
+        with pytest.raises(Stale):
+            store.journal(review.id, Journal(Step.SWAP).as_data())
+        return
+    with pytest.raises(NotAllowed, match="too late"):
+        store.record(Event(kind, "a"))
+    assert store.bead("a").status is Status.REVIEWING
+    store.close_attempt(review, Kind.MERGED, Outcome.COMPLETED, merged_commit="c" * 40)
+    assert store.bead("a").status is Status.DONE

@@ -5,6 +5,8 @@ from typing import Any
 from nobrakes.core.bead import Status
 from nobrakes.core.board import Limits
 from nobrakes.core.events import Event, Kind
+from nobrakes.core.gates import Gate
+from nobrakes.core.outcomes import Outcome
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import bead
 
@@ -13,13 +15,14 @@ def test_the_board_is_one_moment(store: Store, clock: Any) -> None:
     store.put([bead("a"), bead("r", status=Status.NEEDS_REVIEW), bead("h", status=Status.NEEDS_REVIEW)], [], "me")
     store.record(Event(Kind.HELD, "h"))
     store.set_setting("paused", "yes")
-    store.set_setting("gate:claude", str(clock.time + 5))
-    store.set_setting("gate:script", str(clock.time))
+    store.close_gate(Gate("north", Outcome.RATE_LIMITED, "", clock.time, clock.time + 5, 1, told=True))
+    store.close_gate(Gate("south", Outcome.NETWORK, "", clock.time - 30, clock.time, 1, told=False))
     board = store.board(Limits(doers=2))
     assert (board.now, board.limits.doers, board.paused, board.stopping) == (clock.time, 2, True, False)
     assert [one.id for one in board.ready] == ["a"]
     assert [one.id for one in board.to_review] == ["r"]
-    assert (board.agent_gates, board.wake_at) == (frozenset({"claude"}), clock.time + 5)
+    assert {name: gate.is_closed(board.now) for name, gate in board.gates.items()} == {"north": True, "south": False}
+    assert board.wake_at == clock.time + 5
     assert store.board(Limits(), front=0).ready == ()
 
 

@@ -6,7 +6,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from nobrakes.core.assigner import rank
 from nobrakes.core.bead import CLOSED, Bead, BeadType, Dependency, DependencyType, Role, Status
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import BadBead, Deadlock, NotAllowed, Stale
@@ -14,6 +13,7 @@ from nobrakes.core.escalations import EscalationType
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.graph import b_levels, deadlocks, ready_beads
 from nobrakes.core.outcomes import Outcome
+from nobrakes.core.ranks import rank
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_memory
 

@@ -14,8 +14,8 @@ import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
 from nobrakes.agents.claude import Claude
-from nobrakes.config import AgentSettings, ClaudeSettings
 from nobrakes.core.bead import Role
+from nobrakes.sections import AgentSettings, ClaudeSettings
 
 STUB = Path(__file__).parents[2] / "support" / "stub_anthropic.py"
 
@@ -99,7 +99,6 @@ class Bench:
             settings=AgentSettings(claude=claude),
             system_prompt="You are a Doer.",
             guard=guard_argv(),
-            max_seconds=60.0,
         )
         return replace(given, **changes)
 

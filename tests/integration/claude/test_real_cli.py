@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.claude import Claude
-from nobrakes.config import AgentSettings
 from nobrakes.core.outcomes import Outcome
+from nobrakes.sections import AgentSettings
 
 from .conftest import Bench
 
@@ -53,7 +53,7 @@ def test_the_guard_refuses_another_branch_and_a_file_outside(bench: Bench) -> No
 def test_a_hanging_or_missing_guard_refuses_every_tool_and_the_run(bench: Bench) -> None:
     write = {"file_path": str(bench.workspace / "src.py"), "content": "x"}
     ran = bench.run([{"tools": [["Write", write]]}, DONE], bench.assignment(guard=("/nowhere/guard",)))
-    assert ran.verdict.outcome is Outcome.BAD_CONFIGURATION
+    assert ran.verdict.outcome is Outcome.GUARD_FAILED
     assert "guard did not answer" in ran.verdict.detail
     assert not (bench.workspace / "src.py").exists()
     assert Claude().refuses(ran.out) is not None
@@ -62,7 +62,7 @@ def test_a_hanging_or_missing_guard_refuses_every_tool_and_the_run(bench: Bench)
 def test_without_its_environment_the_guard_gives_no_canary(bench: Bench) -> None:
     whole = bench.assignment()
     ran = bench.run([DONE], replace(whole, env={k: v for k, v in whole.env.items() if k != "NOBRAKES_TESTS"}))
-    assert ran.verdict.outcome is Outcome.BAD_CONFIGURATION
+    assert ran.verdict.outcome is Outcome.GUARD_FAILED
 
 
 def test_a_wrong_key_is_auth(bench: Bench) -> None:
@@ -73,7 +73,7 @@ def test_a_wrong_key_is_auth(bench: Bench) -> None:
 
 def test_the_turn_limit_ends_the_run(bench: Bench) -> None:
     whole = bench.assignment()
-    claude = whole.settings.claude.model_copy(update={"max_turns": 2})  # type: ignore[attr-defined]
+    claude = replace(whole.settings.claude, max_turns=2)  # type: ignore[attr-defined]
     limited = replace(whole, settings=AgentSettings(claude=claude))
     ran = bench.run([{"tools": [["Bash", {"command": "true"}]]}], limited)
     assert ran.verdict.outcome is Outcome.TURN_LIMIT, ran.verdict
@@ -91,11 +91,11 @@ def test_a_session_is_resumed_with_a_prompt_from_a_file(bench: Bench) -> None:
 
 def test_a_session_that_is_gone_is_not_the_beads_fault(bench: Bench) -> None:
     ran = bench.run([DONE], bench.assignment(resume=True))
-    assert ran.verdict.outcome is Outcome.WORKSPACE_FAILED, (ran.verdict, ran.errors)
+    assert ran.verdict.outcome is Outcome.SESSION_LOST, (ran.verdict, ran.errors)
     assert ran.verdict.session is None
 
 
 def test_nothing_is_written_into_the_humans_home(bench: Bench) -> None:
     bench.run([DONE], bench.assignment())
-    assert (bench.folder / ".nobrakes" / "agents" / "claude" / "projects").is_dir()
+    assert (bench.folder / ".nobrakes" / "agents" / "claude" / "a1" / "projects").is_dir()
     assert not list(Path(bench.folder / "home").glob(".claude/projects/*"))

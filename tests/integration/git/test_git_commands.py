@@ -16,8 +16,8 @@ from nobrakes.ports import Landing
 
 
 def test_nothing_of_the_callers_git_variables_reaches_git(world, begin, monkeypatch, tmp_path):
-    # GitPython asks for git's version when it is first imported, under whatever environment there is
-    commands.version()
+    import git  # noqa: F401 - it asks for git's version when it is first imported, under whatever environment there is
+
     trap = tmp_path / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
     trap.chmod(0o755)
@@ -139,6 +139,14 @@ def test_trailers_join_a_block_that_is_there_and_are_not_said_twice():
     assert with_trailers("s\n\nb\n\nSigned-off-by: a\nBead: x\n", trailers).endswith("a\nBead: x\nAttempt: 2 3\n")
     assert with_trailers("s\n\nBead: x\nAttempt: 2 3\n", trailers) == "s\n\nBead: x\nAttempt: 2 3\n"
     assert with_trailers("fix: all\n", trailers).startswith("fix: all\n\nBead: x")
+
+
+def test_what_others_say_in_nobrakes_name_is_left_out():
+    said = "s\n\nSigned-off-by: a\nbead: victim\nBead: x\nReverts-Bead: victim\nEvidence: none\n"
+    whole = with_trailers(said, (("Bead", "x"),))
+    assert whole == "s\n\nSigned-off-by: a\nBead: x\n"
+    assert with_trailers(whole, (("Bead", "x"),)) == whole
+    assert with_trailers("s\n\nBead: y\n", ()) == "s\n"
 
 
 @pytest.mark.parametrize(

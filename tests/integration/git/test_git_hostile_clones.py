@@ -304,6 +304,53 @@ def test_an_evil_tree_does_not_come_in(world, clone):
         world.git.take_in(bead_of(clone), 1)
 
 
+REFUSED = '[submodule "../../evil"]\n\tpath = x\n\turl = -u./payload\n\tupdate = !sh\n'
+
+
+@pytest.mark.parametrize("name", [".gitmodules", ".GitModules", "GITMOD~1", "src/.gitmodules", ".g\u200citmodules"])
+@pytest.mark.parametrize("committed", [False, True])
+def test_modules_that_git_refuses_are_kept_under_another_name(world, clone, name, committed):
+    write(clone, {name: REFUSED, "kept": "k\n"})
+    if committed:
+        sh(clone, "git", "-c", "core.protectNTFS=false", "add", "-A")
+        sh(clone, "git", "commit", "-qm", "modules")
+    world.git.retire(bead_of(clone), 1)
+    files = world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+    assert files["kept"] == "k\n" and REFUSED in files.values()
+    world.sh("git", "fsck", "--full", "--strict")
+
+
+def test_a_folder_in_their_place_is_kept_too(world, clone):
+    write(clone, {"src/.gitmodules/x": "x\n"})
+    world.git.retire(bead_of(clone), 1)
+    wip = dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"]
+    assert "src/gitmodules.refused/x" in world.git.paths(wip)
+    world.sh("git", "fsck", "--full", "--strict")
+
+
+def test_sound_modules_keep_their_name(world, clone):
+    write(clone, {".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ./x\n'})
+    world.git.retire(bead_of(clone), 1)
+    assert ".gitmodules" in world.files(dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"])
+
+
+@pytest.mark.parametrize("place", ["refs", "refs/heads", "refs/heads/feature"])
+def test_a_clone_that_is_made_fit_again_writes_through_no_link(world, clone, tmp_path, place):
+    """The agent committed beside its branch, and its branch's folder leads to somewhere of ours."""
+    sh(clone, "git", "checkout", "-q", "--detach")
+    sh(clone, "git", "commit", "-q", "--allow-empty", "-m", "beside")
+    head = sh(clone, "git", "rev-parse", "HEAD").strip()
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    shutil.rmtree(clone / ".git" / place)
+    (clone / ".git" / place).symlink_to(precious)
+    made = world.git.workspace(bead_of(clone), world.git.main(), "Bea")
+    assert made.is_kept
+    world.prepare(made.prologue)
+    assert list(precious.iterdir()) == []
+    assert branch_file(clone).read_text().strip() == head
+
+
 def test_repositories_inside_a_clone_are_kept_as_files(world, clone):
     for name, commits in (("unborn", False), ("born", True), ("deep/er", True)):
         inner = clone / name

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host import activity
+from nobrakes.host import activity, proctable
 from nobrakes.host.activity import fingerprint
+from nobrakes.host.process import Process
 
 
 @pytest.fixture
@@ -30,10 +31,10 @@ def test_a_change_of_files_or_commits_is_a_sign_of_life(places: tuple[str, Path]
     path = workspace / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("1")
-    before = fingerprint(None, folder, str(workspace), "")
-    assert fingerprint(None, folder, str(workspace), before) == before
+    before = fingerprint([], folder, str(workspace), "")
+    assert fingerprint([], folder, str(workspace), before) == before
     changed(path, "22")
-    assert fingerprint(None, folder, str(workspace), before) != before
+    assert fingerprint([], folder, str(workspace), before) != before
 
 
 @pytest.mark.parametrize("name", ["node_modules/x.js", ".venv/x.py", ".git/objects/aa/bb"])
@@ -42,22 +43,22 @@ def test_what_changes_without_work_is_none(places: tuple[str, Path], name: str) 
     path = workspace / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("1")
-    before = fingerprint(None, folder, str(workspace), "")
+    before = fingerprint([], folder, str(workspace), "")
     changed(path, "22")
-    assert fingerprint(None, folder, str(workspace), before) == before
+    assert fingerprint([], folder, str(workspace), before) == before
 
 
 def test_files_are_walked_only_when_everything_else_is_silent(
     places: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, workspace = places
-    before = fingerprint(None, folder, str(workspace), "")
+    before = fingerprint([], folder, str(workspace), "")
     Path(folder, "agent.out").write_text("a word")
     changed(workspace / "a.py", "1")
-    spoken = fingerprint(None, folder, str(workspace), before)
+    spoken = fingerprint([], folder, str(workspace), before)
     assert spoken != before
     assert spoken.split()[-1] == before.split()[-1]
-    assert fingerprint(None, folder, str(workspace), spoken) != spoken
+    assert fingerprint([], folder, str(workspace), spoken) != spoken
 
 
 def test_links_are_not_followed_and_the_walk_is_bounded(
@@ -69,7 +70,13 @@ def test_links_are_not_followed_and_the_walk_is_bounded(
     monkeypatch.setattr(activity, "MOST_ENTRIES", 10)
     for number in range(50):
         (workspace / f"{number}.py").write_text("1")
-    assert fingerprint(None, folder, str(workspace), "").split()[-1].startswith("10.")
+    assert fingerprint([], folder, str(workspace), "").split()[-1].startswith("10.")
+
+
+def tree(pid: int) -> list[Process]:
+    top = proctable.look(pid)
+    assert top is not None
+    return [top, *proctable.below(pid).values()]
 
 
 def test_work_of_the_processors_is_a_sign_of_life(places: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,9 +84,9 @@ def test_work_of_the_processors_is_a_sign_of_life(places: tuple[str, Path], monk
     monkeypatch.setattr(activity, "CPU_GRAIN", 0.05)
     busy = subprocess.Popen(["sh", "-c", "sh -c 'while :; do :; done'; true"])
     try:
-        before = fingerprint(busy.pid, folder, str(workspace), "")
+        before = fingerprint(tree(busy.pid), folder, str(workspace), "")
         deadline = time.monotonic() + 20
-        while fingerprint(busy.pid, folder, str(workspace), before) == before:
+        while fingerprint(tree(busy.pid), folder, str(workspace), before) == before:
             assert time.monotonic() < deadline
             time.sleep(0.01)
     finally:
@@ -89,5 +96,5 @@ def test_work_of_the_processors_is_a_sign_of_life(places: tuple[str, Path], monk
 
 def test_nothing_there_yet_is_silence(tmp_path: Path) -> None:
     gone = str(tmp_path / "gone")
-    before = fingerprint(None, gone, gone, "")
-    assert fingerprint(None, gone, gone, before) == before
+    before = fingerprint([], gone, gone, "")
+    assert fingerprint([], gone, gone, before) == before

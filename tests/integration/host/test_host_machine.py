@@ -13,14 +13,9 @@ import pytest
 
 from nobrakes.core.errors import DiskFull, NoAgent, StoreReadOnly
 from nobrakes.host import proctable, ps, reaper
-from nobrakes.host.clock import SystemClock
 from nobrakes.host.files import private_folder, read_tail, storage_errors, write_atomic, write_private
 from nobrakes.host.reaper import Reaper, become_subreaper
-from nobrakes.host.terminal import run_interactive
-
-
-def test_the_clock_is_the_machine_s() -> None:
-    assert abs(SystemClock().now() - time.time()) < 5
+from nobrakes.host.terminal import program, run_interactive
 
 
 def test_an_atomic_write_replaces_the_whole_file_with_its_mode(tmp_path: Path) -> None:
@@ -84,6 +79,14 @@ def test_a_program_at_the_terminal_gives_its_exit_code(tmp_path: Path) -> None:
     assert run_interactive(["sh", "-c", "kill -TERM $$"], env, str(tmp_path)) == 143
     with pytest.raises(NoAgent, match="no-such-program"):
         run_interactive(["no-such-program"], env, str(tmp_path))
+
+
+def test_a_program_is_found_where_a_shell_would_find_it(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("#!/bin/sh\n")
+    assert program("mine", str(tmp_path)) is None  # it cannot be run
+    (tmp_path / "mine").chmod(0o755)
+    assert program("mine", f"/nowhere{os.pathsep}{tmp_path}") == str(tmp_path / "mine")
+    assert program(str(tmp_path / "mine"), "") == str(tmp_path / "mine")
 
 
 def test_ctrl_c_is_the_program_s_and_not_ours(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import Assignment
-from nobrakes.config import AgentSettings
 from nobrakes.core.bead import Role
+from nobrakes.sections import AgentSettings
 
 SESSION = str(uuid.UUID(int=7))
 
@@ -33,7 +33,6 @@ def assign() -> Callable[..., Assignment]:
             "settings": AgentSettings(),
             "system_prompt": "You are a Doer.",
             "guard": ("/usr/bin/python", "-I", "/with space/guard.py"),
-            "max_seconds": 60.0,
         }
         return Assignment(**(given | changes))
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from nobrakes.agents.claude_verdict import CANARY
+from nobrakes.agents.guarded import CANARY
 
 SESSION = "6f1c0c52-0000-4000-8000-000000000001"
 

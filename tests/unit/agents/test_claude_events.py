@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nobrakes.agents.adapter import Use
 from nobrakes.agents.claude import Claude
 from nobrakes.core.transcript import LineKind
 
@@ -97,3 +98,13 @@ def test_no_field_of_an_event_is_relied_on(kind: str, message: Any, content: Any
     Claude().lines(line(type=kind, subtype=content, message=message, usage=usage, rate_limit_info=usage))
     Claude().lines(line(type=kind, message={"content": content}, total_cost_usd=usage))
     Claude().lines(line(type=kind, message={"content": [content]}))
+
+
+def test_what_a_message_has_used_while_it_works() -> None:
+    usage = {"input_tokens": 10, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 80, "output_tokens": 1}
+    message = {"id": "m7", "content": [], "usage": usage}
+    assert Claude().used(line(type="assistant", message=message)) == Use("m7", 991, 991)
+    of_subagent = line(type="assistant", message=message, parent_tool_use_id="toolu_1")
+    assert Claude().used(of_subagent) == Use("m7", 991, 0)
+    for raw in (result(), said("x"), b'{"usage"', b'{"type":"assistant","message":{"usage":3}}', b""):
+        assert Claude().used(raw) is None

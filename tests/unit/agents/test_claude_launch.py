@@ -8,8 +8,8 @@ import pytest
 
 from nobrakes.agents.adapter import Assignment, guard_argv
 from nobrakes.agents.claude import Claude
-from nobrakes.config import AgentSettings, ClaudeSettings
 from nobrakes.core.bead import Role
+from nobrakes.sections import AgentSettings, ClaudeSettings
 
 from .conftest import SESSION
 
@@ -42,6 +42,26 @@ def value(argv: tuple[str, ...], flag: str) -> str:
     return argv[argv.index(flag) + 1]
 
 
+def test_its_mcp_server_is_ours_alone_and_no_token_is_on_the_command_line(assign: Assign) -> None:
+    given = assign()
+    argv = Claude().launch(replace(given, env={**given.env, "NOBRAKES_TOKEN": "7.1.secret"})).argv
+    assert json.loads(value(argv, "--mcp-config")) == {
+        "mcpServers": {
+            "nobrakes": {
+                "type": "stdio",
+                "command": "/n/bin/nobrakes",
+                "args": ["mcp"],
+                "env": {
+                    "NOBRAKES_HOME": "${NOBRAKES_HOME}",
+                    "NOBRAKES_TOKEN": "${NOBRAKES_TOKEN}",
+                    "NOBRAKES_WORKSPACE": "${NOBRAKES_WORKSPACE}",
+                },
+            }
+        }
+    }
+    assert "7.1.secret" not in " ".join(argv)
+
+
 def test_the_whole_command(assign: Assign) -> None:
     settings = AgentSettings(claude=ClaudeSettings(model="opus", max_turns=9, max_budget_usd=1.5))
     argv = Claude().launch(assign(settings=settings, prompt="-x; do it")).argv
@@ -49,6 +69,7 @@ def test_the_whole_command(assign: Assign) -> None:
     assert argv == (
         *("claude", "-p", "--output-format", "stream-json", "--verbose", "--model", "opus", "--session-id", SESSION),
         *("--settings", inline, "--setting-sources", "", "--strict-mcp-config"),
+        *("--mcp-config", value(argv, "--mcp-config")),
         *("--tools", "Bash,Read,Edit,Write,Glob,Grep", "--permission-mode", "bypassPermissions"),
         *(
             "--max-turns",
@@ -129,7 +150,7 @@ def test_the_whole_environment_with_a_key(assign: Assign) -> None:
         **FIXED,
         "ANTHROPIC_API_KEY": "k",
         "ANTHROPIC_BASE_URL": "http://ours",
-        "CLAUDE_CONFIG_DIR": "/n/agents/claude",
+        "CLAUDE_CONFIG_DIR": "/n/agents/claude/a1",
         "EXTRA": "e",
         "LC_ALL": "C",
     }

@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.agents.adapter import AgentEnd
 from nobrakes.agents.claude import Claude
-from nobrakes.agents.claude_verdict import CANARY, NOT_GUARDED
+from nobrakes.agents.guarded import CANARY, NOT_GUARDED
 from nobrakes.core.outcomes import Outcome
 
 from .events import GUARD, INIT, SESSION, START, api_error, line, result, said, tool_result
@@ -40,18 +40,18 @@ BLOCKED = "UserPromptSubmit operation blocked by hook"
         ("two results, the last counts", 0, [*START, MAX_TURNS, said("x"), result(result_index=1)], "", O.COMPLETED),
         ("max turns", 1, [*START, MAX_TURNS], "", O.TURN_LIMIT),
         ("budget", 1, [*START, BUDGET], "", O.TURN_LIMIT),
-        ("bad flag", 1, [], "error: unknown option '--x'", O.BAD_CONFIGURATION),
+        ("bad flag", 1, [], "error: unknown option '--x'", O.VERSION_UNSUPPORTED),
         ("settings missing", 1, [], "Error: Settings file not found", O.BAD_CONFIGURATION),
         ("no prompt", 1, [], "Error: Input must be provided", O.BAD_CONFIGURATION),
         ("root and bypass", 1, [], "cannot be used with root/sudo privileges", O.BAD_CONFIGURATION),
-        ("session in use", 1, [], "Error: Session ID x is already in use.", O.WORKSPACE_FAILED),
-        ("resume unknown, old", 1, [], "No conversation found with session ID: x", O.WORKSPACE_FAILED),
+        ("session in use", 1, [], "Error: Session ID x is already in use.", O.SESSION_LOST),
+        ("resume unknown, old", 1, [], "No conversation found with session ID: x", O.SESSION_LOST),
         (
             "resume unknown",
             1,
             [result(**ABORTED, terminal_reason=..., num_turns=0, errors=["No conversation found with session ID: x"])],
             "",
-            O.WORKSPACE_FAILED,
+            O.SESSION_LOST,
         ),
         ("mode auto: 1 after success", 1, [*START, result()], "auto mode needs ...", O.BAD_CONFIGURATION),
         ("SIGINT", 0, [*START, result(**ABORTED, terminal_reason="aborted_tools")], "", O.INTERRUPTED),
@@ -66,7 +66,13 @@ BLOCKED = "UserPromptSubmit operation blocked by hook"
         ("SIGTERM", 143, START, "", O.KILLED),
         ("SIGHUP", 129, START, "", O.KILLED),
         ("SIGKILL", -9, START, "", O.KILLED),
-        ("killed with its supervisor", None, START, "", O.KILLED),
+        ("unseen, in the middle", None, START, "", O.LOST),
+        ("unseen, after a tool", None, [*START, result(), said("more")], "", O.LOST),
+        ("unseen, before it began", None, [], "", O.LOST),
+        ("unseen, done", None, [*START, said("x"), result()], "", O.COMPLETED),
+        ("unseen, done, its marker says blocked", None, [*START, result(result="NOBRAKES: BLOCKED")], "", O.BLOCKED),
+        ("unseen, max turns", None, [*START, MAX_TURNS], "", O.TURN_LIMIT),
+        ("unseen, without a guard", None, [INIT, result()], "", O.GUARD_FAILED),
         ("prompt blocked by a hook", 0, [*START, result(num_turns=0, result=BLOCKED)], "", O.BAD_CONFIGURATION),
         ("hook says continue:false", 0, [*START, result(terminal_reason="hook_stopped")], "", O.BAD_CONFIGURATION),
         ("an unknown reason", 0, [*START, result(terminal_reason="something_new")], "", O.CRASHED),
@@ -92,7 +98,7 @@ def test_every_row_of_exit_codes(
         ("authentication_failed", 401, "Invalid API key · Fix external API key", {}, O.AUTH),
         ("authentication_failed", 403, "Failed to authenticate. API Error: 403", {}, O.AUTH),
         ("billing_error", 400, "Credit balance is too low", {}, O.BILLING),
-        ("unknown", 400, "API Error: 400 odd", {}, O.CRASHED),
+        ("unknown", 400, "API Error: 400 odd", {}, O.INVALID_REQUEST),
         ("invalid_request", 400, "Prompt is too long", {"terminal_reason": "prompt_too_long"}, O.CONTEXT_OVERFLOW),
         ("invalid_request", 400, "Prompt is too long", {}, O.CONTEXT_OVERFLOW),
         ("model_not_found", 404, "There's an issue with the selected model", {}, O.MODEL_UNAVAILABLE),
@@ -172,8 +178,8 @@ NO_CANARY = GUARD.replace(CANARY.encode(), b"something else")
 @pytest.mark.parametrize("head", [[INIT], [NO_CANARY, INIT], [INIT, GUARD], [said("x"), INIT, GUARD]])
 def test_a_run_whose_guard_did_not_answer_first_is_refused(head: list[bytes]) -> None:
     verdict = Claude().verdict(AgentEnd(0, [*head, result()]))
-    assert (verdict.outcome, verdict.detail) == (O.BAD_CONFIGURATION, NOT_GUARDED)
-    assert outcome(137, head) is O.BAD_CONFIGURATION
+    assert (verdict.outcome, verdict.detail) == (O.GUARD_FAILED, NOT_GUARDED)
+    assert outcome(137, head) is O.GUARD_FAILED
     assert Claude().refuses(b"".join(head)) == NOT_GUARDED
 
 

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nobrakes.agents.adapter import guard_argv
-from nobrakes.agents.claude_verdict import CANARY
+from nobrakes.agents.guarded import CANARY
 from nobrakes.core import boundaries
 from nobrakes.core.bead import Role
 from nobrakes.hooks import guard, rules
@@ -233,6 +233,51 @@ def test_a_test_writer_writes_no_code_by_shell_but_may_clean_up(workspace: Path)
     assert decide(workspace, "Bash", {"command": "echo x > src/a.py"}, "test_writer")
     assert decide(workspace, "Bash", {"command": "echo x > tests/a.py"}, "test_writer") is None
     assert decide(workspace, "Bash", {"command": "rm -rf .pytest_cache src/__pycache__"}, "test_writer") is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > src/a.py",
+        "cat >> tests/a.py <<'X'\nx\nX",
+        "sed -i s/a/b/ src/a.py",
+        "rm src/a.py",
+        "mkdir -p src && tee src/b.py",
+        "git add -A",
+        "git commit -m x",
+        "git -C src commit -am x",
+        "git checkout HEAD -- src/a.py",
+        "git stash",
+        "git tag v1",
+        "git apply /tmp/x.patch",
+        "git clean -fd",
+        "git reset",
+        "git push",
+        "git diff --output=src/a.py",
+        "bash -c 'git commit -m x'",
+    ],
+)
+def test_the_shaper_changes_nothing_by_shell(workspace: Path, command: str) -> None:
+    assert decide(workspace, "Bash", {"command": command}, "shaper")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status",
+        "git log --oneline | head",
+        "git show main:src/a.py",
+        "git diff main",
+        "git grep -n hello",
+        "git branch -a",
+        "git ls-files",
+        "ls -la src 2>/dev/null",
+        "nobrakes list --json",
+        "nobrakes propose - <<'PLAN'\nbeads:\n  - {id: a, title: 'A > B'}\nPLAN",
+    ],
+)
+def test_the_shaper_reads_and_proposes(workspace: Path, command: str) -> None:
+    assert decide(workspace, "Bash", {"command": command}, "shaper") is None
 
 
 def test_other_tools(workspace: Path) -> None:

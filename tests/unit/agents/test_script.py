@@ -7,10 +7,10 @@ import pytest
 from nobrakes.agents.adapter import AgentEnd, Assignment
 from nobrakes.agents.registry import ADAPTERS, adapter
 from nobrakes.agents.script import Script
-from nobrakes.config import AgentSettings, ScriptSettings
 from nobrakes.core.errors import ConfigError, NoAgent
 from nobrakes.core.outcomes import Outcome
 from nobrakes.core.transcript import LineKind
+from nobrakes.sections import AgentSettings, ScriptSettings
 
 Assign = Callable[..., Assignment]
 
@@ -65,7 +65,10 @@ def test_without_a_command_the_error_says_where_to_set_it(assign: Assign) -> Non
         (137, "NOBRAKES: COMPLETED", Outcome.KILLED),
         (143, "", Outcome.KILLED),
         (-9, "", Outcome.KILLED),
-        (None, "", Outcome.KILLED),
+        (None, "", Outcome.LOST),
+        (None, "NOBRAKES: COMPLETED", Outcome.COMPLETED),
+        (None, "NOBRAKES: BLOCKED", Outcome.BLOCKED),
+        (None, "NOBRAKES: FAILED\nNOBRAKES: COMPLETED", Outcome.CONTRADICTED_ITSELF),
         (255, "", Outcome.FAILED),
     ],
 )
@@ -88,4 +91,4 @@ def test_the_registry_knows_its_agents_and_says_so_of_any_other() -> None:
     assert all(adapter(name).name == name for name in ADAPTERS)
     with pytest.raises(NoAgent) as caught:
         adapter("gpt")
-    assert "claude, script" in caught.value.hint
+    assert "claude, codex, gemini, script" in caught.value.hint

@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
-from nobrakes.cli import group
-from nobrakes.cli.main import _before
+from nobrakes.cli import calling, group
+from nobrakes.cli.full import before
 from nobrakes.cli.output import Output
 from nobrakes.cli.table import COMMANDS, GROUPS, JOURNEYS
 
@@ -14,7 +14,7 @@ by_words = pytest.mark.parametrize("entry", COMMANDS, ids=[entry.words for entry
 
 @by_words
 def test_every_command_has_a_function_with_help_that_returns_an_output(entry):
-    function = group.function_of(entry)
+    function = calling.function_of(entry)
     assert inspect.getdoc(function), f"{entry.words} has no help"
     assert inspect.signature(function, eval_str=True).return_annotation is Output
 
@@ -53,7 +53,7 @@ def test_help_lists_every_command_without_importing_one(capsys):
     for name in ("nobrakes.cli.beads", "nobrakes.cli.desk"):
         sys.modules.pop(name, None)
     with pytest.raises(SystemExit):
-        group.root(_before).main(["--help"], prog_name="nobrakes")
+        group.root(before).main(["--help"], prog_name="nobrakes")
     shown = capsys.readouterr().out
     for entry in COMMANDS:
         word = entry.words.split()[0]

@@ -2,22 +2,25 @@
 
 import sqlite3
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nobrakes.config import AgentSettings, CheckSettings, Config, ScriptSettings
+from nobrakes.checksettings import CheckSettings
+from nobrakes.config import Config
 from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.errors import DaemonRunning, StoreBroken, UsageError
 from nobrakes.git.repository import Repository
 from nobrakes.host.locks import DaemonLock
 from nobrakes.operations import beads, doctor, machine, setup
 from nobrakes.operations.shaping import commit_strategy
+from nobrakes.sections import AgentSettings, ScriptSettings
 from nobrakes.store.opening import open_store
 
 GOOD = Config(
     checks=(CheckSettings(name="test", command="CI=1 sh -c true"),),
-    agents=AgentSettings(doer="script", test_writer="script", script=ScriptSettings(command=("sh",))),
+    agents=AgentSettings(doer=("script",), test_writer=("script",), script=ScriptSettings(command=("sh",))),
 )
 
 
@@ -60,17 +63,17 @@ def test_looking_changes_nothing(patient):
         (None, "config", "error"),
         (Config(agents=GOOD.agents), "checks", "warning"),
         (
-            GOOD.model_copy(update={"checks": (CheckSettings(name="l", command="sh", kind="lint"),)}),
+            replace(GOOD, checks=(CheckSettings(name="l", command="sh", kind="lint"),)),
             "checks",
             "warning",
         ),
         (
-            GOOD.model_copy(update={"checks": (CheckSettings(name="t", command="no-such-program x"),)}),
+            replace(GOOD, checks=(CheckSettings(name="t", command="no-such-program x"),)),
             "checks",
             "warning",
         ),
-        (GOOD.model_copy(update={"agents": AgentSettings(doer="script")}), "agent", "error"),
-        (GOOD.model_copy(update={"agents": AgentSettings(doer="nobody")}), "agent", "error"),
+        (replace(GOOD, agents=AgentSettings(doer=("script",))), "agent", "error"),
+        (replace(GOOD, agents=AgentSettings(doer=("nobody",))), "agent", "error"),
     ],
 )
 def test_the_config_and_what_it_needs(patient, config, name, level):
@@ -150,6 +153,18 @@ def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
     assert doctor.repair("stale-workspaces", store, door, places) == ["there is no stale workspace"]
 
 
+def test_sessions_of_closed_beads_that_an_earlier_version_left_are_stale_too(patient, repository):
+    store, door, places = patient
+    sessions = repository / ".nobrakes" / "agents" / "codex" / "a" / "sessions"
+    sessions.mkdir(parents=True)
+    assert "workspaces" not in found(patient)
+    beads.done(store, "a", "by hand", "me")
+    assert "sessions of a belong to no live bead" in found(patient)["workspaces"].text
+    assert len(doctor.repair("stale-workspaces", store, door, places)) == 1
+    assert not sessions.parent.exists() and sessions.parents[1].exists()
+    assert "workspaces" not in found(patient)
+
+
 def test_the_database_is_rebuilt_from_what_git_keeps(patient, repository, git):
     store, door, places = patient
     git(repository, "commit", "-q", "--allow-empty", "-m", "A\n\nBead: a")
@@ -194,7 +209,7 @@ def test_a_snapshot_with_a_circle_is_rebuilt_without_it(patient):
         file.write(text)
     assert any("in a circle: left out" in line for line in doctor.repair("rebuild", store, door, places))
     again = open_store(places.database)
-    assert len(again.dependencies()) == 1
+    assert len([d for d in again.dependencies() if {d.bead, d.needs} == {"x", "y"}]) == 1
     again.close()
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes import places as finding
-from nobrakes.config import CheckSettings, load
+from nobrakes.checksettings import CheckSettings
+from nobrakes.config import load
 from nobrakes.core.errors import ConfigError, NotARepository
 from nobrakes.operations import beads, setup
 from nobrakes.operations.shaping import commit_strategy

@@ -2,20 +2,22 @@
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
-from nobrakes.config import AgentSettings, CheckSettings, Config
-from nobrakes.core.bead import Role, Status
-from nobrakes.core.errors import ConfigError, NoAgent, PlanError
+from nobrakes.checksettings import CheckSettings
+from nobrakes.cli.table import COMMANDS
+from nobrakes.config import Config
+from nobrakes.core.bead import Bead, BeadType, Dependency, Role, Status
+from nobrakes.core.errors import NoAgent, PlanError
 from nobrakes.core.escalations import EscalationType
 from nobrakes.git.repository import Repository
 from nobrakes.interop import beads as interop
-from nobrakes.operations import beads, setup, shaping
+from nobrakes.operations import beads, conversation, setup, shaper, shaping
 from nobrakes.operations.plannodes import plan_of
 from nobrakes.places import Places
 from nobrakes.ports import NewEscalation
+from nobrakes.sections import AgentSettings, ClaudeSettings
 from nobrakes.store.opening import open_store
 
 CONFIG = Config(checks=(CheckSettings(name="test", command="make test"),))
@@ -25,15 +27,31 @@ def plan(*nodes, **top):
     return plan_of({"beads": list(nodes), **top}, "plan")
 
 
+def test_the_graph_in_the_prompt_is_in_order_and_cut_where_it_is_long(store):
+    many = [Bead(f"m{i:03}", "x" * 60, status=Status.NEEDS_DOER, priority=3) for i in range(700)]
+    last = Bead("last", "L", status=Status.DONE)
+    first = Bead("zz", "Z", status=Status.NEEDS_DOER, priority=0, epic="e", held="why")
+    epic = Bead("e", "E", BeadType.EPIC, status=Status.OPEN, priority=1)
+    edges = [Dependency("zz", "m001"), Dependency("zz", "last"), Dependency("m000", "zz"), Dependency("e", "m500")]
+    store.put([*many, last, epic, first], edges, "me")
+    lines = shaper._graph(store).splitlines()
+    assert lines[0] == "- zz [needs_doer, task, P0, in e, needs last m001, held: why] Z"
+    assert lines[1] == "- e [open, epic, P1, needs m500] E"
+    assert lines[2].startswith("- m000 [needs_doer, task, P3, needs zz] x")
+    shown = len(lines) - 1
+    assert lines[shown] == f"- … {703 - shown} more; `nobrakes list` has them" and 2 < shown < 703
+    assert [line.split()[1] for line in lines[2:shown]] == [bead.id for bead in many[: shown - 2]]
+
+
 def test_the_prompt_has_persona_checks_and_graph(store):
     beads.add(store, "Say hello", id="a", draft=False)
     beads.add(store, "Say bye", id="b", needs=["a"], estimate=20)
-    text = shaping.shaper_prompt(store, CONFIG)
+    text = shaper.shaper_prompt(store, CONFIG)
     assert text.startswith("You are the Shaper.") and "`make test`" in text
     assert "- a [needs_tests, task, P2] Say hello\n" in text
     assert "- b [draft, task, P2, 20 min, needs a] Say bye" in text
     assert "waits for a decision" not in text
-    assert "There is no bead yet" in shaping.shaper_prompt(open_empty(), CONFIG)
+    assert "There is no bead yet" in shaper.shaper_prompt(open_empty(), CONFIG)
 
 
 def open_empty():
@@ -48,27 +66,26 @@ def test_reshaping_adds_the_escalations_quoted(store):
     store.escalate(
         NewEscalation(EscalationType.QUESTION, "which?", evil, {"tried": evil}, "context"), bead.id, None, "Ada"
     )
-    text = shaping.shaper_prompt(store, CONFIG, "reshape")
+    text = shaper.shaper_prompt(store, CONFIG, "reshape")
     part = text[text.index("# What waits for a decision") :]
     assert "> escalation 1: question, bead a, 0 beads wait behind it" in part
     assert "\n# Your new task" not in part and "> # Your new task" in part
 
 
 def test_the_prompt_is_bounded(store):
-    from nobrakes.core.bead import Bead
 
     store.put([Bead(f"b{n:05}", "x" * 400) for n in range(400)], [], "me")
     for n in range(30):
         title = f"question {n}"
         store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, title, "y" * 5000), None, None, "Ada")
-    text = shaping.shaper_prompt(store, CONFIG, "reshape")
+    text = shaper.shaper_prompt(store, CONFIG, "reshape")
     assert len(text) < 90_000
     assert "more; `nobrakes list` has them" in text and "more; `nobrakes escalations` has them" in text
 
 
 def test_a_person_may_replace_the_persona(store, tmp_path):
     (tmp_path / "shaper.md").write_text("Speak like a pirate.")
-    assert shaping.shaper_prompt(store, CONFIG, "initial", str(tmp_path)).startswith("Speak like a pirate.")
+    assert shaper.shaper_prompt(store, CONFIG, "initial", str(tmp_path)).startswith("Speak like a pirate.")
 
 
 def test_what_is_proposed_is_a_draft(store):
@@ -89,6 +106,30 @@ def test_nothing_goes_live_by_proposing(store, wish):
     with pytest.raises(PlanError, match="commit-strategy only"):
         shaping.propose(store, wish, "shaper")
     assert store.beads() == []
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        plan({"id": "new", "title": "New"}, {"id": "live", "title": "Something else"}),
+        plan({"id": "new", "title": "New"}, {"id": "live", "needs": ["new"]}),
+        plan({"id": "new", "title": "New"}, {"id": "live", "priority": 0}),
+    ],
+)
+def test_a_live_bead_is_not_changed_by_proposing(store, wish):
+    beads.add(store, "Live", id="live", draft=False)
+    before = store.bead("live")
+    with pytest.raises(PlanError, match="live went live already"):
+        shaping.propose(store, wish, "shaper")
+    assert store.beads() == [before] and store.dependencies() == []
+
+
+def test_drafts_are_changed_by_proposing_and_may_depend_on_live_beads(store):
+    beads.add(store, "Live", id="live", draft=False)
+    shaping.propose(store, plan({"id": "a", "title": "A"}), "shaper")
+    again = plan({"id": "a", "title": "A, but better", "needs": ["live"]}, {"id": "live", "title": "Live"})
+    assert shaping.propose(store, again, "shaper").changed == ("a",)
+    assert (store.bead("a").title, store.bead("a").status) == ("A, but better", Status.DRAFT)
 
 
 @pytest.fixture
@@ -156,42 +197,83 @@ def test_without_a_commit_the_beads_still_go_live(tmp_path, git):
 def test_the_skills_lie_where_the_session_runs_and_nowhere_else(repository, git, tmp_path):
     places = setup.init(str(repository)).places
     before = git(repository, "status", "--porcelain", "--untracked-files=all")
-    written = shaping.install_skills(places, "claude")
-    assert all(path.startswith(os.path.join(places.folder, "shaper")) for path in written) and len(written) == 3
-    assert shaping.install_skills(places, "claude") == []
+    written = conversation.install_skills(places, "claude")
+    assert all(path.startswith(os.path.join(places.folder, "shaper")) for path in written) and len(written) == 2
+    assert conversation.install_skills(places, "claude") == []
     assert git(repository, "status", "--porcelain", "--untracked-files=all") == before
-    settings = Path(places.folder, "shaper", ".claude", "settings.json")
-    rules = json.loads(settings.read_text())["permissions"]
-    assert "Bash(nobrakes propose:*)" in rules["allow"] and "Bash(nobrakes commit-strategy:*)" in rules["ask"]
-    assert shaping.install_skills(places, "script") == []
+    assert conversation.install_skills(places, "script") == []
 
 
-def test_skills_are_copied_only_where_asked_and_overwrite_nothing(tmp_path):
-    places, into = Places(str(tmp_path / "own")), tmp_path / "claude"
-    (path,) = shaping.install_skills(places, "claude", str(into))
-    assert path == str(into / "commands" / "commit-strategy.md")
-    assert shaping.install_skills(places, "claude", str(into)) == []
-    (into / "commands" / "commit-strategy.md").write_text("my own")
-    with pytest.raises(ConfigError, match="another one"):
-        shaping.install_skills(places, "claude", str(into))
-    assert (into / "commands" / "commit-strategy.md").read_text() == "my own"
+def value(argv, option):
+    return argv[argv.index(option) + 1]
 
 
-def test_the_conversation(tmp_path):
+@pytest.fixture
+def env(tmp_path):
+    """An environment in which there is a program called claude."""
+    program = tmp_path / "programs" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    return {"PATH": str(program.parent), "HOME": "/home/you"}
+
+
+def test_the_conversation(tmp_path, env):
     places = Places(str(tmp_path / ".nobrakes"))
-    found = shaping.conversation(places, CONFIG, "the prompt")
-    assert found.argv[0] == "claude" and found.cwd == str(tmp_path / ".nobrakes" / "shaper")
-    assert found.argv[found.argv.index("--append-system-prompt") + 1] == "the prompt"
-    assert found.argv[found.argv.index("--add-dir") + 1] == str(tmp_path)
-    assert "Edit" not in found.argv[found.argv.index("--tools") + 1]
-    long = shaping.conversation(places, CONFIG, "ü" * 90_000)
+    found = conversation.conversation(places, CONFIG, "the prompt", env)
+    assert found.argv[0] == str(tmp_path / "programs" / "claude")
+    assert found.cwd == str(tmp_path / ".nobrakes" / "shaper")
+    assert value(found.argv, "--append-system-prompt") == "the prompt"
+    assert value(found.argv, "--add-dir") == str(tmp_path)
+    assert "Edit" not in value(found.argv, "--tools")
+    long = conversation.conversation(places, CONFIG, "ü" * 90_000, env)
     assert all(len(word.encode()) < 128 * 1024 for word in long.argv)
     assert (tmp_path / ".nobrakes" / "shaper" / "role.md").read_text() == "ü" * 90_000
     with pytest.raises(NoAgent):
-        shaping.conversation(places, Config(agents=AgentSettings(shaper="script")), "x")
+        conversation.conversation(places, Config(agents=AgentSettings(shaper="script")), "x", env)
 
 
-def test_the_prompt_of_a_bead(store):
+def test_whatever_the_human_set_the_session_asks_before_it_acts(tmp_path, env):
+    found = conversation.conversation(Places(str(tmp_path / ".nobrakes")), CONFIG, "x", env)
+    assert value(found.argv, "--permission-mode") == "default"
+    given = json.loads(value(found.argv, "--settings"))
+    rules = given["permissions"]
+    assert "Bash(nobrakes propose:*)" in rules["allow"] and "Bash(nobrakes commit-strategy *-y*)" in rules["ask"]
+    assert given["disableAllHooks"] is False
+    (guard,) = given["hooks"]["PreToolUse"]
+    assert "guard.py || exit 2" in guard["hooks"][0]["command"]
+    assert (found.env["NOBRAKES_ROLE"], found.env["NOBRAKES_WORKSPACE"]) == ("shaper", str(tmp_path))
+
+
+def test_every_command_that_changes_something_is_asked_but_proposing():
+    asked = conversation.settings()["permissions"]["ask"]
+    changing = {entry.words for entry in COMMANDS if entry.changes} - {"propose", "commit-strategy"}
+    unasked = {words for words in changing if not any(rule[14:-3] in (words, words.split()[0]) for rule in asked)}
+    assert unasked == set()
+    reading = {rule[14:-3] for rule in conversation.settings()["permissions"]["allow"] if rule.endswith(":*)")}
+    assert reading <= {entry.words for entry in COMMANDS if not entry.changes} | {"propose"}
+
+
+def test_the_session_is_the_humans_with_this_nobrakes_and_this_address(tmp_path, env):
+    places = Places(str(tmp_path / ".nobrakes"))
+    found = conversation.conversation(places, CONFIG, "x", env)
+    assert found.env["HOME"] == "/home/you" and "ANTHROPIC_BASE_URL" not in found.env
+    assert found.env["PATH"] == os.pathsep.join((os.path.join(places.folder, "bin"), env["PATH"]))
+    other = Config(agents=AgentSettings(claude=ClaudeSettings(base_url="http://127.0.0.1:1", model="opus")))
+    found = conversation.conversation(places, other, "x", env, go_on=True)
+    assert found.env["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
+    assert value(found.argv, "--model") == "opus" and "--continue" in found.argv
+
+
+def test_without_the_agent_it_says_how_to_plan(tmp_path):
+    with pytest.raises(NoAgent, match="no program `claude`") as error:
+        conversation.conversation(Places(str(tmp_path / ".nobrakes")), CONFIG, "x", {"PATH": str(tmp_path)})
+    assert "nobrakes plan example" in error.value.hint and "agents.claude.executable" in error.value.hint
+
+
+def test_the_prompt_of_a_bead(store, tmp_path):
     beads.add(store, "Do it", id="a", draft=False)
-    assert "You are the Test Writer of bead a." in shaping.bead_prompt(store, CONFIG, "a")
-    assert "You are the Doer of bead a." in shaping.bead_prompt(store, CONFIG, "a", Role.DOER)
+    places = Places(str(tmp_path))
+    told = shaping.bead_prompt(store, places, CONFIG, "a")
+    assert "You are the Test Writer of bead a." in told.prompt and told.system.startswith("You are a Test Writer.")
+    assert "You are the Doer of bead a." in shaping.bead_prompt(store, places, CONFIG, "a", Role.DOER).prompt

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.core.bead import Bead, Dependency, Role, Status
-from nobrakes.core.errors import NotAllowed, NothingToUndo
+from nobrakes.core.errors import NotAllowed, NothingToUndo, NotProven
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.outcomes import Outcome
 from nobrakes.operations import beads, undo
@@ -90,6 +90,12 @@ def test_a_named_step_is_taken_back_alone(three):
         undo.undo(three, None, "me", 9999)
 
 
+def test_what_the_machine_noted_is_no_persons_step(three):
+    beads.hold(three, "a", "wait", "me")
+    three.change("b", {"notes": "it was taken back"}, "nobrakes")
+    assert undo.undo(three, None, "me").kind is Kind.HELD
+
+
 def test_a_plan_is_one_step(store):
     apply_plan(store, plan_of([{"id": "a", "title": "A"}, {"id": "b", "title": "B"}], "x"), actor="me")
     found = undo.undo(store, None, "me")
@@ -144,11 +150,20 @@ class MainWithOneMerge:
         self.landings = list(landings)
         self.at = "b" * 40
 
+    def catch_up(self):
+        return Land(Landing.MOVED)
+
+    def pin(self, name, commit):
+        self.pinned = {name: commit}
+
     def main(self):
         return self.at
 
     def contains(self, ancestor, descendant):
         return ancestor == "a" * 40
+
+    def tree(self, commit):
+        return f"tree of {commit}"
 
     def revert(self, commit, onto, message):
         assert (commit, onto) == ("a" * 40, self.at)
@@ -176,11 +191,42 @@ def merged(store):
 
 def test_a_merge_is_taken_back_when_it_is_named(store, merged):
     git = MainWithOneMerge(landings=[Landing.LOST, Landing.MOVED])
-    found = undo.undo(store, git, "me", merged)
+    found = undo.undo(store, git, "me", merged, prove=print)
     assert found.commit == git.at == "c" * 40
-    assert store.bead("m").status is Status.NEEDS_DOER and store.bead("m").merged_commit is None
+    assert store.bead("m").status is Status.NEEDS_DOER and store.bead("m").merged_commit == "a" * 40
     with pytest.raises(NothingToUndo):
-        undo.undo(store, git, "me", merged)
+        undo.undo(store, git, "me", merged, prove=print)
+
+
+def test_the_evidence_of_an_undo_is_kept_before_the_bead_is_open_again(store, merged):
+    git, kept = MainWithOneMerge(landings=[Landing.MOVED]), []
+
+    def killed(*told):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        undo.undo(store, git, "me", merged, prove=print, keep=killed)
+    assert git.at == "c" * 40 and store.bead("m").status is Status.DONE
+    git.made = Candidate("f" * 40, git.tree(git.at))  # taken back already: there is nothing to land
+    git.revert = lambda *_: git.made
+
+    def keep(bead, base, commit):
+        kept.append((bead.id, base, commit, store.bead("m").status))
+
+    undo.undo(store, git, "me", merged, prove=print, keep=keep)
+    assert kept == [("m", "", "a" * 40, Status.DONE)] and store.bead("m").status is Status.NEEDS_DOER
+
+
+def test_an_undo_reads_as_much_of_the_log_as_it_needs(three, monkeypatch):
+    beads.hold(three, "a", "wait", "me")
+    for number in range(300):
+        three.record(Event(Kind.NOTIFIED, "a", actor="Ada", data={"text": str(number)}))
+    read = []
+    latest = three.latest_events
+    monkeypatch.setattr(three, "events", lambda *asked: pytest.fail("the whole log is read"))
+    monkeypatch.setattr(three, "latest_events", lambda *asked: read.extend(found := latest(*asked)) or found)
+    undo.undo(three, None, "me")
+    assert three.bead("a").held is None and not [event for event in read if event.kind is Kind.NOTIFIED]
 
 
 def test_a_merge_is_not_the_last_step(store, merged):
@@ -196,7 +242,17 @@ def test_a_merge_is_not_the_last_step(store, merged):
 )
 def test_a_merge_that_cannot_be_taken_back_stays(store, merged, git, says):
     with pytest.raises(NotAllowed, match=says):
-        undo.undo(store, git, "me", merged)
+        undo.undo(store, git, "me", merged, prove=print)
+    assert store.bead("m").status is Status.DONE and store.events()[-1].kind is Kind.MERGED
+
+
+def test_a_merge_stays_when_main_would_be_red_without_it(store, merged):
+    def prove(commit):
+        raise NotProven(f"{commit} is red")
+
+    git = MainWithOneMerge(landings=[])
+    with pytest.raises(NotProven, match=r"c{40} is red"):
+        undo.undo(store, git, "me", merged, prove=prove)
     assert store.bead("m").status is Status.DONE and store.events()[-1].kind is Kind.MERGED
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from nobrakes.config import CheckSettings, Config
+from nobrakes.checksettings import CheckSettings
+from nobrakes.config import Config
 from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.errors import NoSuchBead, UsageError
 from nobrakes.core.escalations import EscalationType
@@ -114,12 +115,29 @@ def test_the_history_of_a_bead(reviewed):
         views.history(reviewed, None, "nowhere")
 
 
+def test_a_drawing_shows_what_happens_now_and_says_what_it_left_out(busy, monkeypatch):
+    whole = drawing.graph(busy, format="svg")
+    assert (whole.shown, whole.beads, whole.note) == (10, 10, "")
+    monkeypatch.setattr(drawing, "MOST", 5)
+    part = drawing.graph(busy, format="svg")
+    assert (part.shown, part.beads) == (5, 10) and part.note.startswith("5 of 10 beads are drawn")
+    assert part.note in part.text.replace("&amp;", "&")
+    drawn = {word for word in ("ready", "blocked", "working", "asked", "waits") if f">{word}</text>" in part.text}
+    assert drawn == {"ready", "blocked", "working", "asked", "waits"}, "what is ready, busy, and waits for that"
+    assert drawing.graph(busy, format="dot").shown == 10, "a program reads that"
+    inside = drawing.graph(busy, format="svg", epic="e")
+    assert (inside.shown, inside.beads) == (2, 2)
+    monkeypatch.setattr(drawing, "MOST", 1)
+    assert (drawing.graph(busy, format="svg", epic="e").shown, drawing.graph(busy, format="svg").beads) == (1, 10)
+
+
 def test_the_graph_is_drawn_in_four_formats(busy):
-    assert "> ready" in drawing.graph(busy)
-    assert drawing.graph(busy, format="mermaid").startswith("flowchart")
-    assert drawing.graph(busy, format="dot").startswith("digraph")
-    assert drawing.graph(busy, format="svg", epic="e").startswith("<svg")
-    assert {box.id for box in drawing.graph_view(busy, epic="e").boxes} == {"e", "ready"}
+    assert "> ready" in drawing.graph(busy).text
+    assert drawing.graph(busy, format="mermaid").text.startswith("flowchart")
+    assert drawing.graph(busy, format="dot").text.startswith("digraph")
+    assert drawing.graph(busy, format="svg", epic="e").text.startswith("<svg")
+    inside = drawing.graph(busy, epic="e").text
+    assert "ready" in inside and "blocked  B" not in inside
     with pytest.raises(UsageError):
         drawing.graph(busy, format="png")
     with pytest.raises(NoSuchBead):

@@ -162,6 +162,47 @@ def test_an_agent_asks_and_is_answered(store: SqliteStore, path: str) -> None:
     assert hot.agent_answer(path, attempt.token, number) == (number, "that one")
 
 
+def filed(store: SqliteStore, file: Callable[[Attempt], int]) -> list[list[tuple[Any, ...]]]:
+    """Every row that a filing leaves, the times left out: they are the clock's."""
+    attempt = filled(store)
+    numbers = [file(attempt), file(attempt)]
+    assert numbers[0] == numbers[1], "the same is filed once"
+    assert store.check() == []
+    run = store._db.connection.execute
+    run("UPDATE beads SET created_at = 0, updated_at = 0, ready_since = 0, rank = 0, lease_until = 0")
+    run("UPDATE attempts SET started_at = 0, token = ''")
+    run("UPDATE events SET at = 0 WHERE at > 0")
+    run("UPDATE escalations SET created_at = 0 WHERE created_at > 0")
+    tables = ("beads", "attempts", "events", "escalations", "bead_text", "settings")
+    return [[tuple(row) for row in run(f"SELECT * FROM {name} ORDER BY 1")] for name in tables]
+
+
+TITLES = ["Why?", "  Ünï \"q\" \\ / 'x' ", "tab\tline\nend\r\x01\x7f\u2028ß", "a\0b\udcff", "T" * 9000]
+
+
+@pytest.mark.parametrize("title", TITLES, ids=range(len(TITLES)))
+@pytest.mark.parametrize("type_", [EscalationType.QUESTION, EscalationType.DOER_SUGGESTION])
+def test_what_an_agent_files_leaves_the_rows_that_the_store_leaves(
+    tmp_path: Path, type_: EscalationType, title: str
+) -> None:
+    detail = "" if type_ is EscalationType.QUESTION else f"more: {title}"
+    here, there = str(tmp_path / "hot.db"), str(tmp_path / "whole.db")
+
+    def by_hot(attempt: Attempt) -> int:
+        if type_ is EscalationType.QUESTION:
+            return hot.agent_ask(here, attempt.token, title)
+        return hot.agent_escalate(here, attempt.token, title, detail)
+
+    def by_store(attempt: Attempt) -> int:
+        new = NewEscalation(type_, hot.bounded(title), hot.bounded(detail))
+        return whole.escalate(new, attempt.bead, attempt.id, attempt.name).id
+
+    made, whole = create_store(here), create_store(there)
+    assert filed(made, by_hot) == filed(whole, by_store)
+    made.close()
+    whole.close()
+
+
 CALLS: dict[str, Callable[[str, str], object]] = {
     "say": lambda path, token: hot.agent_say(path, token, "log", "x"),
     "done": lambda path, token: hot.agent_done(path, token, "completed", "x"),

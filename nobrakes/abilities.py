@@ -1,0 +1,197 @@
+"""What the installed agent CLIs were seen to be able to do: written by `nobrakes doctor --agents`, read by the daemon.
+
+1. It lies in .nobrakes/agents/abilities.json, one entry for each agent, and says for which program it holds: path,
+   size, time and, beside a script, the version of its package.
+2. Without an entry for the program that is there now, its version decides: one of PROVEN is used whole, of any other
+   what can be done without is not done until it was tried.
+3. Which version a program is costs a start of it, so it is asked once and noted in versions.json, under the same marks.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .places import Places
+
+CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
+"""What is tried, in this order."""
+PROVEN: Mapping[str, tuple[str, ...]] = {"claude": ("2.1.329",), "codex": ("0.169.0",), "gemini": ("0.61.0",)}
+"""The versions that this release was proven with: those that the tests run for real."""
+TRIED = (*PROVEN, "acp")
+"""The agents of which anything is to be known: `script` is a person's own command."""
+TRY = "`nobrakes doctor --agents` tries it"
+WITHOUT = "its sessions are not gone on with"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen of one agent. `can`: the checks by name; one that is missing was not tried."""
+
+    program: str
+    stamp: str
+    version: str
+    known: bool  # whether it is a version that nobrakes was tested with
+    can: Mapping[str, bool] = field(default_factory=dict)
+
+
+def file_of(places: Places) -> str:
+    """Where it is kept."""
+    return os.path.join(places.agents, "abilities.json")
+
+
+def recall(places: Places) -> dict[str, Seen]:
+    """What is known, by agent; what cannot be read is not known."""
+    try:
+        with open(file_of(places), encoding="utf-8") as file:
+            return {name: Seen(**values) for name, values in json.load(file).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def keep(places: Places, seen: Mapping[str, Seen]) -> None:
+    """Write down what was seen, beside what is known of others."""
+    whole = {**recall(places), **seen}
+    values = {
+        name: {
+            "program": one.program,
+            "stamp": one.stamp,
+            "version": one.version,
+            "known": one.known,
+            "can": dict(one.can),
+        }
+        for name, one in sorted(whole.items())
+    }
+    _replace(file_of(places), values)
+
+
+def _replace(path: str, values: Mapping[str, object]) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    fresh = f"{path}.{os.getpid()}"
+    with open(fresh, "w", encoding="utf-8") as file:
+        json.dump(values, file, indent=1)
+        file.write("\n")
+    os.replace(fresh, path)
+
+
+def program_of(executable: str, path: str | None = None) -> str | None:
+    """The file that is started for this command; None: there is none."""
+    found = shutil.which(executable, path=path)
+    return os.path.realpath(found) if found else None
+
+
+def stamp(program: str, arguments: Sequence[str] = ()) -> str:
+    """What changes when another version is installed in its place, or it is called in another way."""
+    marks = [f"{word} {_mark(word)}" if os.path.isfile(word) else word for word in arguments]
+    return " ".join([f"{_mark(program)}{_package(program)}", *marks])
+
+
+def _mark(path: str) -> str:
+    status = os.stat(path)
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def _package(program: str) -> str:
+    """The version of the npm package that the program lies in: its script may be the same in the next one."""
+    folder = os.path.dirname(program)
+    for _ in range(3):
+        try:
+            with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
+                return f" {json.load(file).get('version')}"
+        except (OSError, ValueError, AttributeError):
+            folder = os.path.dirname(folder)
+    return ""
+
+
+def version_in(text: str) -> str:
+    """The version in what `--version` printed; empty where there is none."""
+    import re
+
+    found = re.search(r"\d+\.\d+[0-9A-Za-z.+-]*", text)
+    return found[0] if found else ""
+
+
+def noted(places: Places, program: str, mark: str) -> str | None:
+    """The version of this very file as it was noted; None: nobody asked it."""
+    of = _versions(places).get(program)
+    return of[1] if of and of[0] == mark else None
+
+
+def note(places: Places, program: str, mark: str, version: str) -> None:
+    """Remember which version a file is."""
+    _replace(_file_of_versions(places), {**_versions(places), program: [mark, version]})
+
+
+def _file_of_versions(places: Places) -> str:
+    return os.path.join(places.agents, "versions.json")
+
+
+def _versions(places: Places) -> dict[str, list[str]]:
+    try:
+        with open(_file_of_versions(places), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: of for name, of in found.items() if isinstance(of, list) and len(of) == 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an agent may be used. `why`: what is to be said of it; empty: nothing, it is used whole."""
+
+    why: str = ""
+    resumes: bool = True  # whether its sessions are gone on with
+    basis: str = ""  # what stands for an agent that is used whole
+
+    @property
+    def said(self) -> str:
+        """What is to be said, with what follows from it."""
+        return self.why if self.resumes else f"{self.why}; {WITHOUT}"
+
+
+WHOLE = Standing()
+Version = Callable[[str, str, str], str | None]
+"""Agent, program and its stamp → its version; empty: it does not tell; None: nobody asked it yet."""
+
+
+def standing(
+    name: str, command: Sequence[str], seen: Mapping[str, Seen], version: Version, path: str | None = None
+) -> Standing:
+    """How the agent with this command may be used, by what was seen of it and by its version."""
+    program = program_of(command[0], path) if name in TRIED and command else None
+    if program is None:
+        return WHOLE
+    mark = stamp(program, command[1:])
+    known = seen.get(name)
+    if known is not None and (known.program, known.stamp) == (program, mark):
+        return _as_seen(name, known)
+    present = version(name, program, mark)
+    if present is None:
+        return WHOLE
+    if present in PROVEN.get(name, ()):
+        return Standing(basis=f"{present}, which nobrakes was proven with")
+    if known is not None and known.version:
+        return Standing(f"{name} is not the {known.version} any more that was tried; {TRY}", resumes=False)
+    return Standing(f"{_never_tried(name, present)}; {TRY}", resumes=False)
+
+
+def _never_tried(name: str, version: str) -> str:
+    if name not in PROVEN:
+        return f"the {name} agent was never tried here"
+    if not version:
+        return f"{name} does not tell its version"
+    return f"{name} {version} was never tried here, and nobrakes was proven with {', '.join(PROVEN[name])}"
+
+
+def _as_seen(name: str, known: Seen) -> Standing:
+    called = f"{name} {known.version}".strip()
+    failed = [check for check in CHECKS if known.can.get(check) is False]
+    resumes = known.can.get("resume") is True
+    if failed:
+        return Standing(f"{called} failed when it was tried: {', '.join(failed)}; {TRY} again", resumes)
+    if not known.can.get("spawn"):
+        return Standing(f"{called} could not be tried: it never asked the scripted model", resumes=False)
+    return Standing(basis=f"{known.version}, tried" if known.version else "tried")

@@ -1,0 +1,44 @@
+"""What the event streams of all CLIs have in common: lines of JSON of which no field is to be relied on."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from ..core.transcript import Line, LineKind, clean, shorten
+
+_SHORT = 600
+
+
+def parse(raw: bytes) -> dict[str, Any] | None:
+    """The event in a line, or None where it holds none."""
+    try:
+        event = json.loads(raw.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """The value where it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def tokens(usage: object, names: Mapping[str, str]) -> dict[str, int]:
+    """The token counts of a usage object, under our names."""
+    found = mapping(usage)
+    counts = {ours: found.get(theirs) for theirs, ours in names.items()}
+    return {ours: n for ours, n in counts.items() if isinstance(n, int) and not isinstance(n, bool)}
+
+
+def moment(value: object) -> float:
+    """An ISO time as seconds since the epoch; 0 where it is none."""
+    try:
+        return datetime.fromisoformat(str(value)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def lined(kind: LineKind, text: str, data: Mapping[str, Any] | None = None, limit: int = _SHORT) -> Line:
+    """A line, clean and short."""
+    return Line(kind, shorten(clean(text).strip(), limit), data or {})

@@ -1,0 +1,179 @@
+"""Gemini CLI, as a process that nobody watches: how it is called.
+
+1. Each run has a home of its own for it (GEMINI_CLI_HOME, in the run's folder) with the settings that we wrote. What
+   was said is kept in .nobrakes/agents/gemini, in a folder for each bead.
+2. It must trust the repository to work there at all, and then reads the repository's settings too, which win over ours:
+   of all MCP servers only nobrakes' own is started, under a name that no settings could have replaced; an .env is not
+   read; hooks that are switched off are missed when the session begins.
+3. With GEMINI_API_KEY (or Vertex AI's variables) in the environment that is used. Without, the human's login is linked
+   to, not copied: the CLI renews its tokens.
+4. It must not start itself again (GEMINI_CLI_NO_RELAUNCH): the first of its two processes would ignore TERM.
+5. The session's id is chosen by us.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..core.transcript import Line
+from . import gemini_events, gemini_verdict
+from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
+from .environment import UNATTENDED, allowed, identity
+from .guarded import CANARY, canary_path, command, self_test
+from .mcp import mcp_server
+
+MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
+API = "https://generativelanguage.googleapis.com/"
+KEY = "GEMINI_API_KEY"
+VERTEX = (
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_API_KEY",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+)
+LOGIN_API = "https://oauth2.googleapis.com"
+LOGIN = ("oauth_creds.json", "google_accounts.json")
+
+_HOME = """
+umask 077
+kept=$1 home=$2 login=$3
+shift 3
+mkdir -p -- "$kept" && ln -sfn -- "$kept" "$home/tmp" || exit 1
+[ -z "$NOBRAKES_SANDBOX" ] || exit 0 # in a sandbox copies of the login are there
+for name in "$@"; do
+    ln -sfn -- "$login/$name" "$home/$name" || exit 1
+done
+"""
+
+
+class Gemini:
+    """Gemini CLI 0.61 (`gemini`)."""
+
+    name = "gemini"
+    provider = "google"
+    sessions = True
+    credentials = (KEY, *VERTEX, "GEMINI_CLI_HOME")
+
+    def launch(self, a: Assignment) -> Launch:
+        """The command of one attempt."""
+        own = a.settings.gemini
+        as_file = len(a.prompt.encode(errors="replace")) > MAX_ARGUMENT
+        argv = [own.executable, "--output-format", "stream-json", "--approval-mode", "yolo"]
+        argv += ["--allowed-mcp-server-names", server_name(a)]
+        if own.model:
+            argv += ["--model", own.model]
+        argv += ["--resume" if a.resume else "--session-id", a.session]
+        if not as_file:
+            argv += [f"--prompt={a.prompt}"]
+        home = os.path.join(a.folder, "gemini", ".gemini")
+        kept = os.path.join(a.env["NOBRAKES_HOME"], "agents", "gemini", a.bead, "tmp")
+        login = os.path.join(a.env.get("GEMINI_CLI_HOME") or a.env.get("HOME", "/"), ".gemini")
+        names = LOGIN if method(a) == "oauth-personal" else ()
+        return Launch(
+            tuple(argv),
+            self._environment(a),
+            a.prompt_file if as_file else None,
+            a.session,
+            {
+                "gemini/.gemini/settings.json": json.dumps(settings(a)).encode(),
+                "gemini/.gemini/GEMINI.md": a.system_prompt.encode(errors="replace"),
+            },
+            (("/bin/sh", "-c", _HOME, "home", kept, home, login, *names), proof(a)),
+            writes=(kept,),
+            context_tokens=own.context_tokens,
+            diary=(kept, "**/chats/session-*.jsonl"),
+            hosts=hosts(a),
+            login=tuple((os.path.join(login, name), os.path.join(home, name)) for name in names),
+        )
+
+    def lines(self, raw: bytes) -> tuple[Line, ...]:
+        """What one event says to a reader."""
+        return gemini_events.lines(raw)
+
+    def used(self, raw: bytes) -> Use | None:
+        """What the session's own file tells of a call: the output tells of tokens at its end alone."""
+        return gemini_events.used(raw)
+
+    def verdict(self, end: AgentEnd) -> Verdict:
+        """By the last result, its error and the exit code together."""
+        return gemini_verdict.verdict(end)
+
+    def refuses(self, head: bytes, canary: str = "") -> str | None:
+        """That the session went on without the guard's canary."""
+        return gemini_verdict.refuses(head, canary)
+
+    def guarded(self, head: bytes, canary: str = "") -> bool:
+        """Whether the guard left its canary."""
+        return canary.strip() == CANARY
+
+    def session(self, lines: Iterable[bytes]) -> str | None:
+        """The id in its first event."""
+        return gemini_verdict.session(lines)
+
+    def _environment(self, a: Assignment) -> Mapping[str, str]:
+        env = allowed(a, (KEY, *VERTEX))
+        if method(a) == "gemini-api-key":
+            # always said: else an .env of the repository could send the key elsewhere
+            env["GOOGLE_GEMINI_BASE_URL"] = a.settings.gemini.base_url or API
+        return {
+            **env,
+            **identity(a),
+            **UNATTENDED,
+            "GEMINI_CLI_HOME": os.path.join(a.folder, "gemini"),
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "NOBRAKES_CANARY": canary_path(a),
+        }
+
+
+def method(a: Assignment) -> str:
+    """How it proves who asks, by Gemini CLI's own names."""
+    if a.env.get(KEY):
+        return "gemini-api-key"
+    return "vertex-ai" if a.env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true" else "oauth-personal"
+
+
+def hosts(a: Assignment) -> tuple[str, ...]:
+    """Where the API is, and where a login is renewed."""
+    how = method(a)
+    if how == "gemini-api-key":
+        return (a.settings.gemini.base_url or API,)
+    if how == "vertex-ai":
+        place = a.env.get("GOOGLE_CLOUD_LOCATION", "global")
+        return (f"https://{place}-aiplatform.googleapis.com", "https://aiplatform.googleapis.com", LOGIN_API)
+    return ("https://cloudcode-pa.googleapis.com", LOGIN_API)
+
+
+def settings(a: Assignment) -> dict[str, Any]:
+    """The settings of this run, with the guard at the start of the session and before every tool."""
+    server = mcp_server(a)
+    variables = {name: f"${name}" for name in server.variables}  # looked up when the server is started
+    one = {"command": server.argv[0], "args": server.argv[1:], "env": variables, "trust": True}
+    hook = [{"hooks": [{"name": "nobrakes", "type": "command", "command": command(a), "timeout": 30_000}]}]
+    return {
+        "security": {"auth": {"selectedType": method(a)}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 5},
+        "advanced": {"ignoreLocalEnv": True},
+        "model": {"maxSessionTurns": a.settings.gemini.max_turns},
+        "hooksConfig": {"enabled": True},
+        "hooks": {"SessionStart": hook, "BeforeTool": hook},
+        "mcpServers": {server_name(a): one},
+    }
+
+
+def server_name(a: Assignment) -> str:
+    """What our MCP server is called in this session: nobody can have written settings for a server of that name."""
+    return f"{mcp_server(a).name}-{a.session.replace('-', '')[:12]}"
+
+
+def proof(a: Assignment) -> tuple[str, ...]:
+    """The self-test in Gemini CLI's dialect."""
+    refused = (
+        ("run_shell_command", {"command": "git push"}),
+        ("write_file", {"file_path": ".git/hooks/canary", "content": "x"}),
+        ("replace", {"file_path": ".git/config", "old_string": "x", "new_string": "y"}),
+    )
+    return self_test(a, "BeforeTool", refused, (("run_shell_command", {"command": "git status"}),))

@@ -1,0 +1,159 @@
+"""What the end of a Gemini CLI process means.
+
+1. Success: exit 0, and the last event is a `result` with status success. TERM also ends it with 0, without a result.
+2. A run that went on without the guard's canary is refused, whatever it did.
+3. Its exit code after an API error is the HTTP status modulo 256, which looks like a signal's: a result is asked first.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.outcomes import Outcome
+from ..core.transcript import clean, marker_outcome, read_marker, shorten
+from .adapter import UNSEEN, AgentEnd, Verdict, killed
+from .endings import RESUMABLE, by_status, not_started, worded
+from .events import mapping, parse, tokens
+from .gemini_events import TOKENS, message, status
+from .guarded import CANARY, NOT_GUARDED
+from .resets import reset_time
+
+_BY_CODE: Mapping[int, Outcome] = {
+    41: Outcome.AUTH,
+    42: Outcome.BAD_CONFIGURATION,
+    44: Outcome.BAD_CONFIGURATION,
+    52: Outcome.BAD_CONFIGURATION,
+    53: Outcome.TURN_LIMIT,
+    55: Outcome.BAD_CONFIGURATION,
+    130: Outcome.INTERRUPTED,
+}
+"""The CLI's own exit codes."""
+_WORDING = worded(
+    (r"api key not valid|API_KEY_INVALID|api key expired", Outcome.AUTH),
+    (r"token count .* exceeds|exceeds the maximum number of tokens|context window", Outcome.CONTEXT_OVERFLOW),
+    (r"exhausted your|quota exceeded|exceeded your current quota|RESOURCE_EXHAUSTED", Outcome.RATE_LIMITED),
+    (r"max(?:imum)? session turns", Outcome.TURN_LIMIT),
+    (r"billing", Outcome.BILLING),
+    (r"INVALID_ARGUMENT", Outcome.INVALID_REQUEST),
+    (r"models?/?\S* (?:is )?not found", Outcome.MODEL_UNAVAILABLE),
+    (r"overloaded|high demand", Outcome.PROVIDER_DOWN),
+    (r"fetch failed|econnrefused|econnreset|enotfound|etimedout|socket hang up", Outcome.NETWORK),
+)
+_LOOP = re.compile(r"loop detected", re.I)
+"""What it says when the same call comes again and again."""
+_UNKNOWN = re.compile(r"unknown arguments?:", re.I)
+"""What it says of arguments that it does not know. They are always the same: it is too old or too new for them."""
+_SESSION_GONE = ("Invalid session identifier", "No previous sessions found", "Error resuming session")
+_FIRST = (Outcome.AUTH, Outcome.CONTEXT_OVERFLOW)
+"""These come with status 400, which says nothing."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """What the events of one process came to."""
+
+    session: str | None = None
+    worked: bool = False  # something happened that comes after the start of the session
+    stopped: str = ""  # what it said when it ended the run itself: its result tells of success nevertheless
+    said_or_did: bool = False  # the model wrote a word or called a tool
+    result: Mapping[str, Any] | None = None
+    result_is_last: bool = False
+    text: str = ""
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        kind = event.get("type")
+        if kind == "init":
+            self.session = str(event.get("session_id") or "") or None
+        elif kind == "result":
+            self.result, self.result_is_last = event, True
+            self.worked = self.worked or event.get("status") == "success"
+        elif kind == "error" and _LOOP.search(message(event)):
+            self.stopped = message(event)
+        elif kind == "tool_use" or (kind == "message" and event.get("role") == "assistant"):
+            self.worked, self.result_is_last = True, False
+            text = str(event.get("content", ""))
+            self.said_or_did = self.said_or_did or kind == "tool_use" or bool(text.strip())
+            self.text = self.text + text if event.get("delta") is True else text
+
+
+def _read(lines: Iterable[bytes]) -> _Read:
+    read = _Read()
+    for raw in lines:
+        read.take(parse(raw) or {})
+    return read
+
+
+def refuses(head: bytes, canary: str) -> str | None:
+    """Why a run whose output begins with `head` was not guarded; None: it was, or nothing happened yet."""
+    read = _read(head.split(b"\n")[:-1])
+    return NOT_GUARDED if read.worked and canary.strip() != CANARY else None
+
+
+def session(lines: Iterable[bytes]) -> str | None:
+    """The id of the session."""
+    return _read(lines).session
+
+
+def verdict(end: AgentEnd) -> Verdict:
+    """The outcome of the process, with its tokens and session."""
+    read = _read(end.lines)
+    outcome, detail = _outcome(end, read)
+    said = f"{detail}\n{end.errors}" if outcome is Outcome.RATE_LIMITED else ""
+    return Verdict(
+        outcome,
+        shorten(clean(detail).strip(), 2000),
+        session=read.session if outcome in RESUMABLE else None,
+        tokens=tokens(mapping(read.result).get("stats"), TOKENS),
+        resets_at=reset_time(said, end.at) if said else None,
+    )
+
+
+def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
+    if read.worked and end.canary.strip() != CANARY:
+        return Outcome.GUARD_FAILED, NOT_GUARDED
+    if read.result is None or not read.result_is_last:
+        return _without_result(end, read)
+    if read.result.get("status") != "success":
+        text = message(read.result)
+        return _class_of(text, end.code), text
+    signal = killed(end.code)
+    if signal is not None:
+        return Outcome.KILLED, f"{signal}, after its result"
+    if end.code not in (0, None):
+        return Outcome.BAD_CONFIGURATION, f"it exited with {end.code} after a success: {end.errors}"
+    if read.stopped:
+        return Outcome.CRASHED, f"it ended the run itself: {read.stopped}"
+    if not read.said_or_did:
+        return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
+    marked = marker_outcome(read_marker(read.text))
+    if marked is not None and marked is not Outcome.COMPLETED:
+        return marked, f"its marker says so: {read.text}"
+    return Outcome.COMPLETED, read.text
+
+
+def _without_result(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
+    own = _BY_CODE.get(end.code) if end.code is not None else None
+    if end.code is None:
+        return Outcome.LOST, UNSEEN
+    signal = killed(end.code)
+    if signal is not None and own is None:
+        return Outcome.KILLED, signal
+    if any(wording in end.errors for wording in _SESSION_GONE):
+        own = Outcome.SESSION_LOST
+    elif read.session is None and _UNKNOWN.search(end.errors):
+        own = Outcome.VERSION_UNSUPPORTED
+    if read.session is None:
+        return not_started("Gemini CLI", end, own)
+    return own or Outcome.CRASHED, f"it exited with {end.code} and no result: {end.errors}"
+
+
+def _class_of(text: str, code: int | None) -> Outcome:
+    wording = next((outcome for pattern, outcome in _WORDING if pattern.search(text)), None)
+    if wording in _FIRST:
+        return wording
+    http = status(text) or (code + 256 if code is not None and code >= 400 - 256 else None)
+    own = _BY_CODE.get(code) if code is not None else None
+    if http in (400, 422):
+        return wording or Outcome.INVALID_REQUEST
+    return by_status(http) or own or wording or Outcome.CRASHED

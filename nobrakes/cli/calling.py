@@ -1,0 +1,42 @@
+"""Calling a command of the table, whoever read its command line."""
+
+import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from .output import Output
+from .table import Entry
+
+
+class Result(NamedTuple):
+    """What a called command gave back, and how it is to be shown."""
+
+    entry: Entry
+    output: Output
+    as_json: bool
+
+
+def _refuse_agents(entry: Entry) -> None:
+    """An agent speaks through `nobrakes agent …`; everything else that changes something is for people."""
+    if entry.changes and os.environ.get("NOBRAKES_TOKEN"):
+        from ..core.errors import NotAllowed
+
+        raise NotAllowed(
+            f"an agent may not use `nobrakes {entry.words}`",
+            "Say what you need with `nobrakes agent escalate`, or ask with `nobrakes agent ask`.",
+        )
+
+
+def function_of(entry: Entry) -> Callable[..., Output]:
+    """Import the command's function."""
+    module, name = entry.target.split(":")
+    function: Callable[..., Output] = getattr(import_module(f"nobrakes.cli.{module}"), name)
+    return function
+
+
+def call(entry: Entry, function: Callable[..., Output], arguments: Mapping[str, Any], as_json: bool) -> Result:
+    """Call the command's function, unless an agent asks that may not."""
+    _refuse_agents(entry)
+    own = {"as_json": as_json} if "as_json" in function.__annotations__ else {}  # a command that streams wants to know
+    return Result(entry, function(**arguments, **own), as_json)

@@ -1,0 +1,217 @@
+"""Evidence for people: what a merge stands on, and whether main and its evidence agree."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ..core.errors import NotAllowed, Unproven, UsageError
+from .moments import spoken
+from .opened import BeadId, opened
+from .options import argument, option
+from .output import Output, plain
+from .screen import Screen, paragraph
+from .text import cut, one_line
+
+if TYPE_CHECKING:
+    from ..core.verifying import Report, Rerun, Seen, Wrong
+    from ..operations.evidence import Record
+
+AsJson = Annotated[bool, option("--json", help="Print only the result, as JSON.")]
+LISTED = {
+    "revert": "takes a merge back",
+    "other_revert": "takes a bead back; without evidence, by hand",
+    "earlier": "a bead's, from before evidence was kept",
+    "own": "a person's own",
+    "taken_back": "merged, and taken back later",
+}
+"""What is said of the commits that are listed though nothing is wrong with them."""
+
+
+def review(bead: BeadId) -> Output:
+    """The evidence of a bead's merges: trees, the runs of the checks, counts, who worked on it, what it cost.
+
+    It is read from git alone (refs/nobrakes/evidence), so it is there when the database was lost.
+
+    Example: nobrakes review nb-7
+    """
+    from ..operations import evidence
+
+    with opened() as app:
+        found = evidence.records_of(app.git, bead)
+    return Output(plain(found), lambda screen: "\n\n".join(_shown(one, screen) for one in found))
+
+
+def verify(
+    range: Annotated[str | None, argument(metavar="RANGE", help="As for `git log`: A..B. All, unless told.")] = None,
+    rerun: Annotated[bool, option("--rerun", help="Run the recorded checks again on each merged commit.")] = False,
+    today: Annotated[bool, option("--today", help="With --rerun: the checks of config.toml as it is now.")] = False,
+    as_json: AsJson = False,
+) -> Output:
+    """Check that each merge on main has its evidence, that git holds what it says, and that the chain is whole.
+
+    Nothing is read but git, and nothing is run unless --rerun is given: then each commit is checked out afresh, its
+    checks run closed off as always, and what they say is compared with what was recorded. Commits without a bead are
+    listed: they are people's own.
+
+    Ends with 43 when something is wrong.
+
+    Example: nobrakes verify v1.0..main
+    """
+    from .. import app as app_module
+    from ..operations import evidence
+
+    if today and not rerun:
+        raise UsageError("--today says which checks are run again, and nothing is", "Give --rerun too.")
+    if rerun and os.environ.get("NOBRAKES_TOKEN"):
+        raise NotAllowed("an agent may not run the checks of others", "Look at `nobrakes review BEAD`.")
+
+    def tell(line: str) -> None:
+        if not as_json:
+            sys.stderr.write(f"{line}\n")
+
+    with opened() as app:
+        report = evidence.verify(app.git, range)
+        if rerun:
+            from ..operations import rerunning
+
+            report = rerunning.rerun(app.git, report, app_module.rerun(app, lambda _: None), today, tell)
+    error = (
+        Unproven(f"main and its evidence do not agree: {_times(len(report.wrong), 'fault')}") if report.wrong else None
+    )
+    return Output(plain(report), lambda screen: _report(report, screen), error)
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _report(report: "Report", screen: Screen) -> str:
+    out = [_listed(seen, screen) for seen in report.commits if seen.word.value in LISTED]
+    out += [f"rerun   {one.commit[:12]}  {one_line(one.bead)}: {_rerun(one)}" for one in report.reruns]
+    out += [_wrong(one, screen) for one in report.wrong]
+    merged = sum(seen.word.value in ("merged", "taken_back") for seen in report.commits)
+    out.append(f"{_times(len(report.commits), 'commit')} on main, {merged} of beads with their evidence")
+    end = f", the last is {report.tip[:12]}" if report.tip else ""
+    out.append(f"{_times(report.records, 'record')} in the chain{end}")
+    state = f"{_times(len(report.wrong), 'fault')}" if report.wrong else "all of it agrees"
+    return "\n".join([*out, screen.paint(state, "red" if report.wrong else "green")])
+
+
+def _listed(seen: "Seen", screen: Screen) -> str:
+    who = one_line(seen.bead or seen.author.partition(" <")[0])
+    line = f"listed  {seen.commit[:12]}  {who}  {LISTED[seen.word.value]}: {one_line(seen.subject)}"
+    return cut(line, screen.width)
+
+
+def _rerun(one: "Rerun") -> str:
+    return "; ".join(_check({**check, "counts": plain(check["counts"])}) for check in one.checks) or "nothing was run"
+
+
+def _wrong(one: "Wrong", screen: Screen) -> str:
+    where = [one.commit and one.commit[:12], one.evidence and f"evidence {one.evidence[:12]}", one_line(one.bead)]
+    return f"{screen.paint('WRONG', 'red')}   {'  '.join(part for part in where if part)}: {one_line(one.text)}"
+
+
+# --- one record
+
+
+def _shown(found: "Record", screen: Screen) -> str:
+    try:
+        return _record(found, screen)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:  # somebody else wrote it
+        wrong = screen.paint("WRONG", "red")
+        return f"{wrong}: evidence {found.evidence} lacks what belongs into it: {one_line(str(error))}"
+
+
+def _record(found: "Record", screen: Screen) -> str:
+    record = found.record
+    out = (
+        [f"{screen.paint('WRONG', 'red')}: this cannot be trusted: {one_line(found.problem)}"] if found.problem else []
+    )
+    if not record:
+        return "\n".join([*out, f"evidence {found.evidence}"])
+    bead = record["bead"]
+    title = f"{one_line(bead['id'])}  {one_line(bead['title'])}  ({one_line(bead['type'])})"
+    out.append(screen.paint(title, "bold"))
+    out.append(f"{_headline(record)}  {spoken(float(record['at']))}  evidence {found.evidence[:12]}")
+    for name in ("base", "branch", "merged"):
+        if name in record:
+            out.append(f"  {name:<10} {record[name]['commit']}  tree {record[name]['tree'][:12]}")
+    out += [f"  {line}" for step in record["steps"] for line in _step(step, record)]
+    out += [f"  {line}" for line in _counts(record.get("counts"))]
+    out += [f"  {line}" for line in _contracts(record)]
+    out += [f"  {line}" for line in _attempts(record.get("attempts", ()))]
+    return "\n".join([*out, *_excerpts(record)])
+
+
+def _headline(record: Mapping[str, Any]) -> str:
+    commit = str(record["merged"]["commit"])[:12]
+    if record["kind"] == "merge":
+        return f"merged as {commit}"
+    taken = ", ".join(str(one["commit"])[:12] for one in record["takes_back"])
+    why = f"({one_line(str(record['why']))}, {one_line(str(record['by']))})"
+    done = f"by {commit}" if record["kind"] == "revert" else f"by moving main back to {commit}"
+    return f"{taken} was taken back {done} {why}"
+
+
+def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
+    if step["step"] == "rebase":
+        yield f"rebase     from {step['from'][:12]} onto {step['onto'][:12]}: {step['commit'][:12]}"
+    elif step["step"] == "merge":
+        yield f"merge      {step['from'][:12]} to {step['to'][:12]}"
+    else:
+        run = record["runs"].get(step.get("run"))
+        how = {
+            "ran": f"run {step.get('run')}",
+            "recorded": f"recorded run {step.get('run')} of the same tree, checks and environment",
+            "stands_for": f"run {step.get('run')} of {step.get('tip', {}).get('commit', '')[:12]} stands for it",
+        }.get(step["how"], "no run is known")
+        whose = f", of {run['bead']}" if run and run["bead"] not in (None, record["bead"]["id"]) else ""
+        yield one_line(f"validate   {step['of']}: {run['outcome'] if run else 'unknown'}; {how}{whose}")
+        if step["how"] == "ran" and run:
+            yield from (f"           {_check(check)}" for check in run["checks"])
+        if "main_was_red" in step:
+            yield "           main failed too where the branch left it; what counts is how they do together"
+
+
+def _check(check: Mapping[str, Any]) -> str:
+    counts = f"; {_counted(check['counts'])}" if check.get("counts") else ""
+    return one_line(f"{check['name']}: {check['outcome']} (exit code {check['code']}, {check['seconds']} s{counts})")
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+
+
+def _counts(counts: Mapping[str, Any] | None) -> Iterator[str]:
+    if counts:
+        before, after = (_counted(counts[name]) if counts[name] else "not counted" for name in ("before", "after"))
+        yield f"tests      main before: {before}; after: {after}"
+
+
+def _contracts(record: Mapping[str, Any]) -> Iterator[str]:
+    for key, contract in record["contracts"].items():
+        yield f"checks     {one_line(key)}, environment {one_line(str(contract.get('environment', '')))}"
+        if contract.get("setup"):
+            yield f"           set-up: {one_line(contract['setup'])}"
+        yield from (
+            f"           {one_line(check['name'])}: {one_line(check['command'])}" for check in contract["checks"]
+        )
+
+
+def _attempts(attempts: Any) -> Iterator[str]:
+    for one in attempts:
+        model = one_line("/".join(part for part in (one["agent"], one["provider"], one["model"]) if part))
+        spent = f"{one['tokens']} tokens, {one['cost_usd']} USD, {one['seconds']} s"
+        session = f", session {one_line(str(one['session']))}" if one.get("session") else ""
+        who = f"{one_line(str(one['name']))} ({model})"
+        yield f"attempt {one['number']:<2} {one['role']} {who}: {one['outcome']}; {spent}{session}"
+
+
+def _excerpts(record: Mapping[str, Any]) -> Iterator[str]:
+    for name, run in record["runs"].items():
+        for check in run["checks"]:
+            if check.get("excerpt"):
+                yield f"  the end of {one_line(name)}, {one_line(check['name'])}:"
+                yield paragraph(check["excerpt"], "    ")

@@ -1,0 +1,36 @@
+"""Plans that a person approves before the work begins: which beads ask for it, and whether it was given.
+
+1. A bead asks for it by its label `plan-review`.
+2. A plan is approved by a person's decision "approve" and by nothing else; an answer in words means: change it.
+3. Work that is handed in without an approved plan is not taken.
+"""
+
+from collections.abc import Iterable
+
+from .bead import Bead, Role
+from .escalations import Escalation, EscalationType
+
+LABEL = "plan-review"
+APPROVE = "approve"
+
+
+def needed(bead: Bead, role: Role) -> bool:
+    """Whether the role works on the bead only by a plan that was approved. Tests are no plan: only Doers need one."""
+    return role is Role.DOER and LABEL in bead.labels
+
+
+def approved(escalations: Iterable[Escalation]) -> Escalation | None:
+    """The latest plan of a bead's escalations that a person approved."""
+    found = [e for e in escalations if e.type is EscalationType.PLAN_REVIEW and is_approval(e.resolution)]
+    return max(found, key=lambda e: e.id, default=None)
+
+
+def waiting(escalations: Iterable[Escalation]) -> Escalation | None:
+    """The latest plan that nobody has decided about."""
+    found = [e for e in escalations if e.type is EscalationType.PLAN_REVIEW and e.resolved_at is None]
+    return max(found, key=lambda e: e.id, default=None)
+
+
+def is_approval(resolution: str) -> bool:
+    """Whether a person's decision accepts what was asked for."""
+    return resolution == APPROVE or resolution.startswith(f"{APPROVE}: ")

@@ -1,0 +1,176 @@
+"""The merge queue: which prefixes of the waiting changes are validated, published or blamed, and how many go together.
+
+Prefix i is main with the first i waiting changes on it; prefix 0 is main itself.
+
+1. Only a prefix that was validated green is published, so nothing here needs "good plus good is good".
+2. A change is blamed when the prefix that ends with it is red and the one before it is green. The search for it is
+   binary: it needs a green beginning and a red end, and nothing about what lies between.
+3. Main is known to be green before anybody is blamed.
+4. How many changes go together doubles when all of them were good and halves with each blame. Whoever has cost more
+   runs than were won (`Pace.debt`) goes one by one until that is paid back, so a queue of N changes costs at most
+   N + 2 MOST + log2(MOST) + 1 runs, whatever they are (and CONFIRMING more for each blame that may be a flake).
+5. With `every` each prefix of one more change is validated by itself: no commit gets into main's history that did not
+   pass. Prefixes are then validated side by side, each on top of those before it that are not proven yet.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+
+PACE = "queue_pace"
+"""The setting that keeps the pace."""
+
+MOST = 16
+"""So many changes go together at most."""
+
+FIRST = 4
+"""So many go together as long as nothing is known."""
+
+WINDOW_OF_SHARE = 20
+"""The last so many changes tell the share of bad ones."""
+
+CONFIRMING = 2
+"""So often a red prefix that may be a flake is run again before it is held against a change. Where one run in fifty is
+a flake, once would still wrong a good change in 2,500 runs; twice, one in 125,000."""
+
+BAD_SHARE = 0.1
+"""From this share of bad changes on, validators that idle look for the culprit before there is one."""
+
+
+class Verdict(StrEnum):
+    """What is known of a prefix. A red one that stayed red when it was run CONFIRMING times more is confirmed."""
+
+    UNKNOWN = "unknown"
+    RUNNING = "running"
+    GREEN = "green"
+    RED = "red"
+    CONFIRMED = "confirmed"
+
+
+_RED = (Verdict.RED, Verdict.CONFIRMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What to do now. Of all fields the number is that of a prefix; 0 means none, but in `validate` main itself."""
+
+    validate: tuple[int, ...] = ()
+    publish: int = 0
+    blame: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many changes go together, learnt from what came of the last ones. Kept with the queue."""
+
+    size: int = FIRST
+    debt: int = 0  # validations that were run, less changes that were landed or blamed
+    ends: str = ""  # of the last changes: "+" landed, "-" blamed
+
+    @property
+    def together(self) -> int:
+        """So many changes may be tried together now."""
+        return 1 if self.debt > 2 * MOST else self.size
+
+    @property
+    def bad_share(self) -> float:
+        """The share of bad ones among the last changes, 0 to 1; those that are not known yet count as good."""
+        return self.ends.count("-") / WINDOW_OF_SHARE
+
+    def ran(self, runs: int = 1) -> "Pace":
+        """After validations were started."""
+        return replace(self, debt=self.debt + runs)
+
+    def landed(self, changes: int, whole: bool) -> "Pace":
+        """After changes were published; `whole`: all that were tried together."""
+        size = min(2 * self.size, MOST) if whole and changes >= self.size else self.size
+        return replace(self, size=size, debt=self.debt - changes, ends=_last(self.ends + "+" * changes))
+
+    def blamed(self) -> "Pace":
+        """After a change was blamed."""
+        return replace(self, size=max(1, self.size // 2), debt=self.debt - 1, ends=_last(self.ends + "-"))
+
+    def as_text(self) -> str:
+        """As it is kept."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def of_text(text: str | None) -> "Pace":
+        """The pace that was kept; the first one where none was."""
+        return Pace(**json.loads(text)) if text else Pace()
+
+
+def red(runs: int) -> Verdict:
+    """The verdict of a prefix that was red in so many runs and green in none."""
+    return Verdict.CONFIRMED if runs > CONFIRMING else Verdict.RED
+
+
+def decide(
+    verdicts: Sequence[Verdict], free: int, every: bool, eager: bool = False, suspect: Collection[int] = ()
+) -> Move:
+    """What to do with a queue.
+
+    `verdicts`: of prefix 0, which is main, to that of all waiting changes that are tried together.
+    `free`: validators without work.
+    `every`: each change's own prefix has to be green.
+    `eager`: with spare validators, prefixes between are validated before it is known that the last one is red.
+    `suspect`: prefixes whose red may be a flake: before that is held against a change they are confirmed.
+    """
+    if len(verdicts) < 2:
+        return Move()
+    return _each(verdicts, free, suspect) if every else _together(verdicts, free, eager, suspect)
+
+
+def _together(verdicts: Sequence[Verdict], free: int, eager: bool, suspect: Collection[int]) -> Move:
+    last = len(verdicts) - 1
+    low = max((i for i, verdict in enumerate(verdicts) if verdict is Verdict.GREEN), default=0)
+    high = next((i for i in range(low + 1, last + 1) if verdicts[i] in _RED), None)
+    if high is None:
+        busy = Verdict.RUNNING in verdicts[low + 1 :]
+        # while a batch is tried, the next one gathers
+        wanted = [last, *_spread(low, last, free - 1)] if eager else [] if busy else [last]
+        return Move(validate=_unknown(verdicts, wanted, free), publish=low)
+    if high > low + 1:
+        busy = Verdict.RUNNING in verdicts[low + 1 : high]
+        # one probe halves what is left; more of them at once part it in more pieces
+        probes = _spread(low, high, free) if not busy else []
+        return Move(validate=_unknown(verdicts, probes, free), publish=low)
+    return _culprit(verdicts, low, high, free, suspect)
+
+
+def _each(verdicts: Sequence[Verdict], free: int, suspect: Collection[int]) -> Move:
+    last = len(verdicts) - 1
+    low = 0
+    while low < last and verdicts[low + 1] is Verdict.GREEN:
+        low += 1
+    first = low + 1
+    if low == last or verdicts[first] not in _RED:
+        # what lies behind a red one will be built anew without it
+        stop = next((i for i in range(low + 1, last + 1) if verdicts[i] in _RED), last + 1)
+        return Move(validate=_unknown(verdicts, range(low + 1, stop), free), publish=low)
+    return _culprit(verdicts, low, first, free, suspect)
+
+
+def _culprit(verdicts: Sequence[Verdict], low: int, high: int, free: int, suspect: Collection[int]) -> Move:
+    """The prefix `high` is red, and the one before it is green or main."""
+    if verdicts[low] is not Verdict.GREEN:
+        return Move(validate=_unknown(verdicts, (0,), free))
+    if high in suspect and verdicts[high] is not Verdict.CONFIRMED:
+        return Move(validate=(high,) if free else (), publish=low)
+    return Move(publish=low, blame=high)
+
+
+def _spread(low: int, high: int, probes: int) -> list[int]:
+    """So many places strictly between the two, in equal distances."""
+    between = high - low - 1
+    count = min(max(probes, 0), between)
+    return sorted({low + (high - low) * (k + 1) // (count + 1) for k in range(count)} - {low, high})
+
+
+def _unknown(verdicts: Sequence[Verdict], wanted: Sequence[int], free: int) -> tuple[int, ...]:
+    return tuple([i for i in wanted if verdicts[i] is Verdict.UNKNOWN][: max(0, free)])
+
+
+def _last(ends: str) -> str:
+    return ends[-WINDOW_OF_SHARE:]

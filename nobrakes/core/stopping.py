@@ -1,0 +1,28 @@
+"""Which agents at work are asked to stop, though nothing is wrong: a cap is reached, or their context is nearly full.
+
+1. It is a soft stop: TERM and the grace of any other, the work is kept, and what was written down is handed on.
+2. A cap of bead, day or run is nobody's failure (`capped`); the session goes on when there is room again.
+3. Who has used up an attempt's own cap ends as at any limit of one run. Who has filled its context gives up for it, and
+   the next attempt begins afresh with what is compiled for it.
+4. The cap on starts an hour says nothing about who has started.
+"""
+
+from . import caps
+from .attempt import Attempt, Run, RunKind
+from .board import Board
+from .outcomes import Outcome
+
+
+def why(board: Board, attempt: Attempt, run: Run) -> Outcome | None:
+    """Why the run is asked to stop; None: it may go on."""
+    if run.kind is not RunKind.AGENT:
+        return None
+    limits, spent = board.limits.caps, board.spent
+    if limits.attempt.tokens is not None and attempt.tokens >= limits.attempt.tokens:
+        return Outcome.TURN_LIMIT
+    day = caps.over("day", limits.day, spent.day, "", None)
+    run_ = caps.over("run", limits.run, spent.run, "", None)
+    if any((*day, *run_)) or caps.of_bead(limits, spent, attempt.bead) is not None:
+        return Outcome.CAPPED
+    share = board.contexts.get(attempt.id, 0.0)
+    return Outcome.GAVE_UP_CONTEXT if share >= board.limits.context_share else None

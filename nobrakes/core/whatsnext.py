@@ -1,0 +1,55 @@
+"""What an agent on a bead does next: rules over facts, in a fixed order. Nobody is asked, and no text is interpreted.
+
+The first line is the thing to do now; the others are what else does not add up.
+"""
+
+from dataclasses import dataclass
+
+from .progress import doubt
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known about an open attempt. `commits` None: nobody can count them."""
+
+    criteria: int = 0
+    needs_plan: bool = False  # the bead asks for an approved plan, and there is none
+    plan_waits: int | None = None  # the plan that nobody has decided about
+    questions: tuple[int, ...] = ()  # open ones of this attempt
+    step: int | None = None
+    of: int | None = None
+    commits: int | None = None
+    said: str | None = None  # the outcome that was handed in
+
+
+def whats_next(facts: Facts) -> tuple[str, ...]:
+    """What to do, most urgent first; never empty."""
+    found: list[str] = []
+    unfinished = facts.step is not None and facts.of is not None and facts.step < facts.of
+    if facts.said == "completed" and facts.commits == 0:
+        found.append("You handed in as completed and have no commit: commit, then hand in again.")
+    if facts.said == "completed" and unfinished:
+        found.append(f"You handed in as completed at step {facts.step} of {facts.of}: finish, or hand in what is true.")
+    if facts.said is not None and not found:
+        found.append(f"You handed in as {facts.said}: end your session.")
+    if facts.plan_waits is not None and facts.said is None:
+        found.append(f"Plan {facts.plan_waits} waits for a person: change nothing, and end as BLOCKED.")
+    elif facts.needs_plan and facts.said is None:
+        found.append("The bead asks for an approved plan: read, then request-review, before you change anything.")
+    if facts.questions and facts.said is None:
+        numbers = ", ".join(str(number) for number in facts.questions)
+        found.append(f"Question {numbers} is open: do what does not depend on it, else end as BLOCKED.")
+    if doubt(facts.step, facts.commits):
+        found.append(f"Commit what you have: {doubt(facts.step, facts.commits)}.")
+    if facts.said is None and not (facts.needs_plan or facts.plan_waits is not None):
+        found += _work(facts, unfinished)
+    return tuple(found)
+
+
+def _work(facts: Facts, unfinished: bool) -> list[str]:
+    if facts.commits == 0 or (facts.commits is None and facts.step is None):
+        criteria = f", of {facts.criteria} acceptance criteria" if facts.criteria > 1 else ""
+        return [f"Take the first step{criteria}, and commit it."]
+    if unfinished:
+        return [f"Go on with step {(facts.step or 0) + 1} of {facts.of}."]
+    return ["Compare each acceptance criterion with your commits, run every check, then hand in with done."]

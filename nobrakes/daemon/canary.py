@@ -1,0 +1,287 @@
+"""The canary at work: runs on main's tip in idle time, and what follows when one of them is red (core.canary).
+
+1. A run of it belongs to no attempt: nobody's work is judged. It is journaled with its process in the store's settings,
+   before it is started, so that any daemon goes on with it, and nothing else takes it for a stray.
+2. Every step is saved with what it says to people in one transaction.
+3. While it has something to find out, `run` does not end for being idle; a look in idle time does not begin there.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..core import canary
+from ..core.attempt import Run, RunKind
+from ..core.board import Board
+from ..core.canary import Phase, Verdict, Watch
+from ..core.checks import CheckResult
+from ..core.errors import NoMain
+from ..core.events import Kind
+from ..core.outcomes import Outcome
+from ..ports import Landing, Notice, Remains
+from .culprits import Culprits
+from .doors import Doors
+from .overdue import CheckClock
+from .scratch import WATCH
+from .validation import MOST_CUT_OFF, Validation, as_json
+from .ways import Ways
+
+NOBODY = 0
+"""The attempt that its runs and landings belong to."""
+
+WAIT_SECONDS = 5.0
+GLANCE_SECONDS = 60.0
+"""So often an idle daemon looks where main is: nobody tells it of a person's commit. While it is frozen, more often."""
+LINGER_SECONDS = 1.0
+
+
+class Canary:
+    """Watches over main's tip."""
+
+    def __init__(self, doors: Doors, validation: Validation, ways: Ways) -> None:
+        self.doors = doors
+        self.validation = validation
+        self.ways = ways
+        self.culprits = Culprits(doors)
+        self.clock = CheckClock(validation)
+        self._watch: Watch | None = None
+        self._idle_since: float | None = None
+        self._again_at = 0.0
+        self._alone_since: float | None = None
+        self._ours: tuple[str, float | None] = ("", None)
+        self._wake: float | None = None
+        self._is_held = False
+
+    @property
+    def watch(self) -> Watch:
+        """How far it is, as it is kept."""
+        if self._watch is None:
+            text = self.doors.store.setting(WATCH)
+            self._watch = Watch.of(json.loads(text)) if text else Watch()
+        return self._watch
+
+    def is_at_work(self) -> bool:
+        """Whether it finds something out just now, and waits for no person."""
+        if not self.doors.config().review.canary_hours:
+            return False
+        waits = self._is_held or self._again_at > self.doors.store.now()
+        return self.watch.phase is not Phase.REST and not waits
+
+    def wake_at(self) -> list[float]:
+        """When it wants to be asked again, if nothing else happens."""
+        return [self._wake] if self._wake is not None else []
+
+    def turn(self, board: Board) -> bool:
+        """Do what can be done now; whether anything was."""
+        self.ways.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
+        self._wake = None
+        config = self.doors.config()
+        if not config.review.canary_hours or not config.checks:
+            return self._switch_off()
+        if board.stopping:
+            return self._put_off()
+        if self.watch.phase is Phase.REST:
+            return self._perhaps_look(board)
+        if self.watch.frozen and not board.paused and self.watch.phase is not Phase.LAND and self._has_moved():
+            self._drop_run()
+            return self._save(canary.look(self.watch, self.doors.git.main()))
+        self._is_held = board.paused and not self.watch.commit
+        if self.watch.commit:
+            return self._follow(board)
+        if self._is_held:
+            return False  # what runs goes on, and nothing new is started
+        if board.now < self._again_at:
+            self._wake = self._again_at
+            return False
+        return self._go_on(board)
+
+    # --- when to look ----------------------------------------------------------------------------
+
+    def _perhaps_look(self, board: Board) -> bool:
+        watch = self.watch
+        if not canary.may_begin(watch, board):
+            self._idle_since = None
+            return False
+        if self._idle_since is None:
+            self._idle_since = board.now
+        try:
+            main = self.doors.git.main()
+        except NoMain:
+            return False
+        hours = self.doors.config().review.canary_hours
+        due = canary.due_at(watch, board, main, self._landed_at(main), self._idle_since, hours)
+        if due > board.now and not (watch.frozen and self.culprits.was_decided(watch)):
+            self._wake = min(due, board.now + (WAIT_SECONDS if watch.frozen else GLANCE_SECONDS))
+            return False
+        return self._save(canary.look(watch, main))
+
+    def _landed_at(self, main: str) -> float | None:
+        """When a review landed this very tip; None: somebody else moved main."""
+        if self._ours[0] != main:
+            last = self.doors.store.latest_events((Kind.MERGED,), limit=1)
+            ours = bool(last) and last[0].data.get("merged_commit") == main
+            self._ours = (main, last[0].at if ours else None)
+        return self._ours[1]
+
+    def _has_moved(self) -> bool:
+        """Whether main is elsewhere than what is being looked at."""
+        return self.doors.git.main() != (self.watch.onto or self.watch.tip)
+
+    # --- runs ------------------------------------------------------------------------------------
+
+    def _go_on(self, board: Board) -> bool:
+        """The phase's next step, when nothing runs."""
+        watch = self.watch
+        if watch.phase is Phase.LOOK:
+            caught_up = self._catch_up(board)
+            if caught_up is not None:
+                return caught_up
+        elif watch.phase is Phase.KNOWN and not watch.line:
+            line = self.doors.git.between(watch.green, watch.tip) if watch.green else None
+            if not line:
+                why = "nothing_known" if line is None else "environment"
+                return self._save(self.culprits.tell(canary.at_rest(watch, board.now), why))
+            return self._save(replace(watch, line=line))
+        elif watch.phase is Phase.PROVE and not watch.candidate:
+            return self._save(self.culprits.prepare(watch, board.now))
+        elif watch.phase is Phase.LAND:
+            return self._land(board)
+        # the first one is numbered by the clock: what an earlier database ran is not taken for it
+        serial, commit = (self.watch.serial or int(board.now)) + 1, canary.wanted(self.watch)
+        self._save(replace(self.watch, serial=serial, commit=commit, started_at=board.now, pid=None, timed_out=False))
+        return self._start()
+
+    def _catch_up(self, board: Board) -> bool | None:
+        """Where a remote decides about main, look at what it is there; None: main is what there is to be looked at."""
+        land = self.ways.catch_up(NOBODY)
+        if land is None:
+            return False
+        if land.landing is Landing.BLOCKED and self.watch.frozen:
+            return self._wait(board, land.wait, f"main is red, and cannot be brought along: {land.reason}")
+        main = self.doors.git.main()
+        return self._save(replace(self.watch, tip=main)) if main != self.watch.tip else None
+
+    def _start(self) -> bool:
+        watch = self.watch
+        contract = self.validation.of_run(watch.run) or self.validation.present()
+        born = self.validation.execute(watch.run, watch.commit, contract)
+        return self._save(replace(watch, pid=born.pid, born=born.mark))
+
+    def _run(self) -> Run:
+        watch = self.watch
+        stopping = Outcome.TIMED_OUT if watch.timed_out else None
+        at = watch.started_at
+        return Run(watch.run, NOBODY, RunKind.VALIDATION, at, watch.pid, watch.born, active_at=at, stopping=stopping)
+
+    def _follow(self, board: Board) -> bool:
+        if self.watch.pid is None:  # a crash came before its start
+            return self._start()
+        run = self._run()
+        folder = os.path.join(self.doors.places.runs, run.id)
+        steps = [check.name for check in self.validation.checks(run)]
+        remains = self.doors.processes.remains(run, folder, steps)
+        if remains is Remains.NOTHING:
+            return self._ended(run, board)
+        if remains is Remains.WHOLE:
+            self._alone_since = None
+            if self.clock.is_overdue(run, self.doors.processes.ending(folder, steps), board.now):
+                self._save(replace(self.watch, timed_out=True))
+                self.doors.processes.kill(run)
+                return True
+            self._wake = min(self.clock.wake_at(), default=None)
+            return False
+        # what a check left behind, or a check that nobody will know the end of
+        self._alone_since = self._alone_since or board.now
+        if board.now >= self._alone_since + LINGER_SECONDS:
+            self.doors.processes.kill(run)
+            return True
+        self._wake = self._alone_since + LINGER_SECONDS
+        return False
+
+    def _ended(self, run: Run, board: Board) -> bool:
+        watch = self.watch
+        self._alone_since = None
+        self.clock.keep(set())
+        cut_off = self.validation.was_cut_off(run)
+        of_today = self.validation.is_of_today(run.id)
+        results = self.validation.judge(run)
+        again = replace(watch, commit="", pid=None, timed_out=False)
+        if cut_off and watch.cut_off < MOST_CUT_OFF:
+            return self._save(replace(again, cut_off=watch.cut_off + 1))
+        if not of_today:  # what other checks said is nothing to go by
+            return self._save(again if watch.phase is not Phase.CONFIRM else canary.look(again, watch.tip))
+        return self._conclude(watch, canary.verdict(results), results, board)
+
+    def _conclude(self, watch: Watch, seen: Verdict, results: Sequence[CheckResult], board: Board) -> bool:
+        if seen is Verdict.RED:
+            watch = replace(watch, results=tuple(as_json(results)))
+        following = canary.after(watch, seen, board.now)
+        store = self.doors.store
+        with store.together():
+            if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):
+                self.culprits.tell_green(watch)
+            if following.frozen and not watch.frozen:
+                following = self.culprits.freeze(following, results)
+            elif not following.frozen and (watch.frozen or (seen is Verdict.GREEN and watch.escalation)):
+                following = self.culprits.let_go(following)
+            elif following.phase is Phase.REST and seen is not Verdict.GREEN:
+                following = self.culprits.tell_end(watch, following, seen, results)
+            return self._save(following)
+
+    # --- taking back -----------------------------------------------------------------------------
+
+    def _land(self, board: Board) -> bool:
+        watch = self.watch
+        land = self.ways.land(NOBODY, (), watch.candidate, watch.onto)
+        if land is None:
+            return False
+        if land.landing is Landing.LOST:  # it may be green by now
+            return self._save(canary.look(watch, self.doors.git.main()))
+        if land.landing is Landing.BLOCKED:
+            return self._wait(board, land.wait, f"main is red, and its repair waits: {land.reason}")
+        with self.doors.store.together():
+            return self._save(self.culprits.taken_back(watch, board.now))
+
+    def _wait(self, board: Board, seconds: float, why: str) -> bool:
+        if self._again_at == 0.0:
+            self.doors.notifier.tell(Notice(why, urgent=True))
+        self._again_at = self._wake = board.now + (seconds or WAIT_SECONDS)
+        return False
+
+    # --- ends ------------------------------------------------------------------------------------
+
+    def _switch_off(self) -> bool:
+        """Off is off: what it froze is let go."""
+        watch = self.watch
+        if watch.phase is Phase.REST and not watch.frozen:
+            return False
+        self._drop_run()
+        with self.doors.store.together():
+            off = replace(self.watch, phase=Phase.REST, tip="", searched="", culprit="", candidate="", line=())
+            return self._save(self.culprits.let_go(off))
+
+    def _put_off(self) -> bool:
+        """The daemon is being stopped: the next one runs it again, or looks when nobody works."""
+        watch = self.watch
+        if not watch.commit and (watch.frozen or watch.phase is Phase.REST):
+            return False
+        self._drop_run()
+        return self._save(self.watch if watch.frozen else replace(self.watch, phase=Phase.REST))
+
+    def _drop_run(self) -> None:
+        if self.watch.commit:
+            run = self._run()
+            self.doors.processes.kill(run)
+            self.validation.scratch.drop(run.id)
+            self._save(replace(self.watch, commit="", pid=None, timed_out=False))
+
+    def _save(self, watch: Watch) -> bool:
+        before = self.watch
+        self._watch = None  # should it fail, what is kept counts
+        if watch != before:
+            self.doors.store.set_setting(WATCH, json.dumps(watch.as_data()))
+        self._watch = watch
+        if watch.phase is not before.phase:
+            self._again_at, self._idle_since = 0.0, None
+        return True

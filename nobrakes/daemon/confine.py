@@ -1,0 +1,202 @@
+"""How a run is closed off: the closure of its workspace by the settings, put around its commands in the last moment.
+
+1. `auto` goes on without a sandbox where none works; the daemon says and records it. `bubblewrap` starts nothing then.
+2. The repository, its git folder and the state of nobrakes are hidden; no setting lets them in.
+3. What nobrakes itself runs (making a clone) stays outside; what the project or an agent wrote runs inside.
+4. Without a sandbox the same runs are behind a wall (Landlock) where that works: what 2. names cannot be written.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+
+from ..agents.adapter import Launch, host_of
+from ..core.errors import NoSandbox
+from ..host import proxy
+from ..host.files import private_folder
+from ..ports import Argv, Login
+from ..sandbox import bubblewrap, none, wall
+from ..sandbox.bubblewrap import lies_in
+from ..sandbox.closure import Bounds, Closure, Machine
+from ..sandbox.machine import kept, machine, named_files, program
+from ..sandbox.wall import Wall
+from .doors import Doors
+
+REFUSED = "network.refused"
+"""In a run's folder: the hosts that it asked for and may not reach, a line each."""
+OWN = "own"
+"""The part of a run's folder that its agent may write."""
+TEMPORARY = "tmp"
+"""The folder in a run's folder for its temporary files, where it needs one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """What wraps the commands of one run; closure and wall None: nothing does. `folder` is the run's."""
+
+    closure: Closure | None = None
+    wall: Wall | None = None
+    folder: str = ""
+
+    def wrap(self, argv: Argv, alone: bool = False) -> Argv:
+        """The argv that runs `argv` closed off. `alone`: it needs no network, and gets no part of one."""
+        if self.wall is not None:
+            return wall.wrap(argv, self.wall)
+        if self.closure is None:
+            return argv
+        words = bubblewrap.wrap(argv, self.closure)
+        if alone or not self.closure.hosts:
+            return words
+        log = os.path.join(self.folder, REFUSED)
+        return (sys.executable, "-I", "-S", proxy.__file__, log, ",".join(self.closure.hosts), "--", *words)
+
+
+class Confinement:
+    """Decides by settings and machine whether runs are closed off, and how."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+
+    def why_not(self) -> str:
+        """Why agents and checks run without a sandbox; empty: they run in one. NoSandbox where they may not without."""
+        mode = self.doors.config().sandbox.mode
+        if mode == "none":
+            return 'the setting sandbox.mode is "none"'
+        trouble = self.doors.sandbox_trouble()
+        if trouble and mode == "bubblewrap":
+            raise NoSandbox(f"nothing is started without a sandbox, and bubblewrap does not work here: {trouble}")
+        return trouble
+
+    def why_open(self) -> str:
+        """Why runs that have no sandbox have no wall either; empty: they have. NoSandbox where they may not without."""
+        setting = self.doors.config().sandbox.wall
+        if setting == "none":
+            return 'the setting sandbox.wall is "none"'
+        trouble = self.doors.wall_trouble()
+        if trouble and setting == "landlock":
+            raise NoSandbox(f"nothing is started without a wall, and Landlock does not work here: {trouble}")
+        return trouble
+
+    def nothing(self) -> str:
+        """Why runs are not closed off at all; empty: they are. NoSandbox."""
+        why_not = self.why_not()
+        why_open = self.why_open() if why_not else ""
+        return f"{why_not}, and {why_open}" if why_open else ""
+
+    def agent(self, run: str, workspace: str, folder: str, launch: Launch) -> Confined:
+        """The closure of an agent's run, with its door made."""
+        if self.nothing():
+            return Confined()
+        places = self.doors.places
+        own = (os.path.join(folder, OWN), *launch.writes)
+        for path in launch.writes:
+            private_folder(path)
+        if self.why_not():
+            door = self.doors.doorkeeper.begin(run, [])  # its login is the human's own
+            mine = (workspace, os.path.join(door, "in"), *own)
+            return self._walled(mine, folder, (("NOBRAKES_DOOR", door),))
+        door = self.doors.doorkeeper.begin(run, [_login(source, place, own) for source, place in launch.login])
+        known = machine(launch.env)
+        names = (launch.argv[0], *launch.programs)
+        programs = [path for name in names for path in program(name, launch.env, known.home)]
+        named = [
+            path
+            for path in (*programs, *named_files(launch.argv))
+            if not any(lies_in(path, folder) for folder in (*known.system, *known.programs))
+            and not any(lies_in(os.path.realpath(path), private) for private in self._private())
+        ]
+        inner = (os.path.join(folder, "prompt.md"), os.path.join(places.folder, "bin"), os.path.join(door, "out"))
+        return self._confined(
+            workspace,
+            folder,
+            known,
+            hosts=launch.hosts,
+            environment=(("NOBRAKES_DOOR", door), ("NOBRAKES_SANDBOX", "bubblewrap"), *launch.confined.items()),
+            inner=tuple(dict.fromkeys((*inner, *named))),
+            own=(os.path.join(door, "in"), *own),
+        )
+
+    def check(self, checkout: str, folder: str, read: tuple[str, ...] = ()) -> Confined:
+        """The closure of a validation or red proof in its run's folder, which also reads these folders of it."""
+        if self.nothing():
+            return Confined()
+        if self.why_not():
+            return self._walled((checkout,), folder)
+        return self._confined(checkout, folder, machine(self.doors.environment), inner=read)
+
+    def _walled(self, own: tuple[str, ...], folder: str, environment: tuple[tuple[str, str], ...] = ()) -> Confined:
+        doors = self.doors
+        hidden = (doors.places.root, doors.places.folder, *doors.git.territory())
+        let_in = {os.path.realpath(path) for path in self._let_in("write", doors.config().sandbox.write, hidden)}
+        private = (*hidden, *kept(doors.environment))
+        return Confined(wall=Wall(private, (*own, *sorted(let_in)), os.path.join(folder, TEMPORARY), environment))
+
+    def _private(self) -> tuple[str, ...]:
+        return self.doors.places.folder, os.path.dirname(self.doors.git.lent()[0])
+
+    def _confined(
+        self,
+        workspace: str,
+        folder: str,
+        known: Machine,
+        *,
+        hosts: tuple[str, ...] = (),
+        environment: tuple[tuple[str, str], ...] = (),
+        inner: tuple[str, ...] = (),
+        own: tuple[str, ...] = (),
+    ) -> Confined:
+        settings = self.doors.config().sandbox
+        is_narrow = settings.network == "provider"
+        lent = self.doors.git.lent()
+        hidden = (self.doors.places.root, *self._private())
+        closure = Closure(
+            workspace,
+            known,
+            hidden=hidden,
+            inner=(*(path for path in lent if os.path.isdir(path)), *inner),
+            own=own,
+            read=self._let_in("read", settings.read, self._private()),
+            write=self._let_in("write", settings.write, hidden),
+            environment=environment,
+            network=settings.network,
+            hosts=tuple(dict.fromkeys((*map(host_of, hosts), *settings.hosts))) if is_narrow else (),
+            bounds=Bounds(
+                settings.memory_mb,
+                settings.processes,
+                settings.file_mb,
+                settings.open_files,
+                settings.cpu_minutes,
+                settings.temporary_mb,
+            ),
+        )
+        return Confined(closure, folder=folder)
+
+    def _let_in(self, name: str, paths: tuple[str, ...], forbidden: tuple[str, ...]) -> tuple[str, ...]:
+        """The paths of a setting as they really are; NoSandbox for one that would let in what must stay outside."""
+        found = []
+        for path in paths:
+            whole = os.path.normpath(os.path.expanduser(path))
+            real = os.path.realpath(whole)
+            inside = any(lies_in(real, secret) for secret in forbidden)
+            if inside or (name == "write" and any(lies_in(secret, real) for secret in forbidden)):
+                raise NoSandbox(
+                    f"sandbox.{name} names {path}, where the repository or the state of nobrakes lies",
+                    "Name a folder beside it in .nobrakes/config.toml.",
+                )
+            found += [whole, real]
+        present = [path for path in dict.fromkeys(found) if os.path.exists(path)]
+        return tuple(present)
+
+
+def _login(source: str, place: str, own: tuple[str, ...]) -> Login:
+    top = next(path for path in own if lies_in(place, path))
+    return Login(source, top, os.path.relpath(place, top))
+
+
+def describe(why_not: str, nothing: str) -> str:
+    """What people are told once about how agents and checks are closed off."""
+    if nothing:
+        return f"{none.describe()} The reason: {nothing}."
+    if why_not:
+        return f"{wall.describe()} The reason: {why_not}."
+    return "agents and checks run in a sandbox (bubblewrap): they see their workspace and the machine's programs"

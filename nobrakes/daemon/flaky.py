@@ -1,0 +1,73 @@
+"""The flake ledger at work: flakes that a validation shows are recorded, and what may be one is confirmed before blame.
+
+1. The ledger is the events of kind `flaked`, one a check and run; a run that is judged again after a crash adds none.
+2. What failed is remembered by tree and contract until that tree passes.
+3. Outside of the queue a tree is confirmed once in a step of a review: what fails again is blamed as ever.
+"""
+
+from collections.abc import Sequence
+
+from ..core import flakes
+from ..core.attempt import Attempt, Run
+from ..core.checks import CheckOutcome, CheckResult, overall
+from ..core.events import Event, Kind
+from ..core.flakes import LEDGER, Confirm, Flake
+from ..core.reviewer import Journal, Step
+from .doors import Doors
+from .validation import Validation
+
+
+def ledger(doors: Doors) -> list[Flake]:
+    """The latest flakes, newest first."""
+    return [Flake.of(event) for event in doors.store.latest_events([Kind.FLAKED], limit=LEDGER)]
+
+
+class Flaky:
+    """Hears the results of validations."""
+
+    def __init__(self, doors: Doors, validation: Validation) -> None:
+        self.doors = doors
+        self.validation = validation
+
+    def hear(self, attempt: Attempt, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
+        """Record the flakes that these results show, and remember what failed. Before the pass is remembered."""
+        contract = self.validation.of_run(run.id)
+        if contract is None:
+            return
+        store, key = self.doors.store, f"failed/{contract.key}"
+        failed = (store.validation(tree, key) or {}).get("results", [])
+        shown = flakes.found(tree, results, failed, store.validation(tree, contract.key) is not None)
+        failing = flakes.failures(results)
+        if not shown and failing == failed:
+            return
+        told = {(e.data["check"], e.data["run"]) for e in self._of_attempt(attempt)} if shown else set()
+        with store.together():
+            for flake in shown:
+                if (flake.check, run.id) not in told:
+                    data = {"check": flake.check, "tests": list(flake.tests), "tree": tree, "run": run.id}
+                    store.record(Event(Kind.FLAKED, attempt.bead, attempt.id, data=data))
+            store.save_validation(tree, key, {"results": failing})
+
+    def _of_attempt(self, attempt: Attempt) -> list[Event]:
+        found = self.doors.store.latest_events([Kind.FLAKED], limit=LEDGER, bead=attempt.bead)
+        return [event for event in found if event.attempt == attempt.id]
+
+    def to_confirm(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> bool:
+        """Whether the commit is to be validated once more before anybody is blamed for these results.
+
+        In the queue core.queue says when, since there a red is held against nobody at once; and a commit of the chain
+        is never blamed: it melts into the next.
+        """
+        if journal.confirming == commit or journal.step is Step.VALIDATE_REBASED:
+            return False
+        return self.is_suspect(run, results)
+
+    def is_suspect(self, run: Run, results: Sequence[CheckResult]) -> bool:
+        """Whether what failed here may be a flake, as the ledger and the settings say."""
+        if overall(results) is not CheckOutcome.FAIL:
+            return False
+        how = Confirm(self.doors.config().review.confirm)
+        checks = self.validation.checks(run)
+        if how is not Confirm.FLAKY:
+            return flakes.wants_confirming(how, results, checks, ())
+        return flakes.wants_confirming(how, results, checks, ledger(self.doors))

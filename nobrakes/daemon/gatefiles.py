@@ -1,0 +1,92 @@
+"""A branch that changes what decides whether work is good: a person is shown the difference, and decides.
+
+1. A scaffolding bead may change gates; its review and its evidence tell which.
+2. Any other bead's change is asked about (`checks_changed`). Accepted is the very head that was shown: another one is
+   asked about again.
+3. The difference is the branch's text, bounded; the whole of it is in the commit.
+"""
+
+from collections.abc import Sequence
+
+from ..core.attempt import Attempt
+from ..core.bead import Bead
+from ..core.board import Limits
+from ..core.boundaries import Change, gate_changes
+from ..core.escalations import EscalationType
+from ..core.outcomes import Outcome
+from ..core.planreview import is_approval
+from ..core.reviewer import Journal
+from .closing import close
+from .doors import Doors
+
+LONGEST = 20_000
+"""Characters of the difference that a person is shown."""
+LARGEST = 1_000_000
+"""Bytes of a file of which a difference is made."""
+
+
+class GateFiles:
+    """Looks at the gates of a branch."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+
+    def judged(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> tuple[str, ...] | None:
+        """The gates that the branch changes and may change; None: a person is asked, and the review is over."""
+        git = self.doors.git
+        changed = gate_changes(git.changes(journal.fork, journal.head), self.doors.config().boundary())
+        paths = tuple(change.path for change in changed)
+        if not paths or bead.scaffolding or self._accepted(bead, journal.head):
+            return paths
+        detail = (
+            f"The branch changes what decides whether work is good: {', '.join(paths[:20])}.\n"
+            "Accept the change for this very commit, or send the work back."
+        )
+        evidence = {
+            "head": journal.head,
+            "files": [_told(change) for change in changed[:50]],
+            "difference": self._difference(journal.fork, journal.head, changed),
+        }
+        outcome = Outcome.CHECKS_CHANGED
+        close(self.doors, limits, attempt, outcome, detail, head=journal.head, evidence=evidence)
+        return None
+
+    def _accepted(self, bead: Bead, head: str) -> bool:
+        decided = self.doors.store.escalations(open_only=False, bead=bead.id)
+        return any(
+            one.type is EscalationType.CHECKS_CHANGED
+            and one.resolved_at is not None
+            and is_approval(one.resolution)
+            and one.evidence.get("head") == head
+            for one in decided
+        )
+
+    def _difference(self, fork: str, head: str, changed: Sequence[Change]) -> str:
+        from difflib import unified_diff  # rarely needed, and it takes a while to import
+
+        parts: list[str] = []
+        length = 0
+        for change in changed:
+            before, after = self._lines(fork, change.path), self._lines(head, change.path)
+            if before is None or after is None:
+                lines = [f"{change.path}: not shown, since it is no text or too large\n"]
+            else:
+                lines = list(unified_diff(before, after, f"a/{change.path}", f"b/{change.path}"))
+            for line in lines:
+                length += len(line)
+                if length > LONGEST:
+                    return "".join([*parts, "… and more: look at the commit\n"])
+                parts.append(line if line.endswith("\n") else f"{line}\n")
+        return "".join(parts)
+
+    def _lines(self, commit: str, path: str) -> list[str] | None:
+        content = self.doors.git.read(commit, path)
+        if content is None:
+            return []
+        if len(content) > LARGEST or b"\0" in content:
+            return None
+        return content.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _told(change: Change) -> str:
+    return f"{change.path}: {', '.join(change.sections)}" if change.sections else change.path

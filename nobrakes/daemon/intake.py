@@ -1,0 +1,58 @@
+"""Taking in what agents left, beside the loop: git copies and checks objects while others are being served.
+
+1. It is help, not a step: whoever closes the run takes in again, finds the ref there, and meets the same troubles.
+2. Only for an attempt that is still open. One that a person ended is put away by the next turns.
+"""
+
+from collections.abc import Container
+from dataclasses import replace
+from functools import partial
+
+from ..core.attempt import Run, RunKind
+from ..core.bead import Bead
+from ..core.board import Board
+from ..core.errors import NobrakesError
+from .doors import Doors
+
+
+class Intake:
+    """Which agents' branches are being taken in. Forgotten over a restart, and then done again."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self._begun: set[str] = set()
+
+    def is_over(self, run: Run) -> bool:
+        """Whether the run, whose tree is dead, can be closed without waiting; the first question begins it."""
+        if run.kind is not RunKind.AGENT:
+            return True
+        aside, name = self.doors.aside, f"take in {run.id}"
+        if run.id not in self._begun:
+            attempt = self.doors.store.attempt(run.attempt)
+            if attempt.ended_at is not None:
+                return True
+            self._begun.add(run.id)
+            aside.begin(name, partial(self._take_in, self.doors.store.bead(attempt.bead), attempt.fence))
+        return aside.over(name)
+
+    def _take_in(self, bead: Bead, fence: int) -> None:
+        try:
+            self.doors.git.take_in(bead, fence)
+        except NobrakesError:
+            return  # met again, and told, when the run is closed
+
+    @property
+    def begun(self) -> Container[str]:
+        """The ids of the runs whose tree was seen dead, and whose work is being taken in."""
+        return self._begun
+
+    def without_dead(self, board: Board) -> Board:
+        """The board for who looks at what the living do. No plan can be made by it: an attempt there has no run."""
+        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in self._begun}
+        return replace(board, runs=runs) if len(runs) < len(board.runs) else board
+
+    def keep(self, runs: set[str]) -> None:
+        """Forget the others, as soon as their work beside the loop has ended: unheard it would be waited for."""
+        for run in tuple(self._begun - runs):
+            if self.doors.aside.over(f"take in {run}"):
+                self._begun.discard(run)

@@ -1,0 +1,235 @@
+"""The steps of a review in the merge queue: a candidate on main or on the one before it, its validation, main's move.
+
+1. Main moves in one place only, by compare-and-swap from the commit that was validated against; the head of the train
+   moves it, for itself and for those behind it that are proven with it.
+2. The journals say so before main moves; from then on the store lets nobody take the beads out of review.
+3. Who stands on something that is not there any more is built anew.
+"""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from ..core.board import Board
+from ..core.errors import NotAllowed
+from ..core.escalations import EscalationType
+from ..core.outcomes import Outcome
+from ..core.reviewer import Journal, Step, with_other_checks
+from ..core.train import Car
+from ..ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
+from . import messages
+from .closing import close
+from .culprits import FROZEN
+from .doors import Doors
+from .judging import Judging
+from .train import Case, Train
+from .validation import Validation
+from .ways import Ways
+
+LONG_WAIT = 900.0
+"""Seconds after which a person is asked for a checkout that main waits for; until then a notice is enough."""
+
+WAIT_FOR_CHECKOUT = 5.0
+"""Seconds between two looks at a checked-out main that has edits in the way."""
+
+
+class Queueing:
+    """Leads reviews through the queue."""
+
+    def __init__(self, doors: Doors, validation: Validation, train: Train, judging: Judging) -> None:
+        self.doors = doors
+        self.validation = validation
+        self.train = train
+        self.judging = judging
+        self.ways = Ways(doors)
+
+    def rebase(self, case: Case, journal: Journal) -> Journal | None:
+        """The candidate: on the last one of the train, or on main where there is none."""
+        waits = self.ways.is_pending(case.attempt.id)  # what was begun is heard to its end
+        if self.doors.git.is_shared() and (waits or not self.train.look(case.board).train):  # else the head has done so
+            ready = self.ways.catch_up(case.attempt.id)
+            if ready is None:
+                return journal
+            if ready.landing is not Landing.MOVED:
+                self._wait(case, journal, ready)
+                return None
+            self.train.changed()
+        seen = self.train.look(case.board)
+        main = seen.main
+        if journal.candidate and self.doors.git.contains(journal.candidate, main):
+            return replace(journal, step=Step.VALIDATE_MAIN)  # it landed, and a crash hid it
+        before = self.ways.landed_before(case.attempt.bead)
+        if before is not None:
+            tree = self.doors.git.tree(before.candidate)
+            return replace(journal, step=Step.VALIDATE_MAIN, tree=tree, **asdict(before))
+        if any(car.attempt == case.attempt.id for car in seen.train):
+            # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
+            return replace(journal, step=Step.VALIDATE_REBASED, tip="")
+        base = seen.train[-1].journal.candidate if seen.train else main
+        if base != main and (journal.apart == base or not self.train.may_join(case.board)):
+            return journal
+        made = self._made(case, journal, base)
+        if isinstance(made, Conflict) and base != main:
+            alone = self._made(case, journal, main)
+            if not isinstance(alone, Conflict):
+                return replace(journal, apart=base)  # who is before it may fail yet; nobody is asked before that
+            base, made = main, alone
+        if isinstance(made, Conflict):
+            detail = "The branch conflicts with main in:\n" + "\n".join(made.files) + "\n" + made.detail
+            evidence = {"files": list(made.files), "main": base, "head": journal.head}
+            close(self.doors, case.limits, case.attempt, Outcome.CONFLICT, detail, head=journal.head, evidence=evidence)
+            return None
+        # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
+        return replace(
+            journal,
+            step=Step.VALIDATE_REBASED,
+            base=base,
+            candidate=made[-1].commit,
+            tree=made[-1].tree,
+            chain=tuple(c.commit for c in made[:-1]),
+            checked=0,
+            kept=(),
+            apart="",
+            red=0,
+            is_suspect=False,
+            is_broken=False,
+            counted="",
+            before=(),
+            contract=self.validation.contract(),
+        )
+
+    def _made(self, case: Case, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
+        """The candidate on `base`, after the commits that lead to it."""
+        message = messages.for_merge(self.doors, case.bead, case.attempt)
+        if self.doors.config().review.merge == "rebase":
+            return self.doors.git.replay(base, journal.head, message)
+        made = self.doors.git.squash(base, journal.head, message)
+        return made if isinstance(made, Conflict) else (made,)
+
+    def validate_rebased(self, case: Case, journal: Journal) -> Journal | None:
+        """Validate the candidate, land it, or send it back, as core.queue decides for the whole train."""
+        if journal.contract != self.validation.contract():
+            return with_other_checks(journal)
+        train = self.train.look(case.board).train
+        place = next((number for number, car in enumerate(train, 1) if car.attempt == case.attempt.id), 0)
+        if not place:  # what it stood on is not there any more
+            return replace(journal, step=Step.REBASE, waiting="", waiting_until=0.0)
+        move = self.train.move(case.board)
+        if place in move.validate:
+            following = self.judging.begin(case, journal, journal.candidate)
+            if following is None:
+                self.train.ran(case.board)
+            return following
+        if place == move.blame or (place == 1 and 0 in move.validate):
+            return self._blamed(case, journal, self.train.less(train, place - 1))
+        if place != 1 or not move.publish:
+            return journal
+        if self.train.is_uncounted(journal):
+            return replace(journal, step=Step.COUNT_BASE)
+        if journal.checked < len(journal.chain):
+            return self._validate_chain(case, journal)
+        folded = self._folded(case, journal)
+        return folded if folded is not journal else self.train.begin_landing(case.board, move.publish)
+
+    def _blamed(self, case: Case, journal: Journal, less: str) -> Journal | None:
+        """The candidate is red on a green one: sent back, unless main itself is red."""
+        self.train.blamed(case.board)
+        if journal.red and journal.is_broken:
+            return self.judging.ask_about_checks(case, journal)
+        if journal.red:
+            return replace(journal, step=Step.VALIDATE_BASE)
+        return self.judging.reject(case, Outcome.FAILED_REVIEW, f"The tests prove less than before: {less}")
+
+    def count_base(self, case: Case, journal: Journal) -> Journal | None:
+        """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
+        if journal.contract != self.validation.contract():
+            return with_other_checks(journal)
+        if not self.train.is_uncounted(journal):
+            return replace(journal, step=Step.VALIDATE_REBASED)
+        return self.judging.begin(case, journal, journal.base)
+
+    def _validate_chain(self, case: Case, journal: Journal) -> Journal | None:
+        """With merge = rebase: each commit on the way, which may fail by itself."""
+        commit = journal.chain[journal.checked]
+        if self.validation.passed(self.doors.git.tree(commit), case.attempt.id) is None:
+            return self.judging.begin(case, journal, commit)
+        return replace(journal, checked=journal.checked + 1, kept=(*journal.kept, commit))
+
+    def _folded(self, case: Case, journal: Journal) -> Journal:
+        """With merge = rebase: only commits that pass alone reach main, the others melt into the next."""
+        git = self.doors.git
+        if not journal.chain or len(journal.kept) == len(journal.chain):
+            return journal
+        steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
+        last = git.fold(journal.base, steps, messages.for_merge(self.doors, case.bead, case.attempt))
+        proven = self.train.proof(journal, last.commit) if journal.proven else ""
+        return replace(journal, candidate=last.commit, chain=(), kept=(), proven=proven)
+
+    def swap(self, case: Case, journal: Journal) -> Journal | None:
+        """Move main, or wait for who moves it."""
+        git = self.doors.git
+        train: list[Car] = []
+        if not git.contains(journal.candidate, git.main()):
+            train = self.train.landing(case.board, journal.tip)
+            if not train:  # main, the checks or one of those that should land with it are not what they were
+                return replace(self._moves_again(journal), step=Step.REBASE, tip="")
+            if train[0].attempt != case.attempt.id:
+                return journal  # the head moves main
+        land = self._frozen(case, journal) if train else None
+        if land is None:
+            land = self.ways.land(case.attempt.id, train, journal.tip, journal.base)
+        if land is None:
+            return journal  # its end wakes the loop
+        if land.landing is Landing.BLOCKED:
+            self._wait(case, journal, land, train)
+            return None
+        self.train.changed()
+        step = Step.VALIDATE_MAIN if land.landing is Landing.MOVED else Step.REBASE
+        return replace(self._moves_again(journal), step=step)
+
+    def _frozen(self, case: Case, journal: Journal) -> Land | None:
+        """Why nothing lands while main is red; None: it is not, or this one is on its way already."""
+        tip = self.doors.store.setting(FROZEN)
+        if tip is None or journal.published or self.ways.is_pending(case.attempt.id):
+            return None
+        return Land(Landing.BLOCKED, f"main is red at {tip[:12]}, and nothing is merged before it is green again")
+
+    def _wait(self, case: Case, journal: Journal, land: Land, train: Sequence[Car] = ()) -> None:
+        """Main cannot be moved, or brought along, just now; a person is told.
+
+        Those that should land with it wait as they did before, unless they may have landed already.
+        """
+        bead = case.attempt.bead
+        if journal.waiting != land.reason:
+            self.doors.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=True))
+        now = self.doors.store.now()
+        since = journal.waiting_since or now
+        behind = journal.behind
+        if not behind and now >= since + LONG_WAIT:
+            new = NewEscalation(EscalationType.CHECKOUT_BEHIND, f"{bead} waits to be merged", land.reason)
+            behind = self.doors.store.escalate(new, bead, case.attempt.id, "nobrakes").id
+        waits = replace(
+            journal,
+            waiting=land.reason,
+            waiting_until=now + (land.wait or WAIT_FOR_CHECKOUT),
+            waiting_since=since,
+            behind=behind,
+            published=land.may_have_landed,
+        )
+        if train and not land.may_have_landed:
+            self.train.give_up_landing(train, waits)
+        else:
+            self.doors.store.journal(case.attempt.id, waits.as_data())
+
+    def _moves_again(self, journal: Journal) -> Journal:
+        if journal.behind:
+            with contextlib.suppress(NotAllowed):  # a person resolved it, or a crash hid that we did
+                self.doors.store.resolve(journal.behind, "main can be moved again", "nobrakes")
+        return replace(journal, waiting="", waiting_until=0.0, waiting_since=0.0, behind=0, published=False)
+
+    def is_under_way(self, attempt: int, board: Board) -> bool:
+        """Whether the review is landing just now, by itself or with others, where a remote has to say so."""
+        opened = {car.attempt: car for car in self.train.look(board).opened}
+        tip = opened[attempt].journal.tip if attempt in opened else ""
+        together = {car.attempt for car in opened.values() if tip and car.journal.tip == tip}
+        return any(self.ways.goes_on(one) for one in {attempt} | together)

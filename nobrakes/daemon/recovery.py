@@ -1,0 +1,26 @@
+"""What a daemon does before its first turn, so that the turns can take up what another one left."""
+
+import contextlib
+from dataclasses import replace
+
+from ..core.bead import Role
+from ..core.board import Board
+from ..core.errors import Stale
+from ..core.events import Event, Kind
+from ..core.reviewer import Journal
+from .doors import Doors
+
+
+def take_up(doors: Doors, board: Board) -> None:
+    """Look at once at what waited, take stale locks away, and tell what was found running."""
+    for attempt in board.attempts:
+        journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else None
+        if journal is not None and journal.waiting:  # whoever starts a daemon wants it to look at once
+            with contextlib.suppress(Stale):  # a person took the bead away meanwhile
+                doors.store.journal(attempt.id, replace(journal, waiting="", waiting_until=0.0).as_data())
+    doors.git.clear_locks()
+    runs = doors.store.runs()
+    alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]
+    if runs:
+        data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
+        doors.store.record(Event(Kind.RECOVERED, data=data))

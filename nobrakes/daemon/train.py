@@ -1,0 +1,213 @@
+"""The merge queue at work: who is on the train, what is known of each candidate, and what follows for them.
+
+1. Nothing is kept here but the pace: the train is read from the open reviews' journals and from where main is.
+2. A pass is a remembered validation of the candidate's tree. A red is in its review's journal, with how often.
+3. A tree that passes and proves less than what it stands on is red.
+4. What was read is used for the whole turn, by all reviews that wait, until something is written (`changed`).
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..core.attempt import Attempt, Run, RunKind
+from ..core.bead import Bead, Role
+from ..core.board import Board, Limits
+from ..core.queue import BAD_SHARE, PACE, Move, Pace, Verdict, decide, red
+from ..core.reviewer import Journal, Step
+from ..core.train import Car, joined, may_join, to_land
+from .doors import Doors
+from .honesty import proves_less
+from .validation import Validation, counts_of
+
+
+class Case:
+    """One review in one turn."""
+
+    def __init__(self, doors: Doors, attempt: Attempt, board: Board) -> None:
+        self.doors = doors
+        self.attempt = attempt
+        self.board = board
+
+    @cached_property
+    def bead(self) -> Bead:
+        """What is reviewed."""
+        return self.doors.store.bead(self.attempt.bead)
+
+    @property
+    def limits(self) -> Limits:
+        """What the config says."""
+        return self.board.limits
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was read: all open reviews, those of them that stand on main, and whose validations were begun.
+
+    `attempts`: the open reviews by their ids, as they are now.
+    """
+
+    main: str
+    opened: Sequence[Car]
+    train: Sequence[Car]
+    busy: Collection[int]
+    pace: Pace
+    attempts: dict[int, Attempt]
+
+
+class Train:
+    """What the open reviews know of each other."""
+
+    def __init__(self, doors: Doors, validation: Validation) -> None:
+        self.doors = doors
+        self.validation = validation
+        self._board: Board | None = None
+        self._seen: Seen | None = None
+        self._move: Move | None = None
+
+    def changed(self) -> None:
+        """Something was written: what was read is read again."""
+        self._seen = self._move = None
+
+    def look(self, board: Board) -> Seen:
+        """The open reviews, as the board tells them, or the store where the board is older than what was done."""
+        if self._board is not board:
+            self._board = board
+            self._move = None
+            self._seen = self._read(
+                [a for a in board.attempts if a.role is Role.REVIEWER], board.runs.values(), board.pace
+            )
+        elif self._seen is None:
+            store = self.doors.store
+            pace = Pace.of_text(store.setting(PACE)) if is_paced(board.limits) else Pace()
+            self._seen = self._read(store.reviewing(), store.runs(), pace)
+        return self._seen
+
+    def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> Seen:
+        main = self.doors.git.main()
+        opened = [Car(a.id, a.bead, Journal.of(a.data)) for a in attempts]
+        busy = {run.attempt for run in runs if run.kind is RunKind.VALIDATION}
+        train = joined(main, opened, self.validation.contract())
+        return Seen(main, opened, train, busy, pace, {a.id: a for a in attempts})
+
+    def may_join(self, board: Board) -> bool:
+        """Whether another candidate may be put behind the last one."""
+        seen = self.look(board)
+        return may_join(seen.train, board.limits.queue, seen.pace)
+
+    def free(self, board: Board) -> int:
+        """How many more validations may run."""
+        return max(0, board.limits.queue.validators - len(self.look(board).busy))
+
+    # --- deciding --------------------------------------------------------------------------------
+
+    def move(self, board: Board) -> Move:
+        """What core.queue decides about the train; prefix i ends with its i-th car."""
+        seen = self.look(board)
+        if self._move is None:
+            verdicts = [self._of_main(car) for car in seen.train[:1]]
+            verdicts += [self._verdict(seen, place) for place in range(len(seen.train))]
+            every = board.limits.queue.every_commit_green
+            suspect = {place for place, car in enumerate(seen.train, 1) if car.journal.is_suspect}
+            eager = seen.pace.bad_share >= BAD_SHARE
+            self._move = decide(verdicts, self.free(board), every, eager, suspect)
+        return self._move
+
+    def _of_main(self, head: Car) -> Verdict:
+        # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
+        tree = self.doors.git.tree(head.journal.base)
+        known = head.journal.is_broken or self.validation.passed(tree, head.attempt) is not None
+        return Verdict.GREEN if known else Verdict.UNKNOWN
+
+    def _verdict(self, seen: Seen, place: int) -> Verdict:
+        car = seen.train[place]
+        # a journal may say so though a crash came before the start
+        if car.journal.validating == car.journal.candidate and car.attempt in seen.busy:
+            return Verdict.RUNNING
+        if self._is_green(car):
+            return Verdict.CONFIRMED if self.less(seen.train, place) else Verdict.GREEN
+        return red(car.journal.red) if car.journal.red else Verdict.UNKNOWN
+
+    def _is_green(self, car: Car) -> bool:
+        journal = car.journal
+        if self.doors.config().review.revalidate == "always":
+            return journal.proven == self.proof(journal, journal.candidate)
+        return self.validation.passed(journal.tree, car.attempt) is not None
+
+    def less(self, train: Sequence[Car], place: int) -> str:
+        """Why a candidate proves less than main or than what it stands on; empty where it does not."""
+        journal = train[place].journal
+        if journal.is_scaffolding:  # which may change what is proven
+            return ""
+        recorded = self.validation.recorded
+        mine = recorded(journal.tree)
+        for before in dict.fromkeys((train[0].journal.base, journal.base)):
+            known = recorded(self.doors.git.tree(before))
+            if known is None and before == train[0].journal.counted:
+                known = {"results": train[0].journal.before}
+            why = proves_less(self.doors, before, journal.candidate, known, mine)
+            if why is not None:
+                return why
+        return ""
+
+    def is_uncounted(self, journal: Journal) -> bool:
+        """Whether the candidate's tests were counted and those of what it stands on were not."""
+        if journal.is_scaffolding or journal.counted == journal.base:
+            return False
+        recorded = self.validation.recorded
+        return counts_of(recorded(journal.tree)) is not None and recorded(self.doors.git.tree(journal.base)) is None
+
+    def proof(self, journal: Journal, commit: str) -> str:
+        """How a journal notes that its step's own run of the commit was green."""
+        contract = journal.contract if journal.candidate else self.validation.contract()
+        return f"{journal.step.value} {commit} {contract}"
+
+    # --- consequences ----------------------------------------------------------------------------
+
+    def ran(self, board: Board) -> None:
+        """A candidate's validation was started."""
+        self._keep(board, self.look(board).pace.ran())
+
+    def blamed(self, board: Board) -> None:
+        """A candidate was sent back."""
+        self._keep(board, self.look(board).pace.blamed())
+
+    def begin_landing(self, board: Board, count: int) -> Journal:
+        """Journal that main is about to move to the `count`-th candidate; the head's journal.
+
+        From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
+        """
+        seen = self.look(board)
+        tip = seen.train[count - 1].journal.candidate
+        landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:count]]
+        with self.doors.store.together():
+            for car, journal in zip(seen.train, landing, strict=False):
+                self.doors.store.journal(car.attempt, journal.as_data())
+            if not landing[0].waiting:  # else it is counted already
+                self._keep(board, seen.pace.landed(count, whole=count == len(seen.train)))
+        self.changed()
+        return landing[0]
+
+    def landing(self, board: Board, tip: str) -> list[Car]:
+        """Those that land with `tip`; empty when one of them is not there any more."""
+        seen = self.look(board)
+        swapping = [car for car in seen.train if car.journal.step is Step.SWAP and car.journal.tip == tip]
+        return to_land(joined(seen.main, swapping, self.validation.contract()), tip)
+
+    def give_up_landing(self, train: Sequence[Car], head: Journal) -> None:
+        """Main did not move: the head waits, with this in its journal, and those behind it with it."""
+        with self.doors.store.together():
+            for car, journal in zip(train, (head, *(car.journal for car in train[1:])), strict=True):
+                waits = replace(journal, step=Step.VALIDATE_REBASED, tip="")
+                self.doors.store.journal(car.attempt, waits.as_data())
+        self.changed()
+
+    def _keep(self, board: Board, pace: Pace) -> None:
+        if is_paced(board.limits):
+            self.doors.store.set_setting(PACE, pace.as_text())
+            self.changed()
+
+
+def is_paced(limits: Limits) -> bool:
+    """Whether changes go together in batches."""
+    return not limits.queue.every_commit_green and not limits.queue.is_serial

@@ -1,0 +1,49 @@
+"""Writing commits through one lasting `git hash-object`: a commit costs no process.
+
+git checks the object's form as it writes it. A commit that it does not answer for is written once more by a command of
+its own, which then says what is wrong: the same bytes are the same object, however often they are written.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from . import commands
+from .conversation import Conversation
+
+if TYPE_CHECKING:
+    from .messages import Person
+
+_WRITE = ("hash-object", "-t", "commit", "-w")
+
+
+class Commits:
+    """Writes commits of one repository."""
+
+    def __init__(self) -> None:
+        self._git = Conversation([*_WRITE, "--stdin-paths"])
+
+    def close(self) -> None:
+        """End the process; the next commit starts another."""
+        self._git.close()
+
+    def write(self, content: bytes, git_dir: str, env: Mapping[str, str]) -> str:
+        """The id of the commit with this content; it is in the repository then."""
+        with tempfile.NamedTemporaryFile(prefix="nobrakes-commit-") as file:
+            file.write(content)
+            file.flush()
+            answers = self._git.ask(os.fsencode(file.name) + b"\n", 1, git_dir, env)
+        if answers:
+            return answers[0].decode("ascii").strip()
+        return commands.run([*_WRITE, "--stdin"], cwd=git_dir, env=env, stdin=content).text
+
+
+def content(tree: str, parent: str, author: tuple["Person", str], committer: tuple["Person", str], text: str) -> bytes:
+    """A commit as git stores it; people with their moments, as `SECONDS ZONE`."""
+    lines = [f"tree {tree}", f"parent {parent}"]
+    lines += [
+        f"{what} {who.name} <{who.email}> {when}"
+        for what, (who, when) in (("author", author), ("committer", committer))
+    ]
+    return ("\n".join([*lines, "", ""]) + text).encode("utf-8", "replace")

@@ -1,0 +1,53 @@
+"""Work beside the loop: a thread that does what need not be waited for, one job after the other, and one for far jobs.
+
+1. A job uses git and files, never the store: a database connection belongs to one thread.
+2. A job is known by its name until its end was told once. Asked for again after that, it is done again.
+3. Nothing is remembered over a restart: whoever asks keeps its own account of what is done.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+
+class ThreadAside:
+    """Aside by threads that start with the first job and end with the process, its last job done."""
+
+    def __init__(self) -> None:
+        self._near = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aside")
+        self._far = ThreadPoolExecutor(max_workers=1, thread_name_prefix="far")
+        self._jobs: dict[str, Future[None]] = {}
+        self._wake: Callable[[], None] = lambda: None
+
+    def wakes(self, wake: Callable[[], None]) -> None:
+        """`wake` is called from the thread after each job."""
+        self._wake = wake
+
+    def begin(self, name: str, job: Callable[[], None], far: bool = False) -> None:
+        """Do the job, unless one of this name was begun and its end not told yet."""
+        if name not in self._jobs:
+            self._jobs[name] = (self._far if far else self._near).submit(job)
+            self._jobs[name].add_done_callback(lambda _: self._wake())
+
+    def over(self, name: str) -> bool:
+        """Whether no such job goes on; the error of one that failed is raised, and with that it is told."""
+        future = self._jobs.get(name)
+        if future is None:
+            return True
+        if not future.done():
+            return False
+        del self._jobs[name]
+        future.result()
+        return True
+
+    def busy(self, name: str) -> bool:
+        """Whether the job was begun and its end not told yet."""
+        return name in self._jobs
+
+    def is_empty(self) -> bool:
+        """Whether the end of everything that was begun was told."""
+        return not self._jobs
+
+    def close(self) -> None:
+        """Wait for what was begun."""
+        self._near.shutdown(wait=True)
+        self._far.shutdown(wait=True)

@@ -1,0 +1,52 @@
+"""What agent CLIs append to files of their own while they work, read on from where it was read before.
+
+1. The files lie where an agent may write: no link is followed, only plain files are read, and nothing is waited for.
+2. How many names are looked at, and how much is read in one look, is bounded.
+"""
+
+import contextlib
+import os
+import stat
+from collections.abc import Mapping
+
+from ..core.boundaries import matches
+
+MOST_ENTRIES = 10_000
+
+
+def appended(folder: str, glob: str, since: float, places: Mapping[str, int], limit: int) -> dict[str, bytes]:
+    """By path, what the files below `folder` hold from their places on: those that the glob matches, and that were
+    written at `since` or later. Together `limit` bytes at most.
+    """
+    found: dict[str, bytes] = {}
+    if os.path.islink(folder):
+        return found
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # it was not made yet, or is gone
+        _walk(folder, glob, since, places, limit, found)
+    return found
+
+
+def _walk(folder: str, glob: str, since: float, places: Mapping[str, int], limit: int, found: dict[str, bytes]) -> None:
+    left, entries = limit, 0
+    for path, _, names, descriptor in os.fwalk(folder, follow_symlinks=False):
+        entries += len(names)
+        if entries > MOST_ENTRIES:
+            break
+        for name in sorted(names):
+            whole = os.path.join(path, name)
+            if left > 0 and matches(os.path.relpath(whole, folder), (glob,)):
+                found[whole] = _from(descriptor, name, since, places.get(whole, 0), left)
+                left -= len(found[whole])
+
+
+def _from(folder: int, name: str, since: float, place: int, limit: int) -> bytes:
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return b""  # a link, or gone
+    with open(descriptor, "rb") as file:
+        what = os.fstat(descriptor)
+        if not stat.S_ISREG(what.st_mode) or what.st_ctime < since:
+            return b""
+        file.seek(place)
+        return file.read(limit)

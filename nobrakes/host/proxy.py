@@ -1,0 +1,214 @@
+"""Runs a command that has no network, and lets it reach a few hosts: `python -I -S proxy.py LOG HOSTS -- ARGV…`.
+
+1. The command's sandbox has a network of its own without a route. Its first program (sandbox.inside) opens a socket on
+   the loopback there and hands it out through the one that NOBRAKES_PROXY names; here its connections are taken.
+2. HOSTS are `name:port` with commas between. A connection (CONNECT, or a whole http:// address) goes to one of them,
+   exactly as it is written there, or is answered by 403. Names are looked up here: inside nobody can.
+3. What was refused is written to LOG, each once.
+4. Where HTTPS_PROXY says so, this program itself goes through that proxy.
+5. Its exit code is the command's (128 + N for signal N), and it ends with it. What would stop it stops the command.
+6. Standard library only, nothing of nobrakes: it outlives the daemon that started it.
+"""
+
+import base64
+import contextlib
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from urllib.parse import unquote, urlsplit
+
+CHANNEL = "NOBRAKES_PROXY"
+HEAD = 64 * 1024
+"""Bytes that the head of a request may have."""
+BLOCK = 256 * 1024
+SECONDS = 30.0
+"""How long a head, or a connection to a host, may take."""
+AT_ONCE = 256
+"""Connections at a time; the others wait."""
+MOST = 100
+"""Hosts in the log."""
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class Refused(Exception):
+    """The status and what the client is told."""
+
+
+class Proxy:
+    """Takes the connections of one sandbox."""
+
+    def __init__(self, log: str, hosts: "list[str]") -> None:
+        self._log = log
+        self._hosts = hosts
+        self._refused: set[str] = set()
+        self._lock = threading.Lock()
+        self._places = threading.Semaphore(AT_ONCE)
+
+    def serve(self, channel: socket.socket) -> None:
+        """Wait for the socket that is handed out, and take its connections for ever."""
+        with channel:
+            _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
+        if not descriptors:
+            return  # the sandbox could not be made
+        listener = socket.socket(fileno=descriptors[0])
+        while True:
+            self._places.acquire()
+            client, _ = listener.accept()
+            threading.Thread(target=self._take, args=(client,), daemon=True).start()
+
+    def _take(self, client: socket.socket) -> None:
+        try:
+            with client:
+                client.settimeout(SECONDS)
+                try:
+                    host, port, greeting, first = self._asked(*_head(client))
+                    server = _connected(host, port)
+                except Refused as refusal:
+                    status, text = refusal.args
+                    body = f"{text}\n".encode()
+                    kind = f"Content-Type: text/plain\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+                    client.sendall(f"HTTP/1.1 {status}\r\n{kind}".encode() + body)
+                    return
+                with server:
+                    client.sendall(greeting)
+                    server.sendall(first)
+                    _pump(client, server)
+        except OSError:
+            pass  # one of the two has gone
+        finally:
+            self._places.release()
+
+    def _asked(self, head: bytes, rest: bytes) -> "tuple[str, int, bytes, bytes]":
+        """(host, port, what the client is told first, what the host is sent first)."""
+        line, _, fields = head.partition(b"\r\n")
+        try:
+            method, target, version = line.decode("ascii").split(" ")
+            if method == "CONNECT":
+                name, _, number = target.rpartition(":")
+                path = ""
+            else:
+                url = urlsplit(target)
+                if url.scheme != "http" or "@" in url.netloc:
+                    raise ValueError(target)
+                number = str(url.port or 80)
+                name = url.netloc if url.port is None else url.netloc.rpartition(":")[0]
+                path = target.partition("://")[2][len(url.netloc) :] or "/"
+            if not _HOST.fullmatch(name) or not number.isdigit() or not 0 < int(number) < 65536:
+                raise ValueError(target)
+        except ValueError:
+            raise Refused("400 Bad Request", "this is no request to a proxy") from None
+        place = f"{name.lower()}:{int(number)}"
+        if place not in self._hosts:
+            self._note(place)
+            raise Refused("403 Forbidden", self._why_not(place))
+        host = name.lower().strip("[]")
+        if method == "CONNECT":
+            return host, int(number), b"HTTP/1.1 200 Connection established\r\n\r\n", rest
+        kept = [field for field in fields.split(b"\r\n") if not re.match(rb"(?i)(proxy-[a-z]+|connection):", field)]
+        start = f"{method} {path} {version}\r\n".encode()
+        return host, int(number), b"", start + b"\r\n".join([*kept, b"Connection: close"]) + b"\r\n\r\n" + rest
+
+    def _why_not(self, place: str) -> str:
+        known = ", ".join(self._hosts) or "no host at all"
+        return (
+            f"nobrakes: this run may not reach {place}, but {known}. A person can add it to sandbox.hosts in "
+            ".nobrakes/config.toml."
+        )
+
+    def _note(self, place: str) -> None:
+        with self._lock:
+            if place not in self._refused and len(self._refused) < MOST:
+                self._refused.add(place)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+                with contextlib.suppress(OSError), open(os.open(self._log, flags, 0o600), "w") as file:
+                    file.write(f"{place}\n")
+
+
+def _head(client: socket.socket) -> "tuple[bytes, bytes]":
+    """The head of a request, and what came after it already."""
+    said = b""
+    while b"\r\n\r\n" not in said:
+        block = client.recv(HEAD)
+        said += block
+        if not block or len(said) > HEAD:
+            raise Refused("400 Bad Request", "this is no request to a proxy")
+    head, _, rest = said.partition(b"\r\n\r\n")
+    return head, rest
+
+
+def _connected(host: str, port: int) -> socket.socket:
+    """A connection to the host, through the proxy of this machine where there is one."""
+    further = "" if host in _LOCAL else os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy") or ""
+    try:
+        if not further:
+            return socket.create_connection((host, port), SECONDS)
+        url = urlsplit(further if "://" in further else f"http://{further}")
+        if url.scheme != "http" or not url.hostname:
+            raise Refused("502 Bad Gateway", "HTTPS_PROXY of this machine is no http:// address")
+        server = socket.create_connection((url.hostname, url.port or 80), SECONDS)
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        asked = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n"
+        if url.username is not None:
+            word = base64.b64encode(f"{unquote(url.username)}:{unquote(url.password or '')}".encode()).decode()
+            asked += f"Proxy-Authorization: Basic {word}\r\n"
+        server.sendall(f"{asked}\r\n".encode())
+        said = b""
+        while not said.endswith(b"\r\n\r\n"):  # byte by byte: what follows belongs to the connection
+            byte = server.recv(1)
+            said += byte
+            if not byte or len(said) > HEAD:
+                raise Refused("502 Bad Gateway", "the proxy of this machine did not answer")
+        if said.split(b" ", 2)[1:2] != [b"200"]:
+            answer = said.split(b"\r\n", 1)[0].decode("ascii", "replace")
+            raise Refused("502 Bad Gateway", f"the proxy of this machine says: {answer}")
+        return server
+    except OSError as error:
+        raise Refused("502 Bad Gateway", f"nobrakes cannot reach {host}:{port}: {error}") from None
+
+
+def _pump(client: socket.socket, server: socket.socket) -> None:
+    """Carry bytes both ways until both have said all."""
+    for one in (client, server):
+        one.settimeout(None)
+    other = {client: server, server: client}
+    sockets = {one.fileno(): one for one in other}
+    waits = select.poll()  # unlike select, it takes descriptors of any number
+    for number in sockets:
+        waits.register(number, select.POLLIN)
+    while sockets:
+        for number, _ in waits.poll():
+            one = sockets[number]
+            block = one.recv(BLOCK)
+            if block:
+                other[one].sendall(block)
+            else:
+                waits.unregister(number)
+                del sockets[number]
+                other[one].shutdown(socket.SHUT_WR)
+
+
+def run(log: str, hosts: "list[str]", argv: "list[str]") -> int:
+    """Run `argv` and serve its sandbox; its exit code."""
+    here, there = socket.socketpair()
+    number = there.fileno()
+    try:
+        child = subprocess.Popen(argv, pass_fds=(number,), env={**os.environ, CHANNEL: str(number)})
+    except OSError as error:
+        print(f"{argv[0]}: {error.strerror}", file=sys.stderr)
+        return 127 if isinstance(error, FileNotFoundError) else 126
+    for stop in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(stop, signal.SIG_IGN)  # after the start: the command must hear them
+    there.close()
+    threading.Thread(target=Proxy(log, hosts).serve, args=(here,), daemon=True).start()
+    code = child.wait()
+    return 128 - code if code < 0 else code
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1], sys.argv[2].split(","), sys.argv[4:]))

@@ -1,0 +1,156 @@
+"""Runs an agent and writes down what it says: `python -I -S recorder.py OUT ERR BYTES -- ARGV…`. A program of its own.
+
+1. Secrets are blacked out before anything is written: values of the environment's secrets, and known shapes of keys.
+2. OUT and ERR are private files. At half of its limit (BYTES for OUT, a sixteenth for ERR) a file becomes FILE.1 and
+   is begun anew, so that a flood costs no more than the limit, and the newest is kept.
+3. Its exit code is the agent's (128 + N for signal N). What would stop it stops the agent, not it: it ends when the
+   agent has ended and what was said is written. A disk that is full costs lines, never the agent.
+4. Standard library only, nothing of nobrakes: it outlives the daemon that started it.
+"""
+
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+
+HELD = 1024 * 1024
+"""A line that is longer is written in parts."""
+OVERLAP = 4096
+"""What is kept back of such a part, since a secret may lie across the cut."""
+SHORTEST = 8
+"""A shorter value is no secret, and would black out ordinary words."""
+BLACK = b"[secret]"
+
+_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|COOKIE|_AUTH", re.IGNORECASE)
+_SHAPES = (
+    rb"sk-[A-Za-z0-9_-]{20,}",
+    rb"gh[pousr]_[A-Za-z0-9]{36,}",
+    rb"github_pat_[A-Za-z0-9_]{40,}",
+    rb"glpat-[A-Za-z0-9_-]{20,}",
+    rb"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    rb"\bA(?:KIA|SIA)[0-9A-Z]{16}\b",
+    rb"AIza[0-9A-Za-z_-]{35}",
+    rb"\bya29\.[0-9A-Za-z_-]{20,}",
+    rb"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[^-]|-(?!----END))*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?",
+)
+
+
+def secrets(environment: "dict[str, str]") -> "re.Pattern[bytes]":
+    """What is blacked out: the values of variables whose names speak of secrets, and the known shapes."""
+    values = {value.encode("utf-8", "surrogateescape") for name, value in environment.items() if _NAME.search(name)}
+    values |= {value.replace(b"/", b"\\/") for value in values}  # as some JSON has it
+    found = [re.escape(value) for value in sorted(values, key=len, reverse=True) if len(value) >= SHORTEST]
+    return re.compile(b"|".join([*found, *_SHAPES]))
+
+
+class File:
+    """A private file of two halves."""
+
+    def __init__(self, path: str, limit: int, secret: "re.Pattern[bytes]") -> None:
+        self.path = path
+        self.half = max(1, limit // 2)
+        self.secret = secret
+        self.rest = b""
+        self.descriptor = self._open()
+        self.size = os.fstat(self.descriptor).st_size
+
+    def _open(self) -> int:
+        return os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+    def add(self, block: bytes) -> None:
+        """Write the whole lines of what was said so far."""
+        data = self.rest + block
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) > HELD:
+            clean = self.secret.sub(BLACK, data)
+            end = max(0, len(clean) - OVERLAP)
+            data = clean
+            self.rest = data[end:]
+            self._write(data[:end])
+            return
+        self.rest = data[end:]
+        if end:
+            self._write(self.secret.sub(BLACK, data[:end]))
+
+    def finish(self) -> None:
+        """Write what has no line end."""
+        self._write(self.secret.sub(BLACK, self.rest))
+        self.rest = b""
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                # a block may be larger than a half: then it is cut between its lines, where it has any
+                end = len(data) if len(data) <= self.half else data.rfind(b"\n", 0, self.half) + 1 or self.half
+                self._append(data[:end])
+                data = data[end:]
+        except OSError:
+            pass  # the disk is full, or somebody took the folder away: these lines are lost, the agent goes on
+
+    def _append(self, piece: bytes) -> None:
+        if self.size and self.size + len(piece) > self.half:
+            os.rename(self.path, self.path + ".1")
+            os.close(self.descriptor)
+            self.descriptor = self._open()
+            self.size = 0
+        while piece:
+            written = os.write(self.descriptor, piece)
+            self.size += written
+            piece = piece[written:]
+
+
+def record(out: str, err: str, limit: int, argv: "list[str]") -> int:
+    """Run `argv` and write down what it says; its exit code."""
+    secret = secrets(dict(os.environ))
+    files = (File(out, limit, secret), File(err, limit // 16, secret))
+    try:
+        child = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    except OSError as error:
+        files[1].add(f"{argv[0]}: {error.strerror}\n".encode())
+        return 127 if isinstance(error, FileNotFoundError) else 126
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)  # after the start: the agent must hear them
+    watched = selectors.DefaultSelector()
+    assert child.stdout is not None and child.stderr is not None
+    for stream, file in zip((child.stdout, child.stderr), files, strict=True):
+        os.set_blocking(stream.fileno(), False)
+        watched.register(stream, selectors.EVENT_READ, file)
+    ended = os.pidfd_open(child.pid) if hasattr(os, "pidfd_open") else None
+    if ended is not None:
+        watched.register(ended, selectors.EVENT_READ, None)
+    over = False
+    while not over and any(key.data is not None for key in watched.get_map().values()):
+        for key, _ in watched.select(None if ended is not None else 0.2):
+            if key.data is None:
+                over = True
+            else:
+                _take(watched, key)
+        over = over or (ended is None and child.poll() is not None)
+    # what it said last is in the pipes; who still holds them open is not waited for
+    for key in [key for key in watched.get_map().values() if key.data is not None]:
+        while _take(watched, key):
+            pass
+    for file in files:
+        file.finish()
+    code = child.wait()
+    return 128 - code if code < 0 else code
+
+
+def _take(watched: "selectors.BaseSelector", key: "selectors.SelectorKey") -> bool:
+    """Read a block; whether there may be more at once."""
+    try:
+        block = os.read(key.fd, 256 * 1024)
+    except BlockingIOError:
+        return False
+    if block:
+        key.data.add(block)
+        return True
+    watched.unregister(key.fileobj)
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(record(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[5:]))

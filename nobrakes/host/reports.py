@@ -1,0 +1,83 @@
+"""The files that a check wrote its results into, read from its checkout when all of its processes have ended.
+
+1. Only what was written since the check began counts: what is committed, or what an earlier run left, is no result.
+   The moment is the inode's own (ctime), which no program can set.
+2. No link is followed, neither to a file nor to a folder; what is no plain file is not opened for long.
+3. The number of files looked at, and the size of what is read, are bounded. More than that is told, and not cut short.
+4. What was read is kept beside the run's output: a run may be judged again when its checkout is gone.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+
+from ..core.boundaries import matches
+from ..ports import Reports
+from .files import write_atomic
+
+MOST_ENTRIES = 500_000
+"""Names in the checkout that are looked at."""
+MOST_FILES = 2_000
+MOST_BYTES = 20_000_000
+"""Of all reports of one check together."""
+
+
+def kept(top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
+    """What `read` gives, or gave when it was asked for the first time."""
+    try:
+        with open(keep, encoding="utf-8") as file:
+            values = json.load(file)
+    except FileNotFoundError:
+        found = read(top, folder, glob, since)
+        write_atomic(keep, json.dumps([found.texts, found.trouble]).encode())
+        return found
+    return Reports(tuple(values[0]), values[1])
+
+
+def read(top: str, folder: str, glob: str, since: float) -> Reports:
+    """The reports in `folder` below the checkout `top` that the glob matches, in the order of their paths."""
+    begin = os.path.join(top, folder)
+    if os.path.realpath(begin) != os.path.normpath(os.path.join(os.path.realpath(top), folder)):
+        return Reports(trouble=f"the folder {folder} is a link")
+    if not os.path.isdir(begin):
+        return Reports()  # the check itself could not run there
+    texts: list[str] = []
+    left = MOST_BYTES
+    entries = 0
+    for path, descriptor, names in _folders(begin):
+        entries += len(names)
+        if entries > MOST_ENTRIES:
+            return Reports(trouble=f"there are more than {MOST_ENTRIES} files to look through")
+        for name in sorted(names):
+            if not matches(os.path.join(path, name), (glob,)):
+                continue
+            found = _content(descriptor, name, since, left)
+            if found is None:
+                continue
+            left -= len(found)
+            if left < 0 or len(texts) >= MOST_FILES:
+                return Reports(trouble=f"the reports have more than {MOST_BYTES // 1_000_000} MB or {MOST_FILES} files")
+            texts.append(found.decode("utf-8", "replace"))
+    return Reports(tuple(texts))
+
+
+def _folders(begin: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Each folder's path below `begin`, a descriptor of it, and the names of what is no folder."""
+    for path, folders, names, descriptor in os.fwalk(begin, follow_symlinks=False):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        inner = os.path.relpath(path, begin)
+        yield "" if inner == "." else inner, descriptor, names
+
+
+def _content(folder: int, name: str, since: float, limit: int) -> bytes | None:
+    """What the file holds, or a byte more than the limit; None: it is no plain file, or an old one."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return None  # a link, or nothing that may be read
+    with open(descriptor, "rb") as file:
+        what = os.fstat(descriptor)
+        if not stat.S_ISREG(what.st_mode) or what.st_ctime < since:
+            return None
+        return file.read(limit + 1)

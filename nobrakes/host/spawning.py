@@ -1,0 +1,130 @@
+"""Starting the shells of runs: through a small process that forks in the daemon's place (host.forkserver).
+
+1. A shell that is started adopts its orphans, whether the daemon lives or not. The daemon is its parent.
+2. A fork server that was killed is started anew; what it was asked last may have been done, and the caller is told.
+3. Where it cannot work, the daemon forks by itself: dearer, and otherwise the same.
+"""
+
+import marshal
+import os
+import socket
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from . import forkserver
+from .reaper import adopting
+
+
+class Child:
+    """A child of this process that nobody else collects."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._over = False
+
+    def over(self) -> bool:
+        """Whether it has ended; the first yes collects it."""
+        if not self._over:
+            try:
+                self._over = os.waitpid(self.pid, os.WNOHANG)[0] == self.pid
+            except ChildProcessError:
+                self._over = True
+        return self._over
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A child, and whether an attempt before it, cut off, may have left another."""
+
+    child: Child
+    twice: bool = False
+
+
+class Spawner:
+    """Starts shells for one daemon."""
+
+    def __init__(self) -> None:
+        self._line: socket.socket | None = None
+        self._leave: Callable[[], object] = _nothing_to_leave
+
+    def start(self, argv: Sequence[str], environment: Mapping[str, str], errors: int) -> Started:
+        """A new session's leader with these words and nothing but this environment. OSError: it cannot be started."""
+        if not forkserver.able():
+            return Started(_by_ourselves(argv, environment, errors))
+        words = [os.fsencode(word) for word in argv]
+        named = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+        request = marshal.dumps((words, named))
+        try:
+            return Started(self._ask(request, errors))
+        except _Gone:
+            self._give_up()
+        try:
+            return Started(self._ask(request, errors), twice=True)
+        except _Gone:
+            self._give_up()
+            return Started(_by_ourselves(argv, environment, errors), twice=True)
+
+    def _ask(self, request: bytes, errors: int) -> Child:
+        line = self._line or self._begin()
+        try:
+            socket.send_fds(line, [forkserver.LENGTH.pack(len(request))], [errors])
+            line.sendall(request)
+            answer = line.recv(forkserver.ANSWER.size, socket.MSG_WAITALL)
+        except OSError as error:
+            raise _Gone from error
+        if len(answer) < forkserver.ANSWER.size:
+            raise _Gone
+        pid, trouble = forkserver.ANSWER.unpack(answer)
+        if trouble:
+            raise OSError(trouble, os.strerror(trouble))
+        return Child(pid)
+
+    def _begin(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            server = subprocess.Popen(
+                [sys.executable, "-I", "-S", forkserver.__file__],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,
+            )
+        self._line = ours
+        self._leave = weakref.finalize(self, _end, ours, server)
+        return ours
+
+    def _give_up(self) -> None:
+        self._line = None
+        self._leave()
+
+
+def _nothing_to_leave() -> None:
+    """There is no fork server yet."""
+
+
+def _end(line: socket.socket, server: subprocess.Popen[bytes]) -> None:
+    line.close()
+    server.kill()  # by itself it would end with its line, unless it hangs
+    server.wait()
+
+
+class _Gone(Exception):
+    """The fork server does not answer."""
+
+
+def _by_ourselves(argv: Sequence[str], environment: Mapping[str, str], errors: int) -> Child:
+    child = subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
+        cwd="/",
+        env=environment,
+        start_new_session=True,
+        preexec_fn=adopting(),
+    )
+    child.returncode = 0  # Child collects it
+    return Child(child.pid)

@@ -1,0 +1,96 @@
+"""The operations as MCP tools, by the official SDK, on stdin and stdout. Nothing is decided here.
+
+1. With a token it serves the attempt's own bead (operations.agentops); without one the board, read-only, and drafts
+   (operations.boardops). Which of the two is settled when it starts.
+2. Each call is a call of its own on a thread, a few at a time: one that waits for a person stops no other.
+3. Whatever goes wrong is told as the call's error, with what to do next; a bug is told without its traceback, which
+   goes to stderr.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import anyio
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
+
+from .. import __version__
+from ..core.errors import NobrakesError
+from ..operations import agentops, boardops
+from ..operations.agentops import Operation, Reply
+
+AT_ONCE = 4
+"""Calls at a time; the others wait their turn."""
+
+Perform = Callable[[str, Mapping[str, Any]], Reply]
+
+
+def tool_name(operation: Operation) -> str:
+    """What the tool is called: clients know no '-' in names everywhere."""
+    return operation.name.replace("-", "_")
+
+
+def tool(operation: Operation) -> Tool:
+    """The operation as a client sees it."""
+    return Tool(
+        name=tool_name(operation),
+        description=operation.help,
+        input_schema=agentops.schema(operation),
+        annotations=ToolAnnotations(read_only_hint=operation.reads, destructive_hint=False, open_world_hint=False),
+    )
+
+
+def answered(perform: Perform, operations: Sequence[Operation], name: str, given: Mapping[str, Any]) -> CallToolResult:
+    """One call, done; an error is an answer too."""
+    by_tool = {tool_name(operation): operation.name for operation in operations}
+    try:
+        return _result(perform(by_tool.get(name, name), given).text)
+    except NobrakesError as error:
+        return _result("\n".join(filter(None, (str(error), error.hint))), wrong=True)
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        return _result(f"nobrakes itself failed: {type(error).__name__}. Use the command line instead.", wrong=True)
+
+
+def _result(text: str, wrong: bool = False) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=wrong)
+
+
+def build(operations: Sequence[Operation], perform: Perform, instructions: str) -> "Server[Any]":
+    """The server of these operations."""
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+
+    async def list_tools(context: Any, params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[tool(operation) for operation in operations])
+
+    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
+        def call() -> CallToolResult:
+            return answered(perform, operations, params.name, params.arguments or {})
+
+        return await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=limiter)
+
+    return Server(
+        "nobrakes",
+        version=__version__,
+        instructions=instructions,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def _serve() -> None:
+    if os.environ.get("NOBRAKES_TOKEN"):
+        server = build(agentops.OPERATIONS, agentops.perform, agentops.INSTRUCTIONS)
+    else:
+        server = build(boardops.OPERATIONS, boardops.perform, boardops.INSTRUCTIONS)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+def serve() -> None:
+    """Serve until stdin ends."""
+    anyio.run(_serve)

@@ -1,0 +1,157 @@
+"""What an agent does at its door: NOBRAKES_TOKEN names its attempt, and it reaches that attempt's bead only.
+
+1. Imports nothing that costs: the hot commands, the whole command line and the MCP server share it.
+2. Every text is cleaned here and bounded in the store; so many remarks and so many questions an attempt, no more.
+"""
+
+import os
+import time
+
+from .. import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+POLL_SECONDS = 0.25
+MOST_SECONDS = 300.0
+"""Half of what an agent may be silent by default."""
+OUTCOMES = {
+    "completed": "completed",
+    "context_exhausted": "gave_up_context",
+    "gave_up_context": "gave_up_context",
+    "gave_up_tests": "gave_up_tests",
+    "failed": "failed",
+    "blocked": "blocked",
+}
+"""What an agent may say about its end: the words of the exit markers, or those of the outcomes."""
+NO_ANSWER = "no answer yet: commit, log and end with NOBRAKES: BLOCKED"
+WRITTEN = "written down"
+HANDED_IN = "handed in: now end your session"
+_FIRST = 64_000
+"""Characters of a text that are looked at; the store keeps fewer."""
+
+
+def key() -> "tuple[str, str]":
+    """(database, token) of the attempt that this process belongs to; NotAllowed for anybody else."""
+    token = os.environ.get("NOBRAKES_TOKEN", "")
+    if not token:
+        from ..core.errors import NotAllowed
+
+        raise NotAllowed("`nobrakes agent …` is for agents, and NOBRAKES_TOKEN is not set", "See `nobrakes --help`.")
+    found = places.find()
+    if found is None:
+        from ..core.errors import NotInitialised
+
+        raise NotInitialised("there is no .nobrakes here, and NOBRAKES_HOME names none")
+    return found.database, token
+
+
+def is_confined() -> bool:
+    """Whether this process is in a sandbox, where files take the place of the database."""
+    return bool(os.environ.get("NOBRAKES_DOOR"))
+
+
+def store() -> "Any":
+    """Where an agent's words go: the database, or the files that a sandbox has in its place."""
+    if is_confined():
+        from . import spool
+
+        return spool
+    from ..store import hot
+
+    return hot
+
+
+def cleaned(text: str) -> str:
+    """The text without escapes and invisible characters; plain text costs nothing."""
+    text = text[:_FIRST]
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    from ..core.transcript import clean
+
+    return clean(text)
+
+
+def no_answer(number: int) -> str:
+    """What an agent is told while nobody has answered."""
+    return f"question {number}: {NO_ANSWER}"
+
+
+def suggested(number: int) -> str:
+    """What an agent is told about its suggestion."""
+    return f"filed as escalation {number}; go on with your bead"
+
+
+def say(verb: str, text: str) -> None:
+    """Write a log line, a progress or a notice down."""
+    store().agent_say(*key(), verb, cleaned(text))
+
+
+def progress(text: str, step: "int | None", of: "int | None") -> "tuple[int | None, str]":
+    """Write down where the agent says it is; (its commits so far, what speaks against the claim)."""
+    if step is None:
+        if of is not None:
+            from ..core.errors import UsageError
+
+            raise UsageError("--of says out of how many, and --step is missing", "Give both, or --step alone.")
+        say("progress", text)
+        return None, ""
+    from ..core.progress import MOST_STEPS, doubt
+
+    if not 0 <= step <= (of or MOST_STEPS) <= MOST_STEPS:
+        from ..core.errors import UsageError
+
+        raise UsageError(f"step {step} of {of or MOST_STEPS} cannot be", f"Count from 0 to at most {MOST_STEPS}.")
+    hot = store()
+    path, token = key()
+    data = '{"step":' + str(step) + (',"of":' + str(of) if of else "") + "}"
+    hot.agent_say(path, token, "progress", cleaned(text), data)
+    commits = own_commits(hot.agent_standing(path, token))
+    return commits, doubt(step, commits)
+
+
+def own_commits(since: float) -> "int | None":
+    """The commits that the agent's clone says were made since then; None: nobody can count."""
+    from ..git.inclone import commits_since
+
+    workspace = os.environ.get("NOBRAKES_WORKSPACE", "")
+    return commits_since(workspace, since) if os.path.isabs(workspace) else None
+
+
+def ask(question: str, wait: float) -> "tuple[int, str | None]":
+    """File the question, or find the one that is the same, and wait at most `wait` seconds for its answer."""
+    hot = store()
+    path, token = key()
+    hot.agent_standing(path, token, asks=True)
+    number = hot.agent_ask(path, token, cleaned(question))
+    return number, wait_for(path, token, number, wait)
+
+
+def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
+    """The answer to the question, or the decision about the plan, as soon as it is there; None: not in time."""
+    hot = store()
+    until = time.monotonic() + min(wait, MOST_SECONDS)
+    answer: str | None
+    while (answer := hot.agent_answer(path, token, number)[1]) is None and time.monotonic() < until:
+        time.sleep(POLL_SECONDS)
+    return answer
+
+
+def escalate(suggestion: str, detail: str) -> int:
+    """File a suggestion; its number."""
+    hot = store()
+    path, token = key()
+    hot.agent_standing(path, token, asks=True)
+    return int(hot.agent_escalate(path, token, cleaned(suggestion), cleaned(detail)))
+
+
+def answer(number: "int | None") -> "tuple[int, str | None]":
+    """(number, answer) of a question of this bead; None: the last one."""
+    found: tuple[int, str | None] = store().agent_answer(*key(), number)
+    return found
+
+
+def done(outcome: str, summary: str, blockers: str, learnings: str, keep_branch: bool) -> None:
+    """Say how the attempt ended, and leave its log."""
+    store().agent_done(*key(), outcome, cleaned(summary), cleaned(blockers), cleaned(learnings), keep=keep_branch)

@@ -1,0 +1,180 @@
+"""Beside the tracked snapshot: what changed since, so that a lost database loses nothing that a person typed.
+
+1. Right after each transaction that changed the plan, what changed is appended to beads.since.jsonl in one write, by
+   the process that made the transaction. `attach` is the one place where a store is bound to its file.
+2. What is written is all that came after the file's last mark, whoever made it: whoever was killed between its commit
+   and its line is made good by the next one, at the latest when a store is opened.
+3. Lines stand in the order of what they say: the file is locked before the database is read.
+4. The database is what counts: when the file cannot be written that is told, nothing is undone, and the next one tries.
+5. A snapshot that main has makes the file short again. The file of another database is put aside, never overwritten.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from ..core.errors import NobrakesError, StoreBroken, StoreBusy
+from ..host.files import storage_errors, write_atomic
+from ..interop.marks import last_mark
+from ..places import Places
+from ..ports import Position, Store
+
+if TYPE_CHECKING:
+    from ..ports import Changes
+
+TAIL = 4096
+"""Bytes at the end of the file in which its last mark is looked for first."""
+PATIENCE_SECONDS = 30.0
+FAR = 1000
+"""So many events that changed nothing after the last mark, and a new one is due."""
+
+
+class Telling(Store, Protocol):
+    """A store that tells when it changed."""
+
+    def tell(self, tell: Callable[[], None]) -> None:
+        """Call this after each transaction that changed what `changes` gives."""
+        ...
+
+
+def attach(store: Telling, places: Places, say: Callable[[str], None]) -> None:
+    """Keep the file up with this store from now on, and make good what was missed. `say` hears of trouble, once."""
+    said: list[str] = []
+
+    def follow() -> None:
+        try:
+            keep_up(store, places)
+            said.clear()
+        except (NobrakesError, OSError) as error:
+            text = (
+                f"what changed is in the database, and not yet in {places.since}: {error}. The next change writes it."
+            )
+            if text not in said:
+                said.append(text)
+                say(text)
+
+    try:
+        place = _mark_of(places.since)
+        behind = _has_to_be_written(store.changes(place), place)
+    except StoreBroken:
+        return  # whoever asks this store next hears it from the store itself
+    if behind:
+        follow()
+    store.tell(follow)
+
+
+def keep_up(store: Store, places: Places) -> None:
+    """Append what changed after the file's last mark. DiskFull, StoreReadOnly, StoreBusy: it is as it was."""
+    with storage_errors(places.since), _locked(places.since) as descriptor:
+        place = _mark(descriptor)
+        changes = store.changes(place)
+        if not _has_to_be_written(changes, place):
+            return
+        if changes.restarted:
+            aside(places.since)
+            write_atomic(places.since, _written(changes))
+        else:
+            _append(descriptor, _written(changes))
+
+
+def shorten(store: Store, places: Places, upto: Position) -> None:
+    """Drop from the file what the snapshot holds: all up to this position. What has no place in a snapshot stays."""
+    from dataclasses import replace
+
+    with storage_errors(places.since), _locked(places.since):
+        later = store.changes(upto)
+        kept = replace(later, escalations=store.escalations_as_filed(), settings=settings(store))
+        write_atomic(places.since, _written(kept))
+
+
+def settings(store: Store) -> dict[str, str]:
+    """What people have set."""
+    from ..core.quarantine import SETTING
+    from .control import LIMITS, PAUSED
+
+    return {key: value for key in (PAUSED, LIMITS, SETTING) if (value := store.setting(key)) is not None}
+
+
+def aside(path: str) -> str:
+    """Give what is there a name that nothing else has; the name."""
+    number = 1
+    while os.path.lexists(f"{path}.old-{number}"):
+        number += 1
+    os.replace(path, f"{path}.old-{number}")
+    return f"{path}.old-{number}"
+
+
+def _has_to_be_written(changes: "Changes", after: Position) -> bool:
+    """A mark alone is written too, so that nobody reads a long log of agents again and again."""
+    return bool(changes) or changes.upto.seq - after.seq > FAR
+
+
+def _written(changes: "Changes") -> bytes:
+    from ..interop import since
+
+    return since.lines(changes).encode()
+
+
+def _append(descriptor: int, content: bytes) -> None:
+    """All of it or nothing, as far as the disk lets us; a torn end of before gets its line end first."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        content = b"\n" + content
+    written = 0
+    try:
+        while written < len(content):
+            written += os.write(descriptor, content[written:])
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[int]:
+    """The file, opened to append and locked; made when it is missing."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            if _take(descriptor, path):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+        if time.monotonic() > deadline:
+            raise StoreBusy(f"another process has kept {path} locked for {PATIENCE_SECONDS:.0f} seconds")
+        time.sleep(0.002)
+
+
+def _take(descriptor: int, path: str) -> bool:
+    """Whether the lock is ours, on the file that bears the name: it may have been replaced meanwhile."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def _mark_of(path: str) -> Position:
+    """As far as it can be read: where it is missing all is missing, and whoever then has to write tells of trouble."""
+    try:
+        with open(path, "rb") as file:
+            return _mark(file.fileno())
+    except OSError:
+        return Position()
+
+
+def _mark(descriptor: int) -> Position:
+    """The file's last mark: up to there nothing is missing."""
+    size = os.fstat(descriptor).st_size
+    if not size:
+        return Position()
+    for length in (TAIL, size):
+        tail = os.pread(descriptor, length, max(0, size - length)).decode("utf-8", "replace")
+        found = last_mark(tail)
+        if found is not None:
+            return found
+    return Position()

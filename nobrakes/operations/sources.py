@@ -1,0 +1,92 @@
+"""What a database is made anew from: the snapshot as it lies there and as git has it, and what changed since.
+
+1. Of two records of a bead the one that was updated later counts; of two that are equally old, the later of this order:
+   the file as it lies there, the snapshot that was committed last, main's, what was written since.
+2. The file that lies there may be of an old branch, or not there at all: main and refs/nobrakes/snapshot still have it.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.errors import GitFailed, NoMain
+from ..interop import beads as interop
+from ..interop import since as later
+from ..interop.reader import graph, records
+from ..interop.words import moment
+from ..places import FOLDER, Places
+from ..ports import Git
+
+SNAPSHOT_PIN = "snapshot"
+"""The ref (below refs/nobrakes/) that holds the commit with the latest snapshot."""
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What was found. `later` counts the beads that are otherwise in what was written since than in a snapshot."""
+
+    graph: interop.Imported
+    since: later.Since
+    refs: Mapping[str, str]
+    merged: Mapping[str, str]
+    later: int
+
+
+def gather(places: Places, git: Git | None) -> Sources:
+    """Read it all. PlanError: the snapshot has git's conflict markers in it."""
+    problems: list[str] = []
+    refs = git.kept() if git is not None else {}
+    main = _main(git)
+    found: dict[str, tuple[int, Record]] = {}
+    for text in (_text(places.snapshot), _committed(git, refs.get(SNAPSHOT_PIN)), _committed(git, main)):
+        own: list[str] = []
+        _newer(found, records(text, os.path.basename(places.snapshot), own))
+        problems += [problem for problem in own if problem not in problems]
+    since = later.read(_text(places.since), os.path.basename(places.since))
+    before = {id_: raw for id_, (_, raw) in found.items()}
+    _newer(found, {id_: (0, raw) for id_, raw in since.records.items()})
+    changed = sum(1 for id_, (_, raw) in found.items() if raw is not before.get(id_) and raw != before.get(id_))
+    made = graph(found, problems)
+    merged = git.merged() if git is not None and main is not None else {}
+    return Sources(made, since, refs, merged, changed)
+
+
+def _newer(found: dict[str, tuple[int, Record]], given: Mapping[str, tuple[int, Record]]) -> None:
+    for id_, record in given.items():
+        if id_ not in found or _updated(record[1]) >= _updated(found[id_][1]):
+            found[id_] = record
+
+
+def _updated(record: Record) -> float:
+    try:
+        return moment(record.get("updated_at"))
+    except (ValueError, OverflowError, TypeError, AttributeError):
+        return 0.0
+
+
+def _main(git: Git | None) -> str | None:
+    try:
+        return git.main() if git is not None else None
+    except NoMain:
+        return None
+
+
+def _committed(git: Git | None, commit: str | None) -> str:
+    if git is None or commit is None:
+        return ""
+    try:
+        found = git.read(commit, f"{FOLDER}/beads.jsonl")
+    except GitFailed:
+        return ""  # the commit is gone: main's and the file's own are left
+    return "" if found is None else found.decode("utf-8", "replace")
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,26 @@
+"""The part of the store that only reviews need."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from ..core.attempt import Attempt
+
+
+class Reviews(Protocol):
+    """Open and ended reviews, and the validations that passed."""
+
+    def reviewing(self) -> list[Attempt]:
+        """The Reviewer's attempts that have not ended, oldest first."""
+        ...
+
+    def reviews(self, limit: int) -> list[Attempt]:
+        """The Reviewer's latest attempts, newest first."""
+        ...
+
+    def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
+        """The recorded results of a validation that passed, by its key; None: it has to be run."""
+        ...
+
+    def save_validation(self, tree: str, contract: str, results: Mapping[str, Any]) -> None:
+        """Remember a validation that passed."""
+        ...

@@ -1,0 +1,46 @@
+"""The door to what agents may do next: gates of providers, breakers of beads, costs and sessions of attempts."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ..core.breaker import Breaker
+from ..core.gates import Gate
+
+
+class Spending(Protocol):
+    """A part of Store; every change is one transaction with its event."""
+
+    def gates(self) -> Mapping[str, Gate]:
+        """By provider, the gates that are closed or not proven open yet."""
+        ...
+
+    def close_gate(self, gate: Gate) -> None:
+        """Keep the gate as it is now, and record that it closed; nothing happens when it is kept so already."""
+        ...
+
+    def open_gate(self, provider: str, actor: str) -> bool:
+        """Forget the gate, and record that it opened; False: it was open."""
+        ...
+
+    def breakers(self, bead: str) -> Mapping[str, Breaker]:
+        """By provider, the breakers of a bead that failures have left a mark on."""
+        ...
+
+    def save_breaker(self, bead: str, provider: str, breaker: Breaker) -> None:
+        """Keep it as it is now."""
+        ...
+
+    def reset_breakers(self, bead: str, actor: str) -> int:
+        """Half-open every open breaker of the bead, and record it; how many. NoSuchBead."""
+        ...
+
+    def spend(self, attempt: int, cost_usd: float, tokens: int) -> None:
+        """Set what the attempt has cost."""
+        ...
+
+    def hold_session(self, session: str, attempt: int, fresh: bool = False) -> bool:
+        """Give the agent's session of this id to the attempt, for as long as it or its process lives.
+
+        False: it is another bead's, or another run of it may live; or, where it is to be `fresh`, somebody has had it.
+        """
+        ...

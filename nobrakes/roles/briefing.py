@@ -1,0 +1,58 @@
+"""All that one attempt is told: the persona and the prompt, from what the store knows now.
+
+The daemon starts agents with it and `nobrakes prompt` prints it, so that what is printed is what is given.
+"""
+
+import os
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ..core.attempt import Attempt
+from ..core.bead import Bead, Role
+from ..places import Places
+from ..ports import Store
+from .prompts import Settings, answers_of, bead_text, compile_prompt, plan_text, system_prompt
+from .resuming import new_since, resume_prompt
+
+TOLD = "told"
+"""In an attempt's data: the digest of the bead as its session knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What an agent is given: `system` on top of its own instructions, then `prompt`."""
+
+    system: str
+    prompt: str
+
+
+def brief(
+    store: Store,
+    places: Places,
+    config: Settings,
+    main: str,
+    bead: Bead,
+    role: Role,
+    nonce: str,
+    attempt: int = 0,
+    resumes: Attempt | None = None,
+) -> Briefing:
+    """The briefing of `attempt` (0: of one that is not open yet); ConfigError for a bad file of the persona.
+
+    `resumes`: the attempt whose session it goes on with, which is told only what is new.
+    """
+    earlier = [a for a in store.attempts(bead.id) if a.id != attempt]
+    filed = store.escalations(open_only=False, bead=bead.id)
+    plan = plan_text(bead, role, filed, nonce)
+    system = system_prompt(role, os.path.join(places.folder, "roles"))
+    if resumes is not None:
+        changed = "" if resumes.data.get(TOLD) == digest(bead) else bead_text(bead)
+        plan = plan if new_since(resumes, filed) else ""
+        return Briefing(system, resume_prompt(bead, resumes, filed, changed, plan, nonce))
+    prompt = compile_prompt(role, bead, config, earlier, answers_of(filed), nonce=nonce, main=main, plan=plan)
+    return Briefing(system, prompt)
+
+
+def digest(bead: Bead) -> str:
+    """What tells two versions of a bead's text apart."""
+    return sha256(bead_text(bead).encode(errors="replace")).hexdigest()[:16]

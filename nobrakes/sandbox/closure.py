@@ -1,0 +1,57 @@
+"""What one run sees of the machine. Whatever is not named here is not there."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Network = Literal["open", "provider", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one process may use; 0: without limit."""
+
+    memory_mb: int = 0
+    processes: int = 0
+    file_mb: int = 0
+    open_files: int = 0
+    cpu_minutes: int = 0
+    temporary_mb: int = 0  # of /tmp and of the home, each
+
+    def words(self) -> tuple[str, ...]:
+        """As the program inside reads them (sandbox.inside)."""
+        return (
+            f"memory={self.memory_mb << 20}",
+            f"processes={self.processes}",
+            f"file={self.file_mb << 20}",
+            f"files={self.open_files}",
+            f"cpu={self.cpu_minutes * 60}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What of this machine every run may read, and what none may see even where it lies in between."""
+
+    system: tuple[str, ...]  # folders and files that belong to the machine, not to a person
+    links: tuple[tuple[str, str], ...]  # (path, target): /bin -> usr/bin, where the machine has it so
+    programs: tuple[str, ...]  # where PATH leads, the Python of nobrakes and nobrakes itself
+    python: str
+    home: str
+    variables: tuple[tuple[str, str], ...] = ()  # where toolchains are that a program would look for in its home
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """One run's view. Paths are absolute; writable ones are taken as they are, links in them are not followed."""
+
+    workspace: str
+    machine: Machine
+    hidden: tuple[str, ...]  # the repository, its git folder and the state of nobrakes
+    inner: tuple[str, ...] = ()  # read-only, also below what is hidden
+    own: tuple[str, ...] = ()  # writable, also below what is hidden
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()  # nothing secret: everybody can read an argv
+    network: Network = "open"
+    hosts: tuple[str, ...] = ()  # `name:port` that a run whose network is its provider's may reach
+    bounds: Bounds = field(default_factory=Bounds)

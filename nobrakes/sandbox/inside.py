@@ -1,0 +1,66 @@
+"""The first program inside a sandbox: it sets the limits, hears signals again, and becomes what it was asked to run.
+
+Where somebody outside serves it (host.proxy), it opens the way there on the loopback of the sandbox and says so.
+
+Run by path with `python -I -S`: standard library only, no import of nobrakes. It stands before every command of a run,
+so it imports nothing that costs: `signal` alone would take as long as all the rest.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import os
+import resource
+import sys
+
+_LIMITS = {
+    "memory": resource.RLIMIT_DATA,
+    "processes": resource.RLIMIT_NPROC,
+    "file": resource.RLIMIT_FSIZE,
+    "files": resource.RLIMIT_NOFILE,
+    "cpu": resource.RLIMIT_CPU,
+}
+
+
+def limit(word: str) -> None:
+    """Set one `name=number`; 0 leaves it. Never higher than it is."""
+    name, _, number = word.partition("=")
+    kind, wanted = _LIMITS[name], int(number)
+    if wanted:
+        _, hard = resource.getrlimit(kind)
+        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def open_way(channel: int) -> None:
+    """Hand a listening socket out through the channel, and name it as the proxy of everything."""
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
+        with socket.socket(fileno=channel) as out:
+            socket.send_fds(out, [b"."], [listener.fileno()])
+        proxy = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        os.environ[name] = os.environ[name.lower()] = proxy
+    os.environ["NODE_USE_ENV_PROXY"] = "1"
+
+
+def main(words: "list[str]") -> int:
+    """Limits, `--`, then the command; returns only when that cannot be started."""
+    split = words.index("--")
+    channel = os.environ.pop("NOBRAKES_PROXY", "")
+    if channel:
+        open_way(int(channel))
+    for word in words[:split]:
+        limit(word)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _signal.signal(_signal.SIGTERM, _signal.SIG_DFL)
+    _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
+    command = words[split + 1 :]
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
+        return 127 if isinstance(error, FileNotFoundError) else 126
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

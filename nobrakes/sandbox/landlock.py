@@ -1,0 +1,215 @@
+"""Takes from a program, and from all that it starts, the right to write where it must not: Landlock, Linux 5.13 on.
+
+1. Landlock grants, and by folder with all below it. So what lies beside the way from / to a kept folder is granted one
+   by one, as it lies there now; new names in the folders of the way itself cannot be made.
+2. Reading and starting programs stay as they are. What an older kernel does not know is not held (`lacks`).
+3. Signals and abstract sockets reach only what runs behind the same wall, and so do limits of a process, by a filter
+   of calls. Of root's powers those go that lead round it.
+4. Standard library only, no import of nobrakes: sandbox.walled loads it where nothing else is loaded.
+"""
+
+import ctypes
+import os
+import stat
+import struct
+import sys
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_NO_NEW_PRIVILEGES, _DROP_FROM_BOUNDING = 38, 24
+
+_WRITE_FILE, _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 1, 1 << 13, 1 << 14, 1 << 15
+_DEVICES = 1 << 6 | 1 << 11
+"""Making device files is granted nowhere: they would lead to the disk below."""
+_FIRST = _WRITE_FILE | sum(1 << bit for bit in range(4, 13))
+_KNOWN_FROM = ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV))
+_OF_FILES = _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
+_SCOPES = 1 << 0 | 1 << 1  # abstract sockets, signals
+
+_ROUND_IT = (16, 17, 19, 21, 22, 25, 27, 32, 33, 34, 38, 39, 40)
+"""Capabilities: modules, raw input and output, ptrace, administration, boot, time, device files, security, bpf."""
+_SET_SECCOMP, _FILTER, _REFUSED, _ALLOWED = 22, 2, 0x00050001, 0x7FFF0000
+_PRLIMIT = ((0xC000003E, 302), (0x40000003, 340), (0xC00000B7, 261))
+"""prlimit64 by architecture: x86-64, i386, arm64. Landlock knows nothing of it, and a limit of 0 ends a process."""
+_RAW = frozenset(("/dev/mem", "/dev/kmem", "/dev/port", "/dev/nvram"))
+
+
+def _kernel() -> "ctypes.CDLL":
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def version() -> int:
+    """The version of Landlock that this kernel has; 0: none, or it is switched off."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    return max(0, int(_kernel().syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))))
+
+
+def lacks(abi: int) -> "tuple[str, ...]":
+    """What this version does not hold."""
+    found = []
+    if abi < 3:
+        found.append("it does not keep files from being cut short (Linux 6.2 does)")
+    if abi < 6:
+        found.append("it does not keep other processes from signals (Linux 6.12 does)")
+    return tuple(found)
+
+
+def _handled(abi: int) -> int:
+    return _FIRST | sum(right for since, right in _KNOWN_FROM if abi >= since)
+
+
+def tops(paths: "list[str]") -> "set[str]":
+    """The paths as they really are and wherever else they are mounted, without those that lie below another."""
+    real: set[str] = set()
+    mounts = _mounts()
+    for path in paths:
+        # a link is kept as well as what it leads to
+        for found in (os.path.realpath(path), os.path.join(os.path.realpath(os.path.dirname(path)), _name(path))):
+            real |= {found, *aliases(found, mounts)}
+    return {path for path in real if not any(above in real for above in _above(path))}
+
+
+def _name(path: str) -> str:
+    return os.path.basename(os.path.normpath(path))
+
+
+def _above(path: str) -> "list[str]":
+    found = []
+    while path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        found.append(path)
+    return found
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _mounts() -> "tuple[tuple[str, str, str], ...]":
+    """(device, which folder of it, where that is seen) for all that is mounted, in the order of mounting."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        words = [line.split(" ")[2:5] for line in file]
+    return tuple((device, _plain(root), _plain(place)) for device, root, place in words)
+
+
+def _plain(text: str) -> str:
+    for written, meant in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        text = text.replace(written, meant)
+    return text
+
+
+def aliases(path: str, mounts: "tuple[tuple[str, str, str], ...]") -> "list[str]":
+    """Where else the same files are seen, by a folder of the same device that is mounted twice."""
+    around = [mount for mount in mounts if _lies_in(path, mount[2])]
+    if not around:
+        return []
+    device, root, place = max(around, key=lambda mount: len(mount[2]))
+    inner = os.path.normpath(os.path.join(root, os.path.relpath(path, place)))
+    found = []
+    for other, top, seen in mounts:
+        if other == device and _lies_in(inner, top):
+            found.append(os.path.normpath(os.path.join(seen, os.path.relpath(inner, top))))
+        elif other == device and _lies_in(top, inner):
+            found.append(seen)
+    return [other for other in found if other != path]
+
+
+def beside(kept: "set[str]", also: "tuple[str, ...]" = ()) -> "list[str]":
+    """What may be written: all that lies directly in a folder on the way to a kept one, or of `also`, but the way."""
+    way = {*also, *(above for path in (*kept, *also) for above in _above(path))}
+    found = []
+    for folder in way - kept:
+        try:
+            with os.scandir(folder) as entries:
+                found += [e.path for e in entries if e.path not in way and e.path not in kept and not e.is_symlink()]
+        except OSError:
+            continue  # who cannot list it grants nothing there
+    return found
+
+
+class Wall:
+    """A ruleset that is being filled."""
+
+    def __init__(self) -> None:
+        self.kernel = _kernel()
+        abi = version()
+        if not abi:
+            raise OSError("Landlock does not work here")
+        self.rights = _handled(abi)
+        words = (self.rights, 0, _SCOPES)[: 3 if abi >= 6 else 2 if abi >= 4 else 1]
+        attributes = struct.pack(f"={len(words)}Q", *words)
+        self.rules = self._call(_CREATE, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+
+    def _call(self, number: int, *arguments: object) -> int:
+        answer = int(self.kernel.syscall(number, *arguments))
+        if answer < 0:
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code))
+        return answer
+
+    def grant(self, path: str, follow: bool = False) -> None:
+        """Let the path, and what lies below it, be written. OSError."""
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
+        try:
+            mode = os.fstat(descriptor).st_mode
+            if stat.S_ISBLK(mode) or path in _RAW:
+                return
+            rights = self.rights & ~_DEVICES if stat.S_ISDIR(mode) else self.rights & _OF_FILES
+            rule = struct.pack("=Qi", rights, descriptor)
+            self._call(_ADD, ctypes.c_int(self.rules), ctypes.c_int(1), rule, ctypes.c_uint32(0))
+        finally:
+            os.close(descriptor)
+
+    def _keep_limits(self) -> None:
+        # kernels without it (or containers that forbid it) have the wall all the same
+        rows = limits_filter()
+        program = ctypes.create_string_buffer(rows)
+        self.kernel.prctl(_SET_SECCOMP, _FILTER, struct.pack("@HP", len(rows) // 8, ctypes.addressof(program)), 0, 0)
+
+    def restrict(self) -> None:
+        """From now on nothing else may be written by this process and its children. OSError."""
+        if os.geteuid() == 0:
+            for capability in _ROUND_IT:
+                self.kernel.prctl(_DROP_FROM_BOUNDING, capability, 0, 0, 0)
+        self.kernel.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        self._keep_limits()
+        self._call(_RESTRICT, ctypes.c_int(self.rules), ctypes.c_uint32(0))
+        os.close(self.rules)
+
+
+def limits_filter() -> bytes:
+    """The program for the kernel that refuses to set the limits of a process that is named; 0 is oneself."""
+    load, equal, keep_bits, answer = 0x20, 0x15, 0x54, 0x06
+    rows = [(load, 0, 0, 4)]  # the architecture
+    common = 1 + 4 * len(_PRLIMIT)
+    for arch, number in _PRLIMIT:
+        after = len(rows) + 4
+        rows += [(equal, 0, 3, arch), (load, 0, 0, 0), (keep_bits, 0, 0, 0x3FFFFFFF)]  # x32 marks its calls with a bit
+        rows.append((equal, common + 1 - after, common - after, number))
+    rows += [(answer, 0, 0, _ALLOWED), (load, 0, 0, 16), (equal, 5, 0, 0)]  # whose limits
+    rows += [(load, 0, 0, 32), (equal, 0, 2, 0), (load, 0, 0, 36), (equal, 1, 0, 0)]  # no new ones: only asked for
+    rows += [(answer, 0, 0, _REFUSED), (answer, 0, 0, _ALLOWED)]
+    return b"".join(struct.pack("=HBBI", *row) for row in rows)
+
+
+def close_in(kept: "list[str]", own: "list[str]", temporary: str) -> None:
+    """Let this process write nothing in `kept` but what is in `own`, and give it a temporary folder if it needs one."""
+    wall = Wall()
+    tree = tops([*kept, "/proc", "/sys"] if os.geteuid() == 0 else kept)
+    usual = os.path.realpath(os.environ.get("TMPDIR") or "/tmp")
+    if temporary and any(_lies_in(path, usual) or _lies_in(usual, path) for path in tree):
+        os.makedirs(temporary, mode=0o700, exist_ok=True)
+        own = [*own, temporary]
+        os.environ.update(dict.fromkeys(("TMPDIR", "TMP", "TEMP"), temporary))
+    for path in beside(tree, ("/dev",)):
+        try:
+            wall.grant(path)
+        except OSError:
+            continue  # it has gone, or is of a kind that Landlock knows nothing of
+    for path in own:
+        wall.grant(path)
+    for stream in (1, 2):
+        # what a program writes to /dev/stderr is opened by its name
+        if stat.S_ISREG(os.fstat(stream).st_mode):
+            wall.grant(f"/proc/self/fd/{stream}", follow=True)
+    wall.restrict()

@@ -1,0 +1,127 @@
+"""What of this machine every run may read: its system folders, and where PATH and nobrakes' own Python lie.
+
+1. Of /etc only what programs need to find names, certificates, libraries and the time.
+2. A folder of PATH in somebody's home is let in by itself; where it is part of an installation (a virtual environment,
+   node, pyenv), the whole of that. A home is never let in by this, nor anything that it lies in.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+
+from .bubblewrap import lies_in
+from .closure import Machine
+
+SYSTEM = ("/usr", "/opt", "/nix/store", "/gnu/store", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC = """
+alternatives ca-certificates ca-certificates.conf crypto-policies debian_version fonts gai.conf group host.conf
+hostname hosts java ld.so.cache ld.so.conf ld.so.conf.d locale.alias locale.conf localtime magic mime.types
+nsswitch.conf os-release passwd pki/ca-trust pki/tls/certs protocols python3 resolv.conf services ssl/certs
+ssl/openssl.cnf terminfo timezone
+"""
+_MARKS = ("pyvenv.cfg", "conda-meta", "libexec", "versions", os.path.join("lib", "node_modules"))
+"""What shows that a `bin` or `shims` belongs to an installation whose other folders its programs need."""
+_TOOLCHAINS = {
+    ".rustup": "RUSTUP_HOME",
+    ".nvm": "NVM_DIR",
+    ".volta": "VOLTA_HOME",
+    ".asdf": "ASDF_DATA_DIR",
+    ".local/share/mise": "MISE_DATA_DIR",
+    ".sdkman": "SDKMAN_DIR",
+    ".local/share/uv": "UV_PYTHON_INSTALL_DIR",
+}
+"""Folders of a home that hold toolchains and no secrets, and the variable that says where they are."""
+
+
+def machine(environment: Mapping[str, str]) -> Machine:
+    """This machine, for programs that are started with this environment."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    folders = [path for path in SYSTEM if os.path.isdir(path) and not os.path.islink(path)]
+    links = tuple((path, os.readlink(path)) for path in SYSTEM if os.path.islink(path))
+    system = (*folders, *(f"/etc/{name}" for name in _ETC.split()))
+    found = [path for path in _programs(environment) if not lies_in(home, os.path.realpath(path))]
+    variables = []
+    for name, variable in _TOOLCHAINS.items():
+        folder = os.path.join(home, name)
+        if os.path.isdir(folder):
+            found.append(folder)
+            variables.append((variable, os.path.join(folder, "python") if name.endswith("/uv") else folder))
+    programs = tuple(dict.fromkeys(path for path in found if not any(lies_in(path, f) for f in (*folders, *SYSTEM))))
+    return Machine(system, links, programs, sys.executable, home, tuple(variables))
+
+
+def _programs(environment: Mapping[str, str]) -> Iterator[str]:
+    yield from (sys.prefix, sys.base_prefix, os.path.realpath(sys.base_prefix))
+    yield os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"):
+        if os.path.isabs(environment.get(name, "")):
+            yield environment[name]
+    for folder in environment.get("PATH", os.defpath).split(os.pathsep):
+        if os.path.isabs(folder) and os.path.isdir(folder):
+            yield from installation(folder)
+
+
+def installation(folder: str) -> Iterator[str]:
+    """What the programs of a folder need: itself, or all of the installation whose `bin` it is."""
+    folder = os.path.normpath(folder)
+    whole = os.path.dirname(folder)
+    has_marks = any(os.path.exists(os.path.join(whole, mark)) for mark in _MARKS)
+    is_whole = os.path.basename(folder) in ("bin", "shims") and has_marks
+    yield whole if is_whole else folder
+    try:
+        with open(os.path.join(whole, "pyvenv.cfg"), encoding="utf-8") as file:
+            for line in file:
+                name, _, value = line.partition("=")
+                if name.strip() == "home" and is_whole:
+                    yield os.path.dirname(os.path.realpath(value.strip()))
+    except (OSError, UnicodeDecodeError):
+        return
+
+
+def program(argv0: str, environment: Mapping[str, str], home: str) -> tuple[str, ...]:
+    """What a command's program needs beside PATH: the file that its name leads to, and node's packages around it."""
+    found = _which(argv0, environment.get("PATH", os.defpath))
+    if found is None:
+        return ()
+    real = os.path.realpath(found)
+    needed = [found, real]
+    before, modules, _ = real.partition("/node_modules/")
+    if modules:
+        whole = before.removesuffix("/lib")
+        is_prefix = whole != before and not lies_in(home, whole)
+        needed.append(whole if is_prefix else f"{before}/node_modules")
+    return tuple(dict.fromkeys(needed))
+
+
+def _which(name: str, path: str) -> str | None:
+    places = [name] if os.sep in name else [os.path.join(folder, name) for folder in path.split(os.pathsep)]
+    absolute = (place for place in places if os.path.isabs(place))
+    return next((place for place in absolute if os.path.isfile(place) and os.access(place, os.X_OK)), None)
+
+
+def named_files(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The files that a command names by their whole path, such as a script beside its interpreter."""
+    return tuple(word for word in argv[1:] if os.path.isabs(word) and os.path.isfile(word))
+
+
+_MACHINE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/boot")
+_RUN_LATER = """
+.gitconfig .config/git .bashrc .bash_profile .bash_login .bash_logout .profile .pam_environment .zshrc .zshenv .zprofile
+.zlogin .zlogout .config/fish .config/environment.d .config/systemd .config/autostart .local/share/systemd .ssh
+"""
+
+
+def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What is run outside of a wall later, by nobrakes or by your shell, so that nobody behind one may write it.
+
+    The machine's programs and settings, the folders of PATH, nobrakes itself with its Python, and in your home what
+    git, the shell and the session read when they start.
+    """
+    home = os.path.expanduser("~")
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    found = [*_MACHINE, *(os.path.join(home, name) for name in _RUN_LATER.split())]
+    found += [os.path.join(config, "git")] if os.path.isabs(config) else []
+    found += [folder for folder in environment.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    found += [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    named = (os.environ.get(name, "") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))
+    return tuple(dict.fromkeys((*found, *(path for path in named if os.path.isabs(path)))))

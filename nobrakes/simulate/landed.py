@@ -1,0 +1,116 @@
+"""The promises about main and the way to it: what lands, what it passed, and how many reviews there are."""
+
+from collections import Counter
+
+from ..core.attempt import RunKind
+from ..core.bead import Role
+from ..core.boundaries import OWN_FOLDER
+from ..core.queue import MOST
+from .objects import Commit, differing
+from .project import code_path, green, test_path
+from .scene import Scene
+
+
+def _bead_of(commit: Commit) -> str | None:
+    return next((value for key, value in commit.trailers if key == "Bead"), None)
+
+
+def main_is_green(scene: Scene) -> list[str]:
+    """Every commit that nobrakes put on main passes every check; what takes a red one back is not asked.
+
+    Where `every_commit_green` is off: every commit that main has pointed to.
+    """
+    objects = scene.git.objects
+    moves = scene.observed.fresh_on_main(scene.git.landings)
+    every = scene.config.review.every_commit_green
+    return [
+        f"{one[:12]} ({objects.find(one).subject}) is red"
+        for move in moves
+        for one in (move if every else move[-1:])
+        if _bead_of(objects.find(one)) is not None and not green(objects.tree_of(one))
+    ]
+
+
+def what_lands_passed_the_checks_of_that_moment(scene: Scene) -> list[str]:
+    """A merge passed what main's config asks for when it lands, and not only what was asked before."""
+    lands, scene.observed.lands = scene.observed.lands, []
+    return [
+        f"{one[:12]} landed without having passed the checks of that moment"
+        for one, contracts in lands
+        if _bead_of(scene.git.objects.find(one)) is not None
+        and not any(scene.store.validation(scene.git.tree(one), contract) for contract in contracts)
+    ]
+
+
+def main_only_grows(scene: Scene) -> list[str]:
+    """What was on main stays on main, whoever put it there."""
+    before, scene.observed.main = scene.observed.main or scene.git.head, scene.git.head
+    return [] if scene.git.contains(before, scene.git.head) else [f"{before[:12]} is not on main any more"]
+
+
+def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
+    """A merge changes what its roles may change; tests are those that a Test Writer wrote."""
+    objects, wrong = scene.git.objects, []
+    for one in scene.observed.fresh_for_boundaries(scene.git.landed):
+        commit = objects.find(one)
+        bead = _bead_of(commit)
+        if bead is None or not commit.parents:
+            continue
+        scaffolding = scene.store.bead(bead).scaffolding
+        before, after = objects.tree_of(commit.parents[0]), objects.tree_of(one)
+        proven = objects.reachable(scene.observed.proven[bead])  # with its own earlier commits, where those are kept
+        written = {objects.tree_of(c).get(test_path(bead)) for c in proven}
+        for path in differing(before, after):
+            if path.startswith(OWN_FOLDER):
+                wrong.append(f"{bead} changed {path}")
+            elif scaffolding or path in (code_path(bead), "src/shared.py"):
+                continue
+            elif path != test_path(bead):
+                wrong.append(f"{bead} changed {path}")
+            elif after.get(path) not in written:
+                wrong.append(f"{bead} merged tests that nobody proved red")
+    return wrong
+
+
+def no_more_reviews_than_allowed(scene: Scene) -> list[str]:
+    """The merge queue is as long as its rules say; where each review needs runs of its own it is serial."""
+    reviews = [a.bead for a in scene.board.attempts if a.role is Role.REVIEWER]
+    rules = scene.board.limits.queue
+    together = MOST if not rules.every_commit_green else rules.validators
+    return [f"reviews of {', '.join(reviews)}"] if len(reviews) > (1 if rules.is_serial else together) else []
+
+
+def no_more_validations_than_allowed(scene: Scene) -> list[str]:
+    """At most `review.validators` validations are under way."""
+    runs = [run.id for run in scene.board.runs.values() if run.kind is RunKind.VALIDATION]
+    return [f"validations {', '.join(runs)}"] if len(runs) > scene.board.limits.queue.validators else []
+
+
+def no_bead_is_merged_twice(scene: Scene) -> list[str]:
+    """One merge for each bead, unless it was taken back or reopened."""
+    return scene.observed.take("merged")
+
+
+def no_bead_lands_twice(scene: Scene) -> list[str]:
+    """Main moves once for each bead, unless the merge was taken back, or a person decided about what had landed."""
+    times: Counter[str] = Counter()
+    for move in scene.git.landings:
+        # with merge = rebase one landing brings several commits of a bead
+        for key, bead in {trailer for commit in move for trailer in scene.git.objects.find(commit).trailers}:
+            times[bead] += {"Bead": 1, "Reverts-Bead": -1}.get(key, 0)
+    twice = {bead for bead, count in times.items() if count > 1}
+    if twice:
+        twice -= scene.with_a_person()
+    return [f"{bead} landed {times[bead]} times" for bead in sorted(twice)]
+
+
+PROMISES = (
+    main_is_green,
+    what_lands_passed_the_checks_of_that_moment,
+    main_only_grows,
+    only_the_beads_own_files_reach_main,
+    no_more_reviews_than_allowed,
+    no_more_validations_than_allowed,
+    no_bead_is_merged_twice,
+    no_bead_lands_twice,
+)

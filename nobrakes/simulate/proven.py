@@ -1,0 +1,60 @@
+"""The promises about evidence: each merge has its record, once, and it says what main holds."""
+
+from collections import Counter
+
+from ..core.bead import Status
+from ..core.escalations import EscalationType
+from ..core.verifying import Report, verify
+from .scene import Scene
+
+
+def a_merged_bead_has_its_evidence_once(scene: Scene) -> list[str]:
+    """Whatever was killed: when a bead is done by a merge, exactly one record is about the commit."""
+    found = Counter((entry.bead, entry.about) for entry in scene.git.evidence())
+    wrong = [f"{bead} has {count} records of {about}" for (bead, about), count in found.items() if count > 1]
+    for bead in scene.beads:
+        if (
+            bead.status is Status.DONE
+            and bead.merged_commit
+            and (bead.id, f"Merged: {bead.merged_commit}") not in found
+        ):
+            wrong.append(f"{bead.id} is merged as {bead.merged_commit[:12]} without evidence")
+    return wrong
+
+
+def evidence_only_grows(scene: Scene) -> list[str]:
+    """What the chain ended with stays in it."""
+    before, scene.observed.evidence = scene.observed.evidence, scene.git.evidence_tip()
+    if before is None or before in {entry.commit for entry in scene.git.evidence()}:
+        return []
+    return [f"{before[:12]} is not in the chain any more"]
+
+
+def report(scene: Scene) -> Report:
+    """What `nobrakes verify` would say."""
+    line = scene.git.line("main")
+    return verify(scene.git.evidence(), line, line, scene.git.made)
+
+
+def cancelled_on_the_way(scene: Scene) -> set[str]:
+    """A push that had no answer, a stop, then a cancel: nobody knew that it had landed (docs/design.md)."""
+    return {
+        bead.id
+        for bead in scene.beads
+        if bead.status is Status.CANCELLED and any(f"pushed/{bead.id}/" in name for name in scene.git.kept())
+    }
+
+
+def main_and_its_evidence_agree(scene: Scene) -> list[str]:
+    """At rest nothing is wrong, but for what a person was told of: main failed afterwards, or could not be checked."""
+    asked = scene.store.escalations(open_only=False)
+    told = {one.evidence.get("commit") for one in asked}
+    # one open escalation speaks for all merges after which nobody could tell
+    unsure = any(one.type is EscalationType.BROKEN_CHECKS and one.bead is None for one in asked)
+    return [
+        f"{one.bead} {one.commit[:12]}: {one.text}"
+        for one in report(scene).wrong
+        if one.commit not in told
+        and one.bead not in cancelled_on_the_way(scene)
+        and not (unsure and one.text.startswith("the validation of main after the merge"))
+    ]

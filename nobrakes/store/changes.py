@@ -1,0 +1,67 @@
+"""What changed after a position in the event log: all that has to be written down outside of the database.
+
+1. It is what the database says now, read in one transaction, of whatever an event after the position names.
+2. A position whose event is not in this database, or is another one there, is of another life of it: then all is given.
+3. It costs what changed: the events after the position, and the beads that they name.
+"""
+
+import json
+
+from ..core.bead import Dependency, DependencyType
+from ..core.events import Kind
+from ..ports import Changes, Position
+from . import rows
+from .database import Database, Row
+from .events import QUIET
+
+PEOPLES = ("paused", "limits", "quarantine")
+"""The settings that people make (operations.control, operations.flakes)."""
+
+_OF_SETTINGS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
+_QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(QUIET))
+_NAMED = f"""SELECT bead, kind, json_extract(data, '$.escalation') AS escalation FROM events
+WHERE seq > ? AND kind NOT IN ({_QUIET})"""
+_ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:beads))
+OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
+
+
+def position(db: Database) -> Position:
+    """The last event."""
+    row = db.maybe("SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1")
+    return Position() if row is None else Position(row[0], row[1])
+
+
+def changes(db: Database, after: Position) -> Changes:
+    """What changed after it."""
+    with db.read():
+        upto = position(db)
+        if upto == after:
+            return Changes(upto)
+        restarted = bool(after.seq) and not _knows(db, after)
+        named = db.all(_NAMED, (0 if restarted else after.seq,))
+        beads = sorted({row["bead"] for row in named if row["bead"] is not None})
+        numbers = [row["escalation"] for row in named if row["bead"] is None and row["escalation"] is not None]
+        settings = any(row["kind"] in _OF_SETTINGS for row in named) or restarted
+        ids = json.dumps(beads)
+        whose = "IN (SELECT value FROM json_each(?))"
+        found = db.all(f"{rows.BEAD} WHERE beads.id {whose} ORDER BY id", (ids,))
+        edges = db.all(f"SELECT bead, needs, type FROM edges WHERE bead {whose} ORDER BY 1, 2, 3", (ids,))
+        asked = db.all(_ESCALATIONS, {"beads": ids, "numbers": json.dumps(numbers)})
+        return Changes(
+            upto,
+            [rows.bead(row) for row in found],
+            [Dependency(row[0], row[1], DependencyType(row[2])) for row in edges],
+            [rows.escalation(row) for row in asked],
+            _settings(db) if settings else None,
+            restarted,
+        )
+
+
+def _knows(db: Database, place: Position) -> bool:
+    row: Row | None = db.maybe("SELECT at FROM events WHERE seq = ?", (place.seq,))
+    return row is not None and row[0] == place.at
+
+
+def _settings(db: Database) -> dict[str, str]:
+    marks = ", ".join("?" * len(PEOPLES))
+    return {row[0]: row[1] for row in db.all(f"SELECT key, value FROM settings WHERE key IN ({marks})", PEOPLES)}

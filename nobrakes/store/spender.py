@@ -1,0 +1,46 @@
+"""The part of SqliteStore that is the port `Spending`. Each method is one transaction of spending.py or holding.py."""
+
+from collections.abc import Mapping
+
+from ..core.breaker import Breaker
+from ..core.gates import Gate
+from . import holding, spending
+from .database import Database
+
+
+class Spender:
+    """Gates, breakers, costs and sessions on one database."""
+
+    _db: Database
+
+    def gates(self) -> Mapping[str, Gate]:
+        """By provider, the gates that are closed or not proven open yet."""
+        return spending.gates(self._db)
+
+    def close_gate(self, gate: Gate) -> None:
+        """Keep the gate as it is now, and record that it closed."""
+        spending.close_gate(self._db, gate)
+
+    def open_gate(self, provider: str, actor: str) -> bool:
+        """Forget the gate, and record that it opened."""
+        return spending.open_gate(self._db, provider, actor)
+
+    def breakers(self, bead: str) -> Mapping[str, Breaker]:
+        """By provider, the breakers of a bead."""
+        return spending.breakers(self._db, bead)
+
+    def save_breaker(self, bead: str, provider: str, breaker: Breaker) -> None:
+        """Keep it as it is now."""
+        spending.save_breaker(self._db, bead, provider, breaker)
+
+    def reset_breakers(self, bead: str, actor: str) -> int:
+        """Half-open every open breaker of the bead."""
+        return spending.reset_breakers(self._db, bead, actor)
+
+    def spend(self, attempt: int, cost_usd: float, tokens: int) -> None:
+        """Set what the attempt has cost."""
+        spending.spend(self._db, attempt, cost_usd, tokens)
+
+    def hold_session(self, session: str, attempt: int, fresh: bool = False) -> bool:
+        """Give the session to the attempt; False: it is another bead's, or another run of it may live."""
+        return holding.hold_session(self._db, session, attempt, fresh)

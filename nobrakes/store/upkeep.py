@@ -1,0 +1,39 @@
+"""What doctor and rebuild ask of the store, beyond its port."""
+
+from typing import Any
+
+from . import counting, moving, recompute, restoring
+from .database import Database
+
+
+class Upkeep:
+    """Looking a store over, setting it right and filling it again."""
+
+    _db: Database
+
+    def restore(self, found: restoring.Restored, actor: str) -> None:
+        """Fill this empty store with what was kept outside of the database."""
+        restoring.restore(self._db, found, actor)
+
+    def differences(self) -> dict[str, dict[str, tuple[Any, Any]]]:
+        """Bead -> derived column -> (stored, recomputed by core.graph). Empty when all is right."""
+        moving.wake(self._db, self._db.now())
+        with self._db.read():
+            return recompute.differences(self._db, self._db.now())
+
+    def wrong(self) -> dict[str, dict[str, tuple[Any, Any]]]:
+        """The same as `differences`, found in sets: for stores of any size."""
+        return counting.wrong(self._db, self._db.now())
+
+    def examined(self) -> tuple[list[str], bool]:
+        """(what `check` finds, whether live beads wait for each other in a circle), in one go: for doctor."""
+        return counting.examined(self._db, self._db.now())
+
+    def recount(self) -> int:
+        """Set every derived column right; how many beads were wrong."""
+        with self._db.write():
+            return recompute.recompute(self._db, self._db.now())
+
+    def check(self) -> list[str]:
+        """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
+        return counting.problems(self._db) or counting.told(self.wrong())

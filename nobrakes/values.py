@@ -1,0 +1,137 @@
+"""What a value of config.toml must be, in pydantic's words. nobrakes.sections says it of each setting.
+
+pydantic judges a file that is new; this module imports nothing of it before that.
+"""
+
+from typing import Any
+
+
+class Section:
+    """A table of config.toml."""
+
+    __pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # noqa: RUF012 - pydantic reads it
+
+
+class Rule:
+    """What a value must be beside its type, in pydantic's words: `ge`, `gt`, `le`, `min_length`, `pattern`."""
+
+    def __init__(self, **words: float | str) -> None:
+        self.words = words
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return {**handler(source), **self.words}
+
+    def holds(self, number: float) -> bool:
+        """Whether a number keeps to the bounds."""
+        bounds = {"ge": number.__ge__, "gt": number.__gt__, "le": number.__le__}
+        return all(bounds[word](type(number)(limit)) for word, limit in self.words.items())
+
+
+class Branch:
+    """A name that git takes for a branch."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_branch, handler(source))
+
+
+_NO_BRANCH = r"^-|^/|[/.]$|\.\.|//|@\{|(^|/)\.|\.lock(/|$)|[\x00-\x20\x7f~^:?*\[\\]|^@?$"
+
+
+def _branch(name: str) -> str:
+    import re
+
+    if re.search(_NO_BRANCH, name):
+        raise ValueError("is no name of a branch")
+    return name
+
+
+class OneOrMore:
+    """One name stands for a list of it alone."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_before_validator_function
+
+        return no_info_before_validator_function(_as_list, handler(source))
+
+
+def _as_list(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+class WholePaths:
+    """Paths from the root or from the home (~/…)."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_whole, handler(source))
+
+
+def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
+    for path in paths:
+        if not path.startswith(("/", "~/")) or not path.strip("/~. ") or "\0" in path:
+            raise ValueError("a path begins with / or ~/, and is neither of the two alone")
+    return paths
+
+
+class Inside:
+    """A relative path that stays below where it begins."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_inside, handler(source))
+
+
+def _inside(path: str) -> str:
+    import posixpath
+
+    if path.startswith(("/", "~")) or ".." in path.split("/") or not path.isprintable() or ".git" in path.split("/"):
+        raise ValueError("lies inside of the checkout: no path from / or ~, and no '..'")
+    return "" if path in ("", ".") else posixpath.normpath(path)
+
+
+class Tools:
+    """Tools by name, each with the versions that are wanted."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_tools, handler(source))
+
+
+def _tools(tools: dict[str, str]) -> dict[str, str]:
+    import re
+
+    from .core.toolversions import mistake
+
+    for tool, wanted in tools.items():
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}", tool):
+            raise ValueError(f"'{tool[:60]}' is no name of a tool: write the word that starts it, such as python3")
+        wrong = mistake(wanted)
+        if wrong:
+            raise ValueError(f"{tool}: {wrong}")
+    return tools
+
+
+class Hosts:
+    """Hosts with their ports; without one it is 443."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_hosts, handler(source))
+
+
+def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
+    import re
+
+    found = []
+    for host in hosts:
+        name, colon, port = host.partition(":")
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,253}", name) or (colon and not re.fullmatch(r"[1-9][0-9]{0,4}", port)):
+            raise ValueError("a host is a name and perhaps a port, such as 'pypi.example:443'; no address and no '*'")
+        found.append(f"{name.lower()}:{port or 443}")
+    return tuple(found)

@@ -1,0 +1,98 @@
+"""Gates, breakers and caps from the command line, in a real repository."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from nobrakes.cli import main
+from nobrakes.core.breaker import Breaker, State
+from nobrakes.core.events import Kind
+from nobrakes.core.gates import Gate
+from nobrakes.core.outcomes import Outcome
+from nobrakes.store.opening import open_store
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository with nobrakes in it, as the current folder."""
+    for name in ("NOBRAKES_TOKEN", "NOBRAKES_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert main.run(["init", "--build", "true"]) == 0
+    return tmp_path
+
+
+@pytest.fixture
+def store(repository):
+    found = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def say(repository, capsys):
+    """Run a command; what it printed."""
+    capsys.readouterr()
+
+    def run(*argv, code=0):
+        assert main.run(list(argv)) == code
+        shown = capsys.readouterr()
+        return shown.out + shown.err
+
+    return run
+
+
+def close(store, seconds, told=True):
+    now = store.now()
+    store.close_gate(Gate("anthropic", Outcome.RATE_LIMITED, "no", now, now + seconds, 1, told))
+
+
+def test_a_closed_gate_counts_down_wherever_people_look(store, say):
+    assert "every gate is open" in say("gates")
+    close(store, 7500)
+    for command in ("gates", "status", "board"):
+        assert re.search(r"anthropic: rate limited, closed for 2\W?h", say(command)), command
+    found = json.loads(say("gates", "--json"))["data"]["gates"]
+    assert [(one["provider"], one["reason"]) for one in found] == [("anthropic", "rate_limited")]
+
+
+def test_a_person_opens_it_before_its_time_and_that_is_recorded(store, say):
+    close(store, 7500)
+    assert "is open" in say("gates", "open", "anthropic")
+    assert "open already" in say("gates", "open", "anthropic")
+    assert store.gates() == {}
+    opened = [event for event in store.events() if event.kind is Kind.GATE_OPENED]
+    assert len(opened) == 1 and opened[0].actor != "nobrakes"
+
+
+def test_a_provider_that_nobody_knows_is_refused_with_those_that_are(say):
+    assert "anthropic" in say("gates", "open", "antrhopic", code=2)
+    assert "gates open" in say("gates", "shut", code=2)
+
+
+def test_a_breaker_is_reset(store, say):
+    say("add", "A bead", "--id", "a")
+    assert "no breaker" in say("gates", "reset", "a")
+    store.save_breaker("a", "anthropic", Breaker(State.OPEN, 3, 3, "failed"))
+    assert "try again" in say("gates", "reset", "a")
+    assert store.breakers("a")["anthropic"].state is State.HALF_OPEN
+
+
+def test_status_says_what_was_spent_of_what(repository, say):
+    config = repository / ".nobrakes" / "config.toml"
+    config.write_text(config.read_text().replace("[caps.day]", "[caps.day]\nusd = 12.5"))
+    assert "caps.day.usd: 0 of 12.5" in say("status")
+
+
+def test_an_agent_that_nobody_knows_is_found_by_the_check(repository, say):
+    config = repository / ".nobrakes" / "config.toml"
+    assert "is right" in say("config", "--check")
+    config.write_text('main = "main"\n[agents.by_type.fix]\ndoer = ["claude", "cluade"]\n')
+    assert "cluade" in say("config", "--check", code=12)

@@ -1,0 +1,97 @@
+"""Several reviews at once, on real git: what lands was tested as it lands, and who is blamed is to blame."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.scripted import Scripted, until
+
+CHECK = 'command = "sh tests/run.sh"'
+BEADS = [f"b{number}" for number in range(1, 9)]
+CLASH = 'echo 1 >"clash-$NOBRAKES_BEAD"; commit "Clash"'
+
+
+def held_back(folder: Path, review: str, check: str = "sh tests/run.sh") -> Scripted:
+    """A project whose checks begin when the test says so; each of them leaves a line."""
+    project = Scripted(folder, doers=8, more=f"[review]\n{review}\n")
+    begin = f"echo x >>{project.book}/runs; until [ -e {project.flag('go')} ]; do sleep 0.05; done"
+    project.configure(CHECK, f'command = "{begin}; {check}"')
+    return project
+
+
+def beads_of(project: Scripted, kind: str) -> list[str]:
+    """The beads of the events of a kind, in order."""
+    lines = map(json.loads, project.nobrakes("events", "--json").stdout.splitlines())
+    return [event["task_id"] for event in lines if event["metadata"]["kind"] == kind]
+
+
+def wait_for_all(project: Scripted) -> None:
+    """Until every bead was handed in."""
+    until(lambda: len(beads_of(project, "work_submitted")) == len(BEADS))
+
+
+def review_all(project: Scripted) -> None:
+    """Hand all beads in, and only then let the checks begin."""
+    with project.running() as run:
+        wait_for_all(project)
+        project.flag("go").touch()
+        assert run.wait(120) == 0
+
+
+def runs(project: Scripted) -> int:
+    return len((project.book / "runs").read_text().splitlines())
+
+
+def moves(project: Scripted) -> int:
+    """How often the run moved main."""
+    return project.git("reflog", "main").count("nobrakes: merge")
+
+
+def test_beads_are_tested_on_top_of_each_other_and_each_commit_passes_alone(tmp_path: Path) -> None:
+    project = held_back(tmp_path, "validators = 4")
+    project.add(*BEADS)
+    review_all(project)
+    assert sorted(project.landed().values()) == BEADS
+    project.assert_main_is_green_at_every_commit(tmp_path / "scratch")
+    assert moves(project) <= len(BEADS)
+
+
+@pytest.mark.parametrize("review", ["validators = 4", "every_commit_green = false"])
+def test_one_of_two_that_break_each_other_is_sent_back_and_lands_nothing(tmp_path: Path, review: str) -> None:
+    project = held_back(tmp_path, review, "sh tests/run.sh && [ $(ls | grep -c clash) -le 1 ]")
+    for bead in ("b3", "b6"):
+        project.does(bead, CLASH, turn=1)
+        project.does(bead, 'git rm -q "clash-$NOBRAKES_BEAD"; work', turn=2)
+    project.add(*BEADS)
+    review_all(project)
+    assert sorted(project.landed().values()) == BEADS
+    assert beads_of(project, "review_rejected") in (["b3"], ["b6"]), "whoever came second is to blame, and nobody else"
+    assert project.git("ls-tree", "--name-only", "main").count("clash") == 1
+
+
+def test_a_batch_lands_with_few_runs_and_its_culprit_is_found(tmp_path: Path) -> None:
+    project = held_back(tmp_path, "every_commit_green = false", "sh tests/run.sh && ! ls | grep -q ba[d]")
+    project.does("b5", "touch bad; commit 'Bad'", turn=1)
+    project.does("b5", "git rm -q bad; work", turn=2)
+    project.add(*BEADS)
+    review_all(project)
+    assert sorted(project.landed().values()) == BEADS
+    assert beads_of(project, "review_rejected") == ["b5"]
+    assert project.show("b5")["attempts"][1]["outcome"] == "failed_review"
+    assert moves(project) < len(BEADS), "several beads landed with one move of main"
+    assert runs(project) <= 2 * len(BEADS)
+
+
+def test_a_bead_is_cancelled_in_the_middle_of_the_train(tmp_path: Path) -> None:
+    project = held_back(tmp_path, "validators = 3")
+    project.add(*BEADS)
+    with project.running() as run:
+        wait_for_all(project)
+        until(lambda: runs(project) == 3)
+        reviewed = beads_of(project, "review_started")
+        project.nobrakes("cancel", reviewed[1], "--reason", "not wanted")
+        project.flag("go").touch()
+        assert run.wait(120) == 0
+    assert sorted(project.landed().values()) == sorted(set(BEADS) - {reviewed[1]})
+    project.assert_main_is_green_at_every_commit(tmp_path / "scratch")

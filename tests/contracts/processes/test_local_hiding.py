@@ -1,0 +1,148 @@
+"""Whatever a program does to get away, its processes are found and ended: with its wrapper, after it, and without it."""
+
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from nobrakes.core.attempt import Run
+from nobrakes.host import proctable
+from nobrakes.host.processes import LocalProcesses
+from nobrakes.ports import Remains
+from tests.contracts.processes.process_worlds import LocalWorld, until
+
+pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")
+
+NOTES = 'sh -c \'echo $$ >"$1.new"; mv "$1.new" "$1"; exec sleep 1000\' sh "$1"'
+QUIET = "</dev/null >/dev/null 2>&1"
+WAYS = {
+    "nohup": f"nohup {NOTES} {QUIET} &",
+    "setsid": f"setsid {NOTES} {QUIET} &",
+    "double-fork": f"(setsid {NOTES} {QUIET} &)",
+    "no-environment": f'env -i PATH="$PATH" {NOTES} {QUIET} &',
+    "closed-output": f"{NOTES} <&- >&- 2>&- &",
+    "no-session-no-environment": f'setsid env -i PATH="$PATH" {NOTES} {QUIET} &',
+    "no-session-no-parent-no-environment": f'(cd / && setsid env -i PATH="$PATH" {NOTES} {QUIET} &)',
+}
+LEAVES_NOTHING_TO_SEE = {"no-session-no-environment", "no-session-no-parent-no-environment"}
+
+
+def pid_of(note: Path) -> int:
+    until(note.exists)
+    return int(note.read_text())
+
+
+def lives(pid: int) -> bool:
+    process = proctable.look(pid)
+    return process is not None and process.running
+
+
+def hides(local: LocalWorld, way: str, then: str) -> tuple[Run, int]:
+    """A run whose program starts something in this way, waits for that, and then does `then`."""
+    note = local.place / "note"
+    script = f'{WAYS[way]}\nuntil [ -e "$1" ]; do sleep 0.01; done\n{then}'
+    run = local.start(local.command("1-1", ("step", ("sh", "-c", script, "sh", str(note)))))
+    return run, pid_of(note)
+
+
+@pytest.fixture(params=["its own daemon", "a later one"])
+def door(request: pytest.FixtureRequest, local: LocalWorld) -> Callable[[], LocalProcesses]:
+    """The processes as the daemon sees them that started them, or one that came later."""
+    return lambda: local.processes if request.param == "its own daemon" else LocalProcesses(str(local.wake))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_is_ended_with_its_run(local: LocalWorld, door: Callable[[], LocalProcesses], way: str) -> None:
+    run, hidden = hides(local, way, "sleep 1000")
+    door().kill(run)
+    assert not lives(hidden)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_is_the_rest_of_a_run_that_ended(local: LocalWorld, door: Callable[[], LocalProcesses], way: str) -> None:
+    run, hidden = hides(local, way, "exit 0")
+    until(lambda: local.code(run) == 0)
+    processes = door()
+    until(lambda: processes.remains(run, local.folder(run.id), ["step"]) is Remains.REST)
+    processes.terminate(run)
+    until(lambda: not lives(hidden))
+    until(lambda: not processes.alive(run))
+    until(lambda: not lives(run.pid or 0))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_is_ended_also_when_the_wrapper_was_killed(
+    local: LocalWorld, door: Callable[[], LocalProcesses], way: str
+) -> None:
+    run, hidden = hides(local, way, "sleep 1000")
+    processes = door()
+    if way in LEAVES_NOTHING_TO_SEE:
+        processes.activity(run, local.folder(run.id), str(local.place))  # the daemon looks now and then
+    os.kill(run.pid or 0, signal.SIGKILL)
+    until(lambda: processes.remains(run, local.folder(run.id), ["step"]) is Remains.STEP)
+    processes.kill(run)
+    assert not lives(hidden)
+
+
+def test_an_agent_that_begins_a_session_of_its_own_is_followed_to_its_end(local: LocalWorld) -> None:
+    script = 'exec >&- 2>&-; exec setsid sh -c \'until [ -e "$1" ]; do sleep 0.01; done; exit 4\' sh "$1"'
+    run = local.start(local.command("1-1", ("step", ("sh", "-c", script, "sh", str(local.place / "go")))))
+    until(lambda: local.processes.ending(local.folder(run.id), ["step"]).steps[0].started)
+    assert local.remains(run) is Remains.WHOLE
+    local.go()
+    local.finish(run)
+    assert local.code(run) == 4
+
+
+@pytest.mark.parametrize("down", [False, True], ids=["alone", "with its program"])
+def test_the_daemon_is_woken_when_a_wrapper_is_killed(
+    local: LocalWorld, door: Callable[[], LocalProcesses], down: bool
+) -> None:
+    run = local.start(local.command("1-1", ("step", local.waits())))
+    until(lambda: local.processes.ending(local.folder(run.id), ["step"]).steps[0].started)
+    processes = door()
+    assert processes.alive(run)
+    local.cut(run, down)
+    until((local.wake / run.id).exists)
+    left = partial(processes.remains, run, local.folder(run.id), ["step"])
+    if down:
+        until(lambda: left() is Remains.NOTHING)
+    else:
+        assert left() is Remains.STEP
+
+
+def test_the_daemon_is_woken_when_a_program_without_its_wrapper_ends(
+    local: LocalWorld, door: Callable[[], LocalProcesses]
+) -> None:
+    run = local.start(local.command("1-1", ("step", local.waits())))
+    until(lambda: local.processes.ending(local.folder(run.id), ["step"]).steps[0].started)
+    assert local.processes.alive(run)
+    local.cut(run)
+    processes = door()
+    until(lambda: processes.remains(run, local.folder(run.id), ["step"]) is Remains.STEP)
+    until((local.wake / run.id).exists) if processes is local.processes else None
+    (local.wake / run.id).unlink(missing_ok=True)
+    local.go()
+    until((local.wake / run.id).exists)
+    until(lambda: processes.remains(run, local.folder(run.id), ["step"]) is Remains.NOTHING)
+
+
+def test_only_whoever_is_of_the_run_is_taken_for_it(local: LocalWorld, tmp_path: Path) -> None:
+    """Somebody who reads a run's output, or stands in its folders, is not of it."""
+    import subprocess
+
+    run = local.start(local.command("1-1", ("step", local.waits())))
+    until(lambda: local.processes.ending(local.folder(run.id), ["step"]).steps[0].started)
+    output = os.path.join(local.folder(run.id), "step.out")
+    watcher = subprocess.Popen(["tail", "-f", output], cwd=local.folder(run.id), stdout=subprocess.DEVNULL)
+    try:
+        local.cut(run)
+        until(lambda: local.remains(run) is Remains.STEP)
+        local.processes.kill(run)
+        assert watcher.poll() is None and not local.processes.alive(run)
+    finally:
+        watcher.kill()
+        watcher.wait()

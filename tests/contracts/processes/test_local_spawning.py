@@ -1,0 +1,124 @@
+"""Shells are started through the fork server, and as well without it."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from nobrakes.core.errors import NobrakesError
+from nobrakes.host import alongside, forkserver, proctable
+from tests.contracts.processes.process_worlds import LocalWorld, until
+
+needs_server = pytest.mark.skipif(not forkserver.able(), reason="there is no fork server on this system")
+
+DIES = """
+import os, sys
+from nobrakes.host import proctable
+from nobrakes.host.spawning import Spawner
+spawner = Spawner()
+spawner.start(["/bin/true"], {}, 2)
+print(*proctable.below(os.getpid()), flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def servers() -> list[int]:
+    """The fork servers of this process, also those of earlier tests that nobody has let go of."""
+    return [pid for pid in proctable.below(os.getpid()) if forkserver.__file__ in proctable.arguments(pid)]
+
+
+@pytest.fixture(params=["forked for us", "forked by ourselves"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "forked by ourselves":
+        monkeypatch.setattr(forkserver, "able", lambda: False)
+    elif not forkserver.able():
+        pytest.skip("there is no fork server on this system")
+    return str(request.param)
+
+
+def test_a_run_has_its_own_environment_and_nothing_of_ours(
+    local: LocalWorld, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOT_FOR_RUNS", "1")
+    environment = {"PATH": os.environ["PATH"], "ODD": "a\nb\udcff"}
+    before = servers()
+    run = local.start(local.command("1-1", ("step", ("env",)), env=environment))
+    assert bool(set(servers()) - set(before)) is (way == "forked for us")
+    local.finish(run)
+    said = local.processes.head(os.path.join(local.folder(run.id), "step.out"), 100_000)
+    assert b"ODD=a\nb\xff\n" in said
+    assert b"NOT_FOR_RUNS" not in said
+
+
+def test_a_run_leads_its_session_and_has_three_files_open_and_the_usual_signals(local: LocalWorld, way: str) -> None:
+    shows = ("sh", "-c", 'ls -l /proc/$$/fd; grep SigIgn /proc/$$/status; until [ -e "$1" ]; do sleep 0.01; done')
+    run = local.start(local.command("1-1", ("step", (*shows, "sh", str(local.place / "go")))))
+    output = os.path.join(local.folder(run.id), "step.out")
+    until(lambda: b"SigIgn" in local.processes.head(output, 10_000))
+    shell = proctable.look(run.pid or 0)
+    assert shell is not None
+    assert (shell.parent, shell.session) == (os.getpid(), run.pid)
+    said = local.processes.head(output, 10_000).decode()
+    assert [line.split()[-3] for line in said.splitlines() if "->" in line] == ["0", "1", "2"]
+    ignored = int(said.split("SigIgn:")[1].split()[0], 16)
+    assert not ignored & (1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1)  # Python ignores them
+    local.go()
+    local.finish(run)
+
+
+@needs_server
+def test_a_fork_server_that_was_killed_is_replaced(local: LocalWorld) -> None:
+    others = set(servers())
+    local.finish(local.start(local.command("1-1", ("step", ("true",)))))
+    (first,) = set(servers()) - others
+    os.kill(first, signal.SIGKILL)
+    run = local.start(local.command("1-2", ("step", ("sh", "-c", "exit 3"))))
+    local.finish(run)
+    assert local.code(run) == 3
+    (second,) = set(servers()) - others
+    assert second != first
+
+
+@needs_server
+@pytest.mark.parametrize("started", [False, True], ids=["before it started the run", "before it said so"])
+def test_a_fork_server_that_dies_over_a_request_does_not_start_a_run_twice(
+    local: LocalWorld, monkeypatch: pytest.MonkeyPatch, started: bool
+) -> None:
+    note = local.place / "note"
+    spawner = local.processes._spawner  # nowhere else can be seen when it was asked
+    ask, times = spawner._ask, []
+
+    def dies(request: bytes, errors: int) -> object:
+        times.append(1)
+        if len(times) == 1:
+            if started:
+                ask(request, errors)
+                until(note.exists)
+            from nobrakes.host.spawning import _Gone
+
+            raise _Gone
+        return ask(request, errors)
+
+    monkeypatch.setattr(spawner, "_ask", dies)
+    run = local.start(local.command("1-1", ("step", ("sh", "-c", 'echo once >>"$1"', "sh", str(note)))))
+    local.finish(run)
+    assert (note.read_text(), len(times)) == ("once\n", 2)
+
+
+def test_words_that_are_too_long_are_told_and_the_next_run_starts(local: LocalWorld, way: str) -> None:
+    with pytest.raises(NobrakesError, match="run 1-1 cannot be started: Argument list too long"):
+        local.start(local.command("1-1", ("step", ("echo", *["x" * 100_000] * 100))))
+    run = local.start(local.command("1-2", ("step", ("true",))))
+    local.finish(run)
+    assert local.code(run) == 0
+
+
+@needs_server
+def test_the_fork_server_ends_when_its_daemon_is_killed() -> None:
+    died = subprocess.run([sys.executable, "-c", DIES], stdout=subprocess.PIPE, text=True, check=False)
+    assert died.returncode == -signal.SIGKILL
+    pids = [int(pid) for pid in died.stdout.split()]
+    assert pids
+    until(lambda: not any(map(alongside.lives, pids)))  # where a test made us their parent they stay zombies

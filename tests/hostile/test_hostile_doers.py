@@ -1,0 +1,146 @@
+"""Hostile agents in the real daemon, on a real repository: nothing precious changes, and the next honest bead lands.
+
+All attempts of a mode share one repository and one run, four at a time. Afterwards everything is looked at; what an
+attempt left is told by its mark. The table at the end counts: 0 succeeded is what is expected.
+"""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nobrakes.sandbox import landlock, probe
+from nobrakes.sandbox.wall import platform_trouble
+from tests.hostile.attempts import SANDBOX, TABLE, Attempt
+from tests.support.arena import SECRET_IN_ENVIRONMENT, SECRET_IN_HOME, Arena
+
+FEW = (
+    "branch-called-main",
+    "hooks-in-the-clone",
+    "change-a-test",
+    "trailers-of-another-bead",
+    "hand-off-is-a-link",
+    "born-twice-without-marks",
+    "push-by-path",
+    "checkout-tracked",
+    "settings-of-git",
+    "write-the-database",
+    "kill-the-daemon",
+)
+Note = Callable[[str, object], None]
+PLANTED = ("nobrakes-evil-program", "nobrakes_evil.py", "nobrakes-evil.pth")
+
+
+SIGNALS = ("kill-the-daemon", "kill-the-wrapper", "as-a-person")
+"""What an early Landlock does not hold, and says so."""
+
+
+def of(mode: str) -> list[Attempt]:
+    """The attempts that must come to nothing in this mode, on this kernel."""
+    early = mode == "wall" and landlock.version() < 6
+    return [one for one in TABLE if mode in one.modes and not (early and one.name in SIGNALS)]
+
+
+def works(mode: str) -> str:
+    """Why the mode cannot be tried here; empty: it can."""
+    if mode == "wall":
+        return platform_trouble()
+    if mode == "bubblewrap":
+        if trouble := probe.platform_trouble():
+            return trouble
+        done = subprocess.run(probe.argv("/", os.environ), capture_output=True, check=False)
+        return "" if done.returncode == 0 else done.stderr.decode(errors="replace")
+    return ""
+
+
+def tried(tmp_path: Path, mode: str, attempts: list[Attempt], note: Note) -> None:
+    if trouble := works(mode):
+        pytest.skip(trouble)
+    arena = Arena(tmp_path, mode)
+    before = arena.picture() | arena.refs() | {"graph": str(arena.graph())}
+    said = arena.let_loose({attempt.name: attempt.play for attempt in attempts})
+    wrong: dict[str, str] = {}
+    for attempt in attempts:
+        if places := arena.written_by(attempt.name):
+            wrong[attempt.name] = f"it wrote to {', '.join(places)}"
+    for bead, paths in forbidden(arena):
+        wrong[bead] = f"main has its {', '.join(paths)}"
+    after = arena.picture() | arena.refs() | {"graph": str(arena.graph())}
+    plays = {f"plays/{attempt.name}" for attempt in attempts}
+    for name in sorted({*before, *after} - plays):
+        if before.get(name) != after.get(name):
+            wrong[f"precious {name}"] = f"{before.get(name)} became {after.get(name)}"
+    secrets = [SECRET_IN_ENVIRONMENT] * (mode != "nothing") + [SECRET_IN_HOME]
+    wrong |= {f"secret {number}": leak for number, leak in enumerate(arena.leaks(secrets))}
+    wrong |= {f"process {line.split(':')[0]}": line for line in arena.processes()}
+    landed = {bead: commit for commit, bead, _ in arena.landed()}
+    if landed != arena.merged():
+        wrong["main"] = f"it holds {landed}, and what was recorded is {arena.merged()}"
+    statuses = arena.statuses()
+    if unknown := set(statuses) - {attempt.name for attempt in attempts} - {"victim", "later"}:
+        wrong["the graph"] = f"it has {unknown}"
+    open_beads = [attempt.name for attempt in attempts if statuses[attempt.name] in OPEN]
+    if open_beads:
+        wrong["the daemon"] = f"it left {open_beads} as they were:\n{said[-3000:]}"
+    wrong |= {f"repository {number}": line for number, line in enumerate(arena.is_whole())}
+    wrong |= planted()
+    arena.let_loose({"honest": "work"})
+    if arena.statuses()["honest"] != "done":
+        wrong["the next honest bead"] = "it did not land"
+    note("hostile", (mode, dict(Counter(attempt.kind for attempt in attempts)), len(wrong)))
+    assert wrong == {}, "\n".join(f"{name}: {what}" for name, what in wrong.items())
+
+
+OPEN = ("open", "needs_doer", "doing", "needs_review", "reviewing")
+
+
+def forbidden(arena: Arena) -> list[tuple[str, list[str]]]:
+    """(bead, paths) of what landed on main and must not: tests, gates, the state, what leads out."""
+    found = []
+    for commit, bead, paths in arena.landed():
+        bad = [path for path in paths if not path.startswith("src/") and path != "wanted"]
+        modes = arena.modes(commit)
+        bad += [path for path in paths if modes.get(path) not in (None, "100644", "100755")]
+        if bad:
+            found.append((bead, bad))
+    return found
+
+
+def planted() -> dict[str, str]:
+    """Programs and modules that an attempt put where they would be run; they are taken away again."""
+    folders = [*os.environ["PATH"].split(os.pathsep), str(Path(landlock.__file__).parents[1])]
+    folders += [str(path) for path in Path(sys.prefix).glob("lib/python*/site-packages")]
+    found = {}
+    for path in (Path(folder, name) for folder in folders for name in PLANTED):
+        if path.exists():
+            path.unlink()
+            found[f"planted {path}"] = "it can be run now"
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["bubblewrap", "wall", "nothing"])
+def test_no_attempt_succeeds(tmp_path: Path, mode: str, record_property: Note) -> None:
+    tried(tmp_path, mode, of(mode), record_property)
+
+
+def test_a_few_attempts_behind_the_wall(tmp_path: Path, record_property: Note) -> None:
+    tried(tmp_path, "wall", [attempt for attempt in of("wall") if attempt.name in FEW], record_property)
+
+
+def test_the_same_attempts_succeed_where_nothing_is_in_the_way(tmp_path: Path) -> None:
+    """The proof that the tests above can fail."""
+    arena = Arena(tmp_path, "nothing")
+    before = arena.picture()
+    names = ("checkout-tracked", "settings-of-git", "hooks-of-yours")
+    arena.let_loose({attempt.name: attempt.play for attempt in TABLE if attempt.name in names})
+    assert all(arena.written_by(name) for name in names)
+    assert arena.picture() != before
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(TABLE) >= 60 and all("wall" in attempt.modes for attempt in TABLE if attempt.modes != SANDBOX)

@@ -1,0 +1,74 @@
+"""The command that agents find runs this nobrakes, from any folder and with any interpreter's path."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nobrakes import __version__
+from nobrakes.host import command
+from nobrakes.places import Places
+
+ROOT = Path(command.__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    (tmp_path / ".nobrakes").mkdir()
+    return Places(str(tmp_path / ".nobrakes"))
+
+
+def said(path: Path, folder: Path) -> str:
+    return subprocess.run([path, "--version"], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_it_runs_and_takes_nothing_from_the_folders_around_it(places: Places, tmp_path: Path) -> None:
+    command.install(places)
+    made = tmp_path / ".nobrakes" / "bin" / "nobrakes"
+    for folder in (tmp_path, made.parent):
+        (folder / "nobrakes.py").write_text("raise SystemExit('a stranger')\n")
+        (folder / "typer.py").write_text("raise SystemExit('a stranger')\n")
+    assert said(made, tmp_path) == f"nobrakes {__version__}"
+
+
+def test_it_is_written_once_and_takes_the_place_of_a_link(places: Places, tmp_path: Path) -> None:
+    made = tmp_path / ".nobrakes" / "bin" / "nobrakes"
+    made.parent.mkdir()
+    foreign = tmp_path / "foreign"
+    foreign.write_text("not ours\n")
+    made.symlink_to(foreign)
+    command.install(places)
+    before = made.stat()
+    command.install(places)
+    assert not made.is_symlink() and made.stat().st_ino == before.st_ino
+    assert foreign.read_text() == "not ours\n"
+
+
+@pytest.mark.parametrize("name", ["a b", "it's", "x" * 140], ids=["space", "quote", "long"])
+def test_an_interpreter_anywhere(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    python = tmp_path / name / "python of mine"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    made = tmp_path / "nobrakes"
+    made.write_bytes(command.script(str(python), str(ROOT)))
+    made.chmod(0o755)
+    assert said(made, tmp_path) == f"nobrakes {__version__}"
+
+
+def test_nothing_is_imported_before_it_knows_the_command(tmp_path: Path) -> None:
+    program = command.script(sys.executable, str(ROOT)).decode().split("\n", 1)[1].split("sys.exit")[0]
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            f"{program}\nprint([m for m in ('re', 'typing', 'enum') if m in sys.modules])",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == "[]"

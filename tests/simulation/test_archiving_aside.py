@@ -1,0 +1,27 @@
+"""While a bead's clone is being archived beside the loop, nobody starts on the bead."""
+
+from nobrakes.core.bead import Bead, Status
+from nobrakes.daemon.news import retiring
+from nobrakes.simulate.agents import Rates
+from nobrakes.simulate.world import World
+
+CALM = Rates(fail=0, crash=0, trouble=0, people=0, machine=0)
+
+
+def test_a_bead_whose_clone_is_being_archived_waits() -> None:
+    world = World(5, beads=1, rates=CALM)
+    world.store.put([Bead("again", "Opened again", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
+    archived: list[str] = []
+    world.aside._put_off = 1.0
+    world.aside.begin(retiring("again"), lambda: archived.append("again"))
+
+    world.daemon.tick()
+    assert world.store.bead("again").status is Status.NEEDS_DOER
+    assert archived == []
+
+    world.aside._put_off = 0.0
+    assert world.aside.over(retiring("again"))
+    for _ in range(3):
+        world.daemon.tick()
+    assert archived == ["again"]
+    assert world.store.bead("again").status is Status.DOING

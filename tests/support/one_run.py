@@ -1,0 +1,72 @@
+"""One run of a real CLI on nobrakes' own ground, in a network of its own: `one_run.py SPEC.json`, the answer on stdout.
+
+SPEC: name, executable, folder, own_network, steps, env (added to the run's), `stop` (the file that tells when to stop it)
+and `then` (steps of a second run, which goes on with the session of the first).
+"""
+
+import json
+import os
+import sys
+from dataclasses import replace
+from typing import Any
+
+from nobrakes.agents.adapter import Assignment, Launch
+from nobrakes.conformance.ground import Ground, Ran
+from nobrakes.host.reaper import become_subreaper
+
+from stub_anthropic import _loopback_up  # isort: skip
+
+
+class WithEnvironment:
+    """The adapter, whose runs see these variables too."""
+
+    def __init__(self, whole: Any, env: dict[str, str]) -> None:
+        self.whole, self.env = whole, env
+
+    def launch(self, a: Assignment) -> Launch:
+        launch = self.whole.launch(a)
+        return replace(launch, env={**launch.env, **self.env})
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.whole, name)
+
+
+def told(ran: Ran) -> dict[str, Any]:
+    return {
+        "outcome": ran.verdict.outcome.value,
+        "detail": ran.verdict.detail,
+        "session": ran.verdict.session,
+        "resets_at": ran.verdict.resets_at,
+        "output": ran.output.decode(errors="replace"),
+        "errors": ran.errors,
+        "requests": len(ran.requests),
+        "told": ran.told(),
+    }
+
+
+def main(path: str) -> None:
+    with open(path, encoding="utf-8") as file:
+        spec = json.load(file)
+    if spec["own_network"]:
+        _loopback_up()
+    become_subreaper()
+    ground = Ground(spec["name"], [spec["executable"]], spec["folder"], os.environ["PATH"])
+    ground.adapter = WithEnvironment(ground.adapter, spec["env"])  # type: ignore[assignment]
+    if spec.get("nobody"):
+        ground.close()
+    ground.model.scripts[spec["name"]] = spec["steps"]
+    left: list[int] = []
+    if spec.get("stop"):
+        ran, left = ground.stop("Remember the pomegranate.", spec["stop"])
+    else:
+        ran = ground.work("Remember the pomegranate.")
+    answer = {"first": told(ran), "left": left, "workspace": ground.workspace}
+    if spec.get("then") and ran.verdict.session:
+        ground.model.requests.clear()
+        ground.model.scripts[spec["name"]] = spec["then"]
+        answer["second"] = told(ground.work("What was it?", ran.verdict.session))
+    sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

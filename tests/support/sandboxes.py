@@ -1,0 +1,13 @@
+"""With and without a sandbox: a test that is marked so runs in both, where bubblewrap works."""
+
+import os
+import sys
+
+import pytest
+
+from nobrakes.host.probing import trouble
+from nobrakes.sandbox import probe
+
+TROUBLE = probe.platform_trouble() or trouble(probe.argv(os.getcwd(), os.environ))
+needs_sandbox = pytest.mark.skipif(bool(TROUBLE) or sys.platform != "linux", reason=f"no sandbox here: {TROUBLE}")
+in_both = pytest.mark.parametrize("sandbox", ["none", pytest.param("bubblewrap", marks=needs_sandbox)])

@@ -1,0 +1,113 @@
+"""What a sandbox shows: the argv of bubblewrap, built from nothing, and the little program inside."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from nobrakes.sandbox import bubblewrap
+from nobrakes.sandbox.bubblewrap import INSIDE, wrap
+from nobrakes.sandbox.closure import Bounds, Closure, Machine
+from nobrakes.sandbox.machine import installation, machine
+
+MACHINE = Machine(
+    ("/usr", "/etc/hosts"), (("/bin", "usr/bin"),), ("/people/ada/venv",), "/usr/bin/python3", "/people/ada"
+)
+CLOSURE = Closure("/project/.nobrakes/workspaces/one", MACHINE, hidden=("/project", "/project/.nobrakes"))
+
+
+def mounts(closure, option):
+    words = wrap(("true",), closure)
+    return [words[at + 2] for at, word in enumerate(words) if word == option]
+
+
+def after(words, *wanted):
+    places = [" ".join(words).index(one) for one in wanted]
+    return places == sorted(places)
+
+
+def test_only_what_is_named_is_there():
+    assert mounts(CLOSURE, "--bind") == ["/project/.nobrakes/workspaces/one"]
+    assert mounts(CLOSURE, "--ro-bind-try") == ["/usr", "/etc/hosts", "/people/ada/venv"]
+
+
+def test_every_namespace_is_its_own_and_no_privilege_is_left():
+    words = wrap(("agent", "--flag"), CLOSURE)
+    assert {"--unshare-user", "--unshare-pid", "--disable-userns", "--die-with-parent", "--cap-drop"} <= set(words)
+    assert words[-2:] == ("agent", "--flag") and "--unshare-net" not in words
+    assert "--unshare-net" in wrap(("agent",), replace(CLOSURE, network="none"))
+
+
+def test_what_is_hidden_stays_hidden_below_a_folder_that_is_shown():
+    hidden, objects = ("/data/project", "/data/project/.nobrakes"), "/data/project/.git/objects"
+    words = wrap(("true",), replace(CLOSURE, hidden=hidden, read=("/data",), inner=(objects,)))
+    assert after(
+        words, "--ro-bind-try /data /data", "--tmpfs /data/project ", f"--ro-bind {objects}", "--remount-ro / "
+    )
+
+
+def test_a_home_in_a_system_folder_is_empty():
+    assert "--tmpfs /usr/ada" in " ".join(wrap(("true",), replace(CLOSURE, machine=replace(MACHINE, home="/usr/ada"))))
+
+
+def test_a_home_on_the_path_is_not_let_in(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "tools").mkdir()
+    found = machine({"PATH": os.pathsep.join((str(tmp_path), str(tmp_path.parent), str(tmp_path / "tools"), "tools"))})
+    assert str(tmp_path / "tools") in found.programs
+    assert not {str(tmp_path), str(tmp_path.parent), "tools"} & set(found.programs)
+
+
+@pytest.mark.parametrize("mark", ["pyvenv.cfg", "libexec", "lib/node_modules"])
+def test_an_installation_is_let_in_whole(tmp_path, mark):
+    (tmp_path / "bin").mkdir()
+    assert list(installation(str(tmp_path / "bin"))) == [str(tmp_path / "bin")]
+    (tmp_path / mark).mkdir(parents=True)
+    assert list(installation(str(tmp_path / "bin"))) == [str(tmp_path)]
+
+
+def inside(*words, **how):
+    argv = [sys.executable, "-I", "-S", INSIDE, *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, **how)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "option", "shown"),
+    [
+        (Bounds(memory_mb=64), "-d", str(64 * 1024)),
+        (Bounds(open_files=100), "-n", "100"),
+        (Bounds(file_mb=2), "-f", str(2 * 2048)),
+        (Bounds(cpu_minutes=3), "-t", "180"),
+        (Bounds(processes=50), "-p", "50"),
+    ],
+)
+def test_the_limits_hold_inside(bounds, option, shown):
+    assert inside(*bounds.words(), "--", "sh", "-c", f"ulimit {option}").stdout.strip() == shown
+
+
+def test_processes_are_limited():
+    bomb = "import os\nfor n in range(200):\n    if os.fork() == 0: os._exit(0)\nprint('all')"
+    as_nobody = {"user": 65534} if os.getuid() == 0 else {}
+    python = "/usr/bin/python3" if os.getuid() == 0 else sys.executable
+    argv = [python, "-I", "-S", "-c", f"import resource; resource.setrlimit(resource.RLIMIT_NPROC, (5, 5))\n{bomb}"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, **as_nobody)
+    assert "all" not in done.stdout and "BlockingIOError" in done.stderr
+
+
+def test_a_program_inside_hears_term_again():
+    deaf = ["sh", "-c", bubblewrap.DEAF, "sh", sys.executable, "-I", "-S", INSIDE, "--", "sh", "-c", "kill $$; sleep 5"]
+    assert subprocess.run(deaf, check=False).returncode == -15
+
+
+@pytest.mark.parametrize(("program", "code"), [("no-such-program", 127), ("/etc", 126)])
+def test_what_cannot_be_started_ends_as_a_shell_would_end_it(program, code):
+    assert inside("--", program).returncode == code
+
+
+def test_a_network_of_the_provider_has_no_route_and_asks_no_proxy_for_its_own_loopback():
+    closure = replace(CLOSURE, network="provider", hosts=("127.0.0.1:8000", "api.example:443"))
+    words = wrap(("agent",), closure)
+    assert "--unshare-net" in words and words[words.index("NO_PROXY") + 1] == "localhost,::1"
+    assert "NO_PROXY" not in wrap(("agent",), CLOSURE)

@@ -1,0 +1,105 @@
+"""Sandbox, wall or nothing: which of them a run gets, by setting and machine, and what people are told."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from nobrakes.agents.adapter import Launch
+from nobrakes.config import Config
+from nobrakes.core.errors import NoSandbox
+from nobrakes.daemon.confine import Confinement, describe
+from nobrakes.operations import machine
+from nobrakes.places import Places
+from nobrakes.sandbox.bubblewrap import DEAF
+from nobrakes.sandbox.wall import WALLED
+from nobrakes.sections import SandboxSettings
+
+
+@pytest.fixture
+def confinement(tmp_path: Path):
+    def make(sandbox_trouble: str = "", wall_trouble: str = "", **settings) -> Confinement:
+        doors = SimpleNamespace(
+            config=lambda: Config(sandbox=SandboxSettings(**settings)),
+            sandbox_trouble=lambda: sandbox_trouble,
+            wall_trouble=lambda: wall_trouble,
+            places=Places(str(tmp_path / "project" / ".nobrakes")),
+            git=SimpleNamespace(
+                lent=lambda: (str(tmp_path / "project" / ".git" / "objects"),),
+                territory=lambda: (str(tmp_path / "project" / ".git"), str(tmp_path / "linked")),
+            ),
+            environment={"PATH": "/usr/bin"},
+            doorkeeper=SimpleNamespace(
+                begin=lambda run, logins: str(tmp_path / "project" / ".nobrakes" / "doors" / run)
+            ),
+        )
+        return Confinement(doors)
+
+    return make
+
+
+def program(confinement: Confinement) -> str:
+    words = confinement.check("/checkout", "/run").wrap(("true",))
+    return "sandbox" if DEAF in words else "wall" if WALLED in words else "nothing"
+
+
+@pytest.mark.parametrize(
+    ("mode", "wall", "bwrap", "landlock", "holds"),
+    [
+        ("auto", "auto", "", "", "sandbox"),
+        ("bubblewrap", "none", "", "x", "sandbox"),
+        ("auto", "auto", "x", "", "wall"),
+        ("none", "auto", "", "", "wall"),
+        ("none", "landlock", "", "", "wall"),
+        ("none", "auto", "", "x", "nothing"),
+        ("none", "none", "", "", "nothing"),
+        ("auto", "none", "x", "", "nothing"),
+    ],
+)
+def test_what_works_and_is_wanted_holds(confinement, mode, wall, bwrap, landlock, holds):
+    made = confinement(bwrap, landlock, mode=mode, wall=wall)
+    assert program(made) == holds
+    assert bool(made.nothing()) == (holds == "nothing")
+    told = describe(made.why_not(), made.nothing())
+    assert ("run in a sandbox" in told, "behind a wall" in told) == (holds == "sandbox", holds == "wall")
+    config = made.doors.config()
+    (finding,) = (
+        f for f in machine.examine(config, made.doors.places, lambda: bwrap, lambda: landlock) if f.name == "sandbox"
+    )
+    assert (finding.level == "warning" and "everything that your account can" in finding.text) == (holds == "nothing")
+
+
+@pytest.mark.parametrize(("mode", "wall"), [("bubblewrap", "auto"), ("none", "landlock"), ("auto", "landlock")])
+def test_what_is_demanded_and_does_not_work_starts_nothing(confinement, mode, wall):
+    made = confinement("no bubblewrap", "no Landlock", mode=mode, wall=wall)
+    with pytest.raises(NoSandbox):
+        made.nothing()
+    with pytest.raises(NoSandbox):
+        made.check("/checkout", "/run")
+    found = machine.examine(made.doors.config(), made.doors.places, lambda: "no bubblewrap", lambda: "no Landlock")
+    assert {f.level for f in found if f.name == "sandbox"} == {"error"}
+
+
+def test_an_agent_behind_the_wall_has_its_own_places_and_its_door(confinement, tmp_path):
+    made = confinement(mode="none")
+    folder, clone, state = (str(tmp_path / name) for name in ("run", "clone", "state"))
+    words = made.agent("7-agent", clone, folder, Launch(("agent",), {}, writes=(state,))).wrap(("agent",))
+    door = str(tmp_path / "project" / ".nobrakes" / "doors" / "7-agent")
+    assert [word for word in words if word.startswith("own=")] == [
+        f"own={path}" for path in (clone, f"{door}/in", f"{folder}/own", state)
+    ]
+    assert f"set=NOBRAKES_DOOR={door}" in words and words[-2:] == ("--", "agent")
+    kept = {word.removeprefix("keep=") for word in words if word.startswith("keep=")}
+    assert {str(tmp_path / name) for name in ("project", "project/.git", "linked")} <= kept and "/usr/bin" in kept
+
+
+def test_what_is_let_in_may_be_written_but_never_the_repository(confinement, tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "cache")
+    for name in ("cache", "link"):
+        words = confinement(mode="none", write=(str(tmp_path / name),)).check("/checkout", "/run").wrap(("true",))
+        assert [word for word in words if word.startswith("own=")] == ["own=/checkout", f"own={tmp_path / 'cache'}"]
+    for path in ("project", "project/.git", "linked", "."):
+        (tmp_path / path).mkdir(parents=True, exist_ok=True)
+        with pytest.raises(NoSandbox):
+            confinement(mode="none", write=(str(tmp_path / path),)).check("/checkout", "/run")

@@ -1,0 +1,111 @@
+"""A database that an earlier nobrakes wrote is brought to this version, with everything in it."""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.events import Kind
+from nobrakes.core.outcomes import Outcome
+from nobrakes.store import hot, migrations, schema
+from nobrakes.store.opening import create_store, open_store
+
+VERSION_1 = Path(__file__).resolve().parents[2] / "support" / "schema_version_1.sql"
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> str:
+    """A file of version 1: one bead with an attempt that failed, one with an attempt that is open."""
+    new, path = create_store(str(tmp_path / "new.db")), str(tmp_path / "old.db")
+    new.put([Bead(b, b.upper(), status=Status.NEEDS_DOER, needs_tests=False) for b in ("a", "b")], [], "me")
+    for bead in ("a", "b"):
+        attempt = new.open_attempt(bead, Role.DOER, "claude", ["Ada", "Bo"], 60.0, None)
+        assert attempt is not None
+        if bead == "a":
+            new.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED, detail="no", counts=True)
+    new.set_setting("paused", "yes")
+    new.close()
+    with sqlite3.connect(path) as connection:
+        connection.executescript(VERSION_1.read_text())
+        connection.execute("PRAGMA user_version = 1")
+        connection.execute("ATTACH ? AS new", (str(tmp_path / "new.db"),))
+        for (table,) in connection.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'").fetchall():
+            columns = ", ".join(f'"{row[1]}"' for row in connection.execute(f"PRAGMA main.table_info({table})"))
+            connection.execute(f"DELETE FROM main.{table}")
+            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
+    connection.close()
+    return path
+
+
+def shape(path: str) -> dict[str, object]:
+    """Tables with their columns, indexes with theirs."""
+    connection = sqlite3.connect(path)
+    found: dict[str, object] = {}
+    for type_, name in connection.execute("SELECT type, name FROM sqlite_schema").fetchall():
+        what = "table_xinfo" if type_ == "table" else "index_xinfo"
+        found[f"{type_} {name}"] = connection.execute(f"PRAGMA {what}({name})").fetchall()
+        if type_ == "table":
+            found[f"keys of {name}"] = connection.execute(f"PRAGMA foreign_key_list({name})").fetchall()
+    connection.close()
+    return found
+
+
+def version(path: str) -> int:
+    connection = sqlite3.connect(path)
+    found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize("opens", [open_store, create_store, lambda path: hot.ready_json(path, 1)])
+def test_it_has_the_shape_of_a_new_one_and_all_that_was_in_it(
+    opens: Callable[[str], object], old: str, tmp_path: Path
+) -> None:
+    assert version(old) == 1
+    opens(old)
+    assert version(old) == schema.VERSION
+    assert shape(old) == shape(str(tmp_path / "new.db"))
+    migrated, new = open_store(old), open_store(str(tmp_path / "new.db"))
+    for bead in ("a", "b"):
+        assert migrated.bead(bead) == new.bead(bead)
+        assert migrated.attempts(bead) == new.attempts(bead)
+    assert migrated.events() == new.events() and migrated.setting("paused") == "yes"
+    assert migrated.check() == []
+
+
+def test_a_crash_in_the_middle_leaves_the_earlier_version_whole(old: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(connection: sqlite3.Connection) -> None:
+        connection.execute("ALTER TABLE attempts ADD COLUMN provider VARCHAR")
+        raise KeyboardInterrupt
+
+    before = shape(old)
+    monkeypatch.setattr(migrations, "STEPS", {1: half})
+    with pytest.raises(KeyboardInterrupt):
+        open_store(old)
+    assert version(old) == 1 and shape(old) == before
+    monkeypatch.undo()
+    assert len(open_store(old).attempts("a")) == 1
+
+
+def test_many_processes_may_come_first(old: str) -> None:
+    problems: list[BaseException] = []
+
+    def opens() -> None:
+        try:
+            open_store(old).close()
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=opens) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == [] and version(old) == schema.VERSION
+
+
+def test_every_earlier_version_has_its_step() -> None:
+    assert sorted(migrations.STEPS) == list(range(1, schema.VERSION))
