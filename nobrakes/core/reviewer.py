@@ -98,6 +98,11 @@ def is_landing(data: Mapping[str, Any]) -> bool:
     return journal.step in (Step.SWAP, Step.VALIDATE_MAIN, Step.CLEAN_UP)
 
 
+def may_land(data: Mapping[str, Any]) -> bool:
+    """Whether the review in this data was about to move main, and nobody knows whether it did."""
+    return Journal.of(data).step is Step.SWAP
+
+
 class Judgement(StrEnum):
     """What a validation means for the bead."""
 

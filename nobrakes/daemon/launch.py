@@ -13,7 +13,7 @@ import sys
 import uuid
 from collections.abc import Sequence
 
-from ..agents.adapter import Adapter, Assignment
+from ..agents.adapter import Adapter, Assignment, Launch
 from ..agents.guarded import CANARY_FILE
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead, Role, branch_of
@@ -63,10 +63,7 @@ class Launcher:
         seconds = limits.agent_seconds if minutes is None else min(limits.agent_seconds, minutes * 60)
         run_id = f"{attempt.id}-agent"
         folder = os.path.join(doors.places.runs, run_id)
-        same = bead.branch_kept and workspace.is_kept  # the sessions of a clone that was archived went with it
-        last = goes_on(attempt, doors.store.attempts(bead.id), start) if same else None
-        if last is not None and not doors.store.hold_session(last.data[SESSION], attempt.id):
-            last = None
+        last = self._held_session(bead, attempt, start, workspace)
         briefing = self._briefing(bead, attempt, last)
         degrading.tell(doors)  # a CLI may be another one than when the daemon began
         adapter = doors.adapter(attempt.agent)
@@ -114,26 +111,38 @@ class Launcher:
                 active_at=now,
             )
         )
+        born = doors.processes.start(run_id, self._command(adapter, launch, run_id, folder, workspace, briefing.prompt))
+        doors.store.update_run(run_id, pid=born.pid, born=born.mark)
+
+    def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
+        """The attempt whose session this one goes on with, and holds now; None: it begins one."""
+        if not (bead.branch_kept and workspace.is_kept):  # the sessions of a clone that was archived went with it
+            return None
+        last = goes_on(attempt, self.doors.store.attempts(bead.id), start)
+        holds = last is not None and self.doors.store.hold_session(last.data[SESSION], attempt.id)
+        return last if holds else None
+
+    def _command(
+        self, adapter: Adapter, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str
+    ) -> Command:
+        """What is started: the workspace's own steps, the set-up in a new one, and the agent, behind the wall."""
         confined = self.confinement.agent(run_id, workspace.path, folder, launch)
         prologue = workspace.prologue
         if prologue and not workspace.is_kept:
-            prologue += tuple(confined.wrap(argv) for argv in setup_argv(workspace.path, config.setup))
-        born = doors.processes.start(
-            run_id,
-            Command(
-                folder=folder,
-                cwd=workspace.path,
-                env=launch.env,
-                steps=(Step(STEP, self._recorded(adapter, folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
-                prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
-                files={
-                    **{os.path.join(OWN, name): content for name, content in launch.files.items()},
-                    "prompt.md": briefing.prompt.encode(),
-                    HANDOFF: b"",
-                },
-            ),
+            setup = setup_argv(workspace.path, self.doors.config().setup)
+            prologue += tuple(confined.wrap(argv) for argv in setup)
+        return Command(
+            folder=folder,
+            cwd=workspace.path,
+            env=launch.env,
+            steps=(Step(STEP, self._recorded(adapter, folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
+            prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
+            files={
+                **{os.path.join(OWN, name): content for name, content in launch.files.items()},
+                "prompt.md": prompt.encode(),
+                HANDOFF: b"",
+            },
         )
-        doors.store.update_run(run_id, pid=born.pid, born=born.mark)
 
     def _recorded(self, adapter: Adapter, folder: str, argv: Argv) -> Argv:
         """The argv by way of the recorder, for an agent that is given secrets; any other writes by itself."""

@@ -8,7 +8,7 @@
 """
 
 import os
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from ..core.attempt import Attempt, Run, RunKind
@@ -62,14 +62,10 @@ class Meter:
 
     def contexts(self, board: Board) -> dict[int, float]:
         """How full the context of each attempt is, from 0 to 1."""
-        windows = {a.id: int(a.data.get(WINDOW) or 0) for a in board.attempts}
-        found = {}
-        for run in board.runs.values():
-            count = self._counts.get(run.id)
-            window = windows.get(run.attempt, 0) if count is None else count.window or windows.get(run.attempt, 0)
-            if count is not None and window:
-                found[run.attempt] = count.context / window
-        return found
+        known = {a.id: int(a.data.get(WINDOW) or 0) for a in board.attempts}
+        counted = [(run.attempt, self._counts[run.id]) for run in board.runs.values() if run.id in self._counts]
+        windows = {attempt: count.window or known.get(attempt, 0) for attempt, count in counted}
+        return {attempt: count.context / windows[attempt] for attempt, count in counted if windows[attempt]}
 
     def keep(self, runs: Set[str]) -> None:
         """Forget all runs but these."""
@@ -86,8 +82,12 @@ class Meter:
 
     def _read(self, attempt: Attempt, run: Run, count: _Count) -> bool:
         before = count.tokens
-        path = os.path.join(self.doors.places.runs, run.id, f"{STEP}.out")
-        _read_on(self.doors, attempt, path, count)
+        if attempt.data.get(DIARY):
+            found = _diary(self.doors, attempt, count)
+        else:
+            path = os.path.join(self.doors.places.runs, run.id, f"{STEP}.out")
+            found = {path: self.doors.processes.head(path, MOST, count.places.get(path, 0))}
+        _take_in(self.doors, attempt, found, count)
         if count.tokens > max(before, attempt.tokens):
             self.doors.store.spend(attempt.id, attempt.cost_usd, count.tokens)
             return True
@@ -98,19 +98,20 @@ def in_diary(doors: Doors, attempt: Attempt) -> int:
     """The tokens that the attempt's diary tells of; 0 where there is none."""
     count = _Count()
     for _ in range(LOOKS if attempt.data.get(DIARY) else 0):
-        if not _read_on(doors, attempt, "", count):
+        if not _take_in(doors, attempt, _diary(doors, attempt, count), count):
             break
     return count.tokens
 
 
-def _read_on(doors: Doors, attempt: Attempt, output: str, count: _Count) -> int:
-    """Take in what is new in the attempt's diary, or in the output where it has none; how many bytes that was."""
-    diary, adapter, total = attempt.data.get(DIARY), doors.adapter(attempt.agent), 0
-    if diary:
-        folder, glob = diary
-        found = doors.processes.appended(folder, glob, attempt.started_at, count.places, MOST)
-    else:
-        found = {output: doors.processes.head(output, MOST, count.places.get(output, 0))}
+def _diary(doors: Doors, attempt: Attempt, count: _Count) -> dict[str, bytes]:
+    """What is new in the attempt's diary, by file."""
+    folder, glob = attempt.data[DIARY]
+    return doors.processes.appended(folder, glob, attempt.started_at, count.places, MOST)
+
+
+def _take_in(doors: Doors, attempt: Attempt, found: Mapping[str, bytes], count: _Count) -> int:
+    """Count what the whole lines say; how many bytes that was."""
+    adapter, total = doors.adapter(attempt.agent), 0
     for path, new in found.items():
         # one that is as long as all that is read would stop it
         whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == MOST else b"")

@@ -56,12 +56,9 @@ class Queueing:
             self.train.changed()
         seen = self.train.look(case.board)
         main = seen.main
-        if journal.candidate and self.doors.git.contains(journal.candidate, main):
-            return replace(journal, step=Step.VALIDATE_MAIN)  # it landed, and a crash hid it
-        before = self.ways.landed_before(case.attempt.bead)
-        if before is not None:
-            tree = self.doors.git.tree(before.candidate)
-            return replace(journal, step=Step.VALIDATE_MAIN, tree=tree, **asdict(before))
+        landed = self._landed(case, journal, main)
+        if landed is not None:
+            return landed
         if any(car.attempt == case.attempt.id for car in seen.train):
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
             return replace(journal, step=Step.VALIDATE_REBASED, tip="")
@@ -75,9 +72,7 @@ class Queueing:
                 return replace(journal, apart=base)  # who is before it may fail yet; nobody is asked before that
             base, made = main, alone
         if isinstance(made, Conflict):
-            detail = "The branch conflicts with main in:\n" + "\n".join(made.files) + "\n" + made.detail
-            evidence = {"files": list(made.files), "main": base, "head": journal.head}
-            close(self.doors, case.limits, case.attempt, Outcome.CONFLICT, detail, head=journal.head, evidence=evidence)
+            self._conflicts(case, journal, base, made)
             return None
         # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
         return replace(
@@ -97,6 +92,22 @@ class Queueing:
             before=(),
             contract=self.validation.contract(),
         )
+
+    def _landed(self, case: Case, journal: Journal, main: str) -> Journal | None:
+        """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
+        if journal.candidate and self.doors.git.contains(journal.candidate, main):
+            return replace(journal, step=Step.VALIDATE_MAIN)
+        before = self.ways.landed_before(case.attempt.bead)
+        if before is None:
+            return None
+        tree = self.doors.git.tree(before.candidate)
+        return replace(journal, step=Step.VALIDATE_MAIN, tree=tree, **asdict(before))
+
+    def _conflicts(self, case: Case, journal: Journal, main: str, found: Conflict) -> None:
+        """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
+        detail = "The branch conflicts with main in:\n" + "\n".join(found.files) + "\n" + found.detail
+        evidence = {"files": list(found.files), "main": main, "head": journal.head}
+        close(self.doors, case.limits, case.attempt, Outcome.CONFLICT, detail, head=journal.head, evidence=evidence)
 
     def _made(self, case: Case, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         """The candidate on `base`, after the commits that lead to it."""

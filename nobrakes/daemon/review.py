@@ -25,6 +25,9 @@ from .queueing import Queueing
 from .train import Case, Train, is_paced
 from .validation import Validation
 
+MOST_STEPS = 100
+"""Of one review in one turn: however many there are to do, others have their turn, and a stop is heard."""
+
 
 class Review:
     """Leads reviews on."""
@@ -58,7 +61,7 @@ class Review:
             return False
         case = Case(self.doors, attempt, board)
         moved = False
-        while True:
+        for _ in range(MOST_STEPS):
             following = self.steps[journal.step](case, journal)
             if following is None:
                 self.train.changed()
@@ -72,6 +75,7 @@ class Review:
             if has_joined and is_paced(board.limits):
                 return True  # a batch begins in the next turn, when all who can have joined it
             case = Case(self.doors, replace(attempt, data=journal.as_data()), board)
+        return moved
 
     # --- the steps -------------------------------------------------------------------------------
 
@@ -177,6 +181,8 @@ class Review:
             doors.store.journal(attempt.id, last.as_data())
             self.advance(replace(attempt, data=last.as_data()), board)
             return True
+        if journal.step is Step.SWAP and not doors.git.is_shared():  # else nobody knows yet whether it landed
+            doors.store.journal(attempt.id, replace(journal, step=Step.REBASE, tip="").as_data())
         kind, head = Kind.REVIEW_INTERRUPTED, journal.head
         close(doors, board.limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=head)
         return True

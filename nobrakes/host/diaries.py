@@ -6,12 +6,13 @@
 
 import contextlib
 import os
-import stat
 from collections.abc import Mapping
 
 from ..core.boundaries import matches
+from .untrusted import plain_file
 
 MOST_ENTRIES = 10_000
+"""Names below a folder that are looked at."""
 
 
 def appended(folder: str, glob: str, since: float, places: Mapping[str, int], limit: int) -> dict[str, bytes]:
@@ -40,13 +41,8 @@ def _walk(folder: str, glob: str, since: float, places: Mapping[str, int], limit
 
 
 def _from(folder: int, name: str, since: float, place: int, limit: int) -> bytes:
-    try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    except OSError:
-        return b""  # a link, or gone
-    with open(descriptor, "rb") as file:
-        what = os.fstat(descriptor)
-        if not stat.S_ISREG(what.st_mode) or what.st_ctime < since:
+    with plain_file(folder, name, since) as file:
+        if file is None:
             return b""
         file.seek(place)
         return file.read(limit)

@@ -9,12 +9,12 @@
 
 import json
 import os
-import stat
 from collections.abc import Iterator
 
 from ..core.boundaries import matches
 from ..ports import Reports
 from .files import write_atomic
+from .untrusted import plain_file
 
 MOST_ENTRIES = 500_000
 """Names in the checkout that are looked at."""
@@ -72,12 +72,5 @@ def _folders(begin: str) -> Iterator[tuple[str, int, list[str]]]:
 
 def _content(folder: int, name: str, since: float, limit: int) -> bytes | None:
     """What the file holds, or a byte more than the limit; None: it is no plain file, or an old one."""
-    try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    except OSError:
-        return None  # a link, or nothing that may be read
-    with open(descriptor, "rb") as file:
-        what = os.fstat(descriptor)
-        if not stat.S_ISREG(what.st_mode) or what.st_ctime < since:
-            return None
-        return file.read(limit + 1)
+    with plain_file(folder, name, since) as file:
+        return None if file is None else file.read(limit + 1)

@@ -1,10 +1,26 @@
 """`python -m nobrakes.simulate --seed N`: one run, its event log, and the promise that it broke, if any."""
 
 import argparse
+import faulthandler
+import os
+import signal
 import sys
 
 from .agents import Rates
 from .world import Broken, World
+
+
+def give_up(seed: int, seconds: int) -> None:
+    """Another end than this one is not left to a program that goes round in circles: it may catch what is raised."""
+
+    def end(*_: object) -> None:
+        again = f"again with: python -m nobrakes.simulate --seed {seed}"
+        print(f"seed {seed}: it does not end within {seconds} s of the machine's time; {again}", flush=True)
+        faulthandler.dump_traceback()
+        os._exit(1)
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
 
 
 def main() -> int:
@@ -23,6 +39,7 @@ def main() -> int:
     parser.add_argument("--edits", type=float, default=usual.edits, help="how often people edit the checks")
     parser.add_argument("--slow", type=float, default=usual.slow, help="how many times longer checks take; 0: drawn")
     parser.add_argument("--runs", type=int, default=1, help="so many seeds, from --seed on, until a promise is broken")
+    parser.add_argument("--seconds", type=int, default=300, help="a seed that takes longer is a broken promise")
     parser.add_argument("--only", default="", help="look at this promise alone, by its name")
     parser.add_argument("--quiet", action="store_true", help="print the end only")
     given = parser.parse_args()
@@ -31,6 +48,7 @@ def main() -> int:
     for seed in range(given.seed, given.seed + given.runs):
         world = World(seed, given.beads, rates, only=given.only)
         broken = None
+        give_up(seed, given.seconds)
         try:
             world.run(given.steps)
         except Broken as error:

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 
+from ..core import planreview
 from ..core.bead import Role
 from ..core.errors import GitFailed, NobrakesError
 from ..core.escalations import EscalationType
@@ -67,6 +68,11 @@ class Seat:
         """Commit what it changed."""
         self.clones.commit(self.bead, f"{subject} ({self.bead})", self.clock.now())
 
+    def lacks_a_plan(self) -> bool:
+        """Whether it must not begin before a person approved its plan."""
+        bead, asked = self.store.bead(self.bead), self.store.escalations(open_only=False, bead=self.bead)
+        return planreview.needed(bead, Role(self.env["NOBRAKES_ROLE"])) and planreview.approved(asked) is None
+
     def ask(self, kind: EscalationType, title: str) -> bool:
         """Talk to people by the door of its token; False when the door is shut."""
         try:
@@ -101,6 +107,8 @@ def writes_tests(seat: Seat) -> Script:
 def does_the_work(seat: Seat) -> Script:
     """What the tests want, in one or two commits; sometimes the shared file is changed too."""
     yield seat.rng.uniform(10, 90)
+    if seat.lacks_a_plan() and seat.rng.random() < 0.9 and seat.ask(EscalationType.PLAN_REVIEW, "this, then that"):
+        return 0, "NOBRAKES: BLOCKED\n"
     if seat.rng.random() < 0.3:
         seat.save(code="draft")
         seat.commit("first try")

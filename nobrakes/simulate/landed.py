@@ -2,8 +2,9 @@
 
 from collections import Counter
 
+from ..core import planreview
 from ..core.attempt import RunKind
-from ..core.bead import Role
+from ..core.bead import Role, Status
 from ..core.boundaries import OWN_FOLDER
 from ..core.queue import MOST
 from .objects import Commit, differing
@@ -72,6 +73,17 @@ def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
     return wrong
 
 
+def what_asks_for_a_plan_lands_with_one(scene: Scene) -> list[str]:
+    """A bead with the label is done by a plan that a person approved."""
+    done = [bead for bead in scene.beads if bead.status is Status.DONE and bead.merged_commit]
+    asked = [bead for bead in done if planreview.needed(bead, Role.DOER)]
+    return [
+        f"{bead.id} is merged, and nobody approved its plan"
+        for bead in asked
+        if planreview.approved(scene.store.escalations(open_only=False, bead=bead.id)) is None
+    ]
+
+
 def no_more_reviews_than_allowed(scene: Scene) -> list[str]:
     """The merge queue is as long as its rules say; where each review needs runs of its own it is serial."""
     reviews = [a.bead for a in scene.board.attempts if a.role is Role.REVIEWER]
@@ -109,6 +121,7 @@ PROMISES = (
     what_lands_passed_the_checks_of_that_moment,
     main_only_grows,
     only_the_beads_own_files_reach_main,
+    what_asks_for_a_plan_lands_with_one,
     no_more_reviews_than_allowed,
     no_more_validations_than_allowed,
     no_bead_is_merged_twice,

@@ -12,6 +12,7 @@ from ..core.bead import CLOSED, WORKING, Bead, BeadType, Dependency, Status
 from ..core.errors import NobrakesError
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
+from ..core.planreview import APPROVE
 from ..ports import Store
 from .clock import FakeClock
 from .fakegit import FakeGit
@@ -65,6 +66,10 @@ class People:
             (edits, edit_checks),
         ]
 
+    def also(self, weight: float, act: Callable[[], str]) -> None:
+        """They do this as well."""
+        self._acts.append((weight, act))
+
     def act(self) -> str:
         """Somebody does something; what it was."""
         weights = [weight for weight, _ in self._acts]
@@ -103,6 +108,12 @@ class People:
         if one.type is EscalationType.QUESTION and self.rng.random() < 0.9:
             self.store.answer(one.id, "42", ME)
             return f"answered {one.id} ({one.bead})"
+        if one.type is EscalationType.PLAN_REVIEW:
+            if self.rng.random() < 0.3:
+                self.store.answer(one.id, "smaller steps", ME)
+                return f"sent plan {one.id} back ({one.bead})"
+            self.store.resolve(one.id, APPROVE, ME)
+            return f"approved plan {one.id} ({one.bead})"
         to = None
         if one.bead is not None and self.rng.random() < 0.3:
             to = self.rng.choice([Status.NEEDS_TESTS, Status.NEEDS_DOER])

@@ -124,6 +124,8 @@ class Observed:
         if event.kind is Kind.RESOLVED:
             after = Status(event.data["to"] or after)
         return_to = lifecycle.returns_to(bead.status) if after is Status.ESCALATED else None
+        if after in CLOSED:  # should it be taken back
+            return_to = bead.return_to if bead.status is Status.ESCALATED else lifecycle.returns_to(bead.status)
         if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.RESOLVED):
             self.asked[name].clear()
         elif bead.status in WORKING and after not in CLOSED and self.asked[name]:
@@ -161,6 +163,8 @@ class Observed:
                 self._breaches["merged"].append(f"{name} was merged {self.merges[name]} times")
         elif event.kind is Kind.DONE_BY_HAND:
             self.by_hand.add(name)
+        elif event.kind is Kind.UNDONE:
+            self.by_hand.discard(name)
         elif event.kind is Kind.TESTS_PROVEN_RED and event.attempt is not None:
             head = str(store.attempt(event.attempt).head)
             self.proven[name].append(head)

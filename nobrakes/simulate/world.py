@@ -30,6 +30,7 @@ from .people import ME, PAUSED, People
 from .providers import PROVIDER, Providers, adapter, served
 from .scene import Scene, Tally
 from .sessions import GONE, Sessions
+from .undoing import Undoing, some_have_it, with_plans
 
 ROOT = "/simulated/.nobrakes"
 ENVIRONMENT = {"PATH": "/bin"}
@@ -77,7 +78,11 @@ class World:
         self.wake_at: float | None = None
         self.doors = self._doors()
         planned, dependencies = random_graph(self.rng, beads)
-        self.store.put(planned, dependencies, ME)
+        self.store.put(with_plans(planned, seed), dependencies, ME)
+        if some_have_it(seed, "undo"):
+            undoing = Undoing(replace(self.doors, store=self.store, git=self.git), self.git, self.rng)
+            self.people.also(5, undoing.last_step)
+            self.people.also(3, undoing.a_merge)
         self.daemon = self._boot()
 
     # --- the machine -----------------------------------------------------------------------------

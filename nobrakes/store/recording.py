@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.bead import CLOSED, WORKING, Bead, BeadType, Status
+from ..core.bead import CLOSED, WORKING, Bead, BeadType, Role, Status
 from ..core.errors import NotAllowed
 from ..core.escalations import STOPS_BEAD
 from ..core.events import Event, Kind
@@ -147,13 +147,24 @@ def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | No
 
 
 def _refuse_while_it_lands(db: Database, bead: Bead) -> None:
-    """NotAllowed when the bead's review is about to move main or has moved it: what is on main is done."""
-    if bead.status is not Status.REVIEWING:
+    """NotAllowed when the bead's review is about to move main, has moved it, or was stopped before it knew: what is
+    on main is done.
+    """
+    if bead.status not in (Status.REVIEWING, Status.NEEDS_REVIEW):
         return
-    from ..core.reviewer import is_landing  # brings the readers of every check's output along
+    from ..core.reviewer import is_landing, may_land  # brings the readers of every check's output along
 
-    row = db.maybe("SELECT data FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))
-    if row is not None and is_landing(json.loads(row[0])):
+    last = "SELECT data, outcome FROM attempts WHERE bead = ? AND role = ? ORDER BY id DESC LIMIT 1"
+    row = db.maybe(last, (bead.id, Role.REVIEWER.value))
+    data, outcome = (json.loads(row[0]), row[1]) if row is not None else ({}, None)
+    if bead.status is Status.NEEDS_REVIEW:
+        if outcome != Outcome.INTERRUPTED.value or not may_land(data):
+            return
+        raise NotAllowed(
+            f"nobody knows whether bead {bead.id} is on main: its review was stopped before the remote had answered",
+            "Start nobrakes again: it asks the remote, and finishes the merge or lets you say this again.",
+        )
+    if is_landing(data):
         raise NotAllowed(
             f"too late: bead {bead.id} is being merged, or is on main already",
             "Let nobrakes finish the merge; then `nobrakes undo` takes it back by the number of its event.",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.real_clis import CLAUDE, CODE, CODEX, DONE, NOBRAKES, TEST, prepare, tool
+from tests.support.real_clis import CAP, CLAUDE, CODE, CODEX, DONE, NOBRAKES, TEST, committing, prepare, tool
 from tests.support.sandboxes import in_both, needs_sandbox
 
 pytestmark = pytest.mark.codex
@@ -25,16 +25,14 @@ def shell(command: str) -> dict[str, object]:
 
 
 def in_one_call(path: str, text: str) -> dict[str, object]:
-    return shell(f"cat >{path} <<'X'\n{text}X\ngit add -A && git commit -q -m 'Do it' -m 'Bead: hello'")
+    return shell(f"cat >{path} <<'X'\n{text}X\n{committing('Do it')}")
 
 
 def commit(subject: str) -> dict[str, object]:
-    return shell(f"git add -A && git commit -q -m '{subject}' -m 'Bead: hello'")
+    return shell(committing(subject))
 
 
 SLEEPS: dict[str, object] = {"tools": [["exec_command", {"cmd": "sleep 30", "yield_time_ms": 30000}]]}
-CAP = "[caps.attempt]\ntokens = 300\n"
-"""The scripted model says that each call took 120."""
 DOES = [
     patch("tests/more.py", "x = 1"),  # refused: a Doer does not change tests
     shell("git push"),  # refused
@@ -139,13 +137,4 @@ def test_a_cap_in_tokens_stops_codex_while_it_works(tmp_path: Path, sandbox: str
     writes = [patch("tests/test_hello.py", TEST), commit("Tests for greeting"), SLEEPS, DONE]
     does = [in_one_call("hello.py", CODE), DONE]
     printed = field.let_them_work({"codex": [*writes, *does]}, {"OPENAI_API_KEY": "dummy"})
-    assert field.attempts() == [
-        ("test_writer", "codex", "turn_limit"),
-        ("test_writer", "codex", "completed"),
-        ("doer", "codex", "completed"),
-        ("reviewer", "nobrakes", "completed"),
-    ], printed
-    stopped, again = field.bead()["attempts"][:2]
-    assert stopped["tokens"] >= 300 and again["tokens"] < 300, "what was told before the attempt is not its own"
-    assert len(set(field.sessions()[:2])) == 1
-    field.assert_merged()
+    field.assert_capped("codex", printed)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.real_clis import CODE, DONE, GEMINI, NOBRAKES, TEST, prepare, tool
+from tests.support.real_clis import CAP, CODE, DONE, GEMINI, NOBRAKES, TEST, committing, prepare, tool
 from tests.support.sandboxes import in_both
 
 pytestmark = pytest.mark.gemini
@@ -23,11 +23,11 @@ def write(path: str, content: str) -> dict[str, object]:
 
 
 def in_one_call(path: str, text: str) -> dict[str, object]:
-    return shell(f"cat >{path} <<'X'\n{text}X\ngit add -A && git commit -q -m 'Do it' -m 'Bead: hello'")
+    return shell(f"cat >{path} <<'X'\n{text}X\n{committing('Do it')}")
 
 
 def commit(subject: str) -> dict[str, object]:
-    return shell(f"git add -A && git commit -q -m '{subject}' -m 'Bead: hello'")
+    return shell(committing(subject))
 
 
 def settings() -> str:
@@ -82,18 +82,8 @@ def test_a_repository_that_switches_the_hooks_off_is_not_worked_on(tmp_path: Pat
 
 @in_both
 def test_a_cap_in_tokens_stops_gemini_while_it_works(tmp_path: Path, sandbox: str) -> None:
-    cap = "[caps.attempt]\ntokens = 300\n"  # the scripted model says that each call took 120
-    field = prepare(tmp_path, settings() + cap, sandbox)
+    field = prepare(tmp_path, settings() + CAP, sandbox)
     writes = [write("tests/test_hello.py", TEST), commit("Tests for greeting"), shell("sleep 120"), DONE]
     does = [in_one_call("hello.py", CODE), DONE]
     printed = field.let_them_work({"gemini": [*writes, *does]}, {"GEMINI_API_KEY": "dummy"})
-    assert field.attempts() == [
-        ("test_writer", "gemini", "turn_limit"),
-        ("test_writer", "gemini", "completed"),
-        ("doer", "gemini", "completed"),
-        ("reviewer", "nobrakes", "completed"),
-    ], printed
-    stopped, again = field.bead()["attempts"][:2]
-    assert stopped["tokens"] >= 300 and again["tokens"] < 300, "what was told before the attempt is not its own"
-    assert len(set(field.sessions()[:2])) == 1
-    field.assert_merged()
+    field.assert_capped("gemini", printed)

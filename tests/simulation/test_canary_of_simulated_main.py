@@ -133,6 +133,23 @@ def test_a_pause_starts_no_run_and_the_search_goes_on_after_it() -> None:
     assert [event.bead for event in until(world, Kind.REVERTED)] == [bad]
 
 
+def test_where_everything_fails_nobody_is_blamed_and_main_thaws_when_it_is_mended() -> None:
+    world = grown(1, CALM)
+    usual = world.processes.program
+    spoil(world, "src/base.py")
+    world.config = world.scene.config = replace(world.config, review=replace(world.config.review, canary_hours=0.2))
+    world.clock.advance_to(world.clock.now() + 3600)
+    world._turns()
+    until(world, Kind.MAIN_FROZEN)
+    for _ in range(20):
+        world.step()
+    assert world.store.setting("frozen") and watch_of(world.store).phase is Phase.REST
+    world.processes.program = usual
+    until(world, Kind.MAIN_UNFROZEN)
+    assert world.store.setting("frozen") is None
+    assert not [event for event in world.store.events(0, 100_000) if event.kind is Kind.REVERTED]
+
+
 def test_another_database_takes_no_earlier_run_for_its_own() -> None:
     world = grown(3, CALM)
     first = watch_of(world.store)

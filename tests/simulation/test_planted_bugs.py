@@ -225,7 +225,7 @@ BUGS = (
     Bug(
         "a bead is cancelled while it lands",
         "store/recording.py",
-        "if row is not None and is_landing(json.loads(row[0])):",
+        "if is_landing(data):",
         "if False:",
     ),
     Bug(
@@ -353,6 +353,40 @@ BUGS = (
     ),
 )
 
+CANARY = (
+    Bug(
+        "the wrong half of the commits is searched",
+        "core/canary.py",
+        "replace(watch, high=middle) if seen is Verdict.RED else replace(watch, low=middle + 1)",
+        "replace(watch, high=middle) if seen is not Verdict.RED else replace(watch, low=middle + 1)",
+    ),
+    Bug(
+        "the commit before the culprit is blamed",
+        "core/canary.py",
+        "culprit=watch.line[watch.high])",
+        "culprit=watch.line[watch.high - 1])",
+    ),
+    Bug(
+        "a red main is not frozen",
+        "core/canary.py",
+        'return replace(watch, phase=Phase.KNOWN, frozen=True, culprit="", candidate="", line=())',
+        "return at_rest(watch, now)",
+    ),
+    Bug(
+        "a main that was mended stays frozen",
+        "core/canary.py",
+        "healed = replace(watch, green=watch.tip, frozen=False,",
+        "healed = replace(watch, green=watch.tip,",
+    ),
+    Bug(
+        "a pause stops no search",
+        "daemon/canary.py",
+        "self._is_held = board.paused and not self.watch.commit",
+        "self._is_held = False",
+    ),
+)
+"""Bugs in what watches over main: the stories of test_canary_of_simulated_main.py must find each of them."""
+
 
 def planted(bug: Bug, place: Path) -> Path:
     """A copy of the program with the bug in it."""
@@ -372,7 +406,7 @@ def planted(bug: Bug, place: Path) -> Path:
 
 def simulate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
-    argv = [sys.executable, "-m", "nobrakes.simulate", "--quiet", *options]
+    argv = [sys.executable, "-m", "nobrakes.simulate", "--quiet", "--seconds", "60", *options]
     return subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
 
 
@@ -398,6 +432,18 @@ def test_the_simulation_finds(bug: Bug, tmp_path: Path) -> None:
     found = simulate(planted(bug, tmp_path), "--seed", str(bug.seed), "--runs", str(bug.runs), *bug.options)
     assert "python -m nobrakes.simulate --seed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
     assert found.returncode == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name.replace(" ", "-")) for bug in CANARY])
+def test_the_stories_of_the_canary_find(bug: Bug, tmp_path: Path) -> None:
+    place = planted(bug, tmp_path)
+    stories = shutil.copy(Path(__file__).with_name("test_canary_of_simulated_main.py"), place / "test_stories.py")
+    env = {**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+    only = "[0-calm] or [1-calm] or pause or mended"
+    argv = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", only, str(stories)]
+    found = subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
+    assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 
 def test_without_a_bug_nothing_is_found(tmp_path: Path) -> None:

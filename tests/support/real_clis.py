@@ -28,6 +28,8 @@ class T(unittest.TestCase):
 """
 CODE = "def greet(name):\n    return f'Hello, {name}!'\n"
 DONE = {"text": "It is done.\n\nNOBRAKES: COMPLETED"}
+CAP = "[caps.attempt]\ntokens = 300\n"
+"""The scripted models say that each call took 120."""
 DRIVER = """
 import os, pathlib, subprocess, sys
 config = pathlib.Path(".nobrakes/config.toml")
@@ -49,6 +51,11 @@ CODEX, GEMINI, CLAUDE = _find("codex"), _find("gemini"), CLI
 def tool(name: str, given: dict[str, str] | str) -> dict[str, Any]:
     """A step that calls one tool."""
     return {"tools": [[name, given]]}
+
+
+def committing(subject: str) -> str:
+    """The shell commands that commit all there is for the bead."""
+    return f"git add -A && git commit -q -m '{subject}' -m 'Bead: hello'"
 
 
 @dataclass
@@ -117,6 +124,19 @@ class Field:
         assert self.run("git", "show", "main:hello.py") == CODE
         assert self.run("git", "show", "main:tests/test_hello.py") == TEST
         assert "Bead: hello" in self.run("git", "log", "-1", "--format=%B", "main")
+
+    def assert_capped(self, agent: str, printed: str) -> None:
+        """The Test Writer came to its cap in tokens and went on in the same session, and the work is on main."""
+        assert self.attempts() == [
+            ("test_writer", agent, "turn_limit"),
+            ("test_writer", agent, "completed"),
+            ("doer", agent, "completed"),
+            ("reviewer", "nobrakes", "completed"),
+        ], printed
+        stopped, again = self.bead()["attempts"][:2]
+        assert stopped["tokens"] >= 300 and again["tokens"] < 300, "what was told before the attempt is not its own"
+        assert len(set(self.sessions()[:2])) == 1
+        self.assert_merged()
 
 
 def prepare(folder: Path, agents: str, sandbox: str = "none") -> Field:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nobrakes.core.attempt import AttemptLog, Run, RunKind
-from nobrakes.core.bead import Role, Status
+from nobrakes.core.bead import CLOSED, Role, Status
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
 from nobrakes.core.events import Event, Kind
@@ -168,3 +168,18 @@ def test_what_lands_on_main_cannot_be_taken_away(store: Store, journal: Journal,
     assert store.bead("a").status is Status.REVIEWING
     store.close_attempt(review, Kind.MERGED, Outcome.COMPLETED, merged_commit="c" * 40)
     assert store.bead("a").status is Status.DONE
+
+
+@pytest.mark.parametrize("kind", [Kind.CANCELLED, Kind.DONE_BY_HAND])
+def test_what_may_have_landed_when_its_review_was_stopped_waits_for_who_knows(store: Store, kind: Kind) -> None:
+    store.put([bead("a", status=Status.NEEDS_REVIEW)], [], "me")
+    stopped = claim(store, "a", Role.REVIEWER)
+    store.journal(stopped.id, Journal(Step.SWAP).as_data())
+    store.close_attempt(stopped, Kind.REVIEW_INTERRUPTED, Outcome.INTERRUPTED)
+    with pytest.raises(NotAllowed, match="nobody knows"):
+        store.record(Event(kind, "a"))
+    knows = claim(store, "a", Role.REVIEWER)
+    store.journal(knows.id, Journal(Step.VALIDATE_REBASED).as_data())
+    store.close_attempt(knows, Kind.REVIEW_INTERRUPTED, Outcome.INTERRUPTED)
+    store.record(Event(kind, "a"))
+    assert store.bead("a").status in CLOSED

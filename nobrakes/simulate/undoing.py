@@ -1,0 +1,63 @@
+"""People who take back what they did, merges included, and plans that they approve; one world in four has each.
+
+The commands' own code does it, between any two calls of the daemon. What it refuses is refused.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..core.bead import Bead, BeadType
+from ..core.errors import NotProven
+from ..core.events import Kind
+from ..core.planreview import LABEL
+from ..daemon.doors import Doors
+from ..daemon.evidence import Evidence
+from ..daemon.validation import Validation
+from ..operations.undo import undo
+from .fakegit import FakeGit
+from .people import ME
+from .project import green
+
+
+def some_have_it(seed: int, what: str) -> bool:
+    """Whether this world has it; the dice of the rest of the world are left alone."""
+    return random.Random(f"{seed} {what}").random() < 0.25
+
+
+def with_plans(beads: Sequence[Bead], seed: int) -> list[Bead]:
+    """The beads, some of which ask for an approved plan where this world has such."""
+    if not some_have_it(seed, "plans"):
+        return list(beads)
+    dice = random.Random(f"{seed} which plans")
+    asks = {bead.id for bead in beads if bead.type is not BeadType.EPIC and dice.random() < 0.4}
+    return [replace(bead, labels=(*bead.labels, LABEL)) if bead.id in asks else bead for bead in beads]
+
+
+class Undoing:
+    """`nobrakes undo`, with the checks of the simulated project. `doors` are a person's own: no call of theirs dies."""
+
+    def __init__(self, doors: Doors, git: FakeGit, rng: random.Random) -> None:
+        self.doors = doors
+        self.git = git
+        self.rng = rng
+
+    def last_step(self) -> str:
+        """Take the last step back."""
+        return undo(self.doors.store, self.git, ME).text
+
+    def a_merge(self) -> str:
+        """Take a merge back."""
+        found = self.doors.store.latest_events((Kind.MERGED,), limit=10)
+        if not found:
+            return "no merge to take back"
+        event = self.rng.choice(sorted(found, key=lambda one: one.seq))
+        return undo(self.doors.store, self.git, ME, event.seq, prove=self._prove, keep=self._keep).text
+
+    def _prove(self, commit: str) -> None:
+        if not green(self.git.objects.tree_of(commit)):
+            raise NotProven(f"{commit[:12]} does not pass")
+
+    def _keep(self, bead: Bead, base: str, commit: str) -> None:
+        contract = Validation(self.doors).contract()
+        Evidence(self.doors).taken_back(bead, base, commit, "undo", ME, contract)
