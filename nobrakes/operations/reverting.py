@@ -56,6 +56,11 @@ def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, pro
         if landed.landing is Landing.MOVED:
             git.pin(f"archive/{bead.id}/reverted-{commit[:12]}", commit)
             return made.commit
+        if landed.may_have_landed:
+            raise GitFailed(
+                f"nobody knows yet whether the merge of {bead.id} was taken back: {landed.reason}",
+                "Say it again in a moment: it is done once.",
+            )
         if landed.landing is Landing.BLOCKED:
             raise NotAllowed(f"main cannot be moved now: {landed.reason}")
     raise GitFailed("main moves faster than the merge can be taken back", "Try again in a moment.")

@@ -43,7 +43,7 @@ class People:
         self.new_beads = 0
         self.pauses = 0
         self.commits = 0
-        self.told: list[str] = []
+        self.at_the_end: list[Callable[[], None]] = []
         self._acts: list[tuple[float, Callable[[], str]]] = [
             (10, self.decide),
             (3, self.hold),
@@ -83,6 +83,8 @@ class People:
         """Nothing is paused, held, deferred, left as a draft or in the way, and main is green."""
         self.resume()
         self.git.edited.clear()
+        for finish in self.at_the_end:
+            finish()
         self.mend_main()
         for bead in self.store.beads():
             if bead.held is not None and bead.status not in CLOSED:

@@ -5,16 +5,18 @@ The commands' own code does it, between any two calls of the daemon. What it ref
 
 import random
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from ..core.bead import Bead, BeadType
-from ..core.errors import NotProven
+from ..core.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from ..core.events import Kind
 from ..core.planreview import LABEL
 from ..daemon.doors import Doors
 from ..daemon.evidence import Evidence
 from ..daemon.validation import Validation
 from ..operations.undo import undo
+from .crashing import Crash
 from .fakegit import FakeGit
 from .people import ME
 from .project import green
@@ -35,12 +37,15 @@ def with_plans(beads: Sequence[Bead], seed: int) -> list[Bead]:
 
 
 class Undoing:
-    """`nobrakes undo`, with the checks of the simulated project. `doors` are a person's own: no call of theirs dies."""
+    """`nobrakes undo`, with the checks of the simulated project. `doors` are a person's own: no call of theirs is made
+    to fail, but a landing at a remote may be cut off in its middle.
+    """
 
     def __init__(self, doors: Doors, git: FakeGit, rng: random.Random) -> None:
         self.doors = doors
         self.git = git
         self.rng = rng
+        self.cut_off: set[int] = set()
 
     def last_step(self) -> str:
         """Take the last step back."""
@@ -51,8 +56,20 @@ class Undoing:
         found = self.doors.store.latest_events((Kind.MERGED,), limit=10)
         if not found:
             return "no merge to take back"
-        event = self.rng.choice(sorted(found, key=lambda one: one.seq))
-        return undo(self.doors.store, self.git, ME, event.seq, prove=self._prove, keep=self._keep).text
+        return self._take_back(self.rng.choice(sorted(event.seq for event in found)))
+
+    def finish(self) -> None:
+        """Say again what was cut off, until it is done."""
+        while self.cut_off:
+            with suppress(NothingToUndo, NotAllowed):  # it was said again before, or later work builds on it
+                self._take_back(self.cut_off.pop())
+
+    def _take_back(self, seq: int) -> str:
+        try:
+            return undo(self.doors.store, self.git, ME, seq, prove=self._prove, keep=self._keep).text
+        except (Crash, GitFailed) as error:  # the command was killed, or the remote's answer was not heard
+            self.cut_off.add(seq)
+            return f"whether a merge was taken back is not known: {error}"
 
     def _prove(self, commit: str) -> None:
         if not green(self.git.objects.tree_of(commit)):

@@ -83,6 +83,7 @@ class World:
             undoing = Undoing(replace(self.doors, store=self.store, git=self.git), self.git, self.rng)
             self.people.also(5, undoing.last_step)
             self.people.also(3, undoing.a_merge)
+            self.people.at_the_end.append(undoing.finish)
         self.daemon = self._boot()
 
     # --- the machine -----------------------------------------------------------------------------

@@ -136,6 +136,16 @@ def test_a_run_that_failed_is_told_as_it_was_without_secrets(world: World) -> No
     assert "main after the merge: it did not pass (test: fail)" in world.wrong()
 
 
+def test_main_is_judged_by_the_checks_of_that_moment_when_they_were_edited_meanwhile(world: World) -> None:
+    world.ran(world.tips[0], "9-check2")
+    world.step("validate_main", world.tips[0], "9-check3", "broken")
+    world.step("validate_main", world.tips[0], "9-check4")
+    world.contracts["9-check4"] = replace(CONTRACT, checks=(Check("renamed", "true"),)).as_text()
+    last = world.merged()["steps"][-1]
+    assert (last["run"], last["how"]) == ("9-check4", "ran") and last["contract"] != KEY
+    assert world.wrong() == ""
+
+
 def test_a_run_of_other_checks_proves_nothing(world: World) -> None:
     world.step("validate_rebased", world.tips[0], "9-check2")
     world.contracts["9-check2"] = Contract("", (Check("test", "false"),), "env").as_text()

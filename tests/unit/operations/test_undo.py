@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.core.bead import Bead, Dependency, Role, Status
-from nobrakes.core.errors import NotAllowed, NothingToUndo, NotProven
+from nobrakes.core.errors import GitFailed, NotAllowed, NotProven, NothingToUndo
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.outcomes import Outcome
 from nobrakes.operations import beads, undo
@@ -244,6 +244,18 @@ def test_a_merge_that_cannot_be_taken_back_stays(store, merged, git, says):
     with pytest.raises(NotAllowed, match=says):
         undo.undo(store, git, "me", merged, prove=print)
     assert store.bead("m").status is Status.DONE and store.events()[-1].kind is Kind.MERGED
+
+
+def test_what_a_remote_did_not_say_is_told_as_unknown_and_can_be_said_again(store, merged):
+    git = MainWithOneMerge(landings=[Landing.MOVED])
+    lands = git.land
+    git.land = lambda new, old: Land(Landing.BLOCKED, "origin does not answer", may_have_landed=True)
+    with pytest.raises(GitFailed, match="nobody knows yet whether the merge of m was taken back") as told:
+        undo.undo(store, git, "me", merged, prove=print)
+    assert "Say it again" in told.value.hint and store.bead("m").status is Status.DONE
+    git.land = lands
+    undo.undo(store, git, "me", merged, prove=print)
+    assert store.bead("m").status is Status.NEEDS_DOER
 
 
 def test_a_merge_stays_when_main_would_be_red_without_it(store, merged):
