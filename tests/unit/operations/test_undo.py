@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.core.bead import Bead, Dependency, Role, Status
-from nobrakes.core.errors import GitFailed, NotAllowed, NotProven, NothingToUndo
+from nobrakes.core.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.outcomes import Outcome
 from nobrakes.operations import beads, undo
