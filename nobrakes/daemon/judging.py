@@ -168,7 +168,11 @@ class Judging:
         return compared or not self.validation.is_of_today(run.id)
 
     def _blame(self, case: Case, journal: Journal, results: list[CheckResult]) -> Journal | None:
-        if overall(results) is CheckOutcome.PASS or _fewer_failures(journal, results):
+        outcome = overall(results)
+        if outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN):
+            why = f"The work fails, and whether main fails too could not be told.\n{explain(results)}\n{journal.failure}"
+            return self.ask_about_checks(case, replace(journal, failure=why))
+        if outcome is CheckOutcome.PASS or _fewer_failures(journal, results):
             return self.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)
         if not journal.base and self.doors.git.main() != journal.fork:
             # main was red where the branch left it, and has moved: what counts is how they do together

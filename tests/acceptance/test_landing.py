@@ -173,6 +173,16 @@ def test_a_main_that_was_red_before_is_nobodys_fault(project: Scripted) -> None:
     assert sorted(project.landed().values()) == ["one", "two"] and len(project.turns("one")) == 1
 
 
+def test_where_main_cannot_be_checked_nobody_says_that_it_is_red(project: Scripted) -> None:
+    project.configure(CHECK, 'command = "ls */one && exit 1; no-such-program"')
+    project.add("one")
+    project.nobrakes("run", expect=40)
+    [unsure] = project.open()
+    assert unsure["type"] == "broken_checks" and "whether main fails too could not be told" in unsure["detail"]
+    assert project.show("one")["failures"] == 0 and project.outcomes("one") == ["completed"]
+
+
+
 @pytest.mark.parametrize(
     ("check", "words"),
     [

@@ -18,6 +18,7 @@ DOSE = int(os.environ.get("SIMULATION_SEEDS", "100"))
 FOUND = (
     140,  # main was away for a moment, and a candidate stood on itself
     208,  # nobody knew whether a merge was taken back
+    748,  # the work failed, and main could not be checked
     257,  # the checks were edited while main was validated, and the evidence told of the first run
 )
 
