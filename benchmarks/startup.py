@@ -29,6 +29,7 @@ from nobrakes.agents.adapter import guard_argv
 from nobrakes.cli.table import COMMANDS
 from nobrakes.core.bead import Bead, Dependency, Role, Status
 from nobrakes.core.escalations import EscalationType
+from nobrakes.core.planreview import LABEL
 from nobrakes.host.command import install
 from nobrakes.places import Places
 from nobrakes.ports import NewEscalation, Store
@@ -48,6 +49,10 @@ AGENT = (
     "agent done completed --summary done",
     "agent ask Why-{q}?",
     "agent escalate Split-{q}",
+    "agent bead",
+    "agent attempts",
+    "agent whats-next",
+    "agent request-review Plan-{q}",
 )
 PEOPLE = (
     "",
@@ -62,6 +67,11 @@ PEOPLE = (
     "ready --explain b9999",
     "history b5000",
     "reviews",
+    "verify",
+    "flakes",
+    "quarantine",
+    "gates",
+    "archive",
     "log b5000",
     "events --after 9990",
     "escalations",
@@ -104,6 +114,8 @@ LEFT_OUT = {
     "daemon stop": "it waits for a daemon",
     "daemon restart": "it waits for a daemon",
     "daemon run": "it is the daemon",
+    "mcp": "it serves",
+    "review": "it reads one record of git's, however many beads there are",
 }
 GUARD = "the guard"
 ALONE = "<= 2, alone"
@@ -137,6 +149,7 @@ def repository(folder: str, rounds: int = 0) -> tuple[Store, str]:
     needs = {(i, j) for i in range(1000, BEADS) for j in rng.sample(range(i - 1000, i), 2)}
     store.put(beads, [Dependency(f"b{i}", f"b{j}") for i, j in sorted(needs)], "benchmark")
     first = store.ready(1)[0].id
+    store.change(first, {"labels": (LABEL,)}, "benchmark")
     attempt = store.open_attempt(first, Role.DOER, "script", ("Ada",), 3600.0, None)
     assert attempt is not None
     store.escalate(NewEscalation(EscalationType.QUESTION, "Why?"), first, attempt.id, "Ada")

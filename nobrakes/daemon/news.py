@@ -50,15 +50,19 @@ class News:
 
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
-        self.seen = int(doors.store.setting(CURSOR) or 0)
+        self.read_to = int(doors.store.setting(CURSOR) or 0)
+        self.waiting: list[Event] = []
+        """Read, and not dealt with yet."""
 
     def read(self, board: Board) -> Sequence[Event]:
         """The new events, after what they ask for has been done."""
-        done: list[Event] = []
-        events = self.doors.store.events(self.seen, 500)
-        for event in events:
+        fresh = self.doors.store.events(self.read_to, 500)
+        for event in (*self.waiting[:1], *fresh):  # what the first one asks for may have failed
             self._begin(event, board)
-        for event in events:
+        self.waiting += fresh
+        self.read_to = self.waiting[-1].seq if self.waiting else self.read_to
+        done = 0
+        for event in self.waiting:
             try:
                 if not self._react(event):
                     break  # the clone is still being archived, and what comes later is not told before
@@ -66,11 +70,12 @@ class News:
                 if not done:
                     raise
                 break  # it comes first at the next look, and those before it are not told twice
-            done.append(event)
-        if done:
-            self.seen = done[-1].seq
-            self.doors.store.set_setting(CURSOR, str(self.seen))
-        return done
+            done += 1
+        if not done:
+            return []
+        self.doors.store.set_setting(CURSOR, str(self.waiting[done - 1].seq))
+        dealt_with, self.waiting = self.waiting[:done], self.waiting[done:]
+        return dealt_with
 
     def _begin(self, event: Event, board: Board) -> None:
         """Archive and remove the clone of a bead that was closed, unless something still works in it."""
