@@ -170,7 +170,9 @@ class Judging:
     def _blame(self, case: Case, journal: Journal, results: list[CheckResult]) -> Journal | None:
         outcome = overall(results)
         if outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN):
-            why = f"The work fails, and whether main fails too could not be told.\n{explain(results)}\n{journal.failure}"
+            why = (
+                f"The work fails, and whether main fails too could not be told.\n{explain(results)}\n{journal.failure}"
+            )
             return self.ask_about_checks(case, replace(journal, failure=why))
         if outcome is CheckOutcome.PASS or _fewer_failures(journal, results):
             return self.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)

@@ -182,7 +182,6 @@ def test_where_main_cannot_be_checked_nobody_says_that_it_is_red(project: Script
     assert project.show("one")["failures"] == 0 and project.outcomes("one") == ["completed"]
 
 
-
 @pytest.mark.parametrize(
     ("check", "words"),
     [

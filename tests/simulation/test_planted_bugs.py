@@ -227,6 +227,7 @@ BUGS = (
         "store/recording.py",
         "if is_landing(data):",
         "if False:",
+        seed=98,
     ),
     Bug(
         "a stop forgets that the merge has landed",
