@@ -18,6 +18,9 @@ from .launch import tests_pin
 
 CURSOR = "news"
 
+MOST = 500
+"""Events that are read at a time; while so many wait, no more are read."""
+
 _CLOSING = frozenset({Kind.MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND})
 
 _FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})
@@ -56,7 +59,7 @@ class News:
 
     def read(self, board: Board) -> Sequence[Event]:
         """The new events, after what they ask for has been done."""
-        fresh = self.doors.store.events(self.read_to, 500)
+        fresh = self.doors.store.events(self.read_to, MOST) if len(self.waiting) < MOST else ()
         for event in (*self.waiting[:1], *fresh):  # what the first one asks for may have failed
             self._begin(event, board)
         self.waiting += fresh
