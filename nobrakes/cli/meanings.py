@@ -139,7 +139,9 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.BREAKER_RESET: Happening("A person lets an agent try the bead again.", ("provider",)),
     Kind.CAP_REACHED: Happening("Nothing new is started under the cap.", ("cap", "spent", "limit", "until")),
     Kind.MAIN_GREEN: Happening("Nobody worked, and main's tip passed a run of its own.", ("commit", "unsteady")),
-    Kind.MAIN_FROZEN: Happening("main's tip is red, twice: no merge until it is green.", ("commit", "results")),
+    Kind.MAIN_FROZEN: Happening(
+        "main is red, twice or before a review blamed a branch: no merge until it is green.", ("commit", "results")
+    ),
     Kind.MAIN_UNFROZEN: Happening("Merges go on: main is green again.", ("commit",)),
     Kind.CULPRIT_FOUND: Happening("The search for what made main red is over.", ("commit", "why", "green")),
     Kind.ARCHIVE_EXPIRED: Happening("A person let go of archived branches that were merged.", ("refs",)),

@@ -2,7 +2,8 @@
 
 1. It looks in idle time only: when nothing runs or waits, and the tip was not validated for a while, or somebody else
    moved main. What passed before counts for nothing here: a machine that drifts away shows only in a new run.
-2. Red twice is red: the queue is frozen. Red and then green is a check that cannot make up its mind, and is told.
+2. Red twice is red: the queue is frozen, and at once where a review was red on a red main. Red and then green is a
+   check that cannot make up its mind, and is told.
 3. The last tip that the canary itself saw green is run again first. Red by now, it is the environment, and nobody is
    blamed. Green, the commits since are searched by halves.
 4. A merge of a bead is taken back by a commit that passes the checks first; a person's own commit never is.
@@ -119,6 +120,11 @@ def look(watch: Watch, main: str) -> Watch:
     """Begin to look at this tip."""
     # what was made of another tip is no use for this one
     return replace(watch, phase=Phase.LOOK, tip=main, commit="", cut_off=0, candidate="", onto="")
+
+
+def told_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) -> Watch:
+    """Begin to look at a tip that failed already, and with it a branch: nothing is merged meanwhile."""
+    return replace(look(watch, main), frozen=True, searched="", results=tuple(results))
 
 
 def wanted(watch: Watch) -> str:

@@ -96,6 +96,17 @@ class Canary:
             return False
         return self._go_on(board)
 
+    def found_red(self, results: Sequence[CheckResult]) -> bool:
+        """A review found main red: from now on nothing is merged. False: nobody watches over main here."""
+        if not self.doors.config().review.canary_hours:
+            return False
+        if not self.watch.frozen:
+            self._drop_run()
+            frozen = canary.told_red(self.watch, self.doors.git.main(), as_json(results))
+            with self.doors.store.together():
+                self._save(self.culprits.freeze(frozen, results, "as a review found"))
+        return True
+
     # --- when to look ----------------------------------------------------------------------------
 
     def _perhaps_look(self, board: Board) -> bool:
@@ -222,7 +233,7 @@ class Canary:
             if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):
                 self.culprits.tell_green(watch)
             if following.frozen and not watch.frozen:
-                following = self.culprits.freeze(following, results)
+                following = self.culprits.freeze(following, results, "twice in a row")
             elif not following.frozen and (watch.frozen or (seen is Verdict.GREEN and watch.escalation)):
                 following = self.culprits.let_go(following)
             elif following.phase is Phase.REST and seen is not Verdict.GREEN:

@@ -46,12 +46,12 @@ class Culprits:
 
     # --- frozen and let go -----------------------------------------------------------------------
 
-    def freeze(self, watch: Watch, results: Sequence[CheckResult]) -> Watch:
+    def freeze(self, watch: Watch, results: Sequence[CheckResult], how: str) -> Watch:
         """Nothing is merged from now on."""
         store = self.doors.store
         store.set_setting(FROZEN, watch.tip)
         store.record(Event(Kind.MAIN_FROZEN, data={"commit": watch.tip, "results": as_json(results)}))
-        title = f"main is red at {watch.tip[:12]}, twice in a row"
+        title = f"main is red at {watch.tip[:12]}, {how}"
         return self._escalate(watch, title, f"{_MEANWHILE}\n{explain(results)}")
 
     def let_go(self, watch: Watch) -> Watch:

@@ -8,7 +8,7 @@
 5. Checks that a person edited while they ran decide nothing: the step is done again with those that there are now.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +27,13 @@ from .flaky import Flaky
 from .train import Case, Train
 from .validation import MOST_CUT_OFF, Validation, as_json, explain
 
+Watchman = Callable[[Sequence[CheckResult]], bool]
+"""Told that main is red: whether somebody sees to it, and lets nothing be reviewed meanwhile."""
+
+
+def _nobody(_: Sequence[CheckResult]) -> bool:
+    return False
+
 
 class Judging:
     """Starts a review's validations and draws the consequences of their ends."""
@@ -37,6 +44,7 @@ class Judging:
         self.train = train
         self.evidence = Evidence(doors)
         self.flaky = Flaky(doors, validation)
+        self.watchman: Watchman = _nobody
 
     def passed(self, case: Case, journal: Journal, commit: str, following: Journal) -> Journal | None:
         """`following` when the commit's tree has passed before; else a validation is begun."""
@@ -176,9 +184,14 @@ class Judging:
             return self.ask_about_checks(case, replace(journal, failure=why))
         if outcome is CheckOutcome.PASS or _fewer_failures(journal, results):
             return self.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)
-        if not journal.base and self.doors.git.main() != journal.fork:
+        if self.doors.git.main() != (journal.base or journal.fork):
             # main was red where the branch left it, and has moved: what counts is how they do together
             return replace(journal, step=Step.REBASE, failure="")
+        if self.watchman(results):
+            why = "main itself does not pass the checks; the review begins again when it does"
+            kind, head = Kind.REVIEW_INTERRUPTED, journal.head
+            close(self.doors, case.limits, case.attempt, Outcome.INTERRUPTED, why, kind=kind, head=head)
+            return None
         self.doors.store.close_attempt(
             case.attempt,
             Kind.REVIEW_INTERRUPTED,

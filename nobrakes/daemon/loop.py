@@ -90,6 +90,7 @@ class Daemon:
         self.intake = Intake(doors)
         self.meter = Meter(doors)
         self.canary = Canary(doors, self.performer.validation, self.performer.review.queueing.ways)
+        self.performer.review.judging.watchman = self.canary.found_red
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
         self._trouble: NobrakesError | None = None
@@ -265,12 +266,8 @@ class Daemon:
         return self._trouble if self.doors.store.now() < self._trouble_until else None
 
 
-def _never(_: Board) -> bool:
-    return False
-
-
 def run(
-    daemon: Daemon, waker: Waker, view: View, until_idle: bool, should_end: Callable[[Board], bool] = _never
+    daemon: Daemon, waker: Waker, view: View, until_idle: bool, should_end: Callable[[Board], bool] = lambda _: False
 ) -> Board:
     """Turn until told to end, or with `until_idle` until nothing is left to do; the last board.
 

@@ -161,10 +161,29 @@ def test_a_main_that_was_red_before_is_nobodys_fault(project: Scripted) -> None:
     project.git("commit", "-qm", "Red")
     project.add("one", "two")
     project.nobrakes("run", expect=40)
-    assert {found["type"] for found in project.open()} == {"main_red"}
+    [red] = project.open()
+    assert red["type"] == "main_red" and red["bead"] is None
+    assert project.ask("status")["frozen"] == project.git("rev-parse", "main").strip()
     assert project.landed() == {}
     for bead in ("one", "two"):
         assert project.show(bead)["failures"] == 0 and project.outcomes(bead) == ["completed"]
+        assert project.status(bead) == "needs_review"
+    (project.folder / "tests" / "test_red.sh").write_text("true\n")
+    project.git("commit", "-qam", "Green")
+    project.nobrakes("run")
+    assert project.open() == [] and project.ask("status")["frozen"] is None
+    assert sorted(project.landed().values()) == ["one", "two"] and len(project.turns("one")) == 1
+
+
+def test_where_nobody_watches_over_main_each_bead_waits_for_a_person_when_it_is_red(tmp_path: Path) -> None:
+    project = Scripted(tmp_path, more="[review]\ncanary_hours = 0\n")
+    (project.folder / "tests" / "test_red.sh").write_text("false\n")
+    project.git("add", "-A", "tests")
+    project.git("commit", "-qm", "Red")
+    project.add("one", "two")
+    project.nobrakes("run", expect=40)
+    assert [(found["type"], found["bead"]) for found in project.open()] == [("main_red", "one"), ("main_red", "two")]
+    assert project.landed() == {} and project.show("one")["failures"] == 0
     (project.folder / "tests" / "test_red.sh").write_text("true\n")
     project.git("commit", "-qam", "Green")
     for found in project.open():
