@@ -78,7 +78,8 @@ class World:
         self.wake_at: float | None = None
         self.doors = self._doors()
         planned, dependencies = random_graph(self.rng, beads)
-        self.store.put(with_plans(planned, seed), dependencies, ME)
+        asking = with_plans(planned, seed) if rates.people else planned  # where nobody is, nobody approves
+        self.store.put(asking, dependencies, ME)
         if some_have_it(seed, "undo"):
             undoing = Undoing(replace(self.doors, store=self.store, git=self.git), self.git, self.rng)
             self.people.also(5, undoing.last_step)
