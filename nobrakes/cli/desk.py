@@ -72,7 +72,8 @@ def escalation(number: Number) -> Output:
         elif found.type.value == "question":
             out += ["", f'Answer it: nobrakes answer {found.id} "…"']
         else:
-            out += ["", f"Decide it: nobrakes resolve {found.id} --retry | --done | --cancel | --dismiss"]
+            ways = "--retry | --done | --cancel | --dismiss" if found.bead else "--retry | --dismiss"
+            out += ["", f"Decide it: nobrakes resolve {found.id} {ways}"]
         return "\n".join(out)
 
     return Output(plain(found), text)

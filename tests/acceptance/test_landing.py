@@ -163,6 +163,7 @@ def test_a_main_that_was_red_before_is_nobodys_fault(project: Scripted) -> None:
     project.nobrakes("run", expect=40)
     [red] = project.open()
     assert red["type"] == "main_red" and red["bead"] is None
+    assert f"resolve {red['id']} --retry | --dismiss" in project.nobrakes("escalation", str(red["id"])).stdout
     assert project.ask("status")["frozen"] == project.git("rev-parse", "main").strip()
     assert project.landed() == {}
     for bead in ("one", "two"):
