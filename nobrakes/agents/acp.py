@@ -18,7 +18,7 @@ from ..core.transcript import Line
 from . import acp_events
 from .adapter import AgentEnd, Assignment, Launch, Verdict
 from .environment import UNATTENDED, allowed, identity
-from .guarded import CANARY, canary_path, self_test
+from .guarded import answered, canary_path, self_test
 from .mcp import mcp_server
 
 KEYS = (
@@ -85,7 +85,7 @@ class Acp:
 
     def guarded(self, head: bytes, canary: str = "") -> bool:
         """Whether the guard left its canary."""
-        return canary.strip() == CANARY
+        return answered(canary)
 
     def session(self, lines: Iterable[bytes]) -> str | None:
         """The id that the agent chose."""

@@ -16,7 +16,7 @@ from ..core.transcript import Line, LineKind, clean, marker_outcome, read_marker
 from .adapter import UNSEEN, AgentEnd, Verdict, killed
 from .endings import RESUMABLE, by_status, not_started, worded
 from .events import lined, mapping, parse, tokens
-from .guarded import CANARY, NOT_GUARDED
+from .guarded import NOT_GUARDED, answered
 from .resets import reset_time
 
 _TEXT = 4000
@@ -128,7 +128,7 @@ def _read(raw: Iterable[bytes]) -> _Read:
 def refuses(head: bytes, canary: str) -> str | None:
     """Why a run whose output begins with `head` was not guarded; None: it was, or nothing happened yet."""
     read = _read(head.split(b"\n")[:-1])
-    return NOT_GUARDED if read.worked and canary.strip() != CANARY else None
+    return NOT_GUARDED if read.worked and not answered(canary) else None
 
 
 def session(raw: Iterable[bytes]) -> str | None:
@@ -152,7 +152,7 @@ def verdict(end: AgentEnd) -> Verdict:
 
 
 def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
-    if read.worked and end.canary.strip() != CANARY:
+    if read.worked and not answered(end.canary):
         return Outcome.GUARD_FAILED, NOT_GUARDED
     stop = str(read.end.get("stop")) if read.end is not None and "error" not in read.end else ""
     signal = killed(end.code)

@@ -17,7 +17,7 @@ from .adapter import UNSEEN, AgentEnd, Verdict, killed
 from .codex_events import TOKENS, message
 from .endings import RESUMABLE, by_status_and, not_started, worded
 from .events import mapping, parse, tokens
-from .guarded import CANARY, NOT_GUARDED
+from .guarded import NOT_GUARDED, answered
 from .resets import reset_time
 
 _STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
@@ -85,7 +85,7 @@ def _read(lines: Iterable[bytes]) -> _Read:
 def refuses(head: bytes, canary: str) -> str | None:
     """Why a run whose output begins with `head` was not guarded; None: it was, or nothing happened yet."""
     read = _read(head.split(b"\n")[:-1])
-    return NOT_GUARDED if read.worked and canary.strip() != CANARY else None
+    return NOT_GUARDED if read.worked and not answered(canary) else None
 
 
 def session(lines: Iterable[bytes]) -> str | None:
@@ -107,7 +107,7 @@ def verdict(end: AgentEnd) -> Verdict:
 
 
 def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
-    if read.worked and end.canary.strip() != CANARY:
+    if read.worked and not answered(end.canary):
         return Outcome.GUARD_FAILED, NOT_GUARDED
     signal = killed(end.code)
     if read.waits is not None and (signal is not None or end.code is None):

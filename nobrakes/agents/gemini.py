@@ -20,7 +20,7 @@ from ..core.transcript import Line
 from . import gemini_events, gemini_verdict
 from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
 from .environment import UNATTENDED, allowed, identity
-from .guarded import CANARY, canary_path, command, self_test
+from .guarded import answered, canary_path, command, self_test
 from .mcp import mcp_server
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
@@ -106,7 +106,7 @@ class Gemini:
 
     def guarded(self, head: bytes, canary: str = "") -> bool:
         """Whether the guard left its canary."""
-        return canary.strip() == CANARY
+        return answered(canary)
 
     def session(self, lines: Iterable[bytes]) -> str | None:
         """The id in its first event."""

@@ -16,7 +16,7 @@ from .adapter import UNSEEN, AgentEnd, Verdict, killed
 from .endings import RESUMABLE, by_status, not_started, worded
 from .events import mapping, parse, tokens
 from .gemini_events import TOKENS, message, status
-from .guarded import CANARY, NOT_GUARDED
+from .guarded import NOT_GUARDED, answered
 from .resets import reset_time
 
 _BY_CODE: Mapping[int, Outcome] = {
@@ -87,7 +87,7 @@ def _read(lines: Iterable[bytes]) -> _Read:
 def refuses(head: bytes, canary: str) -> str | None:
     """Why a run whose output begins with `head` was not guarded; None: it was, or nothing happened yet."""
     read = _read(head.split(b"\n")[:-1])
-    return NOT_GUARDED if read.worked and canary.strip() != CANARY else None
+    return NOT_GUARDED if read.worked and not answered(canary) else None
 
 
 def session(lines: Iterable[bytes]) -> str | None:
@@ -110,7 +110,7 @@ def verdict(end: AgentEnd) -> Verdict:
 
 
 def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
-    if read.worked and end.canary.strip() != CANARY:
+    if read.worked and not answered(end.canary):
         return Outcome.GUARD_FAILED, NOT_GUARDED
     if read.result is None or not read.result_is_last:
         return _without_result(end, read)

@@ -19,6 +19,12 @@ CANARY_FILE = "guard.ready"
 NOT_GUARDED = "the guard did not answer before the session began"
 SELF_TEST_FAILED = "nobrakes-guard: the self-test failed:"
 
+
+def answered(canary: str) -> bool:
+    """Whether the guard was asked and answered, by what is in the file that its canary writes."""
+    return canary.strip() == CANARY
+
+
 Call = tuple[str, dict[str, str]]
 """A tool's name and what it is given."""
 

@@ -12,8 +12,8 @@ class ScriptSection(Protocol):
         ...
 
 
-class ClaudeSection(Protocol):
-    """`agents.claude` of the config."""
+class CliSection(Protocol):
+    """What the sections of all agent CLIs have."""
 
     @property
     def executable(self) -> str:
@@ -24,6 +24,10 @@ class ClaudeSection(Protocol):
     def model(self) -> str:
         """The model's name; empty: the CLI's own choice."""
         ...
+
+
+class ClaudeSection(CliSection, Protocol):
+    """`agents.claude` of the config."""
 
     @property
     def max_turns(self) -> int:
@@ -46,18 +50,8 @@ class ClaudeSection(Protocol):
         ...
 
 
-class CodexSection(Protocol):
+class CodexSection(CliSection, Protocol):
     """`agents.codex` of the config."""
-
-    @property
-    def executable(self) -> str:
-        """The command, by name or path."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The model's name; empty: the CLI's own choice."""
-        ...
 
     @property
     def base_url(self) -> str:
@@ -65,18 +59,8 @@ class CodexSection(Protocol):
         ...
 
 
-class GeminiSection(Protocol):
+class GeminiSection(CliSection, Protocol):
     """`agents.gemini` of the config."""
-
-    @property
-    def executable(self) -> str:
-        """The command, by name or path."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The model's name; empty: the CLI's own choice."""
-        ...
 
     @property
     def max_turns(self) -> int:

@@ -405,10 +405,15 @@ def planted(bug: Bug, place: Path) -> Path:
     return place
 
 
-def simulate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def python(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What Python says with the copy in this place as its nobrakes."""
     env = {**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
-    argv = [sys.executable, "-m", "nobrakes.simulate", "--quiet", "--seconds", "60", *options]
+    argv = [sys.executable, *words]
     return subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
+
+
+def simulate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return python(place, "-m", "nobrakes.simulate", "--quiet", "--seconds", "60", *options)
 
 
 QUICK = {
@@ -440,10 +445,8 @@ def test_the_simulation_finds(bug: Bug, tmp_path: Path) -> None:
 def test_the_stories_of_the_canary_find(bug: Bug, tmp_path: Path) -> None:
     place = planted(bug, tmp_path)
     stories = shutil.copy(Path(__file__).with_name("test_canary_of_simulated_main.py"), place / "test_stories.py")
-    env = {**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
     only = "[0-calm] or [1-calm] or pause or mended"
-    argv = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", only, str(stories)]
-    found = subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
+    found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", only, str(stories))
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 
