@@ -50,9 +50,12 @@ AGENT = (
     "agent done completed --summary done",
     "agent ask Why-{q}?",
     "agent escalate Split-{q}",
+    "agent bead",
+    "agent bead --json",
+    "agent attempts",
+    "agent whats-next",
+    "agent request-review Plan-{q}",
 )
-ONCE = ("agent bead", "agent attempts", "agent whats-next", "agent request-review Plan-{q}")
-"""What an agent asks when it begins; in its prompt there is the same already."""
 PEOPLE = (
     "",
     "--help",
@@ -122,7 +125,7 @@ ALONE = "<= 2, alone"
 
 def covered() -> set[str]:
     """The words of every command that is measured or left out."""
-    lines = [*HOT, *AGENT, *ONCE, *PEOPLE, *WHOLE]
+    lines = [*HOT, *AGENT, *PEOPLE, *WHOLE]
     known = {entry.words for entry in COMMANDS}
     return {words for line in lines for words in (" ".join(line.split()[:2]), line.split(" ")[0])} & known | set(
         LEFT_OUT
@@ -161,7 +164,7 @@ def repository(folder: str, rounds: int = 0) -> tuple[Store, str]:
 def command(line: str, round_: int, rounds: int) -> list[str]:
     """The line as argv, with this round's numbers in it."""
     numbers = {"{n}": round_ + 2, "{m}": rounds + round_ + 2, "{p}": round_ % 5}
-    program = AGENTS if line in (*HOT, *AGENT, *ONCE) else NOBRAKES
+    program = AGENTS if line in (*HOT, *AGENT) else NOBRAKES
     return [program, *(str(numbers.get(word, word)).replace("{q}", str(os.getpid() + round_)) for word in line.split())]
 
 
@@ -210,7 +213,6 @@ def main() -> None:
         groups: tuple[tuple[tuple[str, ...], Mapping[str, str], str], ...] = (
             (HOT, env, "<= 2"),
             ((*AGENT, GUARD), agent, "<= 2"),
-            (ONCE, agent, "<= 20"),
             (PEOPLE, env, "<= 20"),
             (WHOLE, env, "<= 20"),
             (AGENT, agent, ALONE),

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.cleaning import clean, shorten
 from ..core.outcomes import Outcome
-from ..core.transcript import Line, LineKind, clean, marker_outcome, read_marker, shorten
+from ..core.transcript import Line, LineKind, marker_outcome, read_marker
 from .adapter import UNSEEN, AgentEnd, Verdict, killed
 from .endings import RESUMABLE, by_status, not_started, worded
 from .events import lined, mapping, parse, tokens

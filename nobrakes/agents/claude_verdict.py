@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.cleaning import clean, shorten
 from ..core.outcomes import Outcome
-from ..core.transcript import clean, marker_outcome, read_marker, shorten
+from ..core.transcript import marker_outcome, read_marker
 from .adapter import UNSEEN, AgentEnd, Verdict, killed
 from .claude_events import limit_of, tokens_of
 from .endings import RESUMABLE, by_status_and

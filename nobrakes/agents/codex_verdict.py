@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.cleaning import clean, shorten
 from ..core.outcomes import Outcome
-from ..core.transcript import clean, marker_outcome, read_marker, shorten
+from ..core.transcript import marker_outcome, read_marker
 from .adapter import UNSEEN, AgentEnd, Verdict, killed
 from .codex_events import TOKENS, message
 from .endings import RESUMABLE, by_status_and, not_started, worded

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ..core.transcript import Line, LineKind, clean, shorten
+from ..core.cleaning import clean, shorten
+from ..core.transcript import Line, LineKind
 
 _SHORT = 600
 

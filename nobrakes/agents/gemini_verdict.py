@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.cleaning import clean, shorten
 from ..core.outcomes import Outcome
-from ..core.transcript import clean, marker_outcome, read_marker, shorten
+from ..core.transcript import marker_outcome, read_marker
 from .adapter import UNSEEN, AgentEnd, Verdict, killed
 from .endings import RESUMABLE, by_status, not_started, worded
 from .events import mapping, parse, tokens

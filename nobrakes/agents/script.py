@@ -9,9 +9,10 @@
 
 from collections.abc import Iterable
 
+from ..core.cleaning import clean, shorten
 from ..core.errors import ConfigError
 from ..core.outcomes import Outcome
-from ..core.transcript import Line, LineKind, clean, marker_outcome, read_marker, shorten
+from ..core.transcript import Line, LineKind, marker_outcome, read_marker
 from .adapter import UNSEEN, AgentEnd, Assignment, Launch, Use, Verdict, killed
 from .environment import identity
 

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..core.bead import WORKING, BeadType, Dependency, DependencyType, Status
+from ..core.cleaning import clean
 from ..core.links import Node
-from ..core.transcript import clean
 
 KINDS = ("draft", "ready", "blocked", "working", "review", "escalated", "done", "cancelled")
 

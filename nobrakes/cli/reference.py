@@ -107,9 +107,9 @@ nobrakes mcp` adds it to Claude Code.
 def operations_page() -> str:
     """The reference of the operations, from their one table."""
     from ..operations import agentops, boardops, door
-    from ..store import flood, hot
+    from ..store import flood, own
 
-    facts = {"limit": hot.LIMIT, "remarks": flood.REMARKS[1], "questions": flood.QUESTIONS[1]}
+    facts = {"limit": own.LIMIT, "remarks": flood.REMARKS[1], "questions": flood.QUESTIONS[1]}
     out = [_OPERATIONS.format(**facts, wait=door.MOST_SECONDS)]
     for operation in agentops.OPERATIONS:
         out += _operation(operation, f"`nobrakes agent {operation.name}`")

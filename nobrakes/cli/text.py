@@ -4,25 +4,20 @@
 2. Widths are columns, not characters: wide characters and emoji take two, combining ones none.
 """
 
+from ..core.cleaning import clean
+
 _ZERO_WIDTH = frozenset("\u200c\u200d\ufe0e\ufe0f")
-
-
-def _clean(text: str) -> str:
-    # imported when there is something to clean: most text is clean, and hot commands show text
-    from ..core.transcript import clean
-
-    return clean(text)
 
 
 def one_line(text: str) -> str:
     """`text` on one line: harmless, white space folded to blanks."""
-    return text if text.isprintable() else " ".join(_clean(text).split())
+    return text if text.isprintable() else " ".join(clean(text).split())
 
 
 def lines(text: str) -> list[str]:
     """`text` line by line, each of them harmless; tabs become blanks."""
     found = text.split("\n")
-    return found if all(map(str.isprintable, found)) else _clean(text).expandtabs(4).split("\n")
+    return found if all(map(str.isprintable, found)) else clean(text).expandtabs(4).split("\n")
 
 
 def _columns(character: str) -> int:

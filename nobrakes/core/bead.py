@@ -154,11 +154,6 @@ def is_bead_id(text: str) -> bool:
     )
 
 
-def branch_of(bead: Bead) -> str:
-    """The branch that the bead is worked on: `<type>/bead-<id>`, whatever its title."""
-    return f"{bead.type.value}/bead-{bead.id}"
-
-
 def first_status(bead: Bead) -> Status:
     """Where a live bead starts: epics only contain, and `needs_tests: false` skips the Test Writer."""
     if bead.type is BeadType.EPIC:

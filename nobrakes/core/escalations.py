@@ -108,22 +108,3 @@ def hypothesis(attempts: Sequence[Attempt]) -> str:
     counted = Counter(guesses)
     best = max(counted.values())
     return next(guess for guess in reversed(guesses) if counted[guess] == best)
-
-
-def approaches(attempts: Sequence[Attempt]) -> list[dict[str, Any]]:
-    """What was tried, one entry an attempt, oldest first, as JSON values."""
-    return [
-        {
-            "attempt": a.number,
-            "role": a.role.value,
-            "name": a.name,
-            "agent": a.agent,
-            "outcome": a.outcome.value if a.outcome else None,
-            "detail": a.detail,
-            "summary": a.log.summary,
-            "blockers": a.log.blockers,
-            "learnings": a.log.learnings,
-            "head": a.head,
-        }
-        for a in attempts
-    ]

@@ -1,9 +1,9 @@
-"""What agents say: lines for readers, the exit marker for the machine, and text made safe to show.
+"""What agents say: lines for readers, and the exit marker for the machine.
 
 1. An agent's last words hold one line `NOBRAKES: <marker>`, alone on its line, case-sensitive; code fences are
    not read. A fence that is never closed is no fence.
 2. The same marker twice is that marker; two different ones are a Contradiction, and nobody guesses.
-3. Everything that agents wrote goes through `clean` before a person or another agent sees it.
+3. Everything that agents wrote goes through core.cleaning before a person or another agent sees it.
 """
 
 import re
@@ -107,35 +107,3 @@ def marker_outcome(found: Marker | Contradiction | None) -> Outcome | None:
     if found is None:
         return None
     return Outcome.CONTRADICTED_ITSELF if isinstance(found, Contradiction) else OUTCOMES[found]
-
-
-_ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
-    r"|\x1b[ -/]*[0-~]"  # the short ones
-)
-_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x9f"
-    "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # direction and invisible
-    "\U000e0000-\U000e007f]"  # tags: text that only a model reads
-)
-_SURROGATES = re.compile("[\ud800-\udfff]")
-
-
-def clean(text: str) -> str:
-    """The text without terminal escapes, direction and invisible characters; of controls, only tab and newline stay."""
-    text = _BREAKS.sub("\n", text)
-    return _SURROGATES.sub("\ufffd", _UNSEEN.sub("", _ESCAPES.sub("", text)))
-
-
-def shorten(text: str, limit: int) -> str:
-    """At most `limit` characters, the beginning and the end of the text where it is longer."""
-    if len(text) <= limit:
-        return text
-    mark = " […] "
-    if limit <= len(mark) + 1:
-        return text[:limit]
-    head = (limit - len(mark)) * 2 // 3
-    tail = limit - len(mark) - head
-    return text[:head] + mark + text[-tail:]

@@ -1,28 +1,31 @@
 """What an agent on a bead does next: rules over facts, in a fixed order. Nobody is asked, and no text is interpreted.
 
-The first line is the thing to do now; the others are what else does not add up.
+The first line is the thing to do now; the others are what else does not add up. Imports nothing that costs.
 """
-
-from dataclasses import dataclass
 
 from .progress import doubt
 
 
-@dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about an open attempt. `commits` None: nobody can count them."""
+    """What is known about an open attempt. No dataclass: agents ask all night, and the module costs more than this."""
 
-    criteria: int = 0
-    needs_plan: bool = False  # the bead asks for an approved plan, and there is none
-    plan_waits: int | None = None  # the plan that nobody has decided about
-    questions: tuple[int, ...] = ()  # open ones of this attempt
-    step: int | None = None
-    of: int | None = None
-    commits: int | None = None
-    said: str | None = None  # the outcome that was handed in
+    def __init__(
+        self,
+        criteria: int = 0,
+        *,
+        needs_plan: bool = False,  # the bead asks for an approved plan, and there is none
+        plan_waits: "int | None" = None,  # the plan that nobody has decided about
+        questions: "tuple[int, ...]" = (),  # open ones of this attempt
+        step: "int | None" = None,
+        of: "int | None" = None,
+        commits: "int | None" = None,  # nobody can count them
+        said: "str | None" = None,  # the outcome that was handed in
+    ) -> None:
+        self.criteria, self.needs_plan, self.plan_waits, self.questions = criteria, needs_plan, plan_waits, questions
+        self.step, self.of, self.commits, self.said = step, of, commits, said
 
 
-def whats_next(facts: Facts) -> tuple[str, ...]:
+def whats_next(facts: Facts) -> "tuple[str, ...]":
     """What to do, most urgent first; never empty."""
     found: list[str] = []
     unfinished = facts.step is not None and facts.of is not None and facts.step < facts.of
@@ -46,7 +49,7 @@ def whats_next(facts: Facts) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _work(facts: Facts, unfinished: bool) -> list[str]:
+def _work(facts: Facts, unfinished: bool) -> "list[str]":
     if facts.commits == 0 or (facts.commits is None and facts.step is None):
         criteria = f", of {facts.criteria} acceptance criteria" if facts.criteria > 1 else ""
         return [f"Take the first step{criteria}, and commit it."]

@@ -16,6 +16,7 @@ from ..core.board import Limits
 from ..core.escalations import EscalationType
 from ..core.events import Kind
 from ..core.outcomes import TABLE, Outcome, retry_after
+from ..core.tried import approaches
 from ..ports import NewEscalation
 from .accounts import breaker_after
 from .doors import Doors
@@ -123,7 +124,7 @@ def _escalation(
 ) -> NewEscalation | None:
     consequence = TABLE[outcome]
     attempts = [a if a.id != attempt.id else _ended(a, outcome, detail, log) for a in past]
-    tried = {"attempts": escalations.approaches(attempts), **evidence}
+    tried = {"attempts": approaches(attempts), **evidence}
     if consequence.needs_person:
         type_ = _NEEDS_PERSON.get(outcome, EscalationType.BROKEN_ENVIRONMENT)
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}"

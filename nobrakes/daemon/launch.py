@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from ..agents.adapter import Adapter, Assignment, Launch
 from ..agents.guarded import CANARY_FILE
 from ..core.attempt import Attempt, Run, RunKind
-from ..core.bead import Bead, Role, branch_of
+from ..core.bead import Bead, Role
 from ..core.board import Limits
+from ..core.branches import branch_of
 from ..core.errors import NobrakesError
 from ..core.outcomes import Outcome
 from ..core.resuming import BEGUN, RESUMES, SESSION, goes_on

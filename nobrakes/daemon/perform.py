@@ -11,9 +11,9 @@ from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Role, Status
 from ..core.board import Board
 from ..core.errors import ConfigError, NobrakesError, NotAllowed, Tampered
-from ..core.escalations import approaches
 from ..core.events import Event, Kind
 from ..core.outcomes import Outcome
+from ..core.tried import approaches
 from ..ports import NewEscalation
 from . import strength
 from .agents import AgentEndings

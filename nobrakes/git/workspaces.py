@@ -10,7 +10,8 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from ..core.bead import Bead, branch_of
+from ..core.bead import Bead
+from ..core.branches import branch_of
 from ..core.errors import GitFailed
 from ..places import Places
 from ..ports import Argv, Workspace

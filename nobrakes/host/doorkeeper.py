@@ -22,8 +22,8 @@ BUSY = 0.01
 """Seconds between two looks while somebody speaks, and for a second after."""
 PAUSE = 0.1
 """Seconds between two looks while there are doors."""
-IDLE = 0.5
-"""Seconds between two looks while there are none."""
+TROUBLE = 0.5
+"""Seconds between two looks while requests cannot be answered."""
 AT_ONCE = 10
 """Requests of one run that are answered before another run is looked at."""
 
@@ -78,7 +78,8 @@ class SpoolDoorkeeper:
                 shutil.rmtree(door, onerror=_unlock)
 
     def _attend(self) -> None:
-        pause, busy_until = IDLE, 0.0
+        pause: float | None = 0.0
+        busy_until = 0.0
         while not self._ended.is_set():
             self._called.wait(pause)
             self._called.clear()
@@ -86,13 +87,13 @@ class SpoolDoorkeeper:
                 runs = os.listdir(self._folder)
             except FileNotFoundError:
                 runs = []
-            pause = PAUSE if runs else IDLE
+            pause = PAUSE if runs else None  # until a door is made
             for run in runs:
                 try:
                     if self._answer(run):
                         busy_until = time.monotonic() + 1
                 except (NobrakesError, OSError):
-                    pause = IDLE  # the loop meets the same trouble and tells of it
+                    pause = TROUBLE  # the loop meets the same trouble and tells of it
                     busy_until = 0.0
             if time.monotonic() < busy_until:
                 pause = BUSY

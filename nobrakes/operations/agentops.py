@@ -3,58 +3,83 @@
 1. An operation takes JSON values by name and gives a Reply; whoever calls it shows `text`, or `data` to a program.
 2. Arguments are judged here: an unknown name, a missing one, another type, an empty text are a UsageError.
 3. No parameter is called like a path or a command, which the guard of an agent CLI would judge as one.
+4. On the command line the first parameter is a word, the others are options.
+5. Imports nothing that costs, since agents call all night: no dataclass and no NamedTuple here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from . import door
 
-from ..core.errors import UsageError
-from . import door, ownbead
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 
-class Reply(NamedTuple):
+class Reply:
     """What an operation gives: JSON values, and the same as text for a reader."""
 
-    data: Any
-    text: str
+    def __init__(self, data: "Any", text: str) -> None:
+        self.data, self.text = data, text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reply) and (self.data, self.text) == (other.data, other.text)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-class Parameter(NamedTuple):
+class Parameter:
     """One argument. `kind` is str, int, float or bool; a text of `choices` is one of them."""
 
-    name: str
-    help: str
-    kind: type = str
-    default: Any = None
-    required: bool = False
-    choices: tuple[str, ...] = ()
-    most: int | None = None
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        kind: type = str,
+        default: "Any" = None,
+        *,
+        required: bool = False,
+        choices: "tuple[str, ...]" = (),
+        most: "int | None" = None,
+    ) -> None:
+        self.name, self.help, self.kind, self.default = name, help, kind, default
+        self.required, self.choices, self.most = required, choices, most
 
 
-class Operation(NamedTuple):
+class Operation:
     """One thing to ask for. `reads`: it changes nothing."""
 
-    name: str
-    help: str
-    perform: Callable[..., Reply]
-    parameters: tuple[Parameter, ...] = ()
-    reads: bool = False
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        perform: "Callable[..., Reply]",
+        parameters: "tuple[Parameter, ...]" = (),
+        *,
+        reads: bool = False,
+    ) -> None:
+        self.name, self.help, self.perform, self.parameters, self.reads = name, help, perform, parameters, reads
 
 
 def _bead() -> Reply:
+    from . import ownbead
+
     return Reply(*ownbead.bead())
 
 
 def _attempts() -> Reply:
+    from . import ownbead
+
     return Reply(*ownbead.attempts())
 
 
 def _whats_next() -> Reply:
+    from . import ownbead
+
     found = ownbead.next_steps()
     return Reply({"next": list(found)}, "\n".join(found))
 
 
-def _said(verb: str) -> Callable[..., Reply]:
+def _said(verb: str) -> "Callable[..., Reply]":
     def perform(text: str) -> Reply:
         door.say(verb, text)
         return Reply({"written": True}, door.WRITTEN)
@@ -62,7 +87,7 @@ def _said(verb: str) -> Callable[..., Reply]:
     return perform
 
 
-def _progress(text: str, step: int | None, of: int | None) -> Reply:
+def _progress(text: str, step: "int | None", of: "int | None") -> Reply:
     commits, doubt = door.progress(text, step, of)
     data: dict[str, Any] = {"written": True}
     if step is not None:
@@ -74,18 +99,20 @@ def _ask(question: str, wait: float) -> Reply:
     return _answered(*door.ask(question, wait))
 
 
-def _answer(number: int | None) -> Reply:
+def _answer(number: "int | None") -> Reply:
     return _answered(*door.answer(number))
 
 
-def _answered(number: int, answer: str | None) -> Reply:
+def _answered(number: int, answer: "str | None") -> Reply:
     return Reply({"escalation": number, "answer": answer}, door.no_answer(number) if answer is None else answer)
 
 
 def _request_review(plan: str, wait: float) -> Reply:
+    from . import ownbead
+
     number, decision = ownbead.request_review(plan, wait)
-    text = f"plan {number} waits for a person: change nothing, and end with NOBRAKES: BLOCKED"
-    return Reply({"escalation": number, "decision": decision}, text if decision is None else decision)
+    text = door.plan_waits(number) if decision is None else decision
+    return Reply({"escalation": number, "decision": decision}, text)
 
 
 def _escalate(suggestion: str, detail: str) -> Reply:
@@ -102,7 +129,7 @@ def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_bra
 _TEXT = Parameter("text", "The text.", required=True)
 _WAIT = Parameter("wait", "Seconds to wait for the person.", float, 0.0, most=int(door.MOST_SECONDS))
 
-OPERATIONS: tuple[Operation, ...] = (
+OPERATIONS: "tuple[Operation, ...]" = (
     Operation("bead", "Your bead: description, acceptance criteria, notes, what people answered.", _bead, reads=True),
     Operation("attempts", "What earlier attempts on your bead left, newest first.", _attempts, reads=True),
     Operation("whats-next", "What to do next, by the facts: plan, questions, steps, commits.", _whats_next, reads=True),
@@ -168,25 +195,31 @@ INSTRUCTIONS = (
 )
 
 
-def choose(operations: Sequence[Operation], name: str, arguments: Mapping[str, Any]) -> Reply:
+def choose(operations: "Sequence[Operation]", name: str, arguments: "Mapping[str, Any]") -> Reply:
     """Do the operation of this name with these arguments; UsageError where they do not fit."""
     found = next((one for one in operations if one.name == name), None)
     if found is None:
         known = ", ".join(one.name for one in operations)
-        raise UsageError(f"there is no operation '{door.cleaned(name)[:40]}'", f"Use one of: {known}.")
+        raise _refused(f"there is no operation '{door.cleaned(name)[:40]}'", f"Use one of: {known}.")
     unknown = sorted(set(arguments) - {parameter.name for parameter in found.parameters})
     if unknown:
         known = ", ".join(parameter.name for parameter in found.parameters) or "nothing"
-        raise UsageError(f"{name} does not know '{door.cleaned(str(unknown[0]))[:40]}'", f"It takes: {known}.")
+        raise _refused(f"{name} does not know '{door.cleaned(str(unknown[0]))[:40]}'", f"It takes: {known}.")
     return found.perform(**{p.name: _value(p, arguments.get(p.name)) for p in found.parameters})
 
 
-def perform(name: str, arguments: Mapping[str, Any]) -> Reply:
+def perform(name: str, arguments: "Mapping[str, Any]") -> Reply:
     """Do it for the attempt whose token this process has; NotAllowed, Stale, UsageError."""
     return choose(OPERATIONS, name, arguments)
 
 
-def _value(parameter: Parameter, given: Any) -> Any:
+def _refused(why: str, hint: str = "") -> Exception:
+    from ..core.errors import UsageError
+
+    return UsageError(why, hint)
+
+
+def _value(parameter: Parameter, given: "Any") -> "Any":
     name, kind = parameter.name, parameter.kind
     if given is None and not parameter.required:
         return parameter.default
@@ -196,17 +229,17 @@ def _value(parameter: Parameter, given: Any) -> Any:
     fits = type(value) is kind
     if not fits:
         words = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-        raise UsageError(f"{name} has to be {words[kind]}")
+        raise _refused(f"{name} has to be {words[kind]}")
     if kind is str and parameter.required and not value.strip():
-        raise UsageError(f"the {name} is empty", f"Say something in {name}.")
+        raise _refused(f"the {name} is empty", f"Say something in {name}.")
     if parameter.choices and value not in parameter.choices:
-        raise UsageError(f"'{door.cleaned(value)[:40]}' is no {name}", f"Use one of: {', '.join(parameter.choices)}.")
+        raise _refused(f"'{door.cleaned(value)[:40]}' is no {name}", f"Use one of: {', '.join(parameter.choices)}.")
     if kind in (int, float) and not 0 <= value <= (parameter.most or 10**9):
-        raise UsageError(f"{name} has to be from 0 to {parameter.most or 10**9}")
+        raise _refused(f"{name} has to be from 0 to {parameter.most or 10**9}")
     return value
 
 
-def schema(found: Operation) -> dict[str, Any]:
+def schema(found: Operation) -> "dict[str, Any]":
     """The arguments as JSON Schema."""
     words = {str: "string", int: "integer", float: "number", bool: "boolean"}
     properties: dict[str, Any] = {}

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ..core.attempt import Attempt
+from ..core.cleaning import clean, shorten
 from ..core.events import Kind
-from ..core.transcript import clean, shorten
 from ..ports import Store
 
 PAGE = 1000

@@ -8,6 +8,7 @@ import os
 import time
 
 from .. import places
+from ..core.cleaning import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,24 +59,24 @@ def store() -> "Any":
         from . import spool
 
         return spool
-    from ..store import hot
+    from ..store import own
 
-    return hot
+    return own
 
 
 def cleaned(text: str) -> str:
-    """The text without escapes and invisible characters; plain text costs nothing."""
-    text = text[:_FIRST]
-    if text.replace("\n", "").replace("\t", "").isprintable():
-        return text
-    from ..core.transcript import clean
-
-    return clean(text)
+    """The text without escapes and invisible characters, as much of it as is looked at."""
+    return clean(text[:_FIRST])
 
 
 def no_answer(number: int) -> str:
     """What an agent is told while nobody has answered."""
     return f"question {number}: {NO_ANSWER}"
+
+
+def plan_waits(number: int) -> str:
+    """What an agent is told while nobody has decided about its plan."""
+    return f"plan {number} waits for a person: change nothing, and end with NOBRAKES: BLOCKED"
 
 
 def suggested(number: int) -> str:
@@ -103,11 +104,11 @@ def progress(text: str, step: "int | None", of: "int | None") -> "tuple[int | No
         from ..core.errors import UsageError
 
         raise UsageError(f"step {step} of {of or MOST_STEPS} cannot be", f"Count from 0 to at most {MOST_STEPS}.")
-    hot = store()
+    at = store()
     path, token = key()
     data = '{"step":' + str(step) + (',"of":' + str(of) if of else "") + "}"
-    hot.agent_say(path, token, "progress", cleaned(text), data)
-    commits = own_commits(hot.agent_standing(path, token))
+    at.agent_say(path, token, "progress", cleaned(text), data)
+    commits = own_commits(at.agent_standing(path, token))
     return commits, doubt(step, commits)
 
 
@@ -121,29 +122,27 @@ def own_commits(since: float) -> "int | None":
 
 def ask(question: str, wait: float) -> "tuple[int, str | None]":
     """File the question, or find the one that is the same, and wait at most `wait` seconds for its answer."""
-    hot = store()
+    at = store()
     path, token = key()
-    hot.agent_standing(path, token, asks=True)
-    number = hot.agent_ask(path, token, cleaned(question))
+    number = at.agent_ask(path, token, cleaned(question))
     return number, wait_for(path, token, number, wait)
 
 
 def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
     """The answer to the question, or the decision about the plan, as soon as it is there; None: not in time."""
-    hot = store()
+    if wait <= 0:
+        return None  # what is answered is open no more, and what is not open was asked anew
+    at = store()
     until = time.monotonic() + min(wait, MOST_SECONDS)
     answer: str | None
-    while (answer := hot.agent_answer(path, token, number)[1]) is None and time.monotonic() < until:
+    while (answer := at.agent_answer(path, token, number)[1]) is None and time.monotonic() < until:
         time.sleep(POLL_SECONDS)
     return answer
 
 
 def escalate(suggestion: str, detail: str) -> int:
     """File a suggestion; its number."""
-    hot = store()
-    path, token = key()
-    hot.agent_standing(path, token, asks=True)
-    return int(hot.agent_escalate(path, token, cleaned(suggestion), cleaned(detail)))
+    return int(store().agent_escalate(*key(), cleaned(suggestion), cleaned(detail)))
 
 
 def answer(number: "int | None") -> "tuple[int, str | None]":

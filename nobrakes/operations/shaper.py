@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from ..core.bead import CLOSED, DependencyType, Role, Status
+from ..core.cleaning import clean, shorten
 from ..core.links import Node
-from ..core.transcript import clean, shorten
 from ..ports import Store
 from ..roles.prompts import system_prompt
 from ..roles.quoting import fenced, quoted

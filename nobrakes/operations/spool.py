@@ -1,20 +1,23 @@
 """The agent's side of its door from inside a sandbox: a file in a folder that the daemon reads, its answer in another.
 
 1. A request is whole or not there. It stays where it is when nobody answers: a daemon that comes back takes it in.
-2. Imported only where NOBRAKES_DOOR is set, and then in place of store.hot: the same functions with the same arguments.
+2. Imported only where NOBRAKES_DOOR is set, and then in place of store.own: the same functions with the same arguments.
    The path of the database is not used, since it is not there.
 """
 
-import json
 import os
 import time
-from typing import Any
 
-from ..core import errors
+from ..lightjson import dumps, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PATIENCE = 100.0
 """Seconds to wait for an answer: the daemon may be starting anew."""
 LOOK = 0.02
+"""Seconds between two looks, at most: the first ones follow each other faster."""
 
 
 def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
@@ -22,8 +25,8 @@ def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}"
     call(token, "say", kind, text, data_json)
 
 
-def agent_standing(path: str, token: str, asks: bool = False) -> float:
-    """When the agent's attempt began. The daemon itself refuses whoever asks too often."""
+def agent_standing(path: str, token: str) -> float:
+    """When the agent's attempt began."""
     return float(call(token, "standing"))
 
 
@@ -34,7 +37,7 @@ def agent_done(
     call(token, "done", outcome, summary, blockers, learnings, keep)
 
 
-def agent_answer(path: str, token: str, number: int | None = None) -> tuple[int, str | None]:
+def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
     """(number, answer) of a question about the agent's own bead."""
     found, text = call(token, "answer", number)
     return found, text
@@ -50,23 +53,29 @@ def agent_escalate(path: str, token: str, title: str, detail: str = "") -> int:
     return int(call(token, "escalate", title, detail))
 
 
-def call(token: str, name: str, *arguments: Any) -> Any:
+def call(token: str, name: str, *arguments: "Any") -> "Any":
     """What the daemon answers; its error, or DoorClosed where it did not answer in time."""
     door = os.environ["NOBRAKES_DOOR"]
     request = f"{time.time_ns():x}-{os.getpid()}-{os.urandom(4).hex()}.json"
     temporary = os.path.join(door, "in", f".{request}")
     with open(temporary, "x", encoding="utf-8", errors="replace") as file:
-        json.dump({"token": token, "call": name, "arguments": arguments}, file)
+        file.write(dumps({"token": token, "call": name, "arguments": arguments}))
     os.rename(temporary, os.path.join(door, "in", request))
     answer = os.path.join(door, "out", request)
     until = time.monotonic() + PATIENCE
+    pause = LOOK / 16
     while not os.path.exists(answer):
         if time.monotonic() > until:
-            raise errors.DoorClosed("nobrakes does not answer just now; what you said is kept for it")
-        time.sleep(LOOK)
+            from ..core.errors import DoorClosed
+
+            raise DoorClosed("nobrakes does not answer just now; what you said is kept for it")
+        time.sleep(pause)
+        pause = min(2 * pause, LOOK)
     with open(answer, encoding="utf-8") as file:
-        said = json.load(file)
+        said = loads(file.read())
     if "error" in said:
+        from ..core import errors
+
         kind, message, hint = said["error"]
         raise getattr(errors, kind)(message, hint)
     return said["value"]

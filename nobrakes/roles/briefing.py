@@ -11,7 +11,8 @@ from ..core.attempt import Attempt
 from ..core.bead import Bead, Role
 from ..places import Places
 from ..ports import Store
-from .prompts import Settings, answers_of, bead_text, compile_prompt, plan_text, system_prompt
+from .beadtexts import answers_of, bead_text, plan_text
+from .prompts import Settings, compile_prompt, system_prompt
 from .resuming import new_since, resume_prompt
 
 TOLD = "told"

@@ -3,12 +3,16 @@
 1. Every line of it begins with "> ", so no line of it is a fence, a heading or a marker.
 2. The fence holds a nonce of the attempt; where the nonce itself turns up in the text, it is taken out.
 3. Bounds count characters of the finished text, quote signs included; what was left out is said.
+4. Imports nothing that costs: agents ask for it through their door.
 """
 
-from collections.abc import Sequence
+from ..core.cleaning import clean, shorten
 
-from ..core.attempt import Attempt
-from ..core.transcript import clean, shorten
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..core.attempt import Attempt
 
 HISTORY = 24_000
 ANSWERS = 8_000
@@ -34,7 +38,7 @@ def fenced(quoted_text: str, nonce: str) -> str:
     return f"<<< untrusted {nonce}\n{inside}\nuntrusted {nonce} >>>"
 
 
-def history(ended: Sequence[Attempt], limit: int) -> str:
+def history(ended: "Sequence[Attempt]", limit: int) -> str:
     """What earlier attempts did, in the order given, as quoted text of at most `limit` characters.
 
     An attempt is told whole or not at all, so that none is told misleadingly.
@@ -53,9 +57,8 @@ def history(ended: Sequence[Attempt], limit: int) -> str:
     return "\n>\n".join(told)
 
 
-def _attempt(attempt: Attempt) -> str:
-    outcome = attempt.outcome.value if attempt.outcome else "running"
-    lines = [f"Attempt {attempt.number}, {attempt.role.value} {attempt.name}: {outcome}"]
+def _attempt(attempt: "Attempt") -> str:
+    lines = [f"Attempt {attempt.number}, {attempt.role} {attempt.name}: {attempt.outcome or 'running'}"]
     fields = {
         "What happened": attempt.detail,
         "Summary": attempt.log.summary,
@@ -70,7 +73,7 @@ def _attempt(attempt: Attempt) -> str:
     return "\n".join(lines)
 
 
-def answered(answers: Sequence[tuple[str, str]], nonce: str) -> str:
+def answered(answers: "Sequence[tuple[str, str]]", nonce: str) -> str:
     """Questions (an agent's words, quoted) and answers (a person's words), the last ones where all are too many."""
     told: list[str] = []
     room = ANSWERS

@@ -6,11 +6,12 @@ The rules of prompts.py hold here as well: what agents wrote is quoted and fence
 from collections.abc import Mapping, Sequence
 
 from ..core.attempt import Attempt
-from ..core.bead import Bead, branch_of
+from ..core.bead import Bead
+from ..core.branches import branch_of
 from ..core.escalations import Escalation
 from ..core.outcomes import Outcome
 from ..core.transcript import PREFIX
-from .prompts import answers_of
+from .beadtexts import answers_of
 from .quoting import answered
 
 _HAPPENED: Mapping[Outcome, str] = {

@@ -7,8 +7,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ..core.bead import Bead, branch_of
+from ..core.bead import Bead
 from ..core.boundaries import Change
+from ..core.branches import branch_of
 from ..core.errors import GitFailed
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
 from .clones import CHECKOUT, CLONE, Clones

@@ -10,9 +10,9 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..core.cleaning import clean
 from ..core.errors import NobrakesError, Stale, UsageError
-from ..core.transcript import clean
-from . import hot
+from . import own
 from .tokens import attempt_of
 
 
@@ -20,17 +20,7 @@ def _say(path: str, token: str, kind: str, text: str, data_json: str) -> None:
     data = json.loads(data_json)
     if not isinstance(data, dict) or not all(k in ("step", "of") and type(v) is int for k, v in data.items()):
         raise UsageError("a remark has a step and out of how many, and no other data", "Use `nobrakes agent …`.")
-    hot.agent_say(path, token, kind, text, json.dumps(data))
-
-
-def _ask(path: str, token: str, question: str) -> int:
-    hot.agent_standing(path, token, asks=True)
-    return hot.agent_ask(path, token, question)
-
-
-def _escalate(path: str, token: str, title: str, detail: str) -> int:
-    hot.agent_standing(path, token, asks=True)
-    return hot.agent_escalate(path, token, title, detail)
+    own.agent_say(path, token, kind, text, json.dumps(data))
 
 
 Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
@@ -38,11 +28,11 @@ Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
 
 CALLS: Calls = {
     "say": (_say, ((str,), (str,), (str,))),
-    "standing": (hot.agent_standing, ()),
-    "ask": (_ask, ((str,),)),
-    "escalate": (_escalate, ((str,), (str,))),
-    "answer": (hot.agent_answer, ((int, type(None)),)),
-    "done": (hot.agent_done, ((str,), (str,), (str,), (str,), (bool,))),
+    "standing": (own.agent_standing, ()),
+    "ask": (own.agent_ask, ((str,),)),
+    "escalate": (own.agent_escalate, ((str,), (str,))),
+    "answer": (own.agent_answer, ((int, type(None)),)),
+    "done": (own.agent_done, ((str,), (str,), (str,), (str,), (bool,))),
 }
 
 
@@ -86,7 +76,7 @@ def _call(path: str, calls: Calls, attempt: int, request: bytes | None) -> tuple
         right = False
     if not right:
         raise UsageError("this is no request that nobrakes understands", "Use `nobrakes agent …`.")
-    if name == "say" and arguments[0] not in hot.SAYING:
+    if name == "say" and arguments[0] not in own.SAYING:
         raise UsageError("an agent logs, notifies or reports progress", "Use `nobrakes agent log TEXT`.")
     if attempt_of(token) != attempt:
         raise Stale("this door speaks for one attempt, and the token is of another")

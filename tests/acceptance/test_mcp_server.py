@@ -13,7 +13,7 @@ from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.events import Kind
 from nobrakes.core.outcomes import Outcome
 from nobrakes.operations import agentops, boardops
-from nobrakes.store import hot
+from nobrakes.store import own
 from nobrakes.store.opening import create_store
 from tests.support.mcp_agent import call, stdio
 from tests.support.project import NOBRAKES, Project
@@ -186,9 +186,9 @@ def test_a_flood_of_calls_and_giant_texts_are_borne(board):
     answers = serve(folder, ada.token, talk)
     assert len(answers) == 60 and not any(answer.is_error for answer in answers)
     logged = [e for e in store.events() if e.kind is Kind.LOGGED]
-    assert len(logged) == 60 and all(len(e.data["text"]) == hot.LIMIT for e in logged)
+    assert len(logged) == 60 and all(len(e.data["text"]) == own.LIMIT for e in logged)
     log = store.attempt(ada.id).log
-    assert len(log.summary) == hot.LIMIT and log.learnings == ""
+    assert len(log.summary) == own.LIMIT and log.learnings == ""
     assert store.check() == []
 
 

@@ -20,7 +20,7 @@ from nobrakes.operations import beads, control, desk, flakes, undo
 from nobrakes.places import Places
 from nobrakes.ports import NewEscalation
 from nobrakes.simulate.world import World
-from nobrakes.store import hot
+from nobrakes.store import own
 from nobrakes.store.opening import create_store
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "events.md"
@@ -52,9 +52,9 @@ def people_and_agents(folder: Path) -> Any:
     flakes.lift(store, "unit", "a test", "me")
     attempt = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
     assert attempt is not None
-    for verb in hot.SAYING:
-        hot.agent_say(path, attempt.token, verb, "a text")
-    hot.agent_done(path, attempt.token, "completed", "a summary")
+    for verb in own.SAYING:
+        own.agent_say(path, attempt.token, verb, "a text")
+    own.agent_done(path, attempt.token, "completed", "a summary")
     for id_, how in (("b", "cancel"), ("c", "done")):
         number = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), id_, None, "me").id
         desk.resolve(store, number, how, "a note", "me")

@@ -9,6 +9,7 @@ import pytest
 
 from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.escalations import EscalationType
+from nobrakes.core.planreview import LABEL
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import create_store
 
@@ -67,6 +68,12 @@ SAID = [
     ["notify", "x"],
     ["answer"],
     ["done"],
+    ["bead"],
+    ["attempts", "--json"],
+    ["whats-next"],
+    ["ask", "Which?"],
+    ["escalate", "Split it"],
+    ["request-review", "1. read"],
 ]
 
 
@@ -75,7 +82,7 @@ def test_what_an_agent_says_loads_nothing_heavy(tmp_path: Path, words: list[str]
     folder = tmp_path / ".nobrakes"
     folder.mkdir()
     store = create_store(str(folder / "nobrakes.db"))
-    store.put([Bead("b1", "A bead", needs_tests=False, status=Status.NEEDS_DOER)], [], "me")
+    store.put([Bead("b1", "A bead", needs_tests=False, status=Status.NEEDS_DOER, labels=(LABEL,))], [], "me")
     attempt = store.open_attempt("b1", Role.DOER, "script", ("Ada",), 600.0, None)
     assert attempt is not None
     store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), "b1", attempt.id, "Ada")

@@ -8,15 +8,9 @@ from hypothesis import strategies as st
 
 from nobrakes.core.attempt import Attempt, AttemptLog
 from nobrakes.core.bead import Role
-from nobrakes.core.escalations import (
-    STOPS_BEAD,
-    EscalationType,
-    approaches,
-    fingerprint,
-    hypothesis,
-    too_many_failures,
-)
+from nobrakes.core.escalations import STOPS_BEAD, EscalationType, fingerprint, hypothesis, too_many_failures
 from nobrakes.core.outcomes import TABLE, Outcome
+from nobrakes.core.tried import approaches
 
 
 def tried(*outcomes: Outcome | None) -> list[Attempt]:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from nobrakes.core.bead import Bead, BeadType, branch_of
+from nobrakes.core.bead import Bead, BeadType
+from nobrakes.core.branches import branch_of
 from nobrakes.git.remote import Shared
 from nobrakes.git.repository import Repository
 from nobrakes.places import Places

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,7 +18,7 @@ from nobrakes.hooks.rules import Place, decide
 from nobrakes.host.doorkeeper import SpoolDoorkeeper
 from nobrakes.mcp_server import server
 from nobrakes.operations import agentops, boardops, desk, ownbead
-from nobrakes.store import flood, hot
+from nobrakes.store import flood, own
 from nobrakes.store.door import reply
 from nobrakes.store.opening import create_store
 
@@ -150,7 +149,7 @@ def test_a_text_is_cleaned_and_cut(work):
     store, _ = work()
     do("log", text="red\x1b[31m \u202eleft\0 \U000e0041" + "x" * 3_000_000)
     said = store.events()[-1].data["text"]
-    assert said.startswith("red left xxx") and len(said) == hot.LIMIT
+    assert said.startswith("red left xxx") and len(said) == own.LIMIT
 
 
 # --- one's own bead
@@ -241,7 +240,7 @@ def replies(folder, confined, monkeypatch):
 
 
 def test_every_operation_gives_the_same_in_a_sandbox_and_without(tmp_path, monkeypatch):
-    monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * size)
+    monkeypatch.setattr(ownbead, "new_nonce", lambda: "0" * 12)
     outside = replies(tmp_path / "outside", False, monkeypatch)
     inside = replies(tmp_path / "inside", True, monkeypatch)
     assert outside == inside
@@ -277,7 +276,7 @@ def test_an_attempt_asks_so_often_and_no_more(work):
 
 def test_an_attempt_remarks_so_often_and_can_still_hand_in(work, monkeypatch):
     work()
-    monkeypatch.setattr(hot, "REMARKS", (flood.REMARKS[0], 3, flood.REMARKS[2]))
+    monkeypatch.setattr(own, "REMARKS", (flood.REMARKS[0], 3, flood.REMARKS[2]))
     for _ in range(3):
         do("log", text="again")
     for name in ("log", "progress", "notify"):

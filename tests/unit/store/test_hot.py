@@ -17,7 +17,7 @@ from nobrakes.core.escalations import EscalationType
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.outcomes import Outcome
 from nobrakes.ports import NewEscalation
-from nobrakes.store import hot
+from nobrakes.store import hot, own
 from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
 
@@ -94,7 +94,7 @@ def test_ready_lets_in_what_has_come_due(store: SqliteStore, path: str) -> None:
 @pytest.mark.parametrize("bead", ["a", "b", "c", "e", "w"])
 def test_show_is_what_the_store_says_without_tokens(store: SqliteStore, path: str, bead: str) -> None:
     attempt = filled(store)
-    hot.agent_done(path, attempt.token, "failed", "sum", "bl", "le", keep=False)
+    own.agent_done(path, attempt.token, "failed", "sum", "bl", "le", keep=False)
     for title in ("idea", "other"):
         store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, title, evidence={"x": 1}), "a", None, "me")
     expected = bare(store.bead(bead)) | {
@@ -111,29 +111,29 @@ def test_show_is_what_the_store_says_without_tokens(store: SqliteStore, path: st
 def test_an_agent_speaks(store: SqliteStore, path: str) -> None:
     attempt = filled(store)
     for word, kind in (("log", Kind.LOGGED), ("progress", Kind.PROGRESSED), ("notify", Kind.NOTIFIED)):
-        hot.agent_say(path, attempt.token, word, f"{word} it", '{"step": 3}')
+        own.agent_say(path, attempt.token, word, f"{word} it", '{"step": 3}')
         event = store.events()[-1]
         assert (event.kind, event.bead, event.attempt, event.actor) == (kind, "b", attempt.id, "Ada")
         assert event.data == {"text": f"{word} it", "data": {"step": 3}}
     with pytest.raises(UsageError):
-        hot.agent_say(path, attempt.token, "log", "x", "{not json")
+        own.agent_say(path, attempt.token, "log", "x", "{not json")
     assert store.events()[-1].kind is Kind.NOTIFIED
 
 
 def test_what_agents_say_is_bounded(store: SqliteStore, path: str) -> None:
     attempt = filled(store)
-    hot.agent_say(path, attempt.token, "log", "a\0b\udcff" + "x" * 100_000)
+    own.agent_say(path, attempt.token, "log", "a\0b\udcff" + "x" * 100_000)
     text = store.events()[-1].data["text"]
-    assert text.startswith("ab?xxx") and text.endswith("x […]") and len(text) == hot.LIMIT
-    hot.agent_done(path, attempt.token, "completed", "y" * 9000)
-    assert len(store.attempt(attempt.id).log.summary) == hot.LIMIT
-    number = hot.agent_escalate(path, attempt.token, "t" * 9000, "d\0" * 9000)
-    assert len(store.escalation(number).title) == len(store.escalation(number).detail) == hot.LIMIT
+    assert text.startswith("ab?xxx") and text.endswith("x […]") and len(text) == own.LIMIT
+    own.agent_done(path, attempt.token, "completed", "y" * 9000)
+    assert len(store.attempt(attempt.id).log.summary) == own.LIMIT
+    number = own.agent_escalate(path, attempt.token, "t" * 9000, "d\0" * 9000)
+    assert len(store.escalation(number).title) == len(store.escalation(number).detail) == own.LIMIT
 
 
 def test_what_an_agent_says_of_its_end_outlives_the_journal(store: SqliteStore, path: str) -> None:
     attempt = filled(store)
-    hot.agent_done(path, attempt.token, "gave_up_tests", "tried", "walls", "lots", keep=False)
+    own.agent_done(path, attempt.token, "gave_up_tests", "tried", "walls", "lots", keep=False)
     store.journal(attempt.id, {"phase": "agent"})
     found = store.attempt(attempt.id)
     assert found.data == {"phase": "agent", "said": "gave_up_tests"}
@@ -144,22 +144,22 @@ def test_what_an_agent_says_of_its_end_outlives_the_journal(store: SqliteStore, 
     with pytest.raises(UsageError):
         other = store.open_attempt("b", Role.DOER, "script", ["Ada"], 60.0, None)
         assert other is not None
-        hot.agent_done(path, other.token, "merged", "")
+        own.agent_done(path, other.token, "merged", "")
 
 
 def test_an_agent_asks_and_is_answered(store: SqliteStore, path: str) -> None:
     attempt = filled(store)
     with pytest.raises(NoSuchEscalation):
-        hot.agent_answer(path, attempt.token)
-    number = hot.agent_ask(path, attempt.token, "which?")
-    assert hot.agent_ask(path, attempt.token, "Which? ") == number
-    assert hot.agent_answer(path, attempt.token, number) == hot.agent_answer(path, attempt.token) == (number, None)
+        own.agent_answer(path, attempt.token)
+    number = own.agent_ask(path, attempt.token, "which?")
+    assert own.agent_ask(path, attempt.token, "Which? ") == number
+    assert own.agent_answer(path, attempt.token, number) == own.agent_answer(path, attempt.token) == (number, None)
     assert store.escalation(number).attempt == attempt.id
     foreign = store.escalate(NewEscalation(EscalationType.QUESTION, "mine"), "a", None, "me").id
     with pytest.raises(NoSuchEscalation):
-        hot.agent_answer(path, attempt.token, foreign)
+        own.agent_answer(path, attempt.token, foreign)
     store.answer(number, "that one", "me")
-    assert hot.agent_answer(path, attempt.token, number) == (number, "that one")
+    assert own.agent_answer(path, attempt.token, number) == (number, "that one")
 
 
 def filed(store: SqliteStore, file: Callable[[Attempt], int]) -> list[list[tuple[Any, ...]]]:
@@ -190,11 +190,11 @@ def test_what_an_agent_files_leaves_the_rows_that_the_store_leaves(
 
     def by_hot(attempt: Attempt) -> int:
         if type_ is EscalationType.QUESTION:
-            return hot.agent_ask(here, attempt.token, title)
-        return hot.agent_escalate(here, attempt.token, title, detail)
+            return own.agent_ask(here, attempt.token, title)
+        return own.agent_escalate(here, attempt.token, title, detail)
 
     def by_store(attempt: Attempt) -> int:
-        new = NewEscalation(type_, hot.bounded(title), hot.bounded(detail))
+        new = NewEscalation(type_, own.bounded(title), own.bounded(detail))
         return whole.escalate(new, attempt.bead, attempt.id, attempt.name).id
 
     made, whole = create_store(here), create_store(there)
@@ -204,11 +204,11 @@ def test_what_an_agent_files_leaves_the_rows_that_the_store_leaves(
 
 
 CALLS: dict[str, Callable[[str, str], object]] = {
-    "say": lambda path, token: hot.agent_say(path, token, "log", "x"),
-    "done": lambda path, token: hot.agent_done(path, token, "completed", "x"),
-    "ask": lambda path, token: hot.agent_ask(path, token, "x"),
-    "escalate": lambda path, token: hot.agent_escalate(path, token, "x"),
-    "answer": lambda path, token: hot.agent_answer(path, token),
+    "say": lambda path, token: own.agent_say(path, token, "log", "x"),
+    "done": lambda path, token: own.agent_done(path, token, "completed", "x"),
+    "ask": lambda path, token: own.agent_ask(path, token, "x"),
+    "escalate": lambda path, token: own.agent_escalate(path, token, "x"),
+    "answer": lambda path, token: own.agent_answer(path, token),
 }
 
 

@@ -1,0 +1,80 @@
+"""`nobrakes agent …` without typer: what agents say, ask and read, in the time of two empty Pythons.
+
+The words are read by the table of operations. What is not plain here (another option, an empty text, a number with a
+point, a second text from stdin) is read by the full command line.
+"""
+
+import sys
+
+from ..lightjson import dumps
+from ..operations import agentops
+from .hot import put, put_envelope, read_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MORE = {"done": (("--outcome",), ("--keep-branch",))}
+"""Options beside the parameters: an outcome may be said by name, and a branch is kept unless told."""
+
+
+def answer(words: "list[str]") -> "int | None":
+    """Answer `agent` with these words; its exit code, or None where the full command line has to."""
+    verb = words[0] if words else ""
+    operation = next((one for one in agentops.OPERATIONS if one.name == verb), None)
+    if operation is None:
+        return None
+    valued: tuple[str, ...]
+    flags: tuple[str, ...]
+    valued, flags = MORE.get(verb, ((), ()))
+    valued += tuple(_option(p) for p in operation.parameters[1:] if p.kind is not bool)
+    flags += tuple(_option(p) for p in operation.parameters[1:] if p.kind is bool)
+    read = read_words(words[1:], valued, ("--json", *flags))
+    arguments = None if read is None else _arguments(operation, *read)
+    if read is None or arguments is None:
+        return None
+    reply = agentops.perform(verb, arguments)
+    return put_envelope(f"agent {verb}", dumps(reply.data)) if "--json" in read[0] else put(_plain(reply.text))
+
+
+def _option(parameter: agentops.Parameter) -> str:
+    return "--" + parameter.name.replace("_", "-")
+
+
+def _arguments(operation: agentops.Operation, options: "dict[str, str]", texts: "list[str]") -> "dict[str, Any] | None":
+    """What the words say for each parameter; None where they do not say it plainly."""
+    found: dict[str, Any] = {}
+    first, *others = operation.parameters or (None,)
+    if "--outcome" in options:
+        texts = [*texts, options["--outcome"]]
+    if len(set(texts)) > 1 or (texts and first is None):
+        return None
+    if first is not None and texts:
+        found[first.name] = sys.stdin.read() if texts[0] == "-" and first.required else _read(first, texts[0])
+    if "--keep-branch" in options and "--discard-branch" in options:
+        return None
+    for parameter in others:
+        said = options.get(_option(parameter))
+        if said is not None:
+            found[parameter.name] = True if parameter.kind is bool else _read(parameter, said)
+    plain = all(value is not None for value in found.values())
+    if first is not None and first.required and not str(found.get(first.name, "")).strip():
+        return None
+    return found if plain else None
+
+
+def _read(parameter: agentops.Parameter, said: str) -> "Any":
+    """The value that the word stands for; None where the full command line has to judge it."""
+    if parameter.kind is not str:
+        return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+    if said == "-":
+        return None
+    return None if parameter.choices and said not in parameter.choices else said
+
+
+def _plain(text: str) -> str:
+    if text.isprintable():
+        return text
+    from .text import lines
+
+    return "\n".join(lines(text))

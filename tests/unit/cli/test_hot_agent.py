@@ -1,0 +1,131 @@
+"""What agents type is answered in one of two ways, and nobody can tell which: by the table alone, or by typer."""
+
+import io
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nobrakes.cli import hotagent, main
+from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.events import Kind
+from nobrakes.core.outcomes import Outcome
+from nobrakes.operations import agentops, ownbead
+from nobrakes.ports import Store
+from nobrakes.store.opening import create_store
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store in which Ada works on her second attempt at a bead that asks for a plan; her door is this process's."""
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    folder = tmp_path / ".nobrakes"
+    folder.mkdir()
+    store = create_store(str(folder / "nobrakes.db"))
+    bead = Bead("b1", "Pärse", notes="x\u202e", needs_tests=False, status=Status.NEEDS_DOER, labels=("plan-review",))
+    store.put([bead], [], "me")
+    first = store.open_attempt("b1", Role.DOER, "script", ("Ada",), 600.0, None)
+    assert first is not None
+    store.close_attempt(first, Kind.DOER_STOPPED, Outcome.GAVE_UP_TESTS, detail="no \x1b[31mway")
+    attempt = store.open_attempt("b1", Role.DOER, "script", ("Ada",), 600.0, None)
+    assert attempt is not None
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NOBRAKES_HOME", str(folder))
+    monkeypatch.setenv("NOBRAKES_TOKEN", attempt.token)
+    monkeypatch.delenv("NOBRAKES_WORKSPACE", raising=False)
+    monkeypatch.setattr(ownbead, "new_nonce", lambda: "0" * 12)
+    return store
+
+
+PLAIN = [
+    ["bead"],
+    ["attempts"],
+    ["whats-next"],
+    ["log", "tält\u200b"],
+    ["log", "-"],
+    ["log", "--", "--json"],
+    ["progress", "half"],
+    ["progress", "half", "--step", "5", "--of=9"],
+    ["notify", "look"],
+    ["ask", "Which?"],
+    ["ask", "Which?", "--wait", "0"],
+    ["request-review", "1. parse"],
+    ["escalate", "Split", "--detail", "in two"],
+    ["done"],
+    ["done", "completed", "--summary", "all of it", "--learnings=CRLF"],
+    ["done", "--outcome", "blocked", "--discard-branch"],
+    ["done", "failed", "--outcome", "failed", "--keep-branch"],
+]
+
+
+def test_all_operations_are_here() -> None:
+    assert {words[0] for words in PLAIN} | {"answer"} == {operation.name for operation in agentops.OPERATIONS}
+
+
+def both(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is printed by the table alone, and by typer."""
+    said = []
+    for answer in (hotagent.answer, lambda words: main.run(["agent", *words])):
+        monkeypatch.setattr("sys.stdin", io.StringIO("from stdin\n"))
+        assert answer(words) == 0
+        said.append(capsys.readouterr().out)
+    return said
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+@pytest.mark.parametrize("words", PLAIN, ids=" ".join)
+def test_both_ways_say_the_same(
+    store: Store, words: list[str], as_json: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [words[0], *(["--json"] if as_json else []), *words[1:]]
+    fast, whole = both(asked, capsys, monkeypatch)
+    assert fast == whole != ""
+    if not as_json:  # a program gets what is there
+        assert "\x1b" not in fast and "\u202e" not in fast and "\u200b" not in fast
+
+
+def test_both_ways_read_the_same_answer(
+    store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(["ask", "Which?"], capsys, monkeypatch)
+    number = store.escalations()[0].id
+    for words in (["answer"], ["answer", str(number)], ["answer", "--json"]):
+        fast, whole = both(words, capsys, monkeypatch)
+        assert fast == whole and str(number) in fast
+    store.answer(number, "This \x1b[2Jone", "me")
+    fast, whole = both(["answer"], capsys, monkeypatch)
+    assert fast == whole == "This one\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["dance"],
+        ["bead", "b2"],
+        ["log"],
+        ["log", ""],
+        ["log", " \n"],
+        ["log", "one", "two"],
+        ["progress", "x", "--step", "-1"],
+        ["progress", "x", "--step", "one"],
+        ["ask", "Why?", "--wait", "1.5"],
+        ["ask", "--question", "Why?"],
+        ["answer", "last"],
+        ["escalate", "x", "--detail", "-"],
+        ["done", "merged"],
+        ["done", "failed", "--outcome", "blocked"],
+        ["done", "--summary", "-"],
+        ["done", "--keep-branch", "--discard-branch"],
+        ["done", "--keep-branch=yes"],
+        ["bead", "--help"],
+        ["log", "x", "--json", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_not_plain_is_left_to_the_whole_command_line(store: Store, words: list[str]) -> None:
+    before = store.events()[-1]
+    assert hotagent.answer(words) is None
+    assert store.events()[-1] == before and os.environ["NOBRAKES_TOKEN"]
