@@ -1,10 +1,10 @@
 """The tables [[checks]] of config.toml: what one check says of itself, and what of that does not go together."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from .values import Inside, Rule, Section, Tools
+from .values import Inside, Rule, Section, Tools, section
 
 if TYPE_CHECKING:
     from .core.checks import Check
@@ -16,7 +16,7 @@ Format = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class CheckSettings(Section):
     """One command of the project's contract."""
 

@@ -8,7 +8,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from . import __version__, checksettings, remembered, sections, values
@@ -27,7 +27,7 @@ from .sections import (
     RoleModels,
     SandboxSettings,
 )
-from .values import Branch, Section
+from .values import Branch, Section, section
 
 if TYPE_CHECKING:
     from .core.board import Limits
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=Section)
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class Config(Section):
     """Every setting of a repository."""
 

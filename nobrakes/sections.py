@@ -4,16 +4,16 @@ pydantic judges a file that is new; no module here imports it before that.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from .values import Branch, Hosts, OneOrMore, Rule, Section, WholePaths
+from .values import Branch, Hosts, OneOrMore, Rule, Section, WholePaths, section
 
 if TYPE_CHECKING:
     from .core.crew import Crew
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class LimitSettings(Section):
     """How much at once, how long, how often."""
 
@@ -26,7 +26,7 @@ class LimitSettings(Section):
     lease_seconds: Annotated[float, Rule(ge=5)] = 120.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class BoundarySettings(Section):
     """What is a test and what is a gate, as globs."""
 
@@ -75,7 +75,7 @@ class BoundarySettings(Section):
     lock_files: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class ReviewSettings(Section):
     """How work lands on main."""
 
@@ -92,7 +92,7 @@ class ReviewSettings(Section):
     remote_seconds: Annotated[float, Rule(gt=0, le=3600)] = 120.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class ScriptSettings(Section):
     """Any command as an agent. It gets the prompt's path in NOBRAKES_PROMPT and runs in the workspace."""
 
@@ -104,7 +104,7 @@ Agents = Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], Rule(min_leng
 Workable = Literal["feature", "fix", "task", "chore", "docs", "test", "refactor"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class RoleAgents(Section):
     """Which agents work in which role on beads of one type; None: those that work on any other."""
 
@@ -112,7 +112,7 @@ class RoleAgents(Section):
     doer: Agents | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class ClaudeSettings(Section):
     """Claude Code."""
 
@@ -124,7 +124,7 @@ class ClaudeSettings(Section):
     base_url: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class CodexSettings(Section):
     """Codex."""
 
@@ -133,7 +133,7 @@ class CodexSettings(Section):
     base_url: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class GeminiSettings(Section):
     """Gemini CLI."""
 
@@ -144,7 +144,7 @@ class GeminiSettings(Section):
     base_url: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class AcpSettings(Section):
     """Any agent that speaks the Agent Client Protocol on its stdin and stdout."""
 
@@ -153,7 +153,7 @@ class AcpSettings(Section):
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class RoleModels(Section):
     """The model that an agent uses in each role; empty: the one of the agent's own section."""
 
@@ -161,7 +161,7 @@ class RoleModels(Section):
     doer: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class AgentSettings(Section):
     """Which agent works in which role, and how each is called."""
 
@@ -216,7 +216,7 @@ class AgentSettings(Section):
         return replace(self, **changed)
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class BreakerSettings(Section):
     """When an agent that gets nowhere on a bead is not started on it any more."""
 
@@ -224,7 +224,7 @@ class BreakerSettings(Section):
     same_error: Annotated[int, Rule(ge=1)] = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class CapSettings(Section):
     """What agents may cost. Unset: no cap."""
 
@@ -233,7 +233,7 @@ class CapSettings(Section):
     minutes: Annotated[float, Rule(gt=0)] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class AttemptCapSettings(Section):
     """What one attempt may cost. Unset: no cap."""
 
@@ -242,7 +242,7 @@ class AttemptCapSettings(Section):
     minutes: Annotated[float, Rule(gt=0)] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class CapsSettings(Section):
     """What agents may cost, and how often they may start."""
 
@@ -253,14 +253,14 @@ class CapsSettings(Section):
     run: CapSettings = CapSettings()
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class RetentionSettings(Section):
     """What a person may let go of."""
 
     archive_days: Annotated[float, Rule(ge=0)] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@section
 class SandboxSettings(Section):
     """How agents and checks are closed off from the machine."""
 

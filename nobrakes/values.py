@@ -3,13 +3,56 @@
 pydantic judges a file that is new; this module imports nothing of it before that.
 """
 
-from typing import Any
+from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
+from typing import Any, TypeVar, dataclass_transform
 
 
 class Section:
-    """A table of config.toml."""
+    """A table of config.toml, made by @section. What dataclass would write for each of them is here, once for all."""
 
     __pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # noqa: RUF012 - pydantic reads it
+
+    def __init__(self, **values: Any) -> None:
+        own = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            if field.name in values:
+                own[field.name] = values.pop(field.name)
+            elif field.default is not MISSING:
+                own[field.name] = field.default
+            elif field.default_factory is not MISSING:
+                own[field.name] = field.default_factory()
+            else:
+                raise TypeError(f"{type(self).__name__} needs '{field.name}'")
+        if values:
+            raise TypeError(f"{type(self).__name__} has no '{next(iter(values))}'")
+        vars(self).update(own)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"{type(self).__name__}.{name} stays what it is")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"{type(self).__name__}.{name} stays what it is")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+S = TypeVar("S", bound=Section)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def section(kind: type[S]) -> type[S]:
+    """The class as a frozen dataclass whose values are given by name.
+
+    dataclass would compile six functions for each of twenty sections, in every command: as long as Python's own start.
+    """
+    return dataclass(kw_only=True, init=False, eq=False, repr=False)(kind)
 
 
 class Rule:

@@ -2,10 +2,12 @@
 
 1. A finding is ok, a warning (it works, but look) or an error (something does not work); `repair` names what mends it.
 2. A repair keeps a copy of what it replaces. None of them runs by itself.
-3. Each check is one function; the order below is the order of the answer, causes before effects.
+3. Each check is one function; the order below is the order of the answer, causes before effects. The database is
+   looked at first, since it takes longest, while the sandbox is tried out in a thread.
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
@@ -61,11 +63,34 @@ def examine(
     wall_trouble: Callable[[], str] = lambda: NOT_TRIED,
 ) -> list[Finding]:
     """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself."""
+    if config is not None and config.sandbox.mode != "none":
+        sandbox_trouble = _begun(sandbox_trouble)
     patient = _Patient(store, git, places, config, sandbox_trouble, wall_trouble)
-    found: list[Finding] = []
-    for look in _LOOKS:
-        found += look(patient)
-    return found
+    found: dict[Callable[[_Patient], Iterator[Finding]], list[Finding]] = {_database: list(_database(patient))}
+    found |= {look: list(look(patient)) for look in _LOOKS if look not in found}
+    return [finding for look in _LOOKS for finding in found[look]]
+
+
+def _begun(question: Callable[[], str]) -> Callable[[], str]:
+    """The same question, asked at once in a thread; whoever asks waits for its answer."""
+    answers: list[str | BaseException] = []
+
+    def ask() -> None:
+        try:
+            answers.append(question())
+        except BaseException as error:
+            answers.append(error)
+
+    thread = threading.Thread(target=ask, name="doctor")
+    thread.start()
+
+    def answer() -> str:
+        thread.join()
+        if isinstance(answers[0], BaseException):
+            raise answers[0]
+        return answers[0]
+
+    return answer
 
 
 def _git(patient: _Patient) -> Iterator[Finding]:

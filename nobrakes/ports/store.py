@@ -3,17 +3,19 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.attempt import Attempt, AttemptLog, Run
 from ..core.bead import Bead, Dependency, Role, Status
-from ..core.board import Board, Limits
 from ..core.escalations import Escalation, EscalationType
 from ..core.events import Event, Kind
 from ..core.links import Node
 from ..core.outcomes import Outcome
 from .reviews import Reviews
 from .spending import Spending
+
+if TYPE_CHECKING:
+    from ..core.board import Board, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,7 @@ class Store(Spending, Reviews, Protocol):
         ...
 
     # the machine
-    def board(self, limits: Limits, front: int = 64) -> Board:
+    def board(self, limits: "Limits", front: int = 64) -> "Board":
         """The deciders' snapshot, in one read transaction."""
         ...
 

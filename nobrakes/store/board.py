@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ..core.bead import Bead
 from ..core.board import Board, Limits
 from ..core.queue import PACE, Pace
 from . import machine, moving, rows, spending
@@ -54,10 +53,3 @@ def board(db: Database, limits: Limits, front: int) -> Board:
 def _settings(db: Database) -> dict[str, Any]:
     found = db.all("SELECT key, value FROM settings WHERE key IN (?, ?, ?, ?)", (PAUSED, STOPPING, FROZEN, PACE))
     return {row[0]: row[1] for row in found}
-
-
-def ready(db: Database, limit: int) -> list[Bead]:
-    """The first ready beads, whole."""
-    moving.wake(db, db.now())
-    sql = f"{rows.BEAD.replace('FROM beads', 'FROM beads INDEXED BY beads_claimable')} WHERE {CLAIMABLE} {IN_ORDER}"
-    return [rows.bead(row) for row in db.all(f"{sql} LIMIT ?", (limit,))]

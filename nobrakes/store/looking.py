@@ -12,7 +12,7 @@ from ..core.bead import CLOSED, Bead, Dependency, DependencyType, Role, Status
 from ..core.columns import BY_STATUS, COLUMNS
 from ..core.links import Node
 from . import moving, rows
-from .conditions import CLAIMABLE
+from .conditions import CLAIMABLE, IN_ORDER
 from .database import Database
 
 _WAITING = tuple(status for status in Status if status not in BY_STATUS)
@@ -124,3 +124,10 @@ def reviews(db: Database, limit: int) -> list[Attempt]:
     """The Reviewer's latest attempts, newest first."""
     sql = "SELECT * FROM attempts WHERE role = ? ORDER BY id DESC LIMIT ?"
     return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value, limit))]
+
+
+def ready(db: Database, limit: int) -> list[Bead]:
+    """The first ready beads, whole."""
+    moving.wake(db, db.now())
+    sql = f"{rows.BEAD.replace('FROM beads', 'FROM beads INDEXED BY beads_claimable')} WHERE {CLAIMABLE} {IN_ORDER}"
+    return [rows.bead(row) for row in db.all(f"{sql} LIMIT ?", (limit,))]

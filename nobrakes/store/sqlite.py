@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.attempt import Attempt, AttemptLog, Run
 from ..core.bead import Bead, Dependency, Role, Status
-from ..core.board import Board, Limits
 from ..core.escalations import Escalation
 from ..core.events import Event, Kind
 from ..core.links import Node
@@ -25,12 +24,12 @@ from . import (
     recompute,
     recording,
 )
-from . import board as boards
 from .database import Database
 from .spender import Spender
 from .upkeep import Upkeep
 
 if TYPE_CHECKING:
+    from ..core.board import Board, Limits
     from ..ports import Clock
 
 
@@ -127,7 +126,7 @@ class SqliteStore(Spender, Upkeep):
 
     def ready(self, limit: int) -> list[Bead]:
         """The first ready beads in the Assigner's order."""
-        return boards.ready(self._db, limit)
+        return looking.ready(self._db, limit)
 
     # the life of a bead
 
@@ -259,8 +258,10 @@ class SqliteStore(Spender, Upkeep):
 
     # the machine
 
-    def board(self, limits: Limits, front: int = 64) -> Board:
+    def board(self, limits: "Limits", front: int = 64) -> "Board":
         """The deciders' snapshot."""
+        from . import board as boards  # brings the deciders' modules, and few commands need them
+
         return boards.board(self._db, limits, front)
 
     def setting(self, key: str) -> str | None:
