@@ -34,37 +34,6 @@ SEEN_BY_CHILDREN = (
 """What agents and checks see of the human's environment, beside LC_*; agents also get what the config names."""
 
 
-class ConfigSource:
-    """config.toml as it is now; while it is broken, the last good one, and the trouble is told once."""
-
-    def __init__(self, path: str, first: "Config", tell: Callable[[str], None]) -> None:
-        self._path = path
-        self._config = first
-        self._tell = tell
-        self._seen = _stamp(path)
-
-    def __call__(self) -> "Config":
-        """The present settings."""
-        from .config import load
-
-        stamp = _stamp(self._path)
-        if stamp != self._seen:
-            self._seen = stamp
-            try:
-                self._config = load(self._path)
-            except ConfigError as error:
-                self._tell(f"{error} The settings of before stay in force.")
-        return self._config
-
-
-def _stamp(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
-
-
 class App:
     """A repository with nobrakes in it. Doors are opened when they are first used, and closed by `close`."""
 
@@ -219,6 +188,7 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
     """The app's real doors, as the daemon works with them; `store` in place of the repository's database."""
     from .agents.adapter import guard_argv
     from .agents.registry import adapter
+    from .config import ConfigSource
     from .daemon.degrading import Adapters
     from .daemon.doors import Doors
     from .host.aside import ThreadAside

@@ -7,7 +7,8 @@
 
 import json
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -188,3 +189,41 @@ def _made(kind: type[S], values: Mapping[str, Any]) -> S:
         else:
             made[name] = value
     return kind(**made)
+
+
+AGAIN = 0.02
+"""Seconds between two looks at config.toml."""
+
+
+class ConfigSource:
+    """config.toml as it is now; while it is broken, the last good one, and the trouble is told once."""
+
+    def __init__(self, path: str, first: Config, tell: Callable[[str], None]) -> None:
+        self._path = path
+        self._config = first
+        self._tell = tell
+        self._seen = _stamp(path)
+        self._until = 0.0
+
+    def __call__(self) -> Config:
+        """The present settings."""
+        now = time.monotonic()
+        if now < self._until:
+            return self._config  # asked for twenty times a bead: the file is looked at once for all of them
+        self._until = now + AGAIN
+        stamp = _stamp(self._path)
+        if stamp != self._seen:
+            self._seen = stamp
+            try:
+                self._config = load(self._path)
+            except ConfigError as error:
+                self._tell(f"{error} The settings of before stay in force.")
+        return self._config
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -3,8 +3,9 @@
 Each field has a default, and is a JSON value, a word of an enumeration, or a tuple of JSON values.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -21,11 +22,12 @@ def as_values(one: "DataclassInstance") -> dict[str, Any]:
 
 def of_values(kind: "type[Kept]", values: Mapping[str, Any]) -> "Kept":
     """What was kept as these values. What others keep beside it is left out, and what is missing is as at first."""
-    found = {}
-    for name, field in kind.__dataclass_fields__.items():
-        if name in values:
-            value, first = values[name], field.default
-            if isinstance(first, StrEnum):
-                value = type(first)(value)
-            found[name] = tuple(value) if isinstance(first, tuple) else value
+    found = {name: make(values[name]) if make else values[name] for name, make in _makes(kind) if name in values}
     return kind(**found)
+
+
+@cache
+def _makes(kind: "type[DataclassInstance]") -> "tuple[tuple[str, Callable[[Any], Any] | None], ...]":
+    """By field what makes it of its JSON value; None: it is that value."""
+    firsts = {name: field.default for name, field in kind.__dataclass_fields__.items()}
+    return tuple((name, type(first) if isinstance(first, StrEnum | tuple) else None) for name, first in firsts.items())

@@ -18,6 +18,9 @@ MAKING = "~making"
 INDEX = "~index"
 """What is put behind a workspace's name for files beside it; no bead's id has a tilde."""
 
+OURS = "nobrakes"
+"""The name by which a run's wrapper knows a script of ours, and runs it by itself (host.wrapper)."""
+
 _KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode")
 
 _SCRIPT = """\
@@ -78,7 +81,7 @@ def mending(place: Place, path: str, commit: str, branch: str, person: Person, t
     Its configuration is ours again, with the next worker's name, and the locks of killed git commands are gone.
     The files stay as they are. Only for a clone in which nothing runs: the child runs them, once, before its agent.
     """
-    return (("sh", "-c", _MENDING, "sh", path, _config(place.settings, len(commit), person), branch, tip),)
+    return (("sh", "-c", _MENDING, OURS, path, _config(place.settings, len(commit), person), branch, tip),)
 
 
 def making(
@@ -98,7 +101,7 @@ def making(
     """
     at = path + MAKING if branch else path
     config = _config(place.settings, len(commit), person)
-    return (("sh", "-c", _SCRIPT, "sh", path, at, commit, branch, place.objects, place.shallow, config, index, head),)
+    return (("sh", "-c", _SCRIPT, OURS, path, at, commit, branch, place.objects, place.shallow, config, index, head),)
 
 
 def _config(settings: Mapping[str, str], width: int, person: Person | None) -> str:

@@ -3,6 +3,8 @@
 The trees are compared by reading those folders that differ: as `git diff-tree -r --no-renames` does, without a process.
 """
 
+from collections.abc import Mapping
+
 from ..core.boundaries import SYMLINK, Change
 from ..core.errors import GitFailed
 from .objects import EXECUTABLE, FILE, FOLDER, Entry, Objects
@@ -37,7 +39,7 @@ def raw(objects: Objects, base: str, head: str) -> list[tuple[str, str, str, str
     return sorted(found)
 
 
-def _entries(objects: Objects, tree: str | None) -> dict[str, Entry]:
+def _entries(objects: Objects, tree: str | None) -> Mapping[str, Entry]:
     if tree is None:
         return {}
     entries = objects.entries(tree)

@@ -30,6 +30,10 @@ class History:
         self._forks[main, head] = found
         return found
 
+    def only_fork(self, main: str, head: str) -> str | None:
+        """The fork of two lines without merges, if it is near: there is no other then. None: git may know several."""
+        return main if main == head else self._meeting(main, head)
+
     def _meeting(self, main: str, head: str) -> str | None:
         """Where two lines without merges meet, if they do so soon: then it is the only fork there can be."""
         seen: tuple[set[str], set[str]] = ({main}, {head})

@@ -5,6 +5,7 @@
 2. What main does not have is packed, and unpacked with --strict: every object is hashed and checked again, and
    every link must lead to an object that we have. So nothing broken or missing comes in.
 3. The pack is taken from head to main whatever lies about already: what a killed run left cannot make holes.
+4. A few loose objects are packed by hand (packing.py), anything else by `git pack-objects`.
 """
 
 import contextlib
@@ -14,7 +15,8 @@ import tempfile
 from typing import IO
 
 from ..core.errors import GitFailed, Tampered
-from . import clones
+from . import clones, packing
+from .history import History
 from .objects import Objects
 from .place import Place
 
@@ -22,12 +24,12 @@ _UNPACKED = 100
 """Up to this many objects become files of their own; more stay in a pack, as with git's own fetch."""
 
 
-def take(place: Place, objects: Objects, main: str, clone: str, head: str) -> None:
+def take(place: Place, objects: Objects, history: History, main: str, clone: str, head: str) -> None:
     """Copy the commit `head` and what it needs from the clone; Tampered when that is not there whole."""
     if head == main:
         return
     try:
-        _copy(place, main, clone, head)
+        _copy(place, objects, history, main, clone, head)
     except GitFailed as error:
         if isinstance(error, Tampered):
             raise
@@ -37,8 +39,12 @@ def take(place: Place, objects: Objects, main: str, clone: str, head: str) -> No
         raise Tampered(f"the branch's head {head} is not a commit that could be taken in")
 
 
-def _copy(place: Place, main: str, clone: str, head: str) -> None:
+def _copy(place: Place, objects: Objects, history: History, main: str, clone: str, head: str) -> None:
     folder = clones.objects_folder(clone, place.objects)
+    few = packing.packed(objects, clone, head, lambda commit: _has(objects, history, main, commit))
+    if few is not None:
+        _unpack(place, few)
+        return
     with tempfile.TemporaryFile() as pack:
         place.run(
             ["pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
@@ -53,7 +59,15 @@ def _copy(place: Place, main: str, clone: str, head: str) -> None:
             _unpack(place, pack)
 
 
-def _unpack(place: Place, pack: IO[bytes]) -> None:
+def _has(objects: Objects, history: History, main: str, commit: str) -> bool:
+    try:
+        objects.commit(commit)
+    except GitFailed:
+        return False
+    return history.contains(commit, main)
+
+
+def _unpack(place: Place, pack: bytes | IO[bytes]) -> None:
     """Unpack beside our objects and move what was found to be right: git leaves what it refuses where it unpacks."""
     with tempfile.TemporaryDirectory(prefix="incoming-", dir=place.objects) as folder:
         env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(place.objects)}

@@ -2,11 +2,12 @@
 
 1. The committer is nobrakes and the dates are Message.when; the author is who did the work.
 2. Where `head` starts at `onto`, or a step's tree is its parent's, there is nothing to merge and git is not asked.
-3. A replay is linear: when `head` has merge commits of its own, the replay is one commit with all of it, since
+3. Where the two sides changed other paths, their trees are put together by hand (treemerge.py).
+4. A replay is linear: when `head` has merge commits of its own, the replay is one commit with all of it, since
    neither parent's line alone holds what was done.
-4. git 2.38 has no --merge-base: the merge of one commit C is that of C with a commit on C's parent that has the
+5. git 2.38 has no --merge-base: the merge of one commit C is that of C with a commit on C's parent that has the
    present tree, so that the parent is the base.
-5. Files are merged in the built-in ways that main's attributes name (attributes.py), else as text.
+6. Files are merged in the built-in ways that main's attributes name (attributes.py), else as text.
 """
 
 import os
@@ -21,6 +22,7 @@ from .history import History
 from .messages import Person, compose, person, with_trailers
 from .objects import Commit, Objects
 from .place import Place
+from .treemerge import merged
 from .writing import content
 
 _DETAIL = 4000
@@ -46,7 +48,9 @@ class Merger:
         elif fork is None:
             return Conflict((), "the branch has no commit in common with main")
         else:
-            tree = self._merge(onto, head, onto)
+            base = self.history.only_fork(onto, head)
+            whole = None if base is None else self._trees_of(base, onto, head)
+            tree = whole or self._merge(onto, head, onto)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
     def replay(self, onto: str, head: str, message: Message) -> tuple[Candidate, ...] | Conflict:
@@ -94,7 +98,19 @@ class Merger:
             return commit.tree
         if commit.tree == parent.tree:
             return tree
-        return self._merge(self._joint(tree, parent.id), commit.id, main)
+        whole = self._merged_by_hand(parent.tree, tree, commit.tree)
+        return whole or self._merge(self._joint(tree, parent.id), commit.id, main)
+
+    def _trees_of(self, base: str, ours: str, theirs: str) -> str | None:
+        """The tree of two commits whose only fork is `base`; None: git has to merge them."""
+        one, two, three = (self.objects.commit(commit).tree for commit in (base, ours, theirs))
+        return self._merged_by_hand(one, two, three)
+
+    def _merged_by_hand(self, base: str, ours: str, theirs: str) -> str | None:
+        return merged(self.objects, self._write_tree, base, ours, theirs)
+
+    def _write_tree(self, whole: bytes) -> str:
+        return self.place.trees.write(whole, self.place.git_dir, self.place.plumbing)
 
     def _joint(self, tree: str, parent: str) -> str:
         """A commit that nobody will see, for `merge-tree` to find `parent` as the base."""

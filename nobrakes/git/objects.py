@@ -8,6 +8,7 @@
 import os
 import stat
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,9 @@ from . import commands
 from .place import Place
 
 _REMEMBERED = 4096
+_REMEMBERED_TREES = 64
+_LARGE_TREE = 1000
+"""Entries of a tree that is not remembered: a merge reads the same few trees several times, and most are small."""
 FOLDER = "040000"
 FILE = "100644"
 EXECUTABLE = "100755"
@@ -50,6 +54,7 @@ class Objects:
         self._process: Any = None
         self._lock = threading.Lock()
         self._commits: dict[str, Commit] = {}
+        self._trees: dict[str, Mapping[str, Entry]] = {}
 
     def close(self) -> None:
         """End the process that answers; the next question starts another."""
@@ -130,12 +135,21 @@ class Objects:
         self._commits[commit] = found
         return found
 
-    def entries(self, tree: str) -> dict[str, Entry] | None:
+    def entries(self, tree: str) -> Mapping[str, Entry] | None:
         """What a folder holds, by name; `tree` is any name of a tree. None: not there, or no folder."""
+        known = self._trees.get(tree)
+        if known is not None:
+            return known
         answer = self._ask(b"contents " + os.fsencode(tree))
         if answer is None or answer[1] != "tree":
             return None
-        return parse_tree(answer[2], len(answer[0]) // 2)
+        found = parse_tree(answer[2], len(answer[0]) // 2)
+        if tree == answer[0] and len(found) <= _LARGE_TREE:
+            with self._lock:
+                if len(self._trees) >= _REMEMBERED_TREES:
+                    del self._trees[next(iter(self._trees))]  # the one that was read first
+                self._trees[tree] = found
+        return found
 
     def entry(self, commit: str, path: str) -> Entry | None:
         """What the path is in the commit; None: not there."""

@@ -15,7 +15,7 @@ from ..core.errors import GitFailed, NotARepository
 from . import commands
 from .environment import CHECKOUT, PLUMBING
 from .transactions import Transactions
-from .writing import Commits
+from .writing import Writer
 
 _WANTED = (
     "core.filemode",
@@ -36,7 +36,8 @@ class Place:
         self.branch = main
         self.ref = f"refs/heads/{main}"
         self.transactions = Transactions()
-        self.commits = Commits()
+        self.commits = Writer("commit")
+        self.trees = Writer("tree")
 
     @cached_property
     def git_dir(self) -> str:

@@ -82,6 +82,7 @@ class Repository:
         self.objects.close()
         self.place.transactions.close()
         self.place.commits.close()
+        self.place.trees.close()
 
     def main(self) -> str:
         """The commit that main points to; NoMain."""

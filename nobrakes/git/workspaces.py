@@ -189,7 +189,8 @@ class Workspaces:
         """Take the branch's head in, unless a ref of the bead holds it already, whichever attempt's that is."""
         incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
         if not any(refs.loose(self.place.git_dir, ref) == head for ref in incoming):
-            intake.take(self.place, self.objects, refs.main(self.place), self.path(bead.id), head)
+            main = refs.main(self.place)
+            intake.take(self.place, self.objects, self.history, main, self.path(bead.id), head)
 
     def _require_scratch(self, path: str) -> None:
         if os.path.dirname(os.path.abspath(path)) != os.path.abspath(self.places.scratch):

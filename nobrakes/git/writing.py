@@ -1,6 +1,6 @@
-"""Writing commits through one lasting `git hash-object`: a commit costs no process.
+"""Writing commits and trees through one lasting `git hash-object` each: an object costs no process.
 
-git checks the object's form as it writes it. A commit that it does not answer for is written once more by a command of
+git checks the object's form as it writes it. One that it does not answer for is written once more by a command of
 its own, which then says what is wrong: the same bytes are the same object, however often they are written.
 """
 
@@ -15,28 +15,27 @@ from .conversation import Conversation
 if TYPE_CHECKING:
     from .messages import Person
 
-_WRITE = ("hash-object", "-t", "commit", "-w")
 
+class Writer:
+    """Writes objects of one type ("commit", "tree") into one repository."""
 
-class Commits:
-    """Writes commits of one repository."""
-
-    def __init__(self) -> None:
-        self._git = Conversation([*_WRITE, "--stdin-paths"])
+    def __init__(self, kind: str) -> None:
+        self._command = ("hash-object", "-t", kind, "-w")
+        self._git = Conversation([*self._command, "--stdin-paths"])
 
     def close(self) -> None:
-        """End the process; the next commit starts another."""
+        """End the process; the next object starts another."""
         self._git.close()
 
     def write(self, content: bytes, git_dir: str, env: Mapping[str, str]) -> str:
-        """The id of the commit with this content; it is in the repository then."""
-        with tempfile.NamedTemporaryFile(prefix="nobrakes-commit-") as file:
+        """The id of the object with this content; it is in the repository then."""
+        with tempfile.NamedTemporaryFile(prefix="nobrakes-object-") as file:
             file.write(content)
             file.flush()
             answers = self._git.ask(os.fsencode(file.name) + b"\n", 1, git_dir, env)
         if answers:
             return answers[0].decode("ascii").strip()
-        return commands.run([*_WRITE, "--stdin"], cwd=git_dir, env=env, stdin=content).text
+        return commands.run([*self._command, "--stdin"], cwd=git_dir, env=env, stdin=content).text
 
 
 def content(tree: str, parent: str, author: tuple["Person", str], committer: tuple["Person", str], text: str) -> bytes:

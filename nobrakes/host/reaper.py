@@ -46,6 +46,14 @@ def adopts_orphans() -> bool:
     return _adopter == os.getpid()
 
 
+def _has_ended() -> bool:
+    """Whether any child has ended that nobody collected: one question before looking at each of them."""
+    try:
+        return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False
+
+
 class Reaper:
     """Collects the zombies that the children of this process left to it."""
 
@@ -54,6 +62,8 @@ class Reaper:
 
     def collect(self, sessions: Container[int], mine: Container[int]) -> None:
         """Collect adopted zombies of these sessions, and old ones of other sessions; `mine` have their own waiter."""
+        if not _has_ended():
+            return
         own = os.getsid(0)
         now = time.monotonic()
         seen = {}

@@ -1,6 +1,7 @@
 """The little program that runs a run's steps and outlives the daemon: a fixed text for /bin/sh.
 
-1. All data arrives as positional parameters. What is evaluated is only `exec "${1}" "${2}" …`: numbers, no data.
+1. All data arrives as positional parameters. What is evaluated is `exec "${1}" "${2}" …`: numbers, no data; and
+   scripts of ours (7).
 2. `pid` is created exclusively, so that of two wrappers of one run only the first does anything.
 3. `<step>.start` and `<step>.exit` are empty or whole: one write, and it counts when its line is ended. On Linux the
    first holds the step's own line of /proc, so that its process can be told from all others without its parent.
@@ -9,7 +10,8 @@
 5. A file `_stop` ends the run: a step that runs then has no exit code, and one that was just being started ends itself
    (a trap would swallow the signal that comes between its fork and its exec). The end touches the wake file.
 6. Steps get the environment as it came, except that PWD says where they are; and the daemon's own umask.
-7. Neighbours that are `beside` run at the same time, each under a shell of its own that writes its exit code; the step
+7. A prologue's script of ours (`sh -c SCRIPT nobrakes …`) is run by the subshell itself: it needs no shell of its own.
+8. Neighbours that are `beside` run at the same time, each under a shell of its own that writes its exit code; the step
    after them waits for all. A shell's background commands ignore INT and QUIT, so these get a start of their own.
 """
 
@@ -67,6 +69,13 @@ while [ "$_nb_left" -gt 0 ]; do
     (
         [ ! -e "$_nb_dir/_stop" ] || exit 143
         umask "$_nb_umask"
+        if [ "$_nb_argc" -gt 4 ] && [ "$1 $2 $4" = "sh -c nobrakes" ]; then
+            _nb_script=$3
+            shift 4
+            _nb_words "$((_nb_argc - 4))"
+            eval "set --${_nb_call#exec}"
+            _nb_call=$_nb_script
+        fi
         eval "$_nb_call"
     ) </dev/null >>"$_nb_dir/_prologue.err" 2>&1
     _nb_code=$?

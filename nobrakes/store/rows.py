@@ -22,9 +22,21 @@ STATUSES = {status.value: status for status in Status}
 TEXT_COLUMNS = ("title", "description", "acceptance", "labels", "touches", "notes", "metadata", "close_reason")
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
+
+
 def as_json(value: Any) -> str:
     """Compact, stable JSON; TypeError for what is no JSON value."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    return _encode(value)
+
+
+def _tuple(text: str) -> tuple[Any, ...]:
+    return () if text == "[]" else tuple(json.loads(text))  # most of them are empty
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {} if text == "{}" else json.loads(text)
+    return found
 
 
 def bead(row: Row) -> Bead:
@@ -34,16 +46,16 @@ def bead(row: Row) -> Bead:
         title=row["title"],
         type=BeadType(row["type"]),
         description=row["description"],
-        acceptance=tuple(json.loads(row["acceptance"])),
+        acceptance=_tuple(row["acceptance"]),
         priority=row["priority"],
-        labels=tuple(json.loads(row["labels"])),
+        labels=_tuple(row["labels"]),
         epic=row["epic"],
         estimate=row["estimate"],
         needs_tests=bool(row["needs_tests"]),
         scaffolding=bool(row["scaffolding"]),
-        touches=tuple(json.loads(row["touches"])),
+        touches=_tuple(row["touches"]),
         notes=row["notes"],
-        metadata=json.loads(row["metadata"]),
+        metadata=_mapping(row["metadata"]),
         status=Status(row["status"]),
         held=row["held"],
         defer_until=row["defer_until"],
@@ -115,12 +127,12 @@ def plain_node(row: tuple[Any, ...]) -> Node:
 def frontier(row: Row) -> Frontier:
     """A row of FRONTIER."""
     id_, status, *rest = row
-    return Frontier(id_, Status(status), *rest)
+    return Frontier(id_, STATUSES[status], *rest)
 
 
 def attempt(row: Row) -> Attempt:
     """A row of `attempts`. What the agent said about its end is in `data` as "said"."""
-    data: dict[str, Any] = json.loads(row["data"])
+    data = _mapping(row["data"])
     if row["said"] is not None:
         data["said"] = row["said"]
     return Attempt(

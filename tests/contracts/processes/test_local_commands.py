@@ -103,6 +103,39 @@ def test_a_step_called_like_the_prologue_is_a_step(local: LocalWorld) -> None:
     assert (end.steps[0].code, end.prologue_failed) == (1, None)
 
 
+def test_a_script_of_ours_needs_no_shell_of_its_own_and_leaves_nothing_behind(local: LocalWorld) -> None:
+    script = """set -eu
+cd /
+export LEFT=over PATH=/nowhere
+_nb_cwd=/nowhere _nb_dir=/nowhere
+umask 0
+printf '%s' "$$" "$@" >"$1"
+"""
+    told = local.place / "told"
+    prologue = (("sh", "-c", script, wrapper.arguments(local.command("x"), "", 0)[3], str(told), *NASTY),)
+    run = local.start(
+        local.command("1-1", ("step", ("sh", "-c", "echo ${LEFT-nothing}; pwd; umask")), prologue=prologue)
+    )
+    local.finish(run)
+    assert os.fsdecode(told.read_bytes()) == f"{run.pid}{told}{''.join(NASTY)}", "another shell ran it, or other words"
+    assert shown(local, "1-1")[0].split() == ["nothing", str(local.place), f"{_umask():04o}"]
+    assert not list(local.place.rglob("PWNED"))
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("set -eu; false; true", 1), ("set -eu; echo $no", 2)])
+def test_a_script_of_ours_that_fails_says_so(local: LocalWorld, script: str, code: int) -> None:
+    run = local.start(local.command("1-1", ("step", ("true",)), prologue=(("sh", "-c", script, "nobrakes", "x"),)))
+    local.finish(run)
+    end = local.processes.ending(local.folder("1-1"), ["step"])
+    assert not end.steps[0].started and f"{code}" in (end.prologue_failed or "")
+
+
 def test_a_stop_while_the_folder_is_prepared_is_told_as_that(local: LocalWorld) -> None:
     run = local.start(local.command("1-1", ("step", ("true",)), prologue=(("sleep", "1000"),)))
     started = os.path.join(local.folder("1-1"), "_prologue.start")
