@@ -12,7 +12,6 @@ from .text import count
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..core.attempt import Attempt
     from ..core.board import Board
 
 NARROWEST = 40
@@ -81,8 +80,6 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
         return serve(app, lines, until_idle=until_idle, notifier=lines)
     from ..operations import sessions
 
-    def last_line(attempt: "Attempt") -> str:
-        return sessions.last_line(app.places, attempt)
-
-    with Picture(app.store, last_line, lambda: sentence(counts(app))) as picture:
+    said = sessions.Rings(app.places)
+    with Picture(app.store, said.last_line, lambda: sentence(counts(app))) as picture:
         return serve(app, picture, until_idle=until_idle, notifier=picture)

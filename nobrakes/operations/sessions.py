@@ -17,10 +17,11 @@ from ..core.errors import NoSuchBead, NotAllowed
 from ..core.transcript import Line
 from ..places import Places
 from ..ports import Store
-from ..sessions import reader
+from ..sessions.ring import NEAR, Ring
 
 POLL_SECONDS = 0.25
-TAIL_LINES = 20
+MOST_RINGS = 300
+"""More than agents can be at work at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +81,33 @@ def transcript(
     store: Store, session: Session, *, follow: bool, last: int, wait: Callable[[float], None] = time.sleep
 ) -> Iterator[Line]:
     """The last `last` readable lines that are there, then with `follow` every new one until the attempt ends."""
-    agent = adapter(session.agent)
-    offset = 0
-    recent: list[Line] = []
+    ring = Ring(session.path, adapter(session.agent).lines, last)
     over = outcome(store, session) is not None
-    for place, raw in reader.follow(session.path, 0, final=over):
-        offset = place
-        recent.extend(agent.lines(raw))
-        del recent[:-last]
-    yield from recent
+    for _ in ring.read_on(final=over):
+        pass
+    yield from tuple(ring.last)
     while follow and not over:
         wait(POLL_SECONDS)
         # asked before reading: what was written before the end is then read for certain
         over = outcome(store, session) is not None
-        for place, raw in reader.follow(session.path, offset, final=over):
-            offset = place
-            yield from agent.lines(raw)
+        yield from ring.read_on(final=over)
 
 
-def last_line(places: Places, attempt: Attempt) -> str:
-    """The newest readable line of an attempt's agent; empty while it has said nothing."""
-    session = of(places, attempt)
-    agent = adapter(session.agent)
-    for raw in reversed(reader.tail(session.path, TAIL_LINES)):
-        for line in reversed(agent.lines(raw)):
-            if line.text:
-                return line.text
-    return ""
+class Rings:
+    """What the agents at work said last, for a viewer that asks again and again: a ring of each."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._rings: dict[int, Ring] = {}
+
+    def last_line(self, attempt: Attempt) -> str:
+        """The newest readable line of an attempt's agent; empty while it has said nothing."""
+        if attempt.id not in self._rings:
+            while len(self._rings) >= MOST_RINGS:
+                del self._rings[min(self._rings)]  # that of the oldest attempt, which has ended long ago
+            session = of(self._places, attempt)
+            self._rings[attempt.id] = Ring(session.path, adapter(session.agent).lines, back=NEAR)
+        ring = self._rings[attempt.id]
+        for _ in ring.read_on():
+            pass
+        return next((line.text for line in reversed(ring.last) if line.text), "")

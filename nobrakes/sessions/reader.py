@@ -56,22 +56,3 @@ def _add(line: bytearray, piece: bytes) -> None:
 
 def _whole(line: bytearray, length: int) -> bytes:
     return bytes(line) if length <= LONGEST else bytes(line) + CUT
-
-
-def tail(path: str, lines: int) -> list[bytes]:
-    """The last `lines` lines, also one that is not ended yet, read from the end. [] when the file is missing."""
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - closed by the `with` below
-    except FileNotFoundError:
-        return []
-    with file:
-        position = file.seek(0, os.SEEK_END)
-        data = b""
-        most = lines * LONGEST
-        while position > 0 and data[:-1].count(b"\n") < lines and len(data) < most:
-            step = min(_BLOCK, position) if len(data) < _BLOCK else min(len(data), position)
-            position -= step
-            file.seek(position)
-            data = file.read(step) + data
-    found = data.removesuffix(b"\n").split(b"\n")[-lines:] if data and lines > 0 else []
-    return [line if len(line) <= LONGEST else line[:LONGEST] + CUT for line in found]

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nobrakes.core.transcript import Line, LineKind
 from nobrakes.sessions import reader
-from nobrakes.sessions.reader import CUT, LONGEST, follow, tail
+from nobrakes.sessions.reader import CUT, LONGEST, follow
+from nobrakes.sessions.ring import Ring
 
 
 def lines(path: Path, offset: int = 0, final: bool = False) -> list[bytes]:
@@ -16,7 +18,6 @@ def lines(path: Path, offset: int = 0, final: bool = False) -> list[bytes]:
 
 def test_a_missing_file_has_no_lines(tmp_path: Path) -> None:
     assert lines(tmp_path / "missing") == []
-    assert tail(str(tmp_path / "missing"), 5) == []
 
 
 def test_a_line_is_given_once_it_is_whole(tmp_path: Path) -> None:
@@ -51,7 +52,6 @@ def test_a_line_without_measure_is_cut_and_the_next_is_whole(tmp_path: Path) -> 
     assert first == (LONGEST + 1, b"x" * LONGEST)
     assert second == (4 * LONGEST + 2, b"y" * LONGEST + CUT)
     assert third == (4 * LONGEST + 7, b"next")
-    assert tail(str(path), 2) == [b"y" * LONGEST + CUT, b"next"]
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -74,6 +74,34 @@ def test_reading_in_pieces_is_reading_at_once(
     whole, _, rest = data.rpartition(b"\n")
     assert found == (whole.split(b"\n") if b"\n" in data else [])
     assert lines(path, offset, final=True) == ([rest] if rest else [])
-    for count in (0, 1, 3, 100):
-        everything = data.removesuffix(b"\n").split(b"\n") if data else []
-        assert tail(str(path), count) == (everything[-count:] if count else [])
+
+
+def ring(path: Path, **more: int) -> Ring:
+    return Ring(str(path), lambda raw: [Line(LineKind.TEXT, raw.decode())] if raw else [], **more)
+
+
+def texts(found: Ring) -> list[str]:
+    return [line.text for line in found.last]
+
+
+def test_a_ring_holds_the_last_lines_and_reads_on(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    found = ring(path, size=3)
+    assert list(found.read_on()) == [] == texts(found)
+    path.write_bytes(b"one\n\ntwo\nthree\nfour\nfi")
+    assert [line.text for line in found.read_on()] == ["one", "two", "three", "four"]
+    assert texts(found) == ["two", "three", "four"]
+    with path.open("ab") as file:
+        file.write(b"ve\nsix")
+    assert [line.text for line in found.read_on()] == ["five"]
+    assert [line.text for line in found.read_on(final=True)] == ["six"]
+    assert texts(found) == ["four", "five", "six"]
+    path.write_bytes(b"anew\n")
+    assert [line.text for line in found.read_on()] == ["anew"]
+
+
+@pytest.mark.parametrize(("back", "first"), [(9, "three"), (12, "two"), (100, "one")])
+def test_a_ring_may_begin_near_the_end_with_a_whole_line(tmp_path: Path, back: int, first: str) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"one\ntwo\nthree\n")
+    assert next(ring(path, back=back).read_on()).text == first

@@ -95,9 +95,20 @@ def test_without_following_it_ends_at_once(places):
 
 def test_an_agent_that_said_nothing_has_no_lines(places):
     assert list(sessions.transcript(Attempts(ADA), sessions.of(places, ADA), follow=False, last=5)) == []
-    assert sessions.last_line(places, ADA) == ""
+    assert sessions.Rings(places).last_line(ADA) == ""
 
 
 def test_the_last_line_is_the_newest_one_that_says_something(places):
     output_of(places, ADA).write_bytes(b"one\ntwo\x1b[31m!\n\n")
-    assert sessions.last_line(places, ADA) == "two!"
+    assert sessions.Rings(places).last_line(ADA) == "two!"
+
+
+def test_a_viewer_reads_on_and_remembers_the_last_hundred(places):
+    path = output_of(places, ADA)
+    rings = sessions.Rings(places)
+    path.write_bytes(b"".join(b"line %d\n" % number for number in range(250)))
+    assert rings.last_line(ADA) == "line 249"
+    with path.open("ab") as file:
+        file.write(b"one more\nand ha")
+    assert rings.last_line(ADA) == "one more"
+    assert len(rings._rings[ADA.id].last) == 100
