@@ -99,7 +99,7 @@ class Answers:
         elif kind == "tool_call_update":
             self._ended(told)
         elif kind == "usage_update":
-            self.lines.event("usage", cost=told.get("cost"))
+            self.lines.event("usage", cost=told.get("cost"), context=told.get("used"), window=told.get("size"))
 
     def _tool(self, told: dict[str, Any]) -> None:
         title = str(told.get("title") or told.get("kind") or "")

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from ..core.errors import ConfigError
 from ..core.transcript import Line
 from . import acp_events
-from .adapter import AgentEnd, Assignment, Launch, Verdict
+from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
 from .environment import UNATTENDED, allowed, identity
 from .guarded import answered, canary_path, self_test
 from .mcp import mcp_server
@@ -69,11 +69,16 @@ class Acp:
             files={RUN: json.dumps(run(a)).encode(), SYSTEM: a.system_prompt.encode(errors="replace")},
             prologue=(proof(a),),
             programs=(own.command[0],),
+            tells=True,
         )
 
     def lines(self, raw: bytes) -> tuple[Line, ...]:
         """What one event says to a reader."""
         return acp_events.lines(raw)
+
+    def used(self, raw: bytes) -> Use | None:
+        """How full its context is, where it tells."""
+        return acp_events.used(raw)
 
     def verdict(self, end: AgentEnd) -> Verdict:
         """By the stop reason or error in its last line, and the exit code."""

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.cleaning import clean, shorten
 from ..core.outcomes import Outcome
 from ..core.transcript import Line, LineKind, marker_outcome, read_marker
-from .adapter import UNSEEN, AgentEnd, Verdict, killed
+from .adapter import UNSEEN, AgentEnd, Use, Verdict, killed
 from .endings import RESUMABLE, by_status, not_started, worded
 from .events import lined, mapping, parse, tokens
 from .guarded import NOT_GUARDED, answered
@@ -78,6 +78,17 @@ def _readable(event: Mapping[str, Any]) -> list[Line]:
         used = tokens(event, _TOKENS)
         return [lined(LineKind.USAGE, ", ".join(f"{n} {key}" for key, n in used.items()), used)]
     return _ended(event) if kind == "end" else []
+
+
+def used(raw: bytes) -> Use | None:
+    """How full the model's context is, where the agent tells of it; of the tokens it tells at its end alone."""
+    event = parse(raw) if b'"window"' in raw else None
+    if event is None or event.get("type") != "usage":
+        return None
+    context, window = event.get("context"), event.get("window")
+    if type(context) is not int or type(window) is not int or not 0 < context <= window:
+        return None
+    return Use("context", 0, context, window)
 
 
 def _ended(event: Mapping[str, Any]) -> list[Line]:

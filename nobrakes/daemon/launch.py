@@ -36,6 +36,8 @@ RECORD = 64 * 1024 * 1024
 HANDOFF = os.path.join(OWN, "handoff.md")
 WINDOW = "window"
 """In an attempt's data: how many tokens its model's context holds, where that is known before."""
+TELLS = "tells"
+"""In an attempt's data: whether its output may tell of that."""
 DIARY = "diary"
 """In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
 CANARY = os.path.join(OWN, CANARY_FILE)
@@ -100,6 +102,7 @@ class Launcher:
             RESUMES: last.number if last else None,
         }
         known |= {WINDOW: launch.context_tokens, DIARY: launch.diary}
+        known |= {TELLS: True} if launch.tells else {}
         doors.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, **known})
         doors.store.plan_run(
             Run(

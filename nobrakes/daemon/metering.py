@@ -3,7 +3,7 @@
 1. Only what is new is read. A daemon that starts reads from the beginning, and comes to the same sums: a diary is the
    session's, so what it tells of the time before the attempt is left out.
 2. The sum of an attempt is kept in the store as it grows, so that every cap counts it; its end brings the exact one.
-3. Whose CLI tells of its tokens only at its end is not read. Agents can write their diaries themselves: who lies there
+3. Whose CLI tells of all that only at its end is not read. Agents can write their diaries themselves: who lies there
    is stopped early, or late, and its end brings the exact sum.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.board import Board
 from .doors import Doors
-from .launch import DIARY, STEP, WINDOW
+from .launch import DIARY, STEP, TELLS, WINDOW
 
 LOOK_SECONDS = 5.0
 """Between two looks at what an agent said."""
@@ -77,7 +77,7 @@ class Meter:
 
     @staticmethod
     def _tells(attempt: Attempt, run: Run) -> bool:
-        tells = attempt.data.get(WINDOW) or attempt.data.get(DIARY)
+        tells = any(attempt.data.get(name) for name in (WINDOW, DIARY, TELLS))
         return run.kind is RunKind.AGENT and run.pid is not None and bool(tells)
 
     def _read(self, attempt: Attempt, run: Run, count: _Count) -> bool:

@@ -58,6 +58,34 @@ def test_an_acp_agent_takes_a_bead_from_ready_to_merged(tmp_path: Path) -> None:
     assert not [name for name in os.listdir(tmp_path) if name == "pushed"]
 
 
+def test_an_acp_agent_whose_context_is_nearly_full_hands_on(tmp_path: Path) -> None:
+    commit = "git add -A && git commit -q -m 'Work' -m 'Bead: hello'"
+    ends = ["say", "NOBRAKES: COMPLETED"]
+    again = ".git/again"  # where the agent may write, and nobody looks
+    turns = {
+        "test_writer": [["write", "tests/test_hello.py", TEST], ["run", commit], ends],
+        "doer": [
+            ["run", f"test ! -e hello.py || touch {again}"],
+            ["write", "hello.py", CODE],
+            ["run", f"{commit}; echo 'the zebra is half done' >$NOBRAKES_HANDOFF"],
+            ["fill", 90, 100, again],
+            ends,
+        ],
+    }
+    script = tmp_path / "script.json"
+    (tmp_path / "agent").mkdir()
+    script.write_text(json.dumps({"turns": turns, "sessions": str(tmp_path / "agent")}))
+    field = prepare(tmp_path, config([sys.executable, str(AGENT), str(script)]))
+    printed = field.let_them_work({}, {})
+    assert [outcome for _, _, outcome in field.attempts()] == [
+        "completed",
+        "gave_up_context",
+        "completed",
+        "completed",
+    ], printed
+    assert "the zebra is half done" in field.bead()["attempts"][1]["log"]["summary"]
+
+
 @pytest.mark.gemini
 def test_gemini_cli_in_its_acp_mode_takes_a_bead_from_ready_to_merged(tmp_path: Path) -> None:
     if GEMINI is None:

@@ -102,6 +102,14 @@ class Scripted:
         update = UsageUpdate(session_update="usage_update", used=1, size=2, cost=cost)
         await self.conn.session_update(session, update)
 
+    async def fill(self, session: str, used: int, size: int, until: str) -> None:
+        """Say how full the context is, again and again until a file is there."""
+        while not os.path.exists(until) and not self.cancelled.is_set():
+            await self.conn.session_update(
+                session, UsageUpdate(session_update="usage_update", used=used, size=size, cost=None)
+            )
+            await asyncio.sleep(0.1)
+
     async def ask(self, session: str, kind: str, title: str, raw: Any = None, then: list[Any] | None = None) -> None:
         """Ask for permission, and do `then` where it is given; what came of it is told to the session."""
         self.calls += 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.agents import codex_events, gemini_events
+from nobrakes.agents import acp_events, codex_events, gemini_events
 from nobrakes.agents.adapter import Use
 from nobrakes.host.diaries import appended
 
@@ -23,6 +23,21 @@ def line(type_: str, payload: object) -> bytes:
 def test_codex_tells_of_a_call_once_and_of_its_window_apart() -> None:
     assert codex_events.used(line("token_usage_record", RECORD)) == Use("resp_1", 120, 120, at=SECONDS)
     assert codex_events.used(line("event_msg", COUNT)) == Use("", 0, 0, 258400, SECONDS)
+
+
+def test_an_acp_agent_tells_how_full_its_context_is_and_nothing_of_its_tokens() -> None:
+    told = {"type": "usage", "context": 90, "window": 100, "cost": None}
+    assert acp_events.used(json.dumps(told).encode()) == Use("context", 0, 90, 100)
+    for wrong in (
+        {"window": 0},
+        {"context": None},
+        {"context": "90"},
+        {"context": True},
+        {"context": 101},
+        {"type": "text"},
+    ):
+        assert acp_events.used(json.dumps({**told, **wrong}).encode()) is None
+    assert acp_events.used(b'{"type": "usage", "input_tokens": 5}') is None
 
 
 def test_gemini_tells_with_each_message() -> None:
