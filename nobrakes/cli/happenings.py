@@ -64,6 +64,8 @@ def as_line(event: Event, title: str = "", name: str = "", width: int = 120) -> 
     """`12:03:04  Ada     test_writer started   nb-1  Parse the header`."""
     said = next((one_line(str(event.data[key])) for key in _SPEAKING if event.data.get(key)), "")
     word = WORDS.get(event.kind, event.kind.value.replace("_", " "))
+    if event.kind is Kind.CULPRIT_FOUND and not event.data.get("commit"):
+        word = "no culprit found"
     who = one_line(name or event.actor)
     tail = "  ".join(part for part in (event.bead or "", one_line(title), said) if part)
     return cut(f"{clock(event.at)}  {cut(who, 12):<12} {word:<20}  {tail}", width)

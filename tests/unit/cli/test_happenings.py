@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from nobrakes.cli import happenings
 from nobrakes.cli.output import dumps
 from nobrakes.core.events import Event, Kind
@@ -39,3 +41,9 @@ def test_a_line_is_one_line_whatever_the_title_holds():
     event = Event(Kind.NOTIFIED, "nb-1", None, "Ada\x1b[31m", {"text": "two\nlines\x07" + "x" * 10_000})
     line = happenings.as_line(event, "a\x1b[2Jb", width=100)
     assert "\n" not in line and "\x1b" not in line and len(line) <= 100
+
+
+@pytest.mark.parametrize(("commit", "word"), [("1" * 40, " culprit found"), (None, "no culprit found")])
+def test_a_search_for_who_broke_main_says_whether_it_found_somebody(commit: str | None, word: str) -> None:
+    line = happenings.as_line(Event(Kind.CULPRIT_FOUND, data={"commit": commit, "why": "unsure"}))
+    assert word in line and ("no culprit" in line) == (commit is None)
