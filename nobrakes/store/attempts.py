@@ -213,9 +213,9 @@ def attempts(db: Database, bead_id: str) -> list[Attempt]:
 def journal(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
     """Replace an open attempt's data; what the agent said about its end is kept apart and stays. Stale: it ended."""
     with db.write():
-        found = attempt(db, attempt_id)
         set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
         if not db.run(set_it, (rows.attempt_data(data), attempt_id)):
+            found = attempt(db, attempt_id)
             raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
 
 
