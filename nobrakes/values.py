@@ -34,7 +34,7 @@ class Section:
         raise FrozenInstanceError(f"{type(self).__name__}.{name} stays what it is")
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
+        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(tuple(vars(self).values()))

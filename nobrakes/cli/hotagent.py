@@ -45,22 +45,25 @@ def _arguments(operation: agentops.Operation, options: "dict[str, str]", texts: 
     """What the words say for each parameter; None where they do not say it plainly."""
     found: dict[str, Any] = {}
     first, *others = operation.parameters or (None,)
-    if "--outcome" in options:
-        texts = [*texts, options["--outcome"]]
-    if len(set(texts)) > 1 or (texts and first is None):
+    if len(texts) > 1 or (texts and first is None) or ("--keep-branch" in options and "--discard-branch" in options):
         return None
-    if first is not None and texts:
-        found[first.name] = sys.stdin.read() if texts[0] == "-" and first.required else _read(first, texts[0])
-    if "--keep-branch" in options and "--discard-branch" in options:
+    word = texts[0] if texts else options.get("--outcome")
+    if options.get("--outcome", word) != word:
         return None
+    from_stdin = word == "-" and first is not None and first.required
+    if first is not None and word is not None and not from_stdin:
+        found[first.name] = _read(first, word)
     for parameter in others:
         said = options.get(_option(parameter))
         if said is not None:
             found[parameter.name] = True if parameter.kind is bool else _read(parameter, said)
-    plain = all(value is not None for value in found.values())
+    if None in found.values():
+        return None
+    if first is not None and from_stdin:
+        found[first.name] = sys.stdin.read()  # last, since who comes after us finds nothing there
     if first is not None and first.required and not str(found.get(first.name, "")).strip():
         return None
-    return found if plain else None
+    return found
 
 
 def _read(parameter: agentops.Parameter, said: str) -> "Any":

@@ -16,6 +16,7 @@ from typing import IO
 
 from ..core.errors import GitFailed, Tampered
 from . import clones, packing
+from .differences import raw
 from .history import History
 from .objects import Objects
 from .place import Place
@@ -37,6 +38,11 @@ def take(place: Place, objects: Objects, history: History, main: str, clone: str
         raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be taken in: {error}") from None
     if objects.find(f"{head}^{{commit}}") is None:
         raise Tampered(f"the branch's head {head} is not a commit that could be taken in")
+    try:
+        raw(objects, history.fork(main, head) or main, head)
+    except GitFailed as error:
+        # git lets in a tree whose modes it reads itself in one way or another; nothing more is done with such a one
+        raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be read: {error}") from None
 
 
 def _copy(place: Place, objects: Objects, history: History, main: str, clone: str, head: str) -> None:
@@ -62,9 +68,9 @@ def _copy(place: Place, objects: Objects, history: History, main: str, clone: st
 def _has(objects: Objects, history: History, main: str, commit: str) -> bool:
     try:
         objects.commit(commit)
+        return history.contains(commit, main)
     except GitFailed:
         return False
-    return history.contains(commit, main)
 
 
 def _unpack(place: Place, pack: bytes | IO[bytes]) -> None:

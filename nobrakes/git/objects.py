@@ -5,7 +5,9 @@
    another.
 """
 
+import itertools
 import os
+import re
 import stat
 import threading
 from collections.abc import Mapping
@@ -143,7 +145,10 @@ class Objects:
         answer = self._ask(b"contents " + os.fsencode(tree))
         if answer is None or answer[1] != "tree":
             return None
-        found = parse_tree(answer[2], len(answer[0]) // 2)
+        try:
+            found = parse_tree(answer[2], len(answer[0]) // 2)
+        except (ValueError, IndexError):
+            raise GitFailed(f"the tree {answer[0]} cannot be read") from None
         if tree == answer[0] and len(found) <= _LARGE_TREE:
             with self._lock:
                 if len(self._trees) >= _REMEMBERED_TREES:
@@ -159,24 +164,29 @@ class Objects:
 
 
 def parse_commit(commit: str, raw: bytes) -> Commit:
-    """A commit from its stored bytes; undecodable bytes of the message are replaced."""
+    """A commit from its stored bytes, read as git reads it; undecodable bytes of the message are replaced.
+
+    The first line is the tree and those right after it are the parents: git takes a commit with more of either further
+    down, and does not see them.
+    """
     head, _, message = raw.partition(b"\n\n")
-    tree, author, parents, encoding = "", "", [], "utf-8"
-    for line in head.split(b"\n"):
-        key, _, value = line.partition(b" ")
-        if key == b"tree":
-            tree = value.decode("ascii")
-        elif key == b"parent":
-            parents.append(value.decode("ascii"))
-        elif key == b"author":
-            author = value.decode("utf-8", "replace")
-        elif key == b"encoding":
-            encoding = value.decode("ascii", "replace")
-    try:
-        text = message.decode(encoding, "replace")
-    except LookupError:
-        text = message.decode("utf-8", "replace")
-    return Commit(commit, tree, tuple(parents), author, text)
+    first, *lines = head.split(b"\n")
+    tree = first.removeprefix(b"tree ").decode("ascii", "replace") if first.startswith(b"tree ") else ""
+    own = list(itertools.takewhile(lambda line: line.startswith(b"parent "), lines))
+    parents = tuple(line.removeprefix(b"parent ").decode("ascii", "replace") for line in own)
+    author = _header(lines[len(own) :], b"author ").decode("utf-8", "replace")
+    encoding = _header(lines[len(own) :], b"encoding ").decode("ascii", "replace").strip().lower()
+    text = message.decode(encoding if _ENCODING.fullmatch(encoding) else "utf-8", "replace")
+    return Commit(commit, tree, parents, author, text)
+
+
+_ENCODING = re.compile(r"utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[0134567])|(?:windows-|cp)125[0-8]|koi8-[ru]")
+"""What a message is decoded by. Python knows others, and among those some that fail or take their time."""
+
+
+def _header(lines: list[bytes], name: bytes) -> bytes:
+    """The value of the first line with this name; empty where there is none."""
+    return next((line.removeprefix(name) for line in lines if line.startswith(name)), b"")
 
 
 def _plain_mode(mode: int) -> str:
@@ -187,13 +197,16 @@ def _plain_mode(mode: int) -> str:
 
 
 def parse_tree(raw: bytes, width: int) -> dict[str, Entry]:
-    """A tree from its stored bytes; `width` is the length of an object id in bytes."""
+    """A tree from its stored bytes; `width` is the length of an id in bytes. ValueError or IndexError: it is none."""
     entries: dict[str, Entry] = {}
     place = 0
     while place < len(raw):
         space = raw.index(b" ", place)
         end = raw.index(b"\0", space)
-        mode = _plain_mode(int(raw[place:space], 8))
+        digits = raw[place:space]
+        if not 0 < len(digits) <= 6 or digits.strip(b"01234567"):
+            raise ValueError(f"{digits[:20]!r} is no mode")  # git reads some of those, each version in its way
+        mode = _plain_mode(int(digits, 8))
         oid = raw[end + 1 : end + 1 + width]
         entries[os.fsdecode(raw[space + 1 : end])] = Entry(mode, oid.hex())
         place = end + 1 + width

@@ -3,15 +3,17 @@
 1. What is new lies in the clone as files of their own, and what is not new is in main at the same path or is main's
    commit. Anything else (a pack, an object of somewhere else, many objects, large ones) gives None: git packs then.
 2. Nothing is believed: `git unpack-objects --strict` hashes and checks all of it, and looks where its links lead. An
-   object that is not what its name says comes in under another name, and whoever needs it finds it missing.
+   object that is not what its name says is left to git, too, which refuses it.
+3. Only a line of commits: each with one parent.
 """
 
 import hashlib
 import zlib
 from collections.abc import Callable, Mapping
 
+from ..core.errors import GitFailed
 from .inclone import read_inside
-from .objects import FOLDER, MODULE, Entry, Objects, parse_commit, parse_tree
+from .objects import FOLDER, MODULE, Commit, Entry, Objects, parse_commit, parse_tree
 from .refs import is_oid
 
 MOST = 100
@@ -51,43 +53,48 @@ class _New:
         word, _, size = head.partition(b" ")
         if not nul or _TYPES.get(word) != kind or size != str(len(content)).encode():
             raise _Elsewhere  # also where it was cut
+        if _digest(oid)(head + nul + content).hexdigest() != oid:
+            raise _Elsewhere  # it is not what its name says: what is needed by that name would stay away
         self.room -= len(content)
         self.found[oid] = (kind, content)
         return content
 
     def commits(self, head: str) -> None:
         """The commit and those below it, to where main begins, each with its files."""
-        met = {}
-        left = [head]
-        while left:
-            oid = left.pop()
-            if oid not in met:
-                met[oid] = commit = parse_commit(oid, self.take(oid, 1))
-                if not commit.parents or not all(map(is_oid, (commit.tree, *commit.parents))):
-                    raise _Elsewhere
-                left += [parent for parent in commit.parents if not self.is_main(parent)]
-        for commit in reversed(met.values()):  # parents first, so that what they hold is known
-            own = [met[parent] if parent in met else self.objects.commit(parent) for parent in commit.parents]
-            self.tree(commit.tree, [parent.tree for parent in own], 0)
+        line: list[Commit] = []
+        left: str | None = head
+        while left is not None:
+            commit = parse_commit(left, self.take(left, 1))
+            # of several parents each would be a question, and a path may be known by one and new to another
+            if len(commit.parents) != 1 or not all(map(is_oid, (commit.tree, *commit.parents))):
+                raise _Elsewhere
+            line.append(commit)
+            left = None if self.is_main(commit.parents[0]) else commit.parents[0]
+        known = self.objects.commit(line[-1].parents[0]).tree
+        for commit in reversed(line):
+            self.tree(commit.tree, known, 0)
+            known = commit.tree
 
-    def tree(self, oid: str, known: list[str], depth: int) -> None:
-        """The folder's new objects; `known` are folders at the same path that are taken or main's."""
-        if oid in known or oid in self.found:
+    def tree(self, oid: str, known: str | None, depth: int) -> None:
+        """The folder's new objects; `known` is the folder at the same path that is taken or main's."""
+        if oid == known or oid in self.found:
             return
         if depth > _DEEPEST:
             raise _Elsewhere
-        there = [self.entries(tree) for tree in known]
+        there = self.entries(known)
         for name, entry in parse_tree(self.take(oid, 2), len(oid) // 2).items():
-            same = [entries.get(name) for entries in there]
-            if entry in same or entry.mode == MODULE:
+            old = there.get(name)
+            if entry == old or entry.mode == MODULE:
                 continue
             if entry.mode == FOLDER:
-                self.tree(entry.id, [old.id for old in same if old is not None and old.mode == FOLDER], depth + 1)
+                self.tree(entry.id, old.id if old is not None and old.mode == FOLDER else None, depth + 1)
             else:
                 self.take(entry.id, 3)
 
-    def entries(self, tree: str) -> Mapping[str, Entry]:
+    def entries(self, tree: str | None) -> Mapping[str, Entry]:
         """What a folder that is known holds."""
+        if tree is None:
+            return {}
         if tree in self.found:
             return parse_tree(self.found[tree][1], len(tree) // 2)
         entries = self.objects.entries(tree)
@@ -104,11 +111,15 @@ def packed(objects: Objects, clone: str, head: str, is_main: Callable[[str], boo
     new = _New(objects, clone, is_main)
     try:
         new.commits(head)
-    except (_Elsewhere, ValueError, IndexError):  # a tree or a commit that is none
+    except (_Elsewhere, GitFailed, ValueError, IndexError):  # a tree or a commit that is none
         return None
     body = b"PACK" + (2).to_bytes(4, "big") + len(new.found).to_bytes(4, "big")
     body += b"".join(_entry(kind, content) for kind, content in new.found.values())
-    return body + (hashlib.sha1 if len(head) == 40 else hashlib.sha256)(body).digest()
+    return body + _digest(head)(body).digest()
+
+
+def _digest(oid: str) -> Callable[[bytes], "hashlib._Hash"]:
+    return hashlib.sha1 if len(oid) == 40 else hashlib.sha256
 
 
 def _entry(kind: int, content: bytes) -> bytes:

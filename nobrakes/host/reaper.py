@@ -48,6 +48,8 @@ def adopts_orphans() -> bool:
 
 def _has_ended() -> bool:
     """Whether any child has ended that nobody collected: one question before looking at each of them."""
+    if not hasattr(os, "waitid"):
+        return True  # macOS
     try:
         return os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:

@@ -47,5 +47,5 @@ class Ring:
             size = os.stat(self._path).st_size
         except OSError:
             return 0, False
-        begin = 0 if self._back is None else max(0, size - self._back)
+        begin = 0 if self._back is None else max(0, size - self._back - 1)  # a byte more: it may be a line's end
         return begin, begin > 0

@@ -109,6 +109,11 @@ def test_both_ways_read_the_same_answer(
         ["log", ""],
         ["log", " \n"],
         ["log", "one", "two"],
+        ["log", "one", "one"],
+        ["answer", "1", "1"],
+        ["done", "blocked", "blocked"],
+        ["ask", "-", "--wait", "1.5"],
+        ["escalate", "-", "--detail", "-"],
         ["progress", "x", "--step", "-1"],
         ["progress", "x", "--step", "one"],
         ["ask", "Why?", "--wait", "1.5"],
@@ -125,7 +130,12 @@ def test_both_ways_read_the_same_answer(
     ],
     ids=" ".join,
 )
-def test_what_is_not_plain_is_left_to_the_whole_command_line(store: Store, words: list[str]) -> None:
+def test_what_is_not_plain_is_left_to_the_whole_command_line(
+    store: Store, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = store.events()[-1]
+    stdin = io.StringIO("for whoever comes after us")
+    monkeypatch.setattr("sys.stdin", stdin)
     assert hotagent.answer(words) is None
+    assert stdin.read() == "for whoever comes after us"
     assert store.events()[-1] == before and os.environ["NOBRAKES_TOKEN"]

@@ -1,0 +1,84 @@
+"""Objects that git takes and that are read in more ways than one: we read them as git does, or they do not come in."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from git_worlds import sh
+
+from nobrakes.core.errors import Tampered
+from nobrakes.git.objects import Objects, parse_commit
+from nobrakes.git.place import Place
+
+ME = "A <a@x> 1 +0000"
+
+
+def store(folder: Path, kind: str, content: bytes) -> str:
+    """An object written as somebody with bad intentions would."""
+    asked = ["git", "hash-object", "-t", kind, "-w", "--literally", "--stdin"]
+    return subprocess.run(asked, cwd=folder, input=content, capture_output=True, check=True).stdout.decode().strip()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    sh(tmp_path, "git", "init", "-q", "-b", "main")
+    return Place(str(tmp_path), "main")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "tree {one}\nparent {p}\nauthor {me}\ncommitter {me}\ntree {two}",
+        "tree {one}\nauthor {me}\ncommitter {me}\nparent {p}",
+        "tree {one}\nparent {p}\nauthor {me}\ncommitter {me}\nauthor Other <o@x> 2 +0000",
+        "tree {one}\nparent {p}\nparent {q}\nauthor {me}\ncommitter {me}\ngpgsig x\n tree {two}\n parent {p}",
+    ],
+)
+def test_a_commit_is_read_as_git_reads_it(place: Place, lines: str) -> None:
+    folder = Path(place.root)
+    blobs = [store(folder, "blob", text) for text in (b"one", b"two")]
+    one, two = (store(folder, "tree", b"100644 a\0" + bytes.fromhex(blob)) for blob in blobs)
+    p, q = (store(folder, "commit", f"tree {one}\nauthor {ME}\ncommitter {ME}\n\n{n}".encode()) for n in "pq")
+    head = lines.format(one=one, two=two, p=p, q=q, me=ME)
+    commit = store(folder, "commit", f"{head}\n\nx\n".encode())
+    found = Objects(place).commit(commit)
+    assert found.tree == sh(folder, "git", "rev-parse", f"{commit}^{{tree}}").strip() == one
+    assert [commit, *found.parents] == sh(folder, "git", "rev-list", "-1", "--parents", commit).split()
+    assert found.author == ME
+
+
+@pytest.mark.parametrize(
+    "encoding", ["idna", "punycode", "undefined", "unicode_escape", "hex", "rot13", "no such", "\xff"]
+)
+def test_no_encoding_of_a_message_stops_us(encoding: str) -> None:
+    raw = f"tree {'1' * 40}\nauthor {ME}\nencoding {encoding}\n\n".encode("latin-1") + b"a" * 200_000 + "-ü..x".encode()
+    assert parse_commit("2" * 40, raw).message.endswith("-ü..x")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("ISO-8859-1", "ü"), ("latin1", "ü"), ("windows-1251", "ж"), ("UTF-8", "漢")]
+)
+def test_a_message_in_an_old_encoding_is_readable(encoding: str, text: str) -> None:
+    raw = f"tree {'1' * 40}\nauthor {ME}\nencoding {encoding}\n\n".encode() + text.encode(encoding)
+    assert parse_commit("2" * 40, raw).message == text
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
+@pytest.mark.parametrize("mode", ["100000000000", "40000040000", "7777777"])
+def test_a_tree_with_a_mode_of_its_own_does_not_come_in(world, begin, mode: str, packed: bool) -> None:
+    it = begin()
+    folder = Path(world.workspace_path(it))
+    world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    blob = store(folder, "blob", b"x")
+    tree = store(folder, "tree", f"{mode} a\0".encode() + bytes.fromhex(blob))
+    parent = sh(folder, "git", "rev-parse", "HEAD").strip()
+    head = store(folder, "commit", f"tree {tree}\nparent {parent}\nauthor {ME}\ncommitter {ME}\n\nx\n".encode())
+    branch = sh(folder, "git", "symbolic-ref", "HEAD").strip()
+    (folder / ".git" / branch).write_text(f"{head}\n")
+    if packed:
+        names = "".join(f"{oid}\n" for oid in (blob, tree, head)).encode()
+        asked = ["git", "pack-objects", "-q", ".git/objects/pack/pack"]
+        subprocess.run(asked, cwd=folder, input=names, capture_output=True, check=True)
+        sh(folder, "git", "prune-packed")
+    with pytest.raises(Tampered):
+        world.git.take_in(it, 1)
