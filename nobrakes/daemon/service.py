@@ -37,14 +37,18 @@ class _Signals:
     def __init__(self, waker: Waker) -> None:
         self.asked = 0
         self._waker = waker
+        self._woken = -1
         self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
 
     def __enter__(self) -> "_Signals":
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
             self._before[number] = signal.signal(number, self._heard)
+        # the system may give a signal to any thread of ours, and that alone does not wake the one that sleeps
+        self._woken = signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
         return self
 
     def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(self._woken)
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

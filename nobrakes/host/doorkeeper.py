@@ -22,6 +22,8 @@ BUSY = 0.01
 """Seconds between two looks while somebody speaks, and for a second after."""
 PAUSE = 0.1
 """Seconds between two looks while there are doors."""
+QUIET = 5.0
+"""Seconds between two looks while there are none: whoever makes one says so at once."""
 TROUBLE = 0.5
 """Seconds between two looks while requests cannot be answered."""
 AT_ONCE = 10
@@ -78,8 +80,7 @@ class SpoolDoorkeeper:
                 shutil.rmtree(door, onerror=_unlock)
 
     def _attend(self) -> None:
-        pause: float | None = 0.0
-        busy_until = 0.0
+        pause, busy_until = 0.0, 0.0
         while not self._ended.is_set():
             self._called.wait(pause)
             self._called.clear()
@@ -87,7 +88,7 @@ class SpoolDoorkeeper:
                 runs = os.listdir(self._folder)
             except FileNotFoundError:
                 runs = []
-            pause = PAUSE if runs else None  # until a door is made
+            pause = PAUSE if runs else QUIET
             for run in runs:
                 try:
                     if self._answer(run):

@@ -81,6 +81,10 @@ class Waker:
         with contextlib.suppress(BlockingIOError):  # the pipe is full of wake-ups already
             os.write(self._writing, b"\n")
 
+    def fileno(self) -> int:
+        """Where a byte that is written wakes the sleeper."""
+        return self._writing
+
     def wait(self, timeout: float | None) -> bool:
         """Sleep until something happened (True) or `timeout` seconds went by (False); None sleeps without end."""
         deadline = None if timeout is None else time.monotonic() + timeout

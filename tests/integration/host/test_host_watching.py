@@ -133,3 +133,24 @@ def test_sleeping_costs_nothing(waker: Waker) -> None:
     before = time.process_time()
     waker.wait(2)
     assert time.process_time() - before < 0.02
+
+
+TO_A_THREAD = """
+import signal, sys, threading, time
+from nobrakes.daemon.service import _Signals
+from nobrakes.host.watching import Waker
+with Waker(sys.argv[1]) as waker, _Signals(waker) as signals:
+    def other():
+        time.sleep(0.3)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+        time.sleep(60)
+    threading.Thread(target=other, daemon=True).start()
+    begun = time.monotonic()
+    print(waker.wait(20), signals.asked, time.monotonic() - begun < 15, flush=True)
+"""
+
+
+def test_a_signal_that_the_system_gives_to_another_thread_wakes_the_sleeper(tmp_path):
+    argv = [sys.executable, "-c", TO_A_THREAD, str(tmp_path / "wake")]
+    ran = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "True 1 True\n", ran.stderr
