@@ -33,7 +33,7 @@ def _own(bead: Bead, issue_type: str) -> Record:
     own: Record = {"status": resting(bead).value}
     if parse_type(issue_type) is not bead.type:
         own["type"] = bead.type.value
-    if len(bead.acceptance) > 1 or any("\n" in line or line != line.strip() or not line for line in bead.acceptance):
+    if len(bead.acceptance) > 1 or any(line.splitlines() != [line] or line != line.strip() for line in bead.acceptance):
         own["acceptance"] = list(bead.acceptance)
     if not bead.needs_tests:
         own["needs_tests"] = False

@@ -291,3 +291,9 @@ def test_the_first_parent_is_the_epic_and_a_second_is_a_remark():
 def test_times(text, seconds):
     assert moment(text) == seconds
     assert moment(written(seconds)) == seconds
+
+
+@pytest.mark.parametrize("line", ["0\x850", "a\u2028b", "a\x0bb", " a", "", "a\nb"])
+def test_a_criterion_with_a_break_of_any_kind_is_kept_whole(line):
+    record = interop.dump([Bead("a", "A", acceptance=(line,))], [])
+    assert interop.parse(record).beads[0].acceptance == (line,)
