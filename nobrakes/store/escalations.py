@@ -1,6 +1,7 @@
 """Escalations in the store: asked once, answered once.
 
-1. The fingerprint is unique among the open ones: filing the same again returns the open one.
+1. The fingerprint is unique among the open ones: filing the same again returns the open one. It is told again where it
+   stops its bead only now.
 2. A stopping type stops its bead at once, but for a bead that is worked on: there the attempt's end does.
 3. The bead goes back when its last stopping escalation is resolved, with its failures forgiven.
 """
@@ -31,13 +32,16 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
     with db.write():
         if bead_id is not None:
             moving.require(db, (bead_id,))
-        filed = file(db, new, bead_id, attempt, actor, now)
+        already = _same(db, new, bead_id)
+        filed = already or file(db, new, bead_id, attempt, actor, now)
         if bead_id is not None and new.type in STOPS_BEAD:
             bead = whole_bead(db, bead_id)
             if bead.status not in WORKING and Kind.ESCALATED in TABLE[bead.status]:
                 back = returns_to(bead.status)
                 moving.move(db, bead_id, {"status": Status.ESCALATED.value, "return_to": back.value}, now)
                 remember(db, bead_id, back)
+                if already is not None:
+                    _tell(db, already, actor, now)
             elif bead.status is Status.ESCALATED and bead.return_to is not None:
                 remember(db, bead_id, bead.return_to)
         return escalation(db, filed.id)
@@ -45,10 +49,8 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
 
 def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None, actor: str, now: float) -> Escalation:
     """Write it down, in the caller's transaction; the open one that is the same, if there is one."""
-    mark = fingerprint(new.type, bead, new.title)
-    row = db.maybe("SELECT * FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (mark,))
-    if row is not None:
-        return rows.escalation(row)
+    if (same := _same(db, new, bead)) is not None:
+        return same
     number = db.insert(
         "escalations",
         {
@@ -62,13 +64,24 @@ def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None
             "hypothesis": new.hypothesis,
             "created_at": now,
             "resolution": "",
-            "fingerprint": mark,
+            "fingerprint": fingerprint(new.type, bead, new.title),
         },
     )
-    kind = Kind.ESCALATED if new.type in STOPS_BEAD else Kind.SUGGESTED
-    told = {"escalation": number, "type": new.type.value, "title": new.title}
-    events.append(db, now, kind, bead, actor, told, attempt)
-    return rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (number,)))
+    filed = rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (number,)))
+    _tell(db, filed, actor, now)
+    return filed
+
+
+def _same(db: Database, new: NewEscalation, bead: str | None) -> Escalation | None:
+    mark = fingerprint(new.type, bead, new.title)
+    row = db.maybe("SELECT * FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (mark,))
+    return None if row is None else rows.escalation(row)
+
+
+def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
+    kind = Kind.ESCALATED if filed.type in STOPS_BEAD else Kind.SUGGESTED
+    told = {"escalation": filed.id, "type": filed.type.value, "title": filed.title}
+    events.append(db, now, kind, filed.bead, actor, told, filed.attempt)
 
 
 def has_stopping(db: Database, bead: str, but: int = 0) -> bool:

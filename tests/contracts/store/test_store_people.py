@@ -40,6 +40,18 @@ def test_an_escalation_stops_its_bead_and_gives_it_back(store: Store) -> None:
     assert store.escalate(ask(), "a", None, "me").id not in (filed.id, other.id, less.id)
 
 
+def test_what_was_asked_before_is_told_again_when_it_stops_the_bead(store: Store) -> None:
+    store.put([bead("a", status=Status.DRAFT)], [], "me")
+    filed = store.escalate(ask(), "a", None, "me")  # nothing is stopped: a draft does not move
+    store.record(Event(Kind.APPROVED, "a", actor="me"))
+    before = store.position().seq
+    again = store.escalate(ask(), "a", None, "me")
+    assert (again.id, again.return_to, store.bead("a").status) == (filed.id, Status.NEEDS_DOER, Status.ESCALATED)
+    assert [(e.kind, e.data["escalation"]) for e in store.events(before)] == [(Kind.ESCALATED, filed.id)]
+    store.escalate(ask(), "a", None, "me")
+    assert len(store.events(before)) == 1
+
+
 def test_a_person_may_send_the_bead_elsewhere(store: Store) -> None:
     store.put([bead("a", failures=3)], [], "me")
     number = store.escalate(ask(), "a", None, "me").id
