@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from . import __version__, checksettings, remembered, sections, values
 from .checksettings import CheckSettings
@@ -28,15 +28,12 @@ from .sections import (
     RoleModels,
     SandboxSettings,
 )
-from .values import Branch, Section, section
+from .values import Branch, S, Section, section
 
 if TYPE_CHECKING:
     from .core.board import Limits
     from .core.boundaries import Boundary
     from .core.checks import Check
-
-
-S = TypeVar("S", bound=Section)
 
 
 @section
@@ -209,7 +206,7 @@ class ConfigSource:
         """The present settings."""
         now = time.monotonic()
         if now < self._until:
-            return self._config  # asked for twenty times a bead: the file is looked at once for all of them
+            return self._config  # asked for many times in a turn: the file is looked at once for all of them
         self._until = now + AGAIN
         stamp = _stamp(self._path)
         if stamp != self._seen:

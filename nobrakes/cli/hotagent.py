@@ -69,7 +69,8 @@ def _arguments(operation: agentops.Operation, options: "dict[str, str]", texts: 
 def _read(parameter: agentops.Parameter, said: str) -> "Any":
     """The value that the word stands for; None where the full command line has to judge it."""
     if parameter.kind is not str:
-        return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+        plain = said.isascii() and said.isdigit() and len(said) < 10
+        return int(said) if plain and parameter.least <= int(said) <= parameter.most else None
     if said == "-":
         return None
     return None if parameter.choices and said not in parameter.choices else said

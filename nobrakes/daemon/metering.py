@@ -78,7 +78,7 @@ class Meter:
     @staticmethod
     def _tells(attempt: Attempt, run: Run) -> bool:
         tells = any(attempt.data.get(name) for name in (WINDOW, DIARY, TELLS))
-        return run.kind is RunKind.AGENT and run.pid is not None and bool(tells)
+        return run.kind is RunKind.AGENT and run.pid is not None and tells
 
     def _read(self, attempt: Attempt, run: Run, count: _Count) -> bool:
         before = count.tokens

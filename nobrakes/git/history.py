@@ -15,24 +15,29 @@ class History:
     def __init__(self, place: Place, objects: Objects) -> None:
         self.place = place
         self.objects = objects
-        self._forks: dict[tuple[str, str], str | None] = {}
+        self._forks: dict[tuple[str, str], tuple[str | None, bool]] = {}
 
     def fork(self, main: str, head: str) -> str | None:
         """The commit where `head` left main; None: unrelated."""
-        if main == head:
-            return main
-        known = self._forks.get((main, head), "")
-        if known != "":
-            return known
-        found = self._meeting(main, head) or self._merge_base(main, head)
-        if len(self._forks) >= _REMEMBERED:
-            self._forks.clear()
-        self._forks[main, head] = found
-        return found
+        return self._fork(main, head)[0]
 
     def only_fork(self, main: str, head: str) -> str | None:
         """The fork of two lines without merges, if it is near: there is no other then. None: git may know several."""
-        return main if main == head else self._meeting(main, head)
+        found, is_only = self._fork(main, head)
+        return found if is_only else None
+
+    def _fork(self, main: str, head: str) -> tuple[str | None, bool]:
+        """(the fork, whether it is known to be the only one)"""
+        if main == head:
+            return main, True
+        known = self._forks.get((main, head))
+        if known is None:
+            near = self._meeting(main, head)
+            known = (self._merge_base(main, head), False) if near is None else (near, True)
+            if len(self._forks) >= _REMEMBERED:
+                self._forks.clear()
+            self._forks[main, head] = known
+        return known
 
     def _meeting(self, main: str, head: str) -> str | None:
         """Where two lines without merges meet, if they do so soon: then it is the only fork there can be."""

@@ -70,7 +70,7 @@ def _has(objects: Objects, history: History, main: str, commit: str) -> bool:
         objects.commit(commit)
         return history.contains(commit, main)
     except GitFailed:
-        return False
+        return False  # not here, or not whole: it is packed, or git says what is wrong with it
 
 
 def _unpack(place: Place, pack: bytes | IO[bytes]) -> None:

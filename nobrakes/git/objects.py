@@ -174,8 +174,9 @@ def parse_commit(commit: str, raw: bytes) -> Commit:
     tree = first.removeprefix(b"tree ").decode("ascii", "replace") if first.startswith(b"tree ") else ""
     own = list(itertools.takewhile(lambda line: line.startswith(b"parent "), lines))
     parents = tuple(line.removeprefix(b"parent ").decode("ascii", "replace") for line in own)
-    author = _header(lines[len(own) :], b"author ").decode("utf-8", "replace")
-    encoding = _header(lines[len(own) :], b"encoding ").decode("ascii", "replace").strip().lower()
+    others = lines[len(own) :]
+    author = _header(others, b"author ").decode("utf-8", "replace")
+    encoding = _header(others, b"encoding ").decode("ascii", "replace").strip().lower()
     text = message.decode(encoding if _ENCODING.fullmatch(encoding) else "utf-8", "replace")
     return Commit(commit, tree, parents, author, text)
 

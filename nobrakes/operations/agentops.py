@@ -24,11 +24,9 @@ class Reply:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reply) and (self.data, self.text) == (other.data, other.text)
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 class Parameter:
-    """One argument. `kind` is str, int, float or bool; a text of `choices` is one of them."""
+    """One argument. `kind` is str, int, float or bool; a text of `choices` is one of them, a number within its ends."""
 
     def __init__(
         self,
@@ -39,10 +37,11 @@ class Parameter:
         *,
         required: bool = False,
         choices: "tuple[str, ...]" = (),
-        most: "int | None" = None,
+        least: int = 0,
+        most: int = 10**9,
     ) -> None:
         self.name, self.help, self.kind, self.default = name, help, kind, default
-        self.required, self.choices, self.most = required, choices, most
+        self.required, self.choices, self.least, self.most = required, choices, least, most
 
 
 class Operation:
@@ -141,7 +140,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
         (
             _TEXT,
             Parameter("step", "The step that you have finished, with its commit made.", int),
-            Parameter("of", "How many steps there are.", int),
+            Parameter("of", "How many steps there are.", int, least=1),
         ),
     ),
     Operation("notify", "Tell the person something, without waiting for an answer.", _said("notify"), (_TEXT,)),
@@ -234,8 +233,8 @@ def _value(parameter: Parameter, given: "Any") -> "Any":
         raise _refused(f"the {name} is empty", f"Say something in {name}.")
     if parameter.choices and value not in parameter.choices:
         raise _refused(f"'{door.cleaned(value)[:40]}' is no {name}", f"Use one of: {', '.join(parameter.choices)}.")
-    if kind in (int, float) and not 0 <= value <= (parameter.most or 10**9):
-        raise _refused(f"{name} has to be from 0 to {parameter.most or 10**9}")
+    if kind in (int, float) and not parameter.least <= value <= parameter.most:
+        raise _refused(f"{name} has to be from {parameter.least} to {parameter.most}")
     return value
 
 
@@ -248,9 +247,7 @@ def schema(found: Operation) -> "dict[str, Any]":
         if parameter.choices:
             one["enum"] = list(parameter.choices)
         if parameter.kind in (int, float):
-            one["minimum"] = 0
-        if parameter.most is not None:
-            one["maximum"] = parameter.most
+            one |= {"minimum": parameter.least, "maximum": parameter.most}
         if parameter.default not in (None, "", False):
             one["default"] = parameter.default
         properties[parameter.name] = one

@@ -32,9 +32,6 @@ class _Row:
     def __init__(self, fields: "dict[str, Any]") -> None:
         self.__dict__.update({name: _Row(value) if name == "log" else value for name, value in fields.items()})
 
-    def __getattr__(self, name: str) -> "Any":
-        raise AttributeError(f"the store's JSON has no {name}")
-
 
 class _Own:
     """All that one agent may read."""

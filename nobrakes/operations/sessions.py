@@ -83,8 +83,7 @@ def transcript(
     """The last `last` readable lines that are there, then with `follow` every new one until the attempt ends."""
     ring = Ring(session.path, adapter(session.agent).lines, last)
     over = outcome(store, session) is not None
-    for _ in ring.read_on(final=over):
-        pass
+    ring.catch_up(final=over)
     yield from tuple(ring.last)
     while follow and not over:
         wait(POLL_SECONDS)
@@ -108,6 +107,5 @@ class Rings:
             session = of(self._places, attempt)
             self._rings[attempt.id] = Ring(session.path, adapter(session.agent).lines, back=NEAR)
         ring = self._rings[attempt.id]
-        for _ in ring.read_on():
-            pass
+        ring.catch_up()
         return next((line.text for line in reversed(ring.last) if line.text), "")

@@ -41,6 +41,11 @@ class Ring:
                 yield line
             torn = False
 
+    def catch_up(self, final: bool = False) -> None:
+        """Take what was added, for who wants no more than the last lines."""
+        for _ in self.read_on(final):
+            pass
+
     def _begin(self) -> tuple[int, bool]:
         """Where to begin, and whether that is within a line."""
         try:

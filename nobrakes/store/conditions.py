@@ -1,7 +1,10 @@
-"""Conditions on a row of `beads`, as SQL text. A partial index serves a query only when both say the same words.
+"""Conditions on a row of `beads`, as SQL text, and the clock that they are asked with.
 
-Imports nothing: hot commands, the store and the declared tables share these.
+A partial index serves a query only when both say the same words. Imports nothing that costs: hot commands, the store
+and the declared tables share these.
 """
+
+import time
 
 UNOBSTRUCTED = "open_blockers = 0 AND held IS NULL AND asleep = 0"
 """Nothing is in the way of the bead: blockers are done, parents free, it is not held or deferred."""
@@ -26,6 +29,12 @@ CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 
 
 NOW = "round((julianday('now') - 2440587.5) * 86400.0, 3)"
 """The database's clock: seconds since 1970 UTC, in milliseconds."""
+
+
+def now() -> float:
+    """What NOW says to SQLite, without asking it."""
+    return time.time_ns() // 1_000_000 / 1000
+
 
 DUE = """SELECT id, 1 AS asleep FROM beads WHERE asleep = 1 AND defer_until <= :now
 UNION ALL SELECT id, 0 FROM beads WHERE resting = 1 AND retry_at <= :now"""

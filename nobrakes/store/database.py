@@ -9,12 +9,12 @@
 
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ..core.errors import StoreBroken, StoreReadOnly, UsageError
+from .conditions import now
 from .failures import translated
 from .migrations import is_earlier, migrate
 from .schema import SCHEMA, VERSION
@@ -87,7 +87,7 @@ class Database:
         """Seconds since 1970 UTC by the database's own clock, unless another was given."""
         if self._given_now is not None:
             return self._given_now()
-        return time.time_ns() // 1_000_000 / 1000  # what NOW says to SQLite, without asking it
+        return now()
 
     def errors(self) -> "_Errors":
         """SQLite's errors inside become core.errors."""

@@ -5,8 +5,8 @@
 """
 
 from .asjson import BEAD, LOG, json_object
-from .conditions import CLAIMABLE, DUE, IN_ORDER
-from .quick import connected, now
+from .conditions import CLAIMABLE, DUE, IN_ORDER, now
+from .quick import connected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def ready_json(path: str, limit: int) -> str:
     """The first `limit` ready beads in the Assigner's order, as a JSON array of objects with every field of Bead."""
 
     def work(connection: "Connection") -> str:
-        if connection.execute(DUE, {"now": now(connection)}).fetchone() is not None:
+        if connection.execute(DUE, {"now": now()}).fetchone() is not None:
             from .opening import open_store
 
             store = open_store(path)

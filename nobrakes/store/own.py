@@ -9,9 +9,9 @@ import sys
 from _operator import _compare_digest
 
 from .asjson import BEAD, LOG, json_object
-from .conditions import NOW, OPEN_ATTEMPT
+from .conditions import NOW, OPEN_ATTEMPT, now
 from .flood import QUESTIONS, REMARKS, refuse_flood
-from .quick import connected, now
+from .quick import connected
 from .tokens import attempt_of
 
 TYPE_CHECKING = False
@@ -100,8 +100,8 @@ WHERE bead = ? AND outcome IS NOT NULL ORDER BY number)"""
 _MINE = f"SELECT {_ATTEMPT} FROM (SELECT *, {LOG} AS log FROM attempts WHERE id = ?)"
 _FILED = f"""SELECT json_group_array(json({json_object("id type title detail attempt answer resolved_at resolution")}))
 FROM (SELECT * FROM escalations WHERE bead = ? ORDER BY id)"""
-_CLAIM = """SELECT json_extract(data, '$.data') FROM events WHERE bead = ? AND attempt = ? AND kind = 'progressed'
-ORDER BY seq DESC LIMIT 1"""
+_CLAIM = """SELECT coalesce((SELECT json_extract(data, '$.data') FROM events
+WHERE bead = ? AND attempt = ? AND kind = 'progressed' ORDER BY seq DESC LIMIT 1), '{}')"""
 
 
 def agent_own(path: str, token: str) -> str:
@@ -116,8 +116,7 @@ def agent_own(path: str, token: str) -> str:
         attempt, bead, _ = _door(connection, token)
 
         def value(sql: str, *values: object) -> str:
-            row = connection.execute(sql, values).fetchone()
-            return str(row[0]) if row and row[0] else "{}"
+            return str(connection.execute(sql, values).fetchone()[0])
 
         return (
             f'{{"bead":{value(_BEAD, bead)},"attempt":{value(_MINE, attempt)},"earlier":{value(_EARLIER, bead)},'
@@ -203,7 +202,7 @@ def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str)
         same = connection.execute(_SAME, (mark,)).fetchone()
         if same is not None:
             return int(same[0])
-        filed = (type_, bead, title, detail, attempt, now(connection), mark)
+        filed = (type_, bead, title, detail, attempt, now(), mark)
         number = int(connection.execute(_FILE, filed).lastrowid or 0)
         event = _EVENT % "json_object('escalation', ?, 'title', ?, 'type', ?)"
         connection.execute(event, (kind, bead, attempt, name, number, title, type_))

@@ -6,7 +6,6 @@ What is rare (an earlier version, an error) imports the whole store when it happ
 import os
 from _sqlite3 import Error, connect
 
-from .conditions import NOW
 from .schema import VERSION
 
 TYPE_CHECKING = False
@@ -45,8 +44,3 @@ def _missing(path: str) -> Exception:
     from .database import missing
 
     return missing(path)
-
-
-def now(connection: "Connection") -> float:
-    """The store's clock: seconds since 1970 UTC."""
-    return float(connection.execute(f"SELECT {NOW}").fetchone()[0])

@@ -129,6 +129,7 @@ def test_no_operation_takes_the_name_of_a_bead():
         ("progress", {"text": "x", "step": -1}),
         ("progress", {"text": "x", "step": True}),
         ("progress", {"text": "x", "step": 3, "of": 2}),
+        ("progress", {"text": "x", "step": 0, "of": 0}),
         ("progress", {"text": "x", "of": 2}),
         ("progress", {"text": "x", "step": 10**6, "of": 10**7}),
         ("ask", {"question": "x", "wait": float("nan")}),
