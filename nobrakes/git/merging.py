@@ -12,7 +12,7 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..core.errors import GitFailed
 from ..ports import Candidate, Conflict, Message
@@ -20,9 +20,9 @@ from . import attributes
 from .environment import EMAIL, NAME
 from .history import History
 from .messages import Person, compose, person, with_trailers
-from .objects import Commit, Objects
+from .objects import Commit, Entry, Objects
 from .place import Place
-from .treemerge import merged
+from .treemerge import merged, tree_content
 from .writing import content
 
 _DETAIL = 4000
@@ -109,8 +109,10 @@ class Merger:
     def _merged_by_hand(self, base: str, ours: str, theirs: str) -> str | None:
         return merged(self.objects, self._write_tree, base, ours, theirs)
 
-    def _write_tree(self, whole: bytes) -> str:
-        return self.place.trees.write(whole, self.place.git_dir, self.place.plumbing)
+    def _write_tree(self, entries: Mapping[str, Entry]) -> str:
+        tree = self.place.trees.write(tree_content(entries), self.place.git_dir, self.place.plumbing)
+        self.objects.learn_tree(tree, entries)
+        return tree
 
     def _joint(self, tree: str, parent: str) -> str:
         """A commit that nobody will see, for `merge-tree` to find `parent` as the base."""
@@ -154,7 +156,9 @@ class Merger:
 
     def _write(self, tree: str, parent: str, author: tuple[Person, str], when: str, text: str) -> str:
         whole = content(tree, parent, author, (_OURSELVES, when), text)
-        return self.place.commits.write(whole, self.place.git_dir, self.place.plumbing)
+        commit = self.place.commits.write(whole, self.place.git_dir, self.place.plumbing)
+        self.objects.learn_commit(commit, whole)
+        return commit
 
     def _empty_tree(self) -> str:
         return self.place.run(["mktree"], stdin=b"").text

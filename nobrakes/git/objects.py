@@ -110,6 +110,9 @@ class Objects:
 
     def find(self, name: str) -> tuple[str, str] | None:
         """(object id, type) of what `name` stands for in git's own grammar; None: nothing."""
+        known = self._commits.get(name.removesuffix("^{commit}"))
+        if known is not None and known.id == name.removesuffix("^{commit}"):
+            return known.id, "commit"
         answer = self._ask(b"info " + os.fsencode(name))
         return None if answer is None else answer[:2]
 
@@ -131,10 +134,16 @@ class Objects:
         answer = self._ask(b"contents " + os.fsencode(commit) + b"^{commit}")
         if answer is None:
             raise GitFailed(f"the repository has no commit {commit[:64]}")
-        found = parse_commit(answer[0], answer[2])
+        return self._learn(commit, parse_commit(answer[0], answer[2]))
+
+    def learn_commit(self, commit: str, content: bytes) -> None:
+        """Remember a commit that was just written: it will be asked for."""
+        self._learn(commit, parse_commit(commit, content))
+
+    def _learn(self, name: str, found: Commit) -> Commit:
         if len(self._commits) >= _REMEMBERED:
             self._commits.clear()
-        self._commits[commit] = found
+        self._commits[name] = found
         return found
 
     def entries(self, tree: str) -> Mapping[str, Entry] | None:
@@ -149,12 +158,17 @@ class Objects:
             found = parse_tree(answer[2], len(answer[0]) // 2)
         except (ValueError, IndexError):
             raise GitFailed(f"the tree {answer[0]} cannot be read") from None
-        if tree == answer[0] and len(found) <= _LARGE_TREE:
+        if tree == answer[0]:
+            self.learn_tree(tree, found)
+        return found
+
+    def learn_tree(self, tree: str, entries: Mapping[str, Entry]) -> None:
+        """Remember what a tree holds, which was read or written just now."""
+        if len(entries) <= _LARGE_TREE:
             with self._lock:
                 if len(self._trees) >= _REMEMBERED_TREES:
                     del self._trees[next(iter(self._trees))]  # the one that was read first
-                self._trees[tree] = found
-        return found
+                self._trees[tree] = entries
 
     def entry(self, commit: str, path: str) -> Entry | None:
         """What the path is in the commit; None: not there."""

@@ -19,10 +19,12 @@ class _Meets(Exception):
     """Git has to be asked."""
 
 
-def merged(objects: Objects, write: Callable[[bytes], str], base: str, ours: str, theirs: str) -> str | None:
+def merged(
+    objects: Objects, write: Callable[[Mapping[str, Entry]], str], base: str, ours: str, theirs: str
+) -> str | None:
     """The tree with both sides' changes against the tree `base`; None: this is no merge to be made here.
 
-    `write` gives a tree's id for its content, and it is in the repository then.
+    `write` gives the id of a tree that holds the entries, and it is in the repository then.
     """
 
     def folder(tree: str | None) -> Mapping[str, Entry]:
@@ -50,7 +52,7 @@ def merged(objects: Objects, write: Callable[[bytes], str], base: str, ours: str
                 changed[name] = new
         if all(mine.get(name) == entry for name, entry in changed.items()):
             return ours
-        return write(content({**mine, **changed}))
+        return write({**mine, **changed})
 
     try:
         return merge(base, ours, theirs, 0)
@@ -69,7 +71,7 @@ def _folders(
     return Entry(FOLDER, merge(old.id if old else None, here.id, new.id, depth + 1))
 
 
-def content(entries: dict[str, Entry]) -> bytes:
+def tree_content(entries: Mapping[str, Entry]) -> bytes:
     """A tree as git stores it."""
 
     def place(item: tuple[str, Entry]) -> bytes:

@@ -2,16 +2,19 @@
 
 import random
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from nobrakes.git.history import History
+from nobrakes.git.merging import Merger
 from nobrakes.git.messages import Person
 from nobrakes.git.objects import EXECUTABLE, FILE, FOLDER, MODULE, Entry, Objects
 from nobrakes.git.place import Place
-from nobrakes.git.treemerge import content as tree_content
-from nobrakes.git.treemerge import merged
+from nobrakes.git.treemerge import merged, tree_content
 from nobrakes.git.writing import content
+from nobrakes.ports import Candidate, Message
 
 Files = dict[str, tuple[str, str]]
 """Mode and object, by path."""
@@ -34,8 +37,8 @@ class Trees:
             :-1
         ]
 
-    def write(self, whole: bytes) -> str:
-        return self.place.trees.write(whole, self.place.git_dir, self.place.plumbing)
+    def write(self, entries: Mapping[str, Entry]) -> str:
+        return self.place.trees.write(tree_content(entries), self.place.git_dir, self.place.plumbing)
 
     def tree(self, files: Files) -> str:
         entries: dict[str, Entry] = {}
@@ -46,7 +49,7 @@ class Trees:
                 folders.setdefault(name, {})[rest] = (mode, oid)
             else:
                 entries[name] = Entry(mode, oid)
-        return self.write(tree_content({**entries, **{n: Entry(FOLDER, self.tree(f)) for n, f in folders.items()}}))
+        return self.write({**entries, **{n: Entry(FOLDER, self.tree(f)) for n, f in folders.items()}})
 
     def commit(self, tree: str, parent: str | None = None) -> str:
         me = (Person("A", "a@x"), "1 +0000")
@@ -125,6 +128,22 @@ def test_two_files_beside_each_other_need_no_git(trees: Trees) -> None:
     base = one(trees, "a", "d/s/a")
     ours, theirs = {**base, "d/s/b": (FILE, trees.blobs[3])}, {**base, "d/s/c": (FILE, trees.blobs[4])}
     assert trees.by_hand(base, ours, theirs) == trees.tree({**ours, **theirs}) == trees.by_git(base, ours, theirs)
+
+
+def test_what_a_merge_wrote_is_remembered_as_it_would_be_read(trees: Trees) -> None:
+    base = one(trees, "a", "d/a")
+    root = trees.commit(trees.tree(base))
+    ours, theirs = (
+        trees.commit(trees.tree({**base, path: (EXECUTABLE, trees.blobs[3])}), root) for path in ("d/b", "é")
+    )
+    merger = Merger(trees.place, trees.objects, History(trees.place, trees.objects))
+    made = merger.squash(ours, theirs, Message("Tïtle", "text", "A <a@x>", 5.0, (("Bead", "b1"),)))
+    assert isinstance(made, Candidate)
+    fresh = Objects(trees.place)
+    assert trees.objects.commit(made.commit) == fresh.commit(made.commit)
+    assert trees.objects.entries(made.tree) == fresh.entries(made.tree)
+    for name in (made.commit, f"{made.commit}^{{commit}}"):
+        assert trees.objects.find(name) == fresh.find(name) == (made.commit, "commit")
 
 
 @pytest.mark.parametrize(
