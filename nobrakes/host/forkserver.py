@@ -5,6 +5,8 @@ Run by path with `python -I -S`: standard library only, no import of nobrakes. I
 1. What it starts is the daemon's child and not its own (CLONE_PARENT): the daemon collects it as it always did.
 2. What it starts adopts its orphans, which only a process itself can ask for, and before it becomes another program.
 3. It has one thread, so that what a new process does before its exec is safe. It ends with the daemon: by end of file.
+4. It answers with the pid as soon as there is one, and the daemon goes on meanwhile. Only for words that may be too
+   long for an exec it waits until that is done.
 """
 
 import array
@@ -29,6 +31,8 @@ LENGTH = struct.Struct("=Q")
 _ERRNO = struct.Struct("=i")
 ANSWER = struct.Struct("=ii")
 """The new process's pid and an errno; one of them is 0."""
+SHORT = 1 << 16
+"""Bytes of a request with words that every exec takes: Linux always has room for twice as many (execve(2))."""
 
 
 def able() -> bool:
@@ -36,8 +40,11 @@ def able() -> bool:
     return sys.platform.startswith("linux") and platform.machine() in _CLONE
 
 
-def start(argv: "list[bytes]", environment: "dict[bytes, bytes]", errors: int) -> "tuple[int, int]":
-    """(pid, errno) of a new session's leader, a child of this process's parent, which shows its environment by now."""
+def start(argv: "list[bytes]", environment: "dict[bytes, bytes]", errors: int, waits: bool) -> "tuple[int, int]":
+    """(pid, errno) of a new session's leader, a child of this process's parent.
+
+    `waits`: until it shows its environment, or said why it cannot. One that cannot be waited for says so in `errors`.
+    """
     told, tell = os.pipe()
     pid = _LIBC.syscall(_CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
     if pid == 0:
@@ -51,12 +58,15 @@ def start(argv: "list[bytes]", environment: "dict[bytes, bytes]", errors: int) -
                 signal.signal(name, signal.SIG_DFL)
             os.execve(argv[0], argv, environment)
         except OSError as error:
-            os.write(tell, _ERRNO.pack(error.errno or 1))
+            if waits:
+                os.write(tell, _ERRNO.pack(error.errno or 1))
+            else:
+                os.write(errors, b"%s: %s\n" % (argv[0], os.fsencode(error.strerror or "")))
         finally:
             os._exit(127)
     trouble = ctypes.get_errno() if pid < 0 else 0
     os.close(tell)
-    said = os.read(told, _ERRNO.size)  # ends when the exec is done
+    said = os.read(told, _ERRNO.size) if waits else b""  # ends when the exec is done
     os.close(told)
     if said:
         (trouble,) = _ERRNO.unpack(said)
@@ -73,15 +83,15 @@ def serve(line: socket.socket) -> None:
         given = array.array("i")
         for _, _, data in ancillary:
             given.frombytes(data[: len(data) - len(data) % given.itemsize])
-        (missing,) = LENGTH.unpack(head)
-        parts = []
+        (length,) = LENGTH.unpack(head)
+        missing, parts = length, []
         while missing and (part := line.recv(min(missing, 1 << 20))):
             parts.append(part)
             missing -= len(part)
         if missing or len(given) != 1:
             return
         argv, environment = marshal.loads(b"".join(parts))
-        answer = start(argv, environment, given[0])
+        answer = start(argv, environment, given[0], length > SHORT)
         os.close(given[0])
         line.sendall(ANSWER.pack(*answer))
 

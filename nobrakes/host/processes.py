@@ -137,12 +137,14 @@ class LocalProcesses(Outputs):
         # looked at first: a wrapper that is dead here is so for alive() too, which then watches what goes on without it
         process = proctable.look(run.pid) if run.pid else None
         wrapped = process is not None and process.running and process.mark == run.born
+        over = endings.is_over(folder)  # asked after the wrapper was looked at: a dead one writes no more
+        if process is not None and wrapped and not over:
+            self._exits.watch(process, run.id)
+            return Remains.WHOLE
         if not self.alive(run):
             return Remains.NOTHING
-        if endings.is_over(folder):  # asked after the wrapper was looked at: a dead one writes no more
+        if over:
             return Remains.REST
-        if wrapped:
-            return Remains.WHOLE
         return Remains.STEP if endings.step_lives(folder, steps) else Remains.REST
 
     def _is_over(self, run: str, pid: int) -> bool:
@@ -162,7 +164,13 @@ class LocalProcesses(Outputs):
     def _members(self, run: Run) -> list[Process]:
         folder = self._folders.get(run.id, "")
         known = self._known.get(run.id, frozenset()) | endings.processes(folder)
-        tree = Tree(run.id, self._wake, run.pid, run.born, folder, known)
+        pid, mark = run.pid, run.born
+        child = self._wrappers.get(run.id)
+        if pid is None and child is not None:
+            # its start could not be written down; we know of it all the same, and it may not show its marker yet
+            process = proctable.look(child.pid)
+            pid, mark = child.pid, process.mark if process is not None else ""
+        tree = Tree(run.id, self._wake, pid, mark, folder, known)
         among = None
         if run.id in self._below_us:
             # whoever loses a parent becomes a child of ours, so nothing of the run is anywhere else

@@ -30,15 +30,9 @@ def started_of(mark: str) -> int | None:
 def _stat(pid: int) -> list[bytes]:
     """The words of /proc/<pid>/stat from the state on; empty when there is no such process."""
     try:
-        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+        line = _read(f"/proc/{pid}/stat")
     except OSError:
         return []
-    try:
-        line = os.read(descriptor, 4096)
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)
     # the name in parentheses is the program's own choice and may hold spaces and parentheses
     return line[line.rfind(b")") + 2 :].split()
 
@@ -90,8 +84,7 @@ def below(pid: int, without: Container[int] = ()) -> dict[int, Process]:
 
 def _nul_list(path: str) -> list[bytes]:
     try:
-        with open(path, "rb") as file:
-            return file.read().split(b"\0")
+        return _read(path).split(b"\0")
     except OSError:
         return []
 
@@ -138,8 +131,19 @@ def children(pid: int) -> list[int]:
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                found.extend(int(word) for word in file.read().split())
+            found.extend(map(int, _read(f"/proc/{pid}/task/{thread}/children").split()))
     except OSError:
         return found
     return found
+
+
+def _read(path: str) -> bytes:
+    """A file of /proc whole, without what Python's files cost."""
+    parts = []
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)

@@ -1,7 +1,8 @@
 """Which processes belong to a run, and how they are signalled.
 
-1. A process belongs to a run when it is in its session, carries its marker, descends from one that does, or is in a
-   session that one of the run began. Sessions and markers spread by birth alone, and nobody can join them.
+1. A process belongs to a run when it is its wrapper, is in its session, carries its marker, descends from one that
+   does, or is in a session that one of the run began. Sessions and markers spread by birth alone, and nobody can join
+   them. A wrapper has neither in its first moments.
 2. A session id is believed only while it cannot have been given away again.
 3. With the wrapper gone, who is known from before or writes the run's output belongs to it as well.
 4. A signal goes to a process that was looked at, never to whoever got its pid since.
@@ -54,6 +55,9 @@ def members(tree: Tree, among: Mapping[int, Process] | None = None) -> list[Proc
     for process in living.values():
         # with the leader gone, only a child that was adopted from it is certainly of the old session
         believed = is_leader or (leader is None and process.parent == me)
+        if process.pid == tree.pid and is_leader:
+            found.add(process.pid)
+            continue
         if tree.pid and process.session == tree.pid and believed:
             found.add(process.pid)
             continue

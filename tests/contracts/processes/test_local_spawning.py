@@ -4,11 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from nobrakes.core.errors import NobrakesError
 from nobrakes.host import alongside, forkserver, proctable
+from nobrakes.host.runtree import Tree, members
+from nobrakes.host.spawning import Spawner
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 needs_server = pytest.mark.skipif(not forkserver.able(), reason="there is no fork server on this system")
@@ -113,6 +116,27 @@ def test_words_that_are_too_long_are_told_and_the_next_run_starts(local: LocalWo
     run = local.start(local.command("1-2", ("step", ("true",))))
     local.finish(run)
     assert local.code(run) == 0
+
+
+@needs_server
+def test_a_program_that_is_not_there_is_told_in_the_errors(tmp_path: Path) -> None:
+    with (tmp_path / "errors").open("wb") as errors:
+        child = Spawner().start(["/nowhere/sh"], {}, errors.fileno()).child
+    assert os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1]) == 127
+    assert (tmp_path / "errors").read_text() == "/nowhere/sh: No such file or directory\n"
+
+
+def test_a_wrapper_is_of_its_run_before_it_can_show_it() -> None:
+    born = subprocess.Popen(["sleep", "60"])  # as between its fork and its setsid: no session, no marker
+    try:
+        process = proctable.look(born.pid)
+        assert process is not None
+        assert [found.pid for found in members(Tree("1-1", "/wake", born.pid, process.mark))] == [born.pid]
+        other = f"{process.mark.rpartition(':')[0]}:{process.started - 1}"
+        assert members(Tree("1-1", "/wake", born.pid, other)) == []
+    finally:
+        born.kill()
+        born.wait()
 
 
 @needs_server

@@ -170,11 +170,20 @@ def test_the_same_run_of_another_repository_is_left_alone(local: LocalWorld, tmp
         other.close()
 
 
-def test_a_run_whose_start_was_not_recorded_is_found_by_its_marker(local: LocalWorld) -> None:
+def test_a_run_whose_start_was_not_recorded_is_found_at_once_by_who_started_it(local: LocalWorld) -> None:
     run = local.start(local.command("1-1", ("step", ("sleep", "1000"))))
     unknown = replace(run, pid=None, born="")
     assert local.processes.alive(unknown)
     local.processes.kill(unknown)
+    assert not local.processes.alive(run)
+
+
+def test_a_run_whose_start_was_not_recorded_is_found_by_its_marker(local: LocalWorld) -> None:
+    run = local.start(local.command("1-1", ("step", ("sleep", "1000"))))
+    unknown = replace(run, pid=None, born="")
+    later = LocalProcesses(str(local.wake))  # as after a crash
+    until(lambda: later.alive(unknown))
+    later.kill(unknown)
     assert not local.processes.alive(run)
 
 
