@@ -37,6 +37,7 @@ KEYS: Mapping[str, str] = {
     "run": "the run's folder in `.nobrakes/runs`",
     "cap": "the cap that is reached, like `day.usd`",
     "beads": "the beads that the step was about",
+    "asked": "the escalations that are open again and stop the bead",
     "before": "what it was before: the bead's status, the reason it was held for, the moment it was deferred to; the "
     "limits that were changed",
     "check": "the check's name",
@@ -154,8 +155,9 @@ EVENTS: Mapping[Kind, Happening] = {
         'A run asked for hosts that `network = "provider"` does not let it reach.', ("run", "hosts")
     ),
     Kind.UNDONE: Happening(
-        "`nobrakes undo` took a step back; on a bead that moved by it, the status is taken back.",
-        ("undone", "beads", *_MOVED),
+        "`nobrakes undo` took a step back; on a bead that moved by it, the status is taken back. What was settled when "
+        "the bead was closed is open again, and stops it.",
+        ("undone", "beads", *_MOVED, "asked"),
     ),
 }
 

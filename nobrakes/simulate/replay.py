@@ -126,6 +126,9 @@ class Observed:
         return_to = lifecycle.returns_to(bead.status) if after is Status.ESCALATED else None
         if after in CLOSED:  # should it be taken back
             return_to = bead.return_to if bead.status is Status.ESCALATED else lifecycle.returns_to(bead.status)
+        if event.kind is Kind.UNDONE and "asked" in event.data:
+            self.asked[name].update(event.data["asked"])
+            after, return_to = Status.ESCALATED, after
         if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.RESOLVED):
             self.asked[name].clear()
         elif bead.status in WORKING and after not in CLOSED and self.asked[name]:

@@ -4,7 +4,8 @@
 2. Only a claim brings a bead into work (attempts.py). Whatever takes it out of work here ends the open attempt
    and raises the fence, so the agent's token is stale.
 3. A review that moves main at this moment, or has moved it, is not taken away any more: NotAllowed.
-4. A bead that is closed remembers where it was, and what it still asked of people is settled.
+4. A bead that is closed remembers where it was, and what it still asked of people is settled. When that is taken back
+   it asks again, and waits for the answer as before.
 5. A bead that is opened again keeps `merged_commit`: that merge is over, and a rebuilt database must know it.
 """
 
@@ -16,7 +17,7 @@ from ..core.bead import CLOSED, WORKING, Bead, BeadType, Role, Status
 from ..core.errors import NotAllowed
 from ..core.escalations import STOPS_BEAD
 from ..core.events import Event, Kind
-from ..core.lifecycle import MOVING, advance, returns_to
+from ..core.lifecycle import MOVING, TABLE, advance, returns_to
 from ..core.outcomes import Outcome
 from . import circles, events, moving
 from .database import Database
@@ -41,6 +42,11 @@ def record(db: Database, event: Event) -> Bead | None:
             changes = moved(db, bead, event.kind, event.data, now)
             _refuse_while_it_lands(db, bead)
             data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
+            if event.kind is Kind.UNDONE and bead.status in CLOSED:
+                asked, back = _ask_again(db, bead), Status(changes["status"])
+                if asked and Kind.ESCALATED in TABLE[back]:
+                    data["asked"] = asked
+                    changes |= {"status": Status.ESCALATED.value, "return_to": back.value}
             if bead.status in WORKING:
                 attempt = end_open_attempt(db, bead, event.kind.value, now)
                 # should the step be taken back, the next attempt goes on with what this one had
@@ -179,6 +185,20 @@ def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
         f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
         (now, kind.value, bead, *(types if only else ())),
     )
+
+
+def _ask_again(db: Database, bead: Bead) -> list[int]:
+    """Open again what the bead's close settled; the numbers of those that stop it."""
+    settled = db.all(
+        "SELECT id, type FROM escalations AS one WHERE bead = ? AND resolved_at = ? AND resolution IN (?, ?) "
+        "AND NOT EXISTS (SELECT 1 FROM escalations AS other WHERE other.fingerprint = one.fingerprint "
+        "AND other.resolved_at IS NULL) ORDER BY id",
+        (bead.id, bead.closed_at, Kind.CANCELLED.value, Kind.DONE_BY_HAND.value),
+    )
+    for row in settled:
+        db.run("UPDATE escalations SET resolved_at = NULL, resolution = '' WHERE id = ?", (row["id"],))
+    stops = {type_.value for type_ in STOPS_BEAD}
+    return [row["id"] for row in settled if row["type"] in stops]
 
 
 def approve(db: Database, beads: Sequence[str], actor: str) -> None:

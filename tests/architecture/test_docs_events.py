@@ -66,6 +66,9 @@ def people_and_agents(folder: Path) -> Any:
     store.approve([beads.add(store, "drafted").id], "me")
     asked = store.escalate(NewEscalation(EscalationType.QUESTION, "And which now?"), "b", None, "me")
     desk.answer(store, asked.id, "this one", "me")
+    store.escalate(NewEscalation(EscalationType.QUESTION, "And then?"), "b", None, "me")
+    beads.cancel(store, "b", "no more", "me")
+    undo.undo(store, None, "me")
     return store
 
 

@@ -107,11 +107,32 @@ def test_a_closed_bead_remembers_where_it_was(store: Store, kind: Kind, status: 
     assert (back.status, back.closed_at, back.close_reason, back.failures) == (status, None, "", 2)
 
 
+@pytest.mark.parametrize("close", [Kind.CANCELLED, Kind.DONE_BY_HAND])
+def test_who_asked_when_it_was_closed_asks_again_when_that_is_taken_back(store: Store, close: Kind) -> None:
+    store.put([bead("a", status=Status.NEEDS_REVIEW, failures=2), bead("b")], [], "me")
+    before = store.escalate(ask("before?"), "a", None, "me").id
+    store.answer(before, "answered before it was closed", "me")
+    asked = store.escalate(ask(), "a", None, "me").id
+    idea = store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, "idea"), "a", None, "me").id
+    other = store.escalate(ask(), "b", None, "me").id
+    failures = store.bead("a").failures
+    store.record(Event(close, "a"))
+    assert [one.id for one in store.escalations()] == [other]
+    store.record(Event(Kind.UNDONE, "a"))
+    assert (store.bead("a").status, store.bead("a").failures) == (Status.ESCALATED, failures)
+    assert sorted(one.id for one in store.escalations()) == [asked, idea, other]
+    assert store.events()[-1].data["asked"] == [asked]
+    assert (store.escalation(asked).resolution, store.escalation(before).resolution) == ("", "answered")
+    store.answer(asked, "this", "me")
+    assert store.bead("a").status is Status.NEEDS_REVIEW
+
+
 def test_undone_may_name_where_it_goes(store: Store) -> None:
     store.put([bead("a", status=Status.DRAFT)], [], "me")
     store.record(Event(Kind.CANCELLED, "a"))
     with pytest.raises(NotAllowed):
         store.record(Event(Kind.UNDONE, "a", data={"to": "doing"}))
+    store.escalate(ask(), "a", None, "me")
     store.record(Event(Kind.UNDONE, "a", data={"to": "draft"}))
     assert store.bead("a").status is Status.DRAFT
     with pytest.raises(NotAllowed):
