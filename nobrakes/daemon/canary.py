@@ -190,13 +190,13 @@ class Canary:
             return self._start()
         run = self._run()
         folder = os.path.join(self.doors.places.runs, run.id)
-        steps = [check.name for check in self.validation.checks(run)]
+        steps = self.validation.steps(run)
         remains = self.doors.processes.remains(run, folder, steps)
         if remains is Remains.NOTHING:
             return self._ended(run, board)
         if remains is Remains.WHOLE:
             self._alone_since = None
-            if self.clock.is_overdue(run, self.doors.processes.ending(folder, steps), board.now):
+            if self.clock.is_overdue(run, lambda: self.doors.processes.ending(folder, steps), board.now):
                 self._save(replace(self.watch, timed_out=True))
                 self.doors.processes.kill(run)
                 return True

@@ -137,6 +137,7 @@ class Daemon:
         self.meter.keep(watched)
 
     def _look(self) -> Board:
+        self.performer.validation.look_again()
         board = self.doors.store.board(self.doors.limits())
         names = board.limits.crew.names()
         providers = {name: self._provider(name) for name in names}
@@ -188,7 +189,7 @@ class Daemon:
 
     def _has_ended(self, run: Run, board: Board) -> bool:
         """Whether the whole tree is dead. What goes on after the run's own end is stopped after a moment."""
-        is_agent = run.kind is RunKind.AGENT
+        is_agent, now = run.kind is RunKind.AGENT, board.now
         folder = os.path.join(self.doors.places.runs, run.id)
         steps = [STEP] if is_agent else self.performer.validation.steps(run)
         remains = self.doors.processes.remains(run, folder, steps)
@@ -199,10 +200,10 @@ class Daemon:
         # a check is its exit code, which nobody would see; an agent without its wrapper may finish: what it does is in
         # its tree, and what it says in its output
         if remains is Remains.REST or (remains is Remains.STEP and not is_agent):
-            since = self._ended_at.setdefault(run.id, board.now)
-            if board.now >= since + LINGER_SECONDS:
+            since = self._ended_at.setdefault(run.id, now)
+            if now >= since + LINGER_SECONDS:
                 self._guarded(partial(self._stop_leftovers, run, board))
-        elif not is_agent and self.checks.is_overdue(run, self.doors.processes.ending(folder, steps), board.now):
+        elif not is_agent and self.checks.is_overdue(run, partial(self.doors.processes.ending, folder, steps), now):
             self._guarded(partial(self._stop_check, run, board))
         return False
 

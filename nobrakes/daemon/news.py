@@ -88,7 +88,9 @@ class News:
         bead = store.bead(event.bead)
         if bead.status not in (Status.DONE, Status.CANCELLED):
             return
-        if any(store.attempt(run.attempt).bead == bead.id for run in board.runs.values()):
+        beads = {attempt.id: attempt.bead for attempt in board.attempts}
+        runs = board.runs.values()
+        if any((beads.get(run.attempt) or store.attempt(run.attempt).bead) == bead.id for run in runs):
             return  # its process is being stopped; the end of it cleans up
         self.doors.aside.begin(retiring(bead.id), partial(self._retire, bead, event.kind is Kind.MERGED))
 

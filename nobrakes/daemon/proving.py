@@ -8,6 +8,7 @@
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 
 from ..core.attempt import Run, RunKind
 from ..core.checks import CheckOutcome, CheckResult, Contract, overall
@@ -72,9 +73,10 @@ class Proving:
         """Until the run has ended; whether it was stopped because a check had had its time."""
         processes, checks = self.doors.processes, self.validation.checks(run)
         folder, told = os.path.join(self.doors.places.runs, run.id), 0
+        steps = self.validation.steps(run)
         while True:
             alive = processes.alive(run)
-            ending = processes.ending(folder, self.validation.steps(run))
+            ending = processes.ending(folder, steps)
             names = [check.name for check in checks]
             begun = sum(end.started for end in ending.steps if end.name in names)
             for number in range(told, begun):
@@ -84,7 +86,7 @@ class Proving:
                 return False
             if ending.over or all(end.code is not None for end in ending.steps):
                 processes.kill(run)  # what a check leaves behind is no part of the answer
-            elif self.clock.is_overdue(run, ending, self.doors.store.now()):
+            elif self.clock.is_overdue(run, partial(processes.ending, folder, steps), self.doors.store.now()):
                 processes.kill(run)
                 return True
             time.sleep(LOOK_SECONDS)

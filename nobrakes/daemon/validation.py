@@ -68,20 +68,26 @@ class Validation:
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
         self._contracts: dict[str, Contract] = {}
-        self._present: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
+        self._present: Contract | None = None
+        self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
         self.scratch = Scratch(doors)
         self.confinement = Confinement(doors)
 
+    def look_again(self) -> None:
+        """A turn begins: what is to be run may have changed. Within one it stays, however often it is asked for."""
+        self._present = None
+
     def present(self) -> Contract:
         """What is to be run now."""
-        config, quarantined = self.doors.config(), self.doors.store.setting(quarantine.SETTING)
-        made_from, present = self._present
-        # asked for many times in a step, and its key is worked out but once
-        if present is None or made_from[0] is not config or made_from[1] != quarantined:
-            pairs = quarantine.pairs(quarantined)
-            present = Contract(config.setup, config.contract(), digest(self.doors.environment), pairs)
-            self._present = (config, quarantined), present
-        return present
+        if self._present is None:
+            config, quarantined = self.doors.config(), self.doors.store.setting(quarantine.SETTING)
+            made_from, present = self._made
+            if present is None or made_from[0] is not config or made_from[1] != quarantined:
+                pairs = quarantine.pairs(quarantined)
+                present = Contract(config.setup, config.contract(), digest(self.doors.environment), pairs)
+                self._made = (config, quarantined), present
+            self._present = present
+        return self._present
 
     def contract(self) -> str:
         """The key of what is to be run now."""

@@ -11,7 +11,7 @@ from nobrakes.core.events import Event, Kind
 from nobrakes.daemon.news import MOST, News
 from nobrakes.store.opening import open_memory
 
-BOARD: Any = SimpleNamespace(runs={})
+BOARD: Any = SimpleNamespace(runs={}, attempts=())
 
 
 class Aside:
