@@ -4,7 +4,7 @@
 2. Only for an attempt that is still open. One that a person ended is put away by the next turns.
 """
 
-from collections.abc import Container
+from collections.abc import Set
 from dataclasses import replace
 from functools import partial
 
@@ -21,6 +21,8 @@ class Intake:
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
         self._begun: set[str] = set()
+        self.unseen: set[str] = set()
+        """Runs at which nobody has looked in this turn: they may be dead, and then silence is no fault of theirs."""
 
     def is_over(self, run: Run) -> bool:
         """Whether the run, whose tree is dead, can be closed without waiting; the first question begins it."""
@@ -42,13 +44,13 @@ class Intake:
             return  # met again, and told, when the run is closed
 
     @property
-    def begun(self) -> Container[str]:
+    def begun(self) -> Set[str]:
         """The ids of the runs whose tree was seen dead, and whose work is being taken in."""
         return self._begun
 
     def without_dead(self, board: Board) -> Board:
         """The board for who looks at what the living do. No plan can be made by it: an attempt there has no run."""
-        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in self._begun}
+        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in self._begun | self.unseen}
         return replace(board, runs=runs) if len(runs) < len(board.runs) else board
 
     def keep(self, runs: set[str]) -> None:

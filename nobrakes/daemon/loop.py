@@ -153,11 +153,13 @@ class Daemon:
         """The runs to close in this turn: validations first and alone, since the whole queue waits for them."""
         held = {attempt.id for attempt in board.attempts}
         runs = [run for run in board.runs.values() if run.pid is not None or run.attempt not in held]
+        self.intake.unseen = set()
         for validations in (True, False):
             some = (run for run in runs if (run.kind is RunKind.VALIDATION) is validations)
             dead = (run for run in some if run.id in self.intake.begun or self._has_ended(run, board))
             ended = [run for run in dead if self.intake.is_over(run)]
             if ended:
+                self.intake.unseen = {run.id for run in runs if validations and run.kind is not RunKind.VALIDATION}
                 return ended
         return []
 
@@ -174,7 +176,7 @@ class Daemon:
         return [
             action
             for action in (
-                *supervision.plan(board, self.intake.begun),
+                *supervision.plan(board, self.intake.begun | self.intake.unseen),
                 *reviewer.plan(board),
                 *assigner.plan(board),
             )
