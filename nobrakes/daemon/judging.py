@@ -76,6 +76,7 @@ class Judging:
     def start(self, attempt: Attempt, journal: Journal, commit: str) -> None:
         """Validate `commit` in a child; the journal remembers which one, so that a crash loses nothing."""
         journal = replace(journal, serial=journal.serial + 1, validating=commit)
+        self.train.changed()  # also for who comes after us in this turn when the start fails
         self.doors.store.journal(attempt.id, journal.as_data())
         self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial)
 
