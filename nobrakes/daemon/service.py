@@ -9,6 +9,7 @@
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ from .loop import Daemon, View
 STOPPING = "stopping"
 RUN_SINCE = "run_since"
 """When this run began: what caps.run is measured from."""
+SWITCH_SECONDS = 0.0005
+"""So long one thread may hold up another. The loop would wait ten times as long for what is done beside it."""
 
 
 class _Signals:
@@ -70,6 +73,7 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
 
     `ready` is called once when the daemon has the lock and has recovered. Raises DaemonRunning.
     """
+    sys.setswitchinterval(SWITCH_SECONDS)
     daemon = open_daemon()
     doors = daemon.doors
     store = doors.store

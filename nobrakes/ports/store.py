@@ -260,8 +260,11 @@ class Store(Spending, Reviews, Protocol):
         ...
 
     # the machine
-    def board(self, limits: "Limits", front: int = 64) -> "Board":
-        """The deciders' snapshot, in one read transaction."""
+    def board(self, limits: "Limits", front: int | None = None) -> "Board":
+        """The deciders' snapshot, in one read transaction.
+
+        `front`: so many beads of each queue; None: what deciders need, which is one ready bead while no Doer is free.
+        """
         ...
 
     def setting(self, key: str) -> str | None:

@@ -14,6 +14,9 @@ from .fakeprocesses import FakeProcesses
 from .replay import Observed
 from .sessions import Sessions
 
+MOST_BEADS = 1000
+"""More than there are in any simulated world."""
+
 
 class Notes:
     """A notifier that keeps what it is told."""
@@ -64,5 +67,5 @@ class Scene:
 
     def look(self) -> None:
         """Ask the store once, for all promises of this step."""
-        self.board = self.store.board(self.config.board_limits())
+        self.board = self.store.board(self.config.board_limits(), MOST_BEADS)
         self.beads = self.store.beads()

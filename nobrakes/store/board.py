@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..core.bead import Role
 from ..core.board import Board, Limits
 from ..core.queue import PACE, Pace
 from . import machine, moving, rows, spending
@@ -17,27 +18,34 @@ TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
 
 
-def board(db: Database, limits: Limits, front: int) -> Board:
-    """One moment."""
+FRONT = 64
+"""So many beads of each queue are looked at: a gate may hold back those before the first that can be started."""
+
+
+def board(db: Database, limits: Limits, front: int | None) -> Board:
+    """One moment. `front`: so many beads of each queue; None: FRONT, but one ready bead while no Doer is free."""
     now = db.now()
     moving.wake(db, now)
     with db.read():
+        at_work = [rows.attempt(row) for row in db.all("SELECT * FROM attempts WHERE outcome IS NULL ORDER BY id")]
+        agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
+        whole = FRONT if front is None else front
+        wanted = 1 if front is None and agents >= limits.doers else whole
         settings = _settings(db)
         gates = spending.gates(db)
         opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
         deferral, retry = moving.next_due(db)
         times = [moment for moment in (deferral, retry, *opening) if moment is not None]
-        ready_now = tuple(rows.frontier(row) for row in db.all(READY, (front,)))
+        ready_now = tuple(rows.frontier(row) for row in db.all(READY, (wanted,)))
         names = [bead.id for bead in ready_now]
-        at_work = [rows.attempt(row) for row in db.all("SELECT * FROM attempts WHERE outcome IS NULL ORDER BY id")]
         return Board(
             now=now,
             limits=limits,
             ready=ready_now,
-            to_review=tuple(rows.frontier(row) for row in db.all(TO_REVIEW, (front,))),
+            to_review=tuple(rows.frontier(row) for row in db.all(TO_REVIEW, (whole,))),
             attempts=tuple(at_work),
             runs={run.attempt: run for run in machine.runs(db)},
-            epics_done=tuple(row[0] for row in db.all(COMPLETE, (front,))),
+            epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),
             paused=PAUSED in settings,
             stopping=STOPPING in settings,
             pace=Pace.of_text(settings.get(PACE)),

@@ -258,7 +258,7 @@ class SqliteStore(Spender, Upkeep):
 
     # the machine
 
-    def board(self, limits: "Limits", front: int = 64) -> "Board":
+    def board(self, limits: "Limits", front: int | None = None) -> "Board":
         """The deciders' snapshot."""
         from . import board as boards  # brings the deciders' modules, and few commands need them
 

@@ -8,7 +8,7 @@ from nobrakes.core.events import Event, Kind
 from nobrakes.core.gates import Gate
 from nobrakes.core.outcomes import Outcome
 from nobrakes.ports import Store
-from tests.contracts.store.store_beads import bead
+from tests.contracts.store.store_beads import bead, claim
 
 
 def test_the_board_is_one_moment(store: Store, clock: Any) -> None:
@@ -24,6 +24,14 @@ def test_the_board_is_one_moment(store: Store, clock: Any) -> None:
     assert {name: gate.is_closed(board.now) for name, gate in board.gates.items()} == {"north": True, "south": False}
     assert board.wake_at == clock.time + 5
     assert store.board(Limits(), front=0).ready == ()
+
+
+def test_the_board_holds_what_could_be_started(store: Store) -> None:
+    store.put([bead(name) for name in "abcd"], [], "me")
+    claim(store, "a")
+    for doers, ready in ((2, ["b", "c", "d"]), (1, ["b"]), (0, ["b"])):
+        assert [one.id for one in store.board(Limits(doers=doers)).ready] == ready
+        assert [one.id for one in store.board(Limits(doers=doers), front=2).ready] == ["b", "c"]
 
 
 def test_settings_and_validations(store: Store) -> None:
