@@ -1,7 +1,8 @@
 """The state machine of a bead: one table, and everything that moves a bead is in it.
 
 1. A pair (status, kind) that is not in the table is refused; there is no default.
-2. `START` means core.bead.first_status; `BACK` means the status that an escalation or a closed bead remembered.
+2. `START` means core.bead.first_status; `BACK` means the status that an escalation or a closed bead remembered. Where
+   something is still asked about the bead, it is escalated in place of waiting there.
 3. docs/design.md's diagram is printed from this table (`mermaid()`), and a test compares them.
 """
 
