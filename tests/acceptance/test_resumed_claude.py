@@ -89,12 +89,13 @@ def kept(field: Field) -> Path:
 
 
 @pytest.mark.slow
-def test_a_cancel_that_is_taken_back_begins_a_fresh_session_at_once(tmp_path: Path) -> None:
+def test_after_a_cancel_that_is_taken_back_the_answer_begins_a_fresh_session_at_once(tmp_path: Path) -> None:
     field = begun(tmp_path)
     field.run(NOBRAKES, "cancel", "hello")
     goes_on(field, DONE)
     assert not kept(field).exists()
     field.run(NOBRAKES, "undo")
+    answer(field)  # it asks again what it asked
     goes_on(field, WORKS, commit("Greet"), DONE)
     assert [outcome for _, _, outcome in field.attempts()[1:]] == ["blocked", "completed", "completed"], "none was lost"
     field.assert_merged()
