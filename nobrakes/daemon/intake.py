@@ -22,7 +22,7 @@ class Intake:
         self.doors = doors
         self._begun: set[str] = set()
         self.unseen: set[str] = set()
-        """Runs at which nobody has looked in this turn: they may be dead, and then silence is no fault of theirs."""
+        """The ids of the runs at which nobody has looked in this turn: they may be dead."""
 
     def is_over(self, run: Run) -> bool:
         """Whether the run, whose tree is dead, can be closed without waiting; the first question begins it."""
@@ -48,9 +48,15 @@ class Intake:
         """The ids of the runs whose tree was seen dead, and whose work is being taken in."""
         return self._begun
 
+    @property
+    def excused(self) -> Set[str]:
+        """The ids of the runs whose silence is no fault of theirs: they are dead, or may be."""
+        return self._begun | self.unseen
+
     def without_dead(self, board: Board) -> Board:
         """The board for who looks at what the living do. No plan can be made by it: an attempt there has no run."""
-        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in self._begun | self.unseen}
+        excused = self.excused
+        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in excused}
         return replace(board, runs=runs) if len(runs) < len(board.runs) else board
 
     def keep(self, runs: set[str]) -> None:

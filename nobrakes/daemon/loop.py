@@ -176,7 +176,7 @@ class Daemon:
         return [
             action
             for action in (
-                *supervision.plan(board, self.intake.begun | self.intake.unseen),
+                *supervision.plan(board, self.intake.excused),
                 *reviewer.plan(board),
                 *assigner.plan(board),
             )

@@ -110,9 +110,10 @@ class Objects:
 
     def find(self, name: str) -> tuple[str, str] | None:
         """(object id, type) of what `name` stands for in git's own grammar; None: nothing."""
-        known = self._commits.get(name.removesuffix("^{commit}"))
-        if known is not None and known.id == name.removesuffix("^{commit}"):
-            return known.id, "commit"
+        oid = name.removesuffix("^{commit}")
+        known = self._commits.get(oid)
+        if known is not None and known.id == oid:  # any other name may stand for something else by now
+            return oid, "commit"
         answer = self._ask(b"info " + os.fsencode(name))
         return None if answer is None else answer[:2]
 

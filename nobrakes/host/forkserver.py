@@ -43,7 +43,8 @@ def able() -> bool:
 def start(argv: "list[bytes]", environment: "dict[bytes, bytes]", errors: int, waits: bool) -> "tuple[int, int]":
     """(pid, errno) of a new session's leader, a child of this process's parent.
 
-    `waits`: until it shows its environment, or said why it cannot. One that cannot be waited for says so in `errors`.
+    `waits`: until it shows its environment, or an errno tells why it cannot. One that is not waited for says so in
+    `errors`.
     """
     told, tell = os.pipe()
     pid = _LIBC.syscall(_CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)

@@ -55,10 +55,7 @@ def members(tree: Tree, among: Mapping[int, Process] | None = None) -> list[Proc
     for process in living.values():
         # with the leader gone, only a child that was adopted from it is certainly of the old session
         believed = is_leader or (leader is None and process.parent == me)
-        if process.pid == tree.pid and is_leader:
-            found.add(process.pid)
-            continue
-        if tree.pid and process.session == tree.pid and believed:
+        if tree.pid and believed and tree.pid in (process.pid, process.session):
             found.add(process.pid)
             continue
         entries = proctable.environment(process.pid)

@@ -81,8 +81,8 @@ class Waker:
         with contextlib.suppress(BlockingIOError):  # the pipe is full of wake-ups already
             os.write(self._writing, b"\n")
 
-    def fileno(self) -> int:
-        """Where a byte that is written wakes the sleeper."""
+    def writing_end(self) -> int:
+        """The descriptor on which any byte that is written wakes the sleeper."""
         return self._writing
 
     def wait(self, timeout: float | None) -> bool:

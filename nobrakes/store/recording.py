@@ -26,6 +26,8 @@ from .planning import bead as whole_bead
 RESOLVES_TO = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW)
 """Where a person may send an escalated bead."""
 
+_STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
+
 
 def record(db: Database, event: Event) -> Bead | None:
     """Append the event, and move its bead where the kind moves beads."""
@@ -179,16 +181,15 @@ def _refuse_while_it_lands(db: Database, bead: Bead) -> None:
 
 def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
     """What was asked about the bead is settled by what a person did with it; suggestions stay while it is live."""
-    types = sorted(type_.value for type_ in STOPS_BEAD)
-    only = f" AND type IN ({', '.join('?' * len(types))})" if kind is Kind.RESOLVED else ""
+    only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind is Kind.RESOLVED else ""
     db.run(
         f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
-        (now, kind.value, bead, *(types if only else ())),
+        (now, kind.value, bead, *(_STOPPING if only else ())),
     )
 
 
 def _ask_again(db: Database, bead: Bead) -> list[int]:
-    """Open again what the bead's close settled; the numbers of those that stop it."""
+    """Open again what the bead's close settled, which bears its moment; the numbers of those that stop it."""
     settled = db.all(
         "SELECT id, type FROM escalations AS one WHERE bead = ? AND resolved_at = ? AND resolution IN (?, ?) "
         "AND NOT EXISTS (SELECT 1 FROM escalations AS other WHERE other.fingerprint = one.fingerprint "
@@ -197,8 +198,7 @@ def _ask_again(db: Database, bead: Bead) -> list[int]:
     )
     for row in settled:
         db.run("UPDATE escalations SET resolved_at = NULL, resolution = '' WHERE id = ?", (row["id"],))
-    stops = {type_.value for type_ in STOPS_BEAD}
-    return [row["id"] for row in settled if row["type"] in stops]
+    return [row["id"] for row in settled if row["type"] in _STOPPING]
 
 
 def approve(db: Database, beads: Sequence[str], actor: str) -> None:

@@ -19,7 +19,6 @@ FOUND = (
     140,  # main was away for a moment, and a candidate stood on itself
     208,  # nobody knew whether a merge was taken back
     748,  # the work failed, and main could not be checked
-    39,  # an agent died while it was silent, and a check died with it (in another order of calls)
     515,  # a validation's start failed, and the next review in the turn did not hear of it
     257,  # the checks were edited while main was validated, and the evidence told of the first run
 )
