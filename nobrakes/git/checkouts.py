@@ -1,13 +1,15 @@
 """The commands that make a private checkout: a child runs them, as quickly as git and the disk allow.
 
 1. The repository's skeleton is written by hand: no template, no hooks, no remote, one ref or none. What is left for
-   git is one `read-tree`, which writes the files.
+   git is one `read-tree`, which writes the files. Its folders are made when the commands are asked for, where nothing
+   lies yet: six calls of the system in the place of a process.
 2. The shell script is fixed; paths, names and ids reach it as arguments and are never read as shell.
 3. A workspace is made beside its place and renamed into it, so a killed run leaves no half of one. Running the
    commands again finishes or repeats the work.
 4. Everything is an object id: no branch name is ever resolved twice while main moves on.
 """
 
+import os
 from collections.abc import Mapping
 
 from ..ports import Argv
@@ -25,13 +27,16 @@ _KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.pre
 
 _SCRIPT = """\
 set -eu
-path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8 head=$9
+path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8 head=$9 begun=${10}
 if [ "$at" != "$path" ] && [ -d "$path" ]; then exit 0; fi
-if [ -e "$at" ] || [ -L "$at" ]; then
-    if [ ! -L "$at" ]; then chmod -R u+rwx -- "$at"; fi
-    rm -rf -- "$at"
+# what is written first is there already: an earlier run of this was cut off
+if [ -z "$begun" ] || [ -e "$at/.git/config" ]; then
+    if [ -e "$at" ] || [ -L "$at" ]; then
+        if [ ! -L "$at" ]; then chmod -R u+rwx -- "$at"; fi
+        rm -rf -- "$at"
+    fi
+    mkdir -p -- "$at/.git/objects/info" "$at/.git/objects/pack" "$at/.git/refs/heads/${branch%/*}"
 fi
-mkdir -p -- "$at/.git/objects/info" "$at/.git/objects/pack" "$at/.git/refs/heads/${branch%/*}"
 cd -- "$at/.git"
 printf '%s' "$config" >config
 printf '%s\\n' "$objects" >objects/info/alternates
@@ -101,7 +106,21 @@ def making(
     """
     at = path + MAKING if branch else path
     config = _config(place.settings, len(commit), person)
-    return (("sh", "-c", _SCRIPT, OURS, path, at, commit, branch, place.objects, place.shallow, config, index, head),)
+    words = (path, at, commit, branch, place.objects, place.shallow, config, index, head, _begin(at, branch))
+    return (("sh", "-c", _SCRIPT, OURS, *words),)
+
+
+def _begin(at: str, branch: str) -> str:
+    """Make the skeleton's folders where nothing lies; "": the commands have to, and say why if they cannot."""
+    try:
+        os.makedirs(at)
+        for folder in ("", "objects", "objects/info", "objects/pack", "refs", "refs/heads"):
+            os.mkdir(os.path.join(at, ".git", folder))
+        if branch:
+            os.makedirs(os.path.join(at, ".git", "refs", "heads", os.path.dirname(branch)))
+    except OSError:
+        return ""
+    return "begun"
 
 
 def _config(settings: Mapping[str, str], width: int, person: Person | None) -> str:

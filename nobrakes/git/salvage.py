@@ -5,6 +5,7 @@
    configuration; its .gitattributes can only name filters that do not exist.
 2. What .gitignore ignores is left out. Repositories inside the clone are taken as plain files.
 3. The same files give the same commit.
+4. Where a small clone holds what was committed and nothing else, that is seen without git (untouched.py).
 """
 
 import contextlib
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Mapping
 
 from ..core.boundaries import GITLINK
 from ..core.errors import DiskFull
-from . import commands, modules
+from . import commands, modules, untouched
 from .environment import PLUMBING
 from .objects import Objects
 from .place import Place
@@ -28,6 +29,8 @@ def salvage(place: Place, objects: Objects, clone: str, base: str, index: str, t
     `index` is a copy of the index that the clone was made with, if it exists: it saves reading unchanged files.
     """
     commit = objects.commit(base)
+    if untouched.is_just(objects, clone, commit.tree):
+        return None
     with _git_folder(place) as (folder, env):
         own = os.path.join(folder, "index")
         if os.path.isfile(index):

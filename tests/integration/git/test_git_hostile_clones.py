@@ -481,17 +481,20 @@ def test_unrelated_history_is_a_conflict_and_has_no_fork(world, clone):
     assert world.git.replay(world.git.main(), head, message()).detail
 
 
-def test_a_killed_prologue_leaves_no_workspace_and_the_next_one_works(world):
+@pytest.mark.parametrize("asked_again", [True, False])
+def test_a_killed_prologue_leaves_no_workspace_and_the_next_one_works(world, asked_again):
     from git_worlds import bead
 
     it = bead()
     made = world.git.workspace(it, world.git.main(), "Ada")
     half = Path(made.path + "~making")
-    (half / ".git").mkdir(parents=True)
+    write(half, {".git/config": "[core", ".git/index": "DIRC", "README": "half of it"})
     (half / "closed").mkdir()
     (half / "closed" / "x").write_text("x")
     (half / "closed").chmod(0o500)
     assert not world.git.has_workspace("login")
+    if asked_again:
+        made = world.git.workspace(it, world.git.main(), "Ada")
     world.prepare(made.prologue)
     world.prepare(made.prologue)
     assert world.git.has_workspace("login")
