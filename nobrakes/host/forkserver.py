@@ -4,12 +4,15 @@ Run by path with `python -I -S`: standard library only, no import of nobrakes. I
 
 1. What it starts is the daemon's child and not its own (CLONE_PARENT): the daemon collects it as it always did.
 2. What it starts adopts its orphans, which only a process itself can ask for, and before it becomes another program.
-3. It has one thread, so that what a new process does before its exec is safe. It ends with the daemon: by end of file.
-4. It answers with the pid as soon as there is one, and the daemon goes on meanwhile. Only for words that may be too
-   long for an exec it waits until that is done.
+3. It has one thread, so that what a new process does before its exec is safe.
+4. A new process is there before anybody asks for it: it is named to the daemon, and waits at the socket for what it is
+   to become. So the daemon waits for no fork. Only with words that may be too long for an exec it waits until that is
+   done.
+5. Both end with the daemon: by end of file.
 """
 
 import array
+import contextlib
 import ctypes
 import marshal
 import os
@@ -22,17 +25,26 @@ import sys
 _CLONE = {"x86_64": 56, "aarch64": 220}
 """The number of the system call, by machine."""
 _CLONE_PARENT = 0x8000
+_PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
+READY = b"nobrakes-ready"
+"""What a process is called that waits for what it is to become."""
 LENGTH = struct.Struct("=Q")
-"""Before a request: the bytes that follow. With it comes the descriptor for the new process's errors."""
+"""Before a request: the bytes that follow. With it comes the descriptor for the new process's errors.
+
+Nothing follows 0, which asks for another process where none could be forked.
+"""
 _ERRNO = struct.Struct("=i")
 ANSWER = struct.Struct("=ii")
-"""The new process's pid and an errno; one of them is 0."""
+"""The pid of the process that waits, or that was asked for, and an errno; one of them is 0."""
+HEARD = (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ)
+"""What every new process hears: a shell's background commands ignore the first two, and this interpreter the others."""
 SHORT = 1 << 16
 """Bytes of a request with words that every exec takes: Linux always has room for twice as many (execve(2))."""
+_TAKEN, _TAKEN_LONG = b"s", b"l"
 
 
 def able() -> bool:
@@ -40,62 +52,76 @@ def able() -> bool:
     return sys.platform.startswith("linux") and platform.machine() in _CLONE
 
 
-def start(argv: "list[bytes]", environment: "dict[bytes, bytes]", errors: int, waits: bool) -> "tuple[int, int]":
-    """(pid, errno) of a new session's leader, a child of this process's parent.
-
-    `waits`: until it shows its environment, or an errno tells why it cannot. One that is not waited for says so in
-    `errors`.
-    """
-    told, tell = os.pipe()
-    pid = _LIBC.syscall(_CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
-    if pid == 0:
-        try:
-            os.setsid()
-            _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-            nothing = os.open(os.devnull, os.O_RDWR)
-            for number, one in enumerate((nothing, nothing, errors)):
-                os.dup2(one, number)
-            for name in (signal.SIGPIPE, signal.SIGXFSZ):  # this interpreter ignores them
-                signal.signal(name, signal.SIG_DFL)
-            os.execve(argv[0], argv, environment)
-        except OSError as error:
-            if waits:
-                os.write(tell, _ERRNO.pack(error.errno or 1))
-            else:
-                os.write(errors, b"%s: %s\n" % (argv[0], os.fsencode(error.strerror or "")))
-        finally:
-            os._exit(127)
-    trouble = ctypes.get_errno() if pid < 0 else 0
-    os.close(tell)
-    said = os.read(told, _ERRNO.size) if waits else b""  # ends when the exec is done
-    os.close(told)
-    if said:
-        (trouble,) = _ERRNO.unpack(said)
-    return (0, trouble) if trouble else (pid, 0)
-
-
 def serve(line: socket.socket) -> None:
-    """Answer requests until the daemon has gone."""
+    """Have one process ready until the daemon has gone."""
     while True:
-        flags = socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
-        head, ancillary, _, _ = line.recvmsg(LENGTH.size, socket.CMSG_SPACE(4), flags)
-        if len(head) < LENGTH.size:
+        told, tell = os.pipe()
+        pid = _LIBC.syscall(_CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+        if pid == 0:
+            _become(line, tell)
+        trouble = ctypes.get_errno() if pid < 0 else 0
+        os.close(tell)
+        line.sendall(ANSWER.pack(max(pid, 0), trouble))
+        taken = line.recv(LENGTH.size, socket.MSG_WAITALL) if trouble else os.read(told, 1)
+        if not taken:
             return
-        given = array.array("i")
-        for _, _, data in ancillary:
-            given.frombytes(data[: len(data) - len(data) % given.itemsize])
-        (length,) = LENGTH.unpack(head)
-        missing, parts = length, []
-        while missing and (part := line.recv(min(missing, 1 << 20))):
-            parts.append(part)
-            missing -= len(part)
-        if missing or len(given) != 1:
-            return
-        argv, environment = marshal.loads(b"".join(parts))
-        answer = start(argv, environment, given[0], length > SHORT)
-        os.close(given[0])
-        line.sendall(ANSWER.pack(*answer))
+        if taken == _TAKEN_LONG:
+            said = os.read(told, _ERRNO.size)  # ends when the exec is done
+            (trouble,) = _ERRNO.unpack(said) if said else (0,)
+            line.sendall(ANSWER.pack(0 if trouble else pid, trouble))
+        os.close(told)
+
+
+def _become(line: socket.socket, tell: int) -> None:
+    """Wait as a new session's leader for a request, and become what it says. Does not return."""
+    errors, waits = -1, False
+    try:
+        os.setsid()
+        _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        _LIBC.prctl(_PR_SET_NAME, READY, 0, 0, 0)
+        request = _heard(line)
+        if request is None:
+            os._exit(0)
+        argv, environment, errors, waits = request
+        with contextlib.suppress(BrokenPipeError):  # the server was killed, and the daemon asks its successor next
+            os.write(tell, _TAKEN_LONG if waits else _TAKEN)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number, one in enumerate((nothing, nothing, errors)):
+            os.dup2(one, number)
+        for name in HEARD:
+            signal.signal(name, signal.SIG_DFL)
+        os.execve(argv[0], argv, environment)
+    except OSError as error:
+        if waits:
+            os.write(tell, _ERRNO.pack(error.errno or 1))
+        elif errors >= 0:
+            os.write(errors, os.fsencode(f"{argv[0]}: {error.strerror}\n"))
+    finally:
+        os._exit(127)
+
+
+def _heard(line: socket.socket) -> "tuple[list[str], dict[str, str], int, bool] | None":
+    """The words, the environment, the descriptor for errors, and whether somebody waits; None: the daemon has gone."""
+    flags = socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
+    head, ancillary, _, _ = line.recvmsg(LENGTH.size, socket.CMSG_SPACE(4), flags)
+    if len(head) < LENGTH.size:
+        return None
+    given = array.array("i")
+    for _, _, data in ancillary:
+        given.frombytes(data[: len(data) - len(data) % given.itemsize])
+    (length,) = LENGTH.unpack(head)
+    missing, parts = length, []
+    while missing and (part := line.recv(min(missing, 1 << 20))):
+        parts.append(part)
+        missing -= len(part)
+    if missing or len(given) != 1:
+        return None
+    argv, environment = marshal.loads(b"".join(parts))
+    return argv, environment, given[0], length > SHORT
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=0))
+    try:
+        serve(socket.socket(fileno=0))
+    except OSError:
+        sys.exit(1)  # the daemon has gone in the middle of a word

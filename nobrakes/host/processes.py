@@ -175,7 +175,7 @@ class LocalProcesses(Outputs):
         if run.id in self._below_us:
             # whoever loses a parent becomes a child of ours, so nothing of the run is anywhere else
             others = {child.pid for name, child in self._wrappers.items() if name != run.id}
-            among = proctable.below(os.getpid(), others)
+            among = proctable.below(os.getpid(), others, (mark and proctable.started_of(mark)) or 0)
         found = members(tree, among)
         self._known[run.id] = frozenset((process.pid, process.started) for process in found)
         return found

@@ -65,8 +65,11 @@ def everything() -> dict[int, Process]:
     return found
 
 
-def below(pid: int, without: Container[int] = ()) -> dict[int, Process]:
-    """The descendants of a process by pid, except for some of its children and what is below those."""
+def below(pid: int, without: Container[int] = (), since: int = 0) -> dict[int, Process]:
+    """The descendants of a process by pid, except for some of its children and what is below those.
+
+    `since`: the same for all that were started before this, in the unit of start times.
+    """
     found: dict[int, Process] = {}
     # the kernel's list may miss one while others are just ending, so it has to say the same twice
     first, again = children(pid), children(pid)
@@ -76,7 +79,7 @@ def below(pid: int, without: Container[int] = ()) -> dict[int, Process]:
     while left:
         child = left.pop()
         process = look(child)
-        if process is not None and child not in found:
+        if process is not None and child not in found and process.started >= since:
             found[child] = process
             left.extend(children(child))
     return found

@@ -1,18 +1,21 @@
 """Starting the shells of runs: through a small process that forks in the daemon's place (host.forkserver).
 
 1. A shell that is started adopts its orphans, whether the daemon lives or not. The daemon is its parent.
-2. A fork server that was killed is started anew; what it was asked last may have been done, and the caller is told.
-3. Where it cannot work, the daemon forks by itself: dearer, and otherwise the same.
+2. The process that becomes the shell waits for that already, so a start waits for nothing but the words' way to it.
+3. A fork server that was killed is started anew; what it was asked last may have been done, and the caller is told.
+4. Where it cannot work, the daemon forks by itself: dearer, and otherwise the same.
 """
 
 import marshal
 import os
+import signal
 import socket
 import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from . import forkserver
 from .reaper import adopting
@@ -54,9 +57,7 @@ class Spawner:
         """A new session's leader with these words and nothing but this environment. OSError: it cannot be started."""
         if not forkserver.able():
             return Started(_by_ourselves(argv, environment, errors))
-        words = [os.fsencode(word) for word in argv]
-        named = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
-        request = marshal.dumps((words, named))
+        request = marshal.dumps((list(argv), dict(environment)))
         try:
             return Started(self._ask(request, errors))
         except _Gone:
@@ -70,14 +71,16 @@ class Spawner:
     def _ask(self, request: bytes, errors: int) -> Child:
         line = self._line or self._begin()
         try:
-            socket.send_fds(line, [forkserver.LENGTH.pack(len(request))], [errors])
-            line.sendall(request)
-            answer = line.recv(forkserver.ANSWER.size, socket.MSG_WAITALL)
+            pid, trouble = _hear(line)
+            if trouble:
+                line.sendall(forkserver.LENGTH.pack(0))
+            else:
+                socket.send_fds(line, [forkserver.LENGTH.pack(len(request))], [errors])
+                line.sendall(request)
+                if len(request) > forkserver.SHORT:
+                    pid, trouble = _hear(line)
         except OSError as error:
             raise _Gone from error
-        if len(answer) < forkserver.ANSWER.size:
-            raise _Gone
-        pid, trouble = forkserver.ANSWER.unpack(answer)
         if trouble:
             raise OSError(trouble, os.strerror(trouble))
         return Child(pid)
@@ -86,7 +89,8 @@ class Spawner:
         ours, theirs = socket.socketpair()
         with theirs:
             server = subprocess.Popen(
-                [sys.executable, "-I", "-S", forkserver.__file__],
+                # texts become bytes there, as they would here
+                [sys.executable, "-I", "-S", "-X", f"utf8={sys.flags.utf8_mode}", forkserver.__file__],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 cwd="/",
@@ -105,10 +109,27 @@ def _nothing_to_leave() -> None:
     """There is no fork server yet."""
 
 
+def _hear(line: socket.socket) -> tuple[int, int]:
+    """The server's next word: a pid, or an errno."""
+    answer = line.recv(forkserver.ANSWER.size, socket.MSG_WAITALL)
+    if len(answer) < forkserver.ANSWER.size:
+        raise _Gone
+    pid, trouble = forkserver.ANSWER.unpack(answer)
+    return pid, trouble
+
+
 def _end(line: socket.socket, server: subprocess.Popen[bytes]) -> None:
     line.close()
     server.kill()  # by itself it would end with its line, unless it hangs
     server.wait()
+
+
+def _prepare(adopt: Callable[[], int] | None) -> None:
+    """Between fork and exec, so as little as can be."""
+    if adopt is not None:
+        adopt()
+    for name in forkserver.HEARD:
+        signal.signal(name, signal.SIG_DFL)
 
 
 class _Gone(Exception):
@@ -124,7 +145,7 @@ def _by_ourselves(argv: Sequence[str], environment: Mapping[str, str], errors: i
         cwd="/",
         env=environment,
         start_new_session=True,
-        preexec_fn=adopting(),
+        preexec_fn=partial(_prepare, adopting()),
     )
     child.returncode = 0  # Child collects it
     return Child(child.pid)

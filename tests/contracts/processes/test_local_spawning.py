@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,11 @@ os.kill(os.getpid(), 9)
 """
 
 
-def servers() -> list[int]:
-    """The fork servers of this process, also those of earlier tests that nobody has let go of."""
-    return [pid for pid in proctable.below(os.getpid()) if forkserver.__file__ in proctable.arguments(pid)]
+def servers(ready: bool = False) -> list[int]:
+    """The fork servers of this process, also those of earlier tests that nobody has let go of; or who waits there."""
+    found = [pid for pid in proctable.below(os.getpid()) if forkserver.__file__ in proctable.arguments(pid)]
+    name = forkserver.READY.decode() + "\n"
+    return [pid for pid in found if (Path(f"/proc/{pid}/comm").read_text() == name) is ready]
 
 
 @pytest.fixture(params=["forked for us", "forked by ourselves"])
@@ -55,7 +58,18 @@ def test_a_run_has_its_own_environment_and_nothing_of_ours(
     assert b"NOT_FOR_RUNS" not in said
 
 
-def test_a_run_leads_its_session_and_has_three_files_open_and_the_usual_signals(local: LocalWorld, way: str) -> None:
+@pytest.fixture
+def background() -> Iterator[None]:
+    """As what a shell starts with `&`, or by nohup."""
+    kept = {name: signal.signal(name, signal.SIG_IGN) for name in (signal.SIGINT, signal.SIGQUIT)}
+    yield
+    for name, handler in kept.items():
+        signal.signal(name, handler)
+
+
+def test_a_run_leads_its_session_and_has_three_files_open_and_the_usual_signals(
+    local: LocalWorld, way: str, background: None
+) -> None:
     shows = ("sh", "-c", 'ls -l /proc/$$/fd; grep SigIgn /proc/$$/status; until [ -e "$1" ]; do sleep 0.01; done')
     run = local.start(local.command("1-1", ("step", (*shows, "sh", str(local.place / "go")))))
     output = os.path.join(local.folder(run.id), "step.out")
@@ -66,7 +80,7 @@ def test_a_run_leads_its_session_and_has_three_files_open_and_the_usual_signals(
     said = local.processes.head(output, 10_000).decode()
     assert [line.split()[-3] for line in said.splitlines() if "->" in line] == ["0", "1", "2"]
     ignored = int(said.split("SigIgn:")[1].split()[0], 16)
-    assert not ignored & (1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1)  # Python ignores them
+    assert not any(ignored & 1 << name - 1 for name in forkserver.HEARD)
     local.go()
     local.finish(run)
 
@@ -77,11 +91,32 @@ def test_a_fork_server_that_was_killed_is_replaced(local: LocalWorld) -> None:
     local.finish(local.start(local.command("1-1", ("step", ("true",)))))
     (first,) = set(servers()) - others
     os.kill(first, signal.SIGKILL)
-    run = local.start(local.command("1-2", ("step", ("sh", "-c", "exit 3"))))
-    local.finish(run)
-    assert local.code(run) == 3
+    for name in ("1-2", "1-3"):  # one may still be started by who waited already
+        run = local.start(local.command(name, ("step", ("sh", "-c", "exit 3"))))
+        local.finish(run)
+        assert local.code(run) == 3
     (second,) = set(servers()) - others
     assert second != first
+
+
+@needs_server
+def test_the_next_run_is_what_waits_already_and_if_that_was_killed_it_is_started_all_the_same(
+    local: LocalWorld,
+) -> None:
+    others, server = set(servers(ready=True)), set(servers())
+    local.finish(local.start(local.command("1-1", ("step", ("true",)))))
+    until(lambda: set(servers(ready=True)) - others)
+    (waiting,) = set(servers(ready=True)) - others
+    run = local.start(local.command("1-2", ("step", ("true",))))
+    assert run.pid == waiting
+    local.finish(run)
+    until(lambda: set(servers(ready=True)) - others)
+    (waiting,) = set(servers(ready=True)) - others
+    os.kill(waiting, signal.SIGKILL)
+    until(lambda: not set(servers()) - server)
+    run = local.start(local.command("1-3", ("step", ("sh", "-c", "exit 3"))))
+    local.finish(run)
+    assert local.code(run) == 3
 
 
 @needs_server
