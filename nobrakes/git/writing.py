@@ -6,7 +6,8 @@ its own, which then says what is wrong: the same bytes are the same object, howe
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from . import commands
@@ -29,13 +30,27 @@ class Writer:
 
     def write(self, content: bytes, git_dir: str, env: Mapping[str, str]) -> str:
         """The id of the object with this content; it is in the repository then."""
-        with tempfile.NamedTemporaryFile(prefix="nobrakes-object-") as file:
-            file.write(content)
-            file.flush()
-            answers = self._git.ask(os.fsencode(file.name) + b"\n", 1, git_dir, env)
+        with _named(content) as path:
+            answers = self._git.ask(os.fsencode(path) + b"\n", 1, git_dir, env)
         if answers:
             return answers[0].decode("ascii").strip()
         return commands.run([*self._command, "--stdin"], cwd=git_dir, env=env, stdin=content).text
+
+
+@contextmanager
+def _named(content: bytes) -> Iterator[str]:
+    """The path of a file with this content, in memory where the system can."""
+    if hasattr(os, "memfd_create"):
+        with open(os.memfd_create("nobrakes-object", os.MFD_CLOEXEC), "wb", buffering=0) as file:
+            left = memoryview(content)
+            while left:
+                left = left[file.write(left) :]
+            yield f"/proc/{os.getpid()}/fd/{file.fileno()}"
+        return
+    with tempfile.NamedTemporaryFile(prefix="nobrakes-object-") as file:
+        file.write(content)
+        file.flush()
+        yield file.name
 
 
 def content(tree: str, parent: str, author: tuple["Person", str], committer: tuple["Person", str], text: str) -> bytes:

@@ -1,11 +1,14 @@
 """The git commands that go on answering give what a command of its own would have given."""
 
+import os
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from nobrakes.core.errors import GitFailed
+from nobrakes.git import writing
 from nobrakes.git.history import History
 from nobrakes.git.messages import Person
 from nobrakes.git.objects import Objects
@@ -41,6 +44,18 @@ def test_a_written_commit_is_the_one_that_commit_tree_makes(place: Place, tmp_pa
     whole = content(tree, head, (bo, "1700000000 +0200"), (bo, "1700000001 +0000"), text)
     for _ in range(2):
         assert place.commits.write(whole, place.git_dir, place.plumbing) == wanted
+
+
+@pytest.mark.parametrize("lost", ["files in memory", "the file itself"])
+def test_an_object_is_written_however_its_file_is_named(
+    place: Place, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    if lost == "files in memory":
+        monkeypatch.delattr(os, "memfd_create", raising=False)
+    else:
+        monkeypatch.setattr(writing, "_named", lambda _: nullcontext("/nowhere"))
+    tree = place.trees.write(b"", place.git_dir, place.plumbing)
+    assert tree == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def test_a_commit_that_git_refuses_says_why_and_the_next_one_is_written(place: Place, tmp_path: Path) -> None:
