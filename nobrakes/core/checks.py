@@ -107,9 +107,10 @@ class Contract:
     @cached_property
     def key(self) -> str:
         """What a validation is keyed by beside the tree."""
-        return hashlib.sha256(self.as_text().encode()).hexdigest()[:16]
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
-    def as_text(self) -> str:
+    @cached_property
+    def text(self) -> str:
         """The contract as it is kept beside a run's output."""
         return json.dumps(asdict(self), sort_keys=True)
 

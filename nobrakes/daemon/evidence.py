@@ -164,6 +164,8 @@ class _Gathered:
         self.steps = steps
         self.runs: dict[str, Json] = {}
         self.contracts: dict[str, Any] = {}
+        self._saved: dict[tuple[str, str], Sequence[Mapping[str, Any]]] = {}
+        self._beads: dict[int, str | None] = {0: None}  # a run that a command asked for belongs to no attempt
 
     def begin(self, kind: RecordKind, at: float) -> Json:
         """What every record begins with. Its moment is that of its latest run, so that it is the same made again."""
@@ -217,8 +219,15 @@ class _Gathered:
         return run_of(known[-1], tree, contract, None) if known else None
 
     def _proofs(self, tree: str, contract: str) -> Sequence[Mapping[str, Any]]:
-        runs: Sequence[Mapping[str, Any]] = (self.doors.store.validation(tree, contract) or {}).get("runs", ())
-        return runs
+        place = tree, contract
+        if place not in self._saved:
+            self._saved[place] = (self.doors.store.validation(tree, contract) or {}).get("runs", ())
+        return self._saved[place]
+
+    def _bead(self, attempt: int) -> str | None:
+        if attempt not in self._beads:
+            self._beads[attempt] = self.doors.store.attempt(attempt).bead
+        return self._beads[attempt]
 
     def _newest(self, tree: str, contract: str, but: set[str]) -> str:
         known = [one for one in self._proofs(tree, contract) if one["run"] not in but]
@@ -228,8 +237,7 @@ class _Gathered:
         """Take the saved run into the record; False: it was not saved."""
         for proof in self._proofs(tree, contract):
             if proof["run"] == run:
-                attempt = int(proof["attempt"])
-                bead = self.doors.store.attempt(attempt).bead if attempt else None
+                bead = self._bead(int(proof["attempt"]))
                 self.runs[run] = run_of(proof, tree, contract, bead)
                 self.contracts[contract] = _cleaned(self.doors, proof["contract"])
                 return True
@@ -244,7 +252,7 @@ class _Gathered:
         """Take a run that did not pass into the record, as the review noted it."""
         checks = [{**one, "excerpt": excerpt(clean(self.doors, str(one.get("tail", ""))))} for one in step["results"]]
         self.runs[step["run"]] = run_of({"checks": checks}, tree, ran.key, self.bead.id)
-        self.contracts[ran.key] = _cleaned(self.doors, json.loads(ran.as_text()))
+        self.contracts[ran.key] = _cleaned(self.doors, json.loads(ran.text))
 
 
 def _cleaned(doors: Doors, value: Any) -> Any:

@@ -35,8 +35,9 @@ class Flaky:
         if contract is None:
             return
         store, key = self.doors.store, f"failed/{contract.key}"
-        failed = (store.validation(tree, key) or {}).get("results", [])
-        shown = flakes.found(tree, results, failed, store.validation(tree, contract.key) is not None)
+        known = self.validation.known
+        failed = (known(tree, key) or {}).get("results", [])
+        shown = flakes.found(tree, results, failed, known(tree, contract.key) is not None)
         failing = flakes.failures(results)
         if not shown and failing == failed:
             return
@@ -46,7 +47,7 @@ class Flaky:
                 if (flake.check, run.id) not in told:
                     data = {"check": flake.check, "tests": list(flake.tests), "tree": tree, "run": run.id}
                     store.record(Event(Kind.FLAKED, attempt.bead, attempt.id, data=data))
-            store.save_validation(tree, key, {"results": failing})
+            self.validation.save(tree, key, {"results": failing})
 
     def _of_attempt(self, attempt: Attempt) -> list[Event]:
         found = self.doors.store.latest_events([Kind.FLAKED], limit=LEDGER, bead=attempt.bead)

@@ -138,7 +138,7 @@ class Judging:
         judgement = judge(results)
         if journal.step is Step.VALIDATE_MAIN:
             if judgement is Judgement.BROKEN:
-                self._tell_unsure(case.attempt, journal, results)
+                self._tell_unsure(case.attempt, journal, explain(results), as_json(results))
             if judgement is not Judgement.REJECT:
                 return replace(journal, proven=self.train.proof(journal, commit))
             self._take_back(case.attempt, journal, results)
@@ -216,13 +216,23 @@ class Judging:
         close(self.doors, case.limits, case.attempt, outcome, detail, head=head, evidence=evidence)
         return None
 
-    def _tell_unsure(self, attempt: Attempt, journal: Journal, results: list[CheckResult]) -> None:
+    def stopped_on_main(self, attempt: Attempt, journal: Journal) -> None:
+        """The review is over though main was to be run again, with other checks: did it pass those of before?"""
+        last = self.doors.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
+        rows = last[0].data["results"] if last and last[0].attempt == attempt.id else []
+        failed = [row for row in rows if row["outcome"] != CheckOutcome.PASS.value]
+        if failed and last[0].data["step"] == Step.VALIDATE_MAIN.value:
+            why = "The checks were edited meanwhile, and the daemon was stopped before it ran them.\n"
+            lines = [f"{row['name']}: {row['outcome']}: {row['reason']}" for row in failed]
+            self._tell_unsure(attempt, journal, why + "\n".join(lines), rows)
+
+    def _tell_unsure(self, attempt: Attempt, journal: Journal, why: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """The tree passed before the swap, and now nobody can tell: the merge stays, and a person looks."""
         new = NewEscalation(
             EscalationType.BROKEN_CHECKS,
             f"the checks could not be run again after {attempt.bead} was merged",
-            explain(results),
-            {"commit": journal.candidate, "results": as_json(results)},
+            why,
+            {"commit": journal.candidate, "results": list(rows)},
         )
         self.doors.store.escalate(new, None, attempt.id, "nobrakes")
 

@@ -82,7 +82,7 @@ class News:
 
     def _begin(self, event: Event, board: Board) -> None:
         """Archive and remove the clone of a bead that was closed, unless something still works in it."""
-        if event.kind not in _CLOSING or event.bead is None:
+        if event.kind not in _CLOSING or event.bead is None or self.doors.aside.busy(retiring(event.bead)):
             return
         store = self.doors.store
         bead = store.bead(event.bead)

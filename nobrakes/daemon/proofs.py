@@ -39,7 +39,7 @@ def proof(doors: Doors, run: Run, contract: Contract, results: Sequence[CheckRes
         "run": run.id,
         "attempt": run.attempt,
         "at": doors.store.now(),
-        "contract": json.loads(contract.as_text()),
+        "contract": json.loads(contract.text),
         "checks": [row(doors, result) for result in results],
     }
 

@@ -70,11 +70,12 @@ class Review:
                 return moved
             has_joined = journal.step is Step.REBASE and following.step is Step.VALIDATE_REBASED
             journal, moved = following, True
-            self.doors.store.journal(attempt.id, journal.as_data())
-            self.train.changed()
+            attempt = replace(attempt, data=journal.as_data())
+            self.doors.store.journal(attempt.id, attempt.data)
+            self.train.journaled(self.train.seen, attempt)
             if has_joined and is_paced(board.limits):
                 return True  # a batch begins in the next turn, when all who can have joined it
-            case = Case(self.doors, replace(attempt, data=journal.as_data()), board)
+            case = Case(self.doors, attempt, board)
         return moved
 
     # --- the steps -------------------------------------------------------------------------------
@@ -159,14 +160,18 @@ class Review:
 
     def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
         """A validation of this review ended; the attempt to go on with, or None when there is nothing to do now."""
-        attempt = self.train.look(board).attempts.get(attempt.id, attempt)
+        seen = self.train.look(board)
+        attempt = seen.attempts.get(attempt.id, attempt)
         self.train.changed()
         if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
             self.validation.judge(run)
             self.doors.store.end_run(run.id)
             self.stop(attempt, board)
             return None
-        return self.judging.ended(Case(self.doors, attempt, board), run)
+        following = self.judging.ended(Case(self.doors, attempt, board), run)
+        if following is not None:
+            self.train.journaled(seen, following, ended=True)
+        return following
 
     def stop(self, attempt: Attempt, board: Board) -> bool:
         """Give the review back; one whose merge has landed is brought to its end instead. False: it lands just now."""
@@ -177,6 +182,8 @@ class Review:
         journal = Journal.of(attempt.data)
         self.train.changed()
         if journal.candidate and doors.git.contains(journal.candidate, doors.git.main()):
+            if journal.step is Step.VALIDATE_MAIN:
+                self.judging.stopped_on_main(attempt, journal)
             last = replace(journal, step=Step.CLEAN_UP, validating="", waiting_until=0.0)
             doors.store.journal(attempt.id, last.as_data())
             self.advance(replace(attempt, data=last.as_data()), board)

@@ -3,7 +3,8 @@
 1. Nothing is kept here but the pace: the train is read from the open reviews' journals and from where main is.
 2. A pass is a remembered validation of the candidate's tree. A red is in its review's journal, with how often.
 3. A tree that passes and proves less than what it stands on is red.
-4. What was read is used for the whole turn, by all reviews that wait, until something is written (`changed`).
+4. What was read is used for the whole turn, by all reviews that wait. What a review writes in its journal is taken over
+   (`journaled`); after anything else it is read again (`changed`).
 """
 
 from collections.abc import Collection, Sequence
@@ -50,7 +51,7 @@ class Seen:
     main: str
     opened: Sequence[Car]
     train: Sequence[Car]
-    busy: Collection[int]
+    busy: frozenset[int]
     pace: Pace
     attempts: dict[int, Attempt]
 
@@ -69,6 +70,20 @@ class Train:
         """Something was written: what was read is read again."""
         self._seen = self._move = None
 
+    def journaled(self, seen: Seen | None, attempt: Attempt, ended: bool = False) -> None:
+        """What was `seen` is so still, but for this review's journal, and with `ended` its validation."""
+        if seen is None or attempt.id not in seen.attempts:
+            self.changed()
+            return
+        attempts = {**seen.attempts, attempt.id: attempt}
+        busy = seen.busy - {attempt.id} if ended else seen.busy
+        self._seen, self._move = self._of(seen.main, attempts, busy, seen.pace), None
+
+    @property
+    def seen(self) -> Seen | None:
+        """What was read and is so still; None: it has to be read."""
+        return self._seen
+
     def look(self, board: Board) -> Seen:
         """The open reviews, as the board tells them, or the store where the board is older than what was done."""
         if self._board is not board:
@@ -84,11 +99,12 @@ class Train:
         return self._seen
 
     def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> Seen:
-        main = self.doors.git.main()
-        opened = [Car(a.id, a.bead, Journal.of(a.data)) for a in attempts]
-        busy = {run.attempt for run in runs if run.kind is RunKind.VALIDATION}
-        train = joined(main, opened, self.validation.contract())
-        return Seen(main, opened, train, busy, pace, {a.id: a for a in attempts})
+        busy = frozenset(run.attempt for run in runs if run.kind is RunKind.VALIDATION)
+        return self._of(self.doors.git.main(), {a.id: a for a in attempts}, busy, pace)
+
+    def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> Seen:
+        opened = [Car(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
+        return Seen(main, opened, joined(main, opened, self.validation.contract()), busy, pace, attempts)
 
     def may_join(self, board: Board) -> bool:
         """Whether another candidate may be put behind the last one."""
@@ -166,7 +182,8 @@ class Train:
 
     def ran(self, board: Board) -> None:
         """A candidate's validation was started."""
-        self._keep(board, self.look(board).pace.ran())
+        if is_paced(board.limits):
+            self._keep(board, self.look(board).pace.ran())
 
     def blamed(self, board: Board) -> None:
         """A candidate was sent back."""
@@ -180,12 +197,17 @@ class Train:
         seen = self.look(board)
         tip = seen.train[count - 1].journal.candidate
         landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:count]]
+        attempts = [
+            replace(seen.attempts[car.attempt], data=journal.as_data())
+            for car, journal in zip(seen.train, landing, strict=False)
+        ]
         with self.doors.store.together():
-            for car, journal in zip(seen.train, landing, strict=False):
-                self.doors.store.journal(car.attempt, journal.as_data())
+            for attempt in attempts:
+                self.doors.store.journal(attempt.id, attempt.data)
             if not landing[0].waiting:  # else it is counted already
                 self._keep(board, seen.pace.landed(count, whole=count == len(seen.train)))
-        self.changed()
+        for attempt in attempts:
+            self.journaled(self.seen, attempt)
         return landing[0]
 
     def landing(self, board: Board, tip: str) -> list[Car]:

@@ -11,12 +11,13 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core import quarantine
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.checks import Check, CheckOutcome, CheckResult, Contract, digest, overall
+from ..core.kept import as_values
 from ..core.outcomes import Outcome
 from ..core.testcounts import TestCounts
 from ..ports import Born, Command
@@ -69,6 +70,7 @@ class Validation:
         self.doors = doors
         self._contracts: dict[str, Contract] = {}
         self._present: Contract | None = None
+        self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
         self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
         self.scratch = Scratch(doors)
         self.confinement = Confinement(doors)
@@ -76,6 +78,7 @@ class Validation:
     def look_again(self) -> None:
         """A turn begins: what is to be run may have changed. Within one it stays, however often it is asked for."""
         self._present = None
+        self._known.clear()
 
     def present(self) -> Contract:
         """What is to be run now."""
@@ -101,18 +104,31 @@ class Validation:
         if attempt is None and not present.cached:
             return None
         key = present.key if present.cached else _of_review(present.key, attempt or 0)
-        found = self.doors.store.validation(tree, key)
+        found = self.known(tree, key)
         return found if found is not None and found.get("runs") else None
 
     def recorded(self, tree: str) -> Mapping[str, Any] | None:
         """The last results of a tree that passed what is to be run now, whether they stand for a run or not."""
-        return self.doors.store.validation(tree, self.contract())
+        return self.known(tree, self.contract())
+
+    def known(self, tree: str, key: str) -> Mapping[str, Any] | None:
+        """What is remembered of a tree under a key, read once a turn."""
+        place = tree, key
+        if place not in self._known:
+            self._known[place] = self.doors.store.validation(tree, key)
+        return self._known[place]
+
+    def save(self, tree: str, key: str, results: Mapping[str, Any]) -> None:
+        """Remember it."""
+        self._known.pop((tree, key), None)
+        self.doors.store.save_validation(tree, key, results)
 
     def of_run(self, run_id: str) -> Contract | None:
         """What a run executes; None: it is not known any more."""
         if run_id not in self._contracts:  # written once and never changed, and asked for at every look at the run
             path = os.path.join(self.doors.places.runs, run_id, CONTRACT)
-            found = Contract.of_text(self.doors.processes.output(path, OUTPUT_TAIL))
+            text, present = self.doors.processes.output(path, OUTPUT_TAIL), self.present()
+            found = present if text == present.text else Contract.of_text(text)
             if found is None:
                 return None
             if len(self._contracts) >= REMEMBERED:
@@ -164,7 +180,7 @@ class Validation:
                     *map(wrap, copy + setup_argv(path, contract.setup)),
                 ),
                 keep_going=True,
-                files={CONTRACT: contract.as_text().encode(), **files},
+                files={CONTRACT: contract.text.encode(), **files},
             ),
         )
 
@@ -215,12 +231,12 @@ class Validation:
         """Keep a pass of what the run executed, so that the same tree is not run again."""
         contract = self.of_run(run.id)
         if contract is not None and overall(results) is CheckOutcome.PASS:
-            known = self.doors.store.validation(tree, contract.key)
+            known = self.known(tree, contract.key)
             proofs = with_proof(known, proof(self.doors, run, contract, results))
             found = {"results": as_json(results), "runs": proofs}
-            self.doors.store.save_validation(tree, contract.key, found)
+            self.save(tree, contract.key, found)
             if not contract.cached:
-                self.doors.store.save_validation(tree, _of_review(contract.key, run.attempt), found)
+                self.save(tree, _of_review(contract.key, run.attempt), found)
 
 
 def _of_review(key: str, attempt: int) -> str:
@@ -232,8 +248,8 @@ def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
     """Results as JSON values, outputs cut to what a person reads."""
     rows = []
     for result in results:
-        row = asdict(result)
-        row["outcome"] = result.outcome.value
+        row = as_values(result)
+        row["counts"] = result.counts and as_values(result.counts)
         passed = result.outcome is CheckOutcome.PASS and not result.quarantined
         row["tail"] = result.tail[-4000:] if not passed else ""
         row["repeated"] = as_json(result.repeated)

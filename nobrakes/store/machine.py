@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
 from ..core.attempt import Run
+from ..core.kept import as_values
 from . import rows
 from .database import Database
 
@@ -15,7 +15,7 @@ _RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
 
 def plan_run(db: Database, run: Run) -> None:
     """Remember a child that is about to be started; planned again after a crash, it is the same child."""
-    values = {name: _plain(value) for name, value in asdict(run).items()}
+    values = as_values(run)
     columns = ", ".join(f'"{name}"' for name in values)
     marks = ", ".join("?" * len(values))
     with db.write():

@@ -35,6 +35,9 @@ class Bug:
     options: tuple[str, ...] = ()
 
 
+RARE = ("fail", "conflict", "refuse", "machine", "cut", "edits")
+MERGES = ("--beads", "14", "--crash", "0.005", "--slow", "1", *(word for what in RARE for word in (f"--{what}", "0")))
+"""Many merges, and little beside them."""
 QUEUES = ("--slow", "4", "--beads", "14")
 """Reviews stand in a queue."""
 
@@ -158,6 +161,7 @@ BUGS = (
         "core/assigner.py",
         "free = min(free, left)",
         "free = min(free, left + 1)",
+        seed=240,
     ),
     Bug(
         "a cap of the day is forgotten",
@@ -204,8 +208,9 @@ BUGS = (
         "daemon/ways.py",
         'if name.startswith(f"{PINS}/{bead}/") and git.contains(commit, main):',
         "if False:",
-        runs=30,
-        seed=206,
+        runs=10,
+        seed=640,
+        options=MERGES,
     ),
     Bug(
         "what passed the checks of before lands",
@@ -227,7 +232,7 @@ BUGS = (
         "store/recording.py",
         "if is_landing(data):",
         "if False:",
-        seed=98,
+        seed=57,
     ),
     Bug(
         "a stop forgets that the merge has landed",

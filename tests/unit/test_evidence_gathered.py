@@ -57,7 +57,7 @@ class World:
 
     def step(self, step: str, commit: str, run: str, outcome: str = "pass") -> None:
         """The review noted this run of its own."""
-        self.contracts[run] = CONTRACT.as_text()
+        self.contracts[run] = CONTRACT.text
         data = {
             "step": step,
             "commit": commit,
@@ -140,7 +140,7 @@ def test_main_is_judged_by_the_checks_of_that_moment_when_they_were_edited_meanw
     world.ran(world.tips[0], "9-check2")
     world.step("validate_main", world.tips[0], "9-check3", "broken")
     world.step("validate_main", world.tips[0], "9-check4")
-    world.contracts["9-check4"] = replace(CONTRACT, checks=(Check("renamed", "true"),)).as_text()
+    world.contracts["9-check4"] = replace(CONTRACT, checks=(Check("renamed", "true"),)).text
     last = world.merged()["steps"][-1]
     assert (last["run"], last["how"]) == ("9-check4", "ran") and last["contract"] != KEY
     assert world.wrong() == ""
@@ -148,7 +148,7 @@ def test_main_is_judged_by_the_checks_of_that_moment_when_they_were_edited_meanw
 
 def test_a_run_of_other_checks_proves_nothing(world: World) -> None:
     world.step("validate_rebased", world.tips[0], "9-check2")
-    world.contracts["9-check2"] = Contract("", (Check("test", "false"),), "env").as_text()
+    world.contracts["9-check2"] = Contract("", (Check("test", "false"),), "env").text
     assert world.how()[1] == "unknown"
 
 

@@ -32,6 +32,9 @@ class Aside:
             raise GitFailed("the clone cannot be archived")
         return self.is_over
 
+    def busy(self, name: str) -> bool:
+        return name in self.begun
+
 
 class World:
     def __init__(self) -> None:

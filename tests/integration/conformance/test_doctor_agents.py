@@ -127,7 +127,7 @@ def test_what_a_cli_leaves_behind_is_found_and_ended(house: House, tmp_path: Pat
     try:
         printed, _ = trial.communicate(timeout=120)
         gemini = next(one for one in json.loads(printed)["data"]["agents"] if one["agent"] == "gemini")
-        assert (trial.returncode, failed(gemini)) == (1, ["kill"]), service.poll()
+        assert (trial.returncode, failed(gemini)) == (1, ["kill"]), (service.poll(), gemini)
         assert "lived on" in next(c["detail"] for c in gemini["checks"] if c["name"] == "kill")
         assert service.wait(10) != 0
     finally:
