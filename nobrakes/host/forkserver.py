@@ -5,15 +5,17 @@ Run by path with `python -I -S`: standard library only, no import of nobrakes. I
 1. What it starts is the daemon's child and not its own (CLONE_PARENT): the daemon collects it as it always did.
 2. What it starts adopts its orphans, which only a process itself can ask for, and before it becomes another program.
 3. It has one thread, so that what a new process does before its exec is safe.
-4. A new process is there before anybody asks for it: it is named to the daemon, and waits at the socket for what it is
-   to become. So the daemon waits for no fork. Only with words that may be too long for an exec it waits until that is
-   done.
-5. Both end with the daemon: by end of file.
+4. A new process is there before anybody asks for it: it tells the daemon its pid, and waits at the socket for what it
+   is to become. So the daemon waits for no fork. Only with words that may be too long for an exec it waits until that
+   is done.
+5. Both end with the daemon: by end of file. Whichever of the two is killed, the other one's word or the end of file
+   comes: the daemon never waits for nothing.
 """
 
 import array
 import contextlib
 import ctypes
+import errno
 import marshal
 import os
 import platform
@@ -58,10 +60,12 @@ def serve(line: socket.socket) -> None:
         told, tell = os.pipe()
         pid = _LIBC.syscall(_CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
         if pid == 0:
+            os.close(told)
             _become(line, tell)
         trouble = ctypes.get_errno() if pid < 0 else 0
         os.close(tell)
-        line.sendall(ANSWER.pack(max(pid, 0), trouble))
+        if trouble:
+            line.sendall(ANSWER.pack(0, trouble))
         taken = line.recv(LENGTH.size, socket.MSG_WAITALL) if trouble else os.read(told, 1)
         if not taken:
             return
@@ -79,6 +83,7 @@ def _become(line: socket.socket, tell: int) -> None:
         os.setsid()
         _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         _LIBC.prctl(_PR_SET_NAME, READY, 0, 0, 0)
+        line.sendall(ANSWER.pack(os.getpid(), 0))
         request = _heard(line)
         if request is None:
             os._exit(0)
@@ -91,11 +96,12 @@ def _become(line: socket.socket, tell: int) -> None:
         for name in HEARD:
             signal.signal(name, signal.SIG_DFL)
         os.execve(argv[0], argv, environment)
-    except OSError as error:
+    except Exception as error:  # also of words that are none, such as one with a zero in it
         if waits:
-            os.write(tell, _ERRNO.pack(error.errno or 1))
+            os.write(tell, _ERRNO.pack(getattr(error, "errno", None) or errno.EINVAL))
         elif errors >= 0:
-            os.write(errors, os.fsencode(f"{argv[0]}: {error.strerror}\n"))
+            why = getattr(error, "strerror", None) or error
+            os.write(errors, f"{argv[0]}: {why}\n".encode("utf-8", "backslashreplace"))
     finally:
         os._exit(127)
 

@@ -1,8 +1,8 @@
 """Starting the shells of runs: through a small process that forks in the daemon's place (host.forkserver).
 
 1. A shell that is started adopts its orphans, whether the daemon lives or not. The daemon is its parent.
-2. The process that becomes the shell waits for that already, so a start waits for nothing but the words' way to it.
-3. A fork server that was killed is started anew; what it was asked last may have been done, and the caller is told.
+2. The process that becomes the shell mostly waits for that already; only right after another start it is being forked.
+3. A fork server that was killed is started anew; what was asked before that may have been done, and the caller is told.
 4. Where it cannot work, the daemon forks by itself: dearer, and otherwise the same.
 """
 
@@ -19,6 +19,8 @@ from functools import partial
 
 from . import forkserver
 from .reaper import adopting
+
+_FORK_AGAIN = forkserver.LENGTH.pack(0)
 
 
 class Child:
@@ -58,29 +60,36 @@ class Spawner:
         if not forkserver.able():
             return Started(_by_ourselves(argv, environment, errors))
         request = marshal.dumps((list(argv), dict(environment)))
-        try:
-            return Started(self._ask(request, errors))
-        except _Gone:
-            self._give_up()
-        try:
-            return Started(self._ask(request, errors), twice=True)
-        except _Gone:
-            self._give_up()
-            return Started(_by_ourselves(argv, environment, errors), twice=True)
+        twice = False
+        for _ in range(2):
+            try:
+                return Started(self._ask(request, errors), twice)
+            except _Gone as gone:
+                twice |= gone.asked
+        return Started(_by_ourselves(argv, environment, errors), twice)
 
     def _ask(self, request: bytes, errors: int) -> Child:
         line = self._line or self._begin()
+        asked = False
         try:
             pid, trouble = _hear(line)
+            if trouble:  # of a fork before anybody asked, perhaps long ago
+                line.sendall(_FORK_AGAIN)
+                pid, trouble = _hear(line)
             if trouble:
-                line.sendall(forkserver.LENGTH.pack(0))
+                line.sendall(_FORK_AGAIN)  # for whoever comes next
             else:
+                asked = True
                 socket.send_fds(line, [forkserver.LENGTH.pack(len(request))], [errors])
                 line.sendall(request)
                 if len(request) > forkserver.SHORT:
                     pid, trouble = _hear(line)
-        except OSError as error:
-            raise _Gone from error
+        except (OSError, EOFError) as error:
+            self._give_up()
+            raise _Gone(asked) from error
+        except BaseException:
+            self._give_up()  # in the middle of a word: nobody could go on from here
+            raise
         if trouble:
             raise OSError(trouble, os.strerror(trouble))
         return Child(pid)
@@ -110,10 +119,10 @@ def _nothing_to_leave() -> None:
 
 
 def _hear(line: socket.socket) -> tuple[int, int]:
-    """The server's next word: a pid, or an errno."""
+    """The next word from there: a pid, or an errno. EOFError: there is nobody."""
     answer = line.recv(forkserver.ANSWER.size, socket.MSG_WAITALL)
     if len(answer) < forkserver.ANSWER.size:
-        raise _Gone
+        raise EOFError
     pid, trouble = forkserver.ANSWER.unpack(answer)
     return pid, trouble
 
@@ -133,7 +142,11 @@ def _prepare(adopt: Callable[[], int] | None) -> None:
 
 
 class _Gone(Exception):
-    """The fork server does not answer."""
+    """The fork server does not answer. `asked`: it may have heard what it was to start."""
+
+    def __init__(self, asked: bool) -> None:
+        super().__init__()
+        self.asked = asked
 
 
 def _by_ourselves(argv: Sequence[str], environment: Mapping[str, str], errors: int) -> Child:

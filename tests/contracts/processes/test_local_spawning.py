@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -136,7 +137,7 @@ def test_a_fork_server_that_dies_over_a_request_does_not_start_a_run_twice(
                 until(note.exists)
             from nobrakes.host.spawning import _Gone
 
-            raise _Gone
+            raise _Gone(asked=True)
         return ask(request, errors)
 
     monkeypatch.setattr(spawner, "_ask", dies)
@@ -159,6 +160,90 @@ def test_a_program_that_is_not_there_is_told_in_the_errors(tmp_path: Path) -> No
         child = Spawner().start(["/nowhere/sh"], {}, errors.fileno()).child
     assert os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1]) == 127
     assert (tmp_path / "errors").read_text() == "/nowhere/sh: No such file or directory\n"
+
+
+def _code(spawner: Spawner, tmp_path: Path, *words: str) -> int:
+    """How a program that is started ends; what went wrong is in the file `errors`."""
+    with (tmp_path / "errors").open("wb") as errors:
+        child = spawner.start(words, {}, errors.fileno()).child
+    return os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+
+
+def _altered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str) -> None:
+    """A fork server in which something happens at a moment of its own."""
+    text = Path(forkserver.__file__).read_text()
+    assert text.count(old) == 1
+    program = tmp_path / "forkserver.py"
+    program.write_text(text.replace(old, new))
+    monkeypatch.setattr(forkserver, "__file__", str(program))
+
+
+@needs_server
+@pytest.mark.parametrize("who", ["the server", "who is ready"])
+def test_whoever_is_killed_before_a_pid_is_told_the_daemon_does_not_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, who: str
+) -> None:
+    places = {
+        "the server": "        if trouble:\n            line",
+        "who is ready": "        line.sendall(ANSWER.pack(os.getp",
+    }
+    _altered(monkeypatch, tmp_path, places[who], f"        os.kill(os.getpid(), 9)\n{places[who]}")
+    spawner = Spawner()
+    assert [_code(spawner, tmp_path, "/bin/sh", "-c", f"exit {n}") for n in (3, 4, 5)] == [3, 4, 5]
+
+
+@needs_server
+def test_a_fork_that_failed_before_anybody_asked_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    once = f'tmp = {str(tmp_path / "forks")!r}; open(tmp, "a").write("f"); fails = os.path.getsize(tmp) == 2'
+    fork = "pid = _LIBC.syscall("
+    _altered(
+        monkeypatch,
+        tmp_path,
+        fork,
+        f"{once}\n        ctypes.set_errno(11)\n        pid = -1 if fails else _LIBC.syscall(",
+    )
+    spawner = Spawner()
+    assert [_code(spawner, tmp_path, "/bin/sh", "-c", f"exit {n}") for n in (3, 4, 5)] == [3, 4, 5]
+
+
+@needs_server
+def test_where_no_fork_is_to_be_had_that_is_told_until_there_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    full = tmp_path / "full"
+    full.touch()
+    fork = "pid = _LIBC.syscall("
+    wait = f"ctypes.set_errno(11)\n        pid = -1 if os.path.exists({str(full)!r}) else _LIBC.syscall("
+    _altered(monkeypatch, tmp_path, fork, wait)
+    spawner = Spawner()
+    for _ in range(2):
+        with pytest.raises(BlockingIOError):
+            _code(spawner, tmp_path, "/bin/true")
+    full.unlink()
+    assert [_code(spawner, tmp_path, "/bin/sh", "-c", f"exit {n}") for n in (3, 4)] == [3, 4]
+
+
+@needs_server
+def test_who_is_interrupted_over_a_start_can_start_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    spawner = Spawner()
+    assert _code(spawner, tmp_path, "/bin/true") == 0
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_: object) -> int:
+            raise KeyboardInterrupt
+
+        patch.setattr(socket, "send_fds", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            _code(spawner, tmp_path, "/bin/true")
+    assert _code(spawner, tmp_path, "/bin/sh", "-c", "exit 3") == 3
+
+
+@needs_server
+def test_words_that_are_none_are_told_in_the_errors(tmp_path: Path) -> None:
+    assert _code(Spawner(), tmp_path, "/bin/echo", "a\0b") == 127
+    assert "null byte" in (tmp_path / "errors").read_text()
 
 
 def test_a_wrapper_is_of_its_run_before_it_can_show_it() -> None:
