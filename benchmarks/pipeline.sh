@@ -11,7 +11,8 @@
 #              checkout of the result if its tree is another one, update-ref of main from the old commit to the new
 #   clean up   what was not committed (git add -A and write-tree with an index and a git folder of our own), the
 #              archive ref in place of the ref that kept the head, the clone removed
-# nobrakes asks some of these of a process that goes on answering, or by reading objects; that is its own affair.
+# nobrakes asks some of these of a process that goes on answering, or by reading objects and files; that is its own
+# affair.
 # Events, journals, prompts, logs and supervision have no counterpart here: they are what is paid for.
 set -eu
 repo=$1 beads=$2 workers=$3

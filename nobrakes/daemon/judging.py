@@ -217,12 +217,14 @@ class Judging:
         return None
 
     def stopped_on_main(self, attempt: Attempt, journal: Journal) -> None:
-        """The review is over though main was to be run again, with other checks: did it pass those of before?"""
+        """The review is over though main was to be run again: if its last run did not pass, a person is told."""
         last = self.doors.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
         rows = last[0].data["results"] if last and last[0].attempt == attempt.id else []
         failed = [row for row in rows if row["outcome"] != CheckOutcome.PASS.value]
-        if failed and last[0].data["step"] == Step.VALIDATE_MAIN.value:
-            why = "The checks were edited meanwhile, and the daemon was stopped before it ran them.\n"
+        is_told = journal.proven == self.train.proof(journal, journal.candidate)  # it was said already, or all is well
+        if failed and not is_told and last[0].data["step"] == Step.VALIDATE_MAIN.value:
+            why = "It was to be run once more" if journal.confirming else "The checks were edited meanwhile"
+            why += ", and the daemon was stopped before that.\n"
             lines = [f"{row['name']}: {row['outcome']}: {row['reason']}" for row in failed]
             self._tell_unsure(attempt, journal, why + "\n".join(lines), rows)
 

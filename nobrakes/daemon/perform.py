@@ -231,8 +231,8 @@ class Performer:
     def _renew(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.RenewLeases)
         lease = board.limits.lease_seconds
-        # the store renews those of which a third is gone: often enough that none gets near its end
-        if not self._renewed <= board.now < self._renewed + lease / 6:
+        # the store renews those of which a third is gone: a quarter is left of each, however the turns fall
+        if not self._renewed <= board.now < self._renewed + lease / 12:
             self.doors.store.renew(action.attempts, lease)
             self._renewed = board.now
         return False

@@ -40,17 +40,18 @@ class Writer:
 @contextmanager
 def _named(content: bytes) -> Iterator[str]:
     """The path of a file with this content, in memory where the system can."""
-    if hasattr(os, "memfd_create"):
-        with open(os.memfd_create("nobrakes-object", os.MFD_CLOEXEC), "wb", buffering=0) as file:
-            left = memoryview(content)
-            while left:
-                left = left[file.write(left) :]
-            yield f"/proc/{os.getpid()}/fd/{file.fileno()}"
+    try:
+        memory = os.memfd_create("nobrakes-object", os.MFD_CLOEXEC)
+    except (AttributeError, OSError):  # another system, or a container that forbids it
+        with tempfile.NamedTemporaryFile(prefix="nobrakes-object-") as file:
+            file.write(content)
+            file.flush()
+            yield file.name
         return
-    with tempfile.NamedTemporaryFile(prefix="nobrakes-object-") as file:
+    with open(memory, "wb") as file:
         file.write(content)
         file.flush()
-        yield file.name
+        yield f"/proc/{os.getpid()}/fd/{memory}"
 
 
 def content(tree: str, parent: str, author: tuple["Person", str], committer: tuple["Person", str], text: str) -> bytes:

@@ -35,6 +35,8 @@ def main() -> int:
     parser.add_argument("--conflict", type=float, default=usual.conflict, help="chance that a Doer touches all's file")
     parser.add_argument("--machine", type=float, default=usual.machine, help="chance that the machine breaks a check")
     parser.add_argument("--cut", type=float, default=usual.cut, help="chance that the wrapper of a run is killed")
+    stops = "chance that the daemon is stopped in order; below 0: half of --crash"
+    parser.add_argument("--stop", type=float, default=usual.stop, help=stops)
     parser.add_argument("--refuse", type=float, default=usual.refuse, help="chance that a provider begins to refuse")
     parser.add_argument("--edits", type=float, default=usual.edits, help="how often people edit the checks")
     parser.add_argument("--slow", type=float, default=usual.slow, help="how many times longer checks take; 0: drawn")
@@ -43,7 +45,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="look at this promise alone, by its name")
     parser.add_argument("--quiet", action="store_true", help="print the end only")
     given = parser.parse_args()
-    drawn = ("fail", "conflict", "crash", "machine", "refuse", "cut", "edits", "slow")
+    drawn = ("fail", "conflict", "crash", "machine", "refuse", "cut", "edits", "slow", "stop")
     rates = Rates(**{name: getattr(given, name) for name in drawn})
     for seed in range(given.seed, given.seed + given.runs):
         world = World(seed, given.beads, rates, only=given.only)

@@ -37,6 +37,7 @@ class Rates:
     edits: float = 1.0  # how often a person edits the checks, beside all else that people do (about 50)
     slow: float = 0.0  # how many times longer checks take; 0: drawn from the seed
     refuse: float = 0.08  # a provider begins to refuse when an agent starts
+    stop: float = -1.0  # the daemon is stopped in order, in a step; below 0: half as often as a call kills it
 
 
 @dataclass(frozen=True, slots=True)

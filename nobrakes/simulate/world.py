@@ -211,7 +211,7 @@ class World:
             self._note("REBOOT")
             self.processes.reboot()
             self.daemon = self._boot()
-        elif drawn > 1 - self.dice.crash / 2:
+        elif drawn > 1 - (self.rates.stop if self.rates.stop >= 0 and self.dice.crash else self.dice.crash / 2):
             self.tally.stops += 1
             self._note("STOP")
             self._stop()

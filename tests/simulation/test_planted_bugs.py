@@ -36,8 +36,18 @@ class Bug:
 
 
 RARE = ("fail", "conflict", "refuse", "machine", "cut", "edits")
-MERGES = ("--beads", "14", "--crash", "0.005", "--slow", "1", *(word for what in RARE for word in (f"--{what}", "0")))
-"""Many merges, and little beside them."""
+MERGES = (
+    "--beads",
+    "14",
+    "--stop",
+    "0.15",
+    "--crash",
+    "0.005",
+    "--slow",
+    "1",
+    *(word for what in RARE for word in (f"--{what}", "0")),
+)
+"""Many merges, and many stops in the midst of them."""
 QUEUES = ("--slow", "4", "--beads", "14")
 """Reviews stand in a queue."""
 
@@ -208,8 +218,8 @@ BUGS = (
         "daemon/ways.py",
         'if name.startswith(f"{PINS}/{bead}/") and git.contains(commit, main):',
         "if False:",
-        runs=10,
-        seed=640,
+        runs=40,
+        seed=900,
         options=MERGES,
     ),
     Bug(

@@ -26,8 +26,17 @@ def on_main(world: World) -> Attempt | None:
     return None
 
 
-@pytest.mark.parametrize("outcome", ["broken", "pass"])
-def test_a_stop_before_main_is_run_with_other_checks_hides_nothing(outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "knows", "says"),
+    [
+        ("broken", {}, "The checks were edited meanwhile"),
+        ("fail", {"confirming": "its commit"}, "It was to be run once more"),
+        ("pass", {}, ""),
+        ("broken", {"proven": "as the review itself notes it"}, ""),
+    ],
+    ids=["other checks", "a flake perhaps", "all is well", "told already"],
+)
+def test_a_stop_before_main_is_run_again_hides_nothing(outcome: str, knows: dict[str, str], says: str) -> None:
     config = validated(
         Config,
         {
@@ -42,17 +51,21 @@ def test_a_stop_before_main_is_run_with_other_checks_hides_nothing(outcome: str)
     world.daemon.tick()
     while (review := on_main(world)) is None:
         assert world.step()
-    # the run of main was of checks that were edited meanwhile, so it is done again
+    # the run of main ends, and is to be done again
     (run,) = world.store.runs()
     world.processes.kill(run)
     rows = [{"name": "tests", "outcome": outcome, "reason": "the command was not found"}]
     data = {"step": "validate_main", "commit": world.git.main(), "run": run.id, "results": rows}
     world.store.record(Event(Kind.REVIEW_STEP, review.bead, review.id, data=data))
     journal = replace(Journal.of(review.data), validating="")
+    if "proven" in knows:
+        knows = {"proven": world.daemon.performer.review.train.proof(journal, journal.candidate)}
+    journal = replace(journal, **knows)  # type: ignore[arg-type]
     world.store.journal(review.id, journal.as_data())
     world.store.end_run(run.id)
     review = replace(review, data=journal.as_data())
     assert world.daemon.performer.review.stop(review, world.store.board(world.config.board_limits()))
     assert world.store.bead("b1").status is Status.DONE
     told = [one for one in world.store.escalations() if one.type is EscalationType.BROKEN_CHECKS]
-    assert [one.evidence["commit"] for one in told] == ([world.git.main()] if outcome == "broken" else [])
+    assert [one.evidence["commit"] for one in told] == ([world.git.main()] if says else [])
+    assert all(one.detail.startswith(says) for one in told)
