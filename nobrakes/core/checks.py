@@ -2,8 +2,8 @@
 
 1. An outcome is pass, fail, not-run or broken. Only pass merges; only fail is blamed on the bead.
 2. Exit 126/127, a signal, a timeout or no test collected is never a pass and never the bead's fault.
-3. Counting tests is `core.testcounts`; a command whose output nobody can count is judged by exit code alone,
-   unless the check demands a count (`min_tests`, `format`, `report`).
+3. Counting tests is `core.testcounts`. A check of kind test whose tests nobody can count is not-run: an exit code of 0
+   does not say that a test ran. Only a contract that says `format = "exit"` is judged by the exit code alone.
 4. A tool that is not as the check wants it makes it broken, whatever its command says.
 """
 
@@ -18,6 +18,10 @@ from .testcounts import FORMATS, TestCounts
 
 TAIL = 20_000
 """Characters of a command's output that are kept with its result."""
+
+
+EXIT = "exit"
+"""The format of a check whose exit code alone counts."""
 
 
 class CheckOutcome(StrEnum):
@@ -157,20 +161,31 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
     if end.check.kind == "test":
         if end.trouble:
             return result(CheckOutcome.NOT_RUN, f"its reports were not read: {end.trouble}")
-        if counts is None and end.code == 0 and end.check.min_tests > 0 and end.check.read_as in FORMATS:
-            where = f"no file that matches {end.check.report} holds" if end.check.report else "its output holds no"
-            return result(CheckOutcome.NOT_RUN, f"{where} results in the format {end.check.read_as}")
+        uncounted = _uncounted(end.check) if counts is None else ""
+        if uncounted and end.code == 0:
+            return result(CheckOutcome.NOT_RUN, uncounted)
         if counts is not None and counts.collected == 0 and end.check.min_tests > 0:
             return result(CheckOutcome.NOT_RUN, "it collected no test")
         if counts is not None and end.code == 0 and counts.failed:
             return result(CheckOutcome.FAIL, f"{counts.failed} failed, though it exited with 0")
         if counts is not None and end.code == 0 and counts.ran < end.check.min_tests:
             return result(CheckOutcome.NOT_RUN, f"only {counts.ran} tests ran, fewer than {end.check.min_tests}")
-        if counts is None and end.check.min_tests > 1:
-            return result(CheckOutcome.NOT_RUN, "its output tells no number of tests, and a minimum is set")
     if end.code == 0:
         return result(CheckOutcome.PASS, "it passed")
     return result(CheckOutcome.FAIL, f"it exited with {end.code}")
+
+
+def _uncounted(check: Check) -> str:
+    """Why a test command that tells no number of tests proves nothing; "": its contract counts on its exit code."""
+    if check.read_as == EXIT:
+        return ""
+    if check.read_as in FORMATS:
+        where = f"no file that matches {check.report} holds" if check.report else "its output holds no"
+        return f"{where} results in the format {check.read_as}"
+    return (
+        "its output tells no number of tests, so nobody knows that one ran; in [[checks]], set `format` to what it "
+        'prints, `report` to the files that it writes, or format = "exit" to count on its exit code alone'
+    )
 
 
 def overall(results: Sequence[CheckResult]) -> CheckOutcome:

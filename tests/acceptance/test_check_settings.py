@@ -75,7 +75,7 @@ def test_a_check_that_is_repeated_passes_at_last_and_each_run_is_shown(project: 
 
 def test_a_check_that_fails_each_time_fails(project: Scripted) -> None:
     tries = project.flag("tries")
-    project.configure(CHECK, f'command = "echo x >>{tries}; ! ls src | grep -q on."\nretry = 2\nmin_tests = 0')
+    project.configure(CHECK, f'command = "echo x >>{tries}; ! ls src | grep -q on."\nretry = 2\nformat = "exit"')
     project.configure("grace_seconds = 1", "grace_seconds = 1\nmax_failures = 1")
     project.add("one")
     project.nobrakes("run", expect=40)

@@ -23,7 +23,8 @@ def counts(passed: int = 0, failed: int = 0, skipped: int = 0) -> TestCounts:
     ("end", "counted", "outcome", "says"),
     [
         (CheckEnd(TESTS, 0), counts(3), PASS, "it passed"),
-        (CheckEnd(TESTS, 0), None, PASS, "it passed"),
+        (CheckEnd(TESTS, 0), None, NOT_RUN, 'format = "exit"'),
+        (CheckEnd(replace(TESTS, min_tests=0), 0), None, NOT_RUN, "nobody knows that one ran"),
         (CheckEnd(LINT, 0), None, PASS, "it passed"),
         (CheckEnd(LINT, 0), counts(0), PASS, "it passed"),
         (CheckEnd(TESTS, 1), counts(2, 1), FAIL, "it exited with 1"),
