@@ -196,6 +196,7 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
     from .operations import control, ownbead
     from .ports import Notice
     from .store.door import reply
+    from .trash import Trash
 
     answer = partial(reply, app.places.database, partial(_keep_up, app.places), ownbead.CALLS)
 
@@ -220,7 +221,7 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
         credentials=dict(os.environ),
         sandbox_trouble=app.sandbox_trouble,
         wall_trouble=app.wall_trouble,
-        doorkeeper=SpoolDoorkeeper(app.places.doors, answer, tell),
+        doorkeeper=SpoolDoorkeeper(app.places.doors, Trash(app.places.trash), answer, tell),
         guard=guard_argv(),
     )
 

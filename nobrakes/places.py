@@ -79,6 +79,11 @@ class Places:
         return os.path.join(self.folder, "tmp")
 
     @property
+    def trash(self) -> str:
+        """What is being removed, and what cannot be."""
+        return os.path.join(self.folder, "trash")
+
+    @property
     def lock(self) -> str:
         """Held (flock) by the one daemon, with its pid inside."""
         return os.path.join(self.folder, "daemon.lock")

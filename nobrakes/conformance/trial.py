@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from ..config import Config
 from ..host import alongside
 from ..host.probing import trouble
 from ..places import Places
+from ..trash import clear
 from .dialects import ACP, AGENTS
 from .suite import Check, not_so_far
 
@@ -80,7 +82,7 @@ def run(config: Config, places: Places, environment: Mapping[str, str]) -> Repor
         named = bool(config.agents.acp.command)
         tried = [_tried(name, command, programs[name], printed, named) for name, command in called.items()]
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        clear(folder, time.monotonic() + SECONDS)
     abilities.keep(places, {one.agent: _seen(one, one.program) for one in tried if one.program is not None})
     network = "no network but a loopback of their own" if alone else "the network is kept away by proxy variables only"
     return Report(network, tuple(tried))

@@ -13,6 +13,7 @@ from ..core.events import Event, Kind
 from ..core.outcomes import Outcome
 from ..git.removal import forget_sessions
 from ..ports import Notice
+from ..trash import Trash
 from .doors import Doors
 from .launch import tests_pin
 
@@ -45,7 +46,7 @@ def retire(doors: Doors, bead: Bead) -> None:
     What an agent said is kept in the output of its run.
     """
     doors.git.retire(bead, bead.fence)
-    forget_sessions(doors.places.agents, bead.id)
+    forget_sessions(Trash(doors.places.trash), doors.places.agents, bead.id)
 
 
 class News:

@@ -1,16 +1,23 @@
-"""Removing the checkouts of runs that were judged, beside the loop: nobody waits for that.
+"""Removing the checkouts of runs that were judged, and the trash, beside the loop: nobody waits for that.
 
 1. What is to be removed is what lies there and belongs to no run, whoever left it: nothing has to be remembered.
 2. The checkouts of runs that a command asked for are that command's own (daemon.proving).
 3. So is the checkout of the canary's run, which belongs to no attempt (daemon.canary).
+4. What cannot be removed is told once, and tried again after a while (nobrakes.trash).
 """
 
 import json
 import os
 from functools import partial
 
+from ..ports import Notice
+from ..trash import Trash
 from .doors import Doors
 
+EMPTYING = "empty the trash"
+"""The job that removes what is in the trash."""
+EMPTYING_SECONDS = 2.0
+"""So long at a time: others wait for their turn beside the loop."""
 ASKED = "asked"
 """How the names of runs begin that a command asks for."""
 WATCH = "canary"
@@ -22,7 +29,9 @@ class Scratch:
 
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
+        self.trash = Trash(doors.places.trash)
         self._leaving: set[str] = set()
+        self._told: set[str] = set()
 
     def drop(self, run: str) -> None:
         """Begin to remove a run's checkout."""
@@ -42,9 +51,24 @@ class Scratch:
         runs = {run.id for run in self.doors.store.runs()}
         for path in self.doors.git.scratches():
             name = os.path.basename(path)
-            if not (name in runs or name in self._leaving or name.startswith(f"{ASKED}-") or self._is_watched(name)):
+            if name in runs or name in self._leaving or name.startswith(f"{ASKED}-") or self._is_watched(name):
+                continue
+            if not self.trash.is_stuck(path):
                 self.drop(name)
+        self._empty()
         return False
+
+    def _empty(self) -> None:
+        """Go on with what takes long, and tell of what cannot be removed."""
+        if not self.doors.aside.over(EMPTYING):
+            return
+        for one in self.trash.left():
+            if one.why and one.path not in self._told:
+                self._told.add(one.path)
+                text = f"{one.path} cannot be removed ({one.why}); what is left of it is at {one.at}"
+                self.doors.notifier.tell(Notice(text, urgent=True))
+        if self.trash.is_due():
+            self.doors.aside.begin(EMPTYING, partial(self.trash.empty, EMPTYING_SECONDS))
 
     def _is_watched(self, name: str) -> bool:
         if not name.startswith(f"{WATCH}-"):

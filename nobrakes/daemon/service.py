@@ -7,7 +7,6 @@
 """
 
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from ..host.locks import DaemonLock
 from ..host.reaper import become_subreaper
 from ..host.watching import Waker
 from ..ports import Notice, Store
+from ..trash import Trash
 from . import degrading, loop
 from .confine import Confinement, describe
 from .loop import Daemon, View
@@ -81,7 +81,7 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
     why_not, nothing = confinement.why_not(), confinement.nothing()
     with (
         DaemonLock(doors.places.lock),
-        _temporary(doors.places.temporary),
+        _temporary(doors.places.temporary, Trash(doors.places.trash)),
         Waker(doors.places.wake) as waker,
         _Signals(waker) as signals,
     ):
@@ -117,9 +117,9 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
 
 
 @contextmanager
-def _temporary(folder: str) -> Iterator[None]:
+def _temporary(folder: str, trash: Trash) -> Iterator[None]:
     """Make this process's temporary files there: whoever could write them would speak with the daemon's voice."""
-    shutil.rmtree(folder, ignore_errors=True)  # what a killed daemon left
+    trash.take(os.path.dirname(folder), folder)  # what a killed daemon left
     private_folder(folder)
     tempfile.tempdir = folder
     try:

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Sequence
 
 from ..core.boundaries import GITLINK
+from ..walking import Beyond, walk
 from .differences import ABSENT
 
 Difference = tuple[str, str, str, str, str]
@@ -53,11 +54,8 @@ def _in_place(root: str, path: str, removed: set[str]) -> list[str]:
         return []
     if not stat.S_ISDIR(mode):
         return [path]
-    found = []
-    for parent, folders, names in os.walk(whole):
-        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
-        for name in (*names, *links):
-            inside = os.path.relpath(os.path.join(parent, name), root)
-            if inside not in removed:
-                found.append(inside)
-    return found
+    try:
+        inside = [os.path.join(path, folder, name) for folder, _, _, names in walk(whole) for name in names]
+    except (OSError, Beyond):
+        return [path]  # who cannot be looked through has to be asked about
+    return [name for name in inside if name not in removed]

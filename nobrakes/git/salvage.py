@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 
 from ..core.boundaries import GITLINK
 from ..core.errors import DiskFull
+from ..walking import open_up, walk
 from . import commands, modules, untouched
 from .environment import PLUMBING
 from .objects import Objects
@@ -132,27 +133,19 @@ def _add_by_name(clone: str, env: Mapping[str, str]) -> None:
 def _files_below(clone: str, folder: str) -> list[str]:
     """The files and links in a folder of the clone, git folders left out."""
     found = []
-    for parent, folders, names in os.walk(os.path.join(clone, folder)):
-        folders[:] = sorted(name for name in folders if name.casefold() != ".git")
-        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
-        for name in sorted((*names, *links)):
-            whole = os.path.join(parent, name)
-            mode = os.lstat(whole).st_mode
+    for path, descriptor, _, names in walk(os.path.join(clone, folder), leave=frozenset((".git",))):
+        for name in names:
+            mode = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
             if name.casefold() != ".git" and (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-                found.append(os.path.relpath(whole, clone))
+                found.append(os.path.join(folder, path, name))
     return found
 
 
 def _open_up(clone: str) -> None:
     """Make readable what was made unreadable, from the top down; links are not followed."""
-    for parent, folders, names in os.walk(clone):
+    for _, descriptor, folders, names in walk(clone):
         for name in (*folders, *names):
-            whole = os.path.join(parent, name)
-            mode = os.lstat(whole).st_mode
-            if stat.S_ISDIR(mode):
-                os.chmod(whole, stat.S_IMODE(mode) | stat.S_IRWXU)
-            elif stat.S_ISREG(mode):
-                os.chmod(whole, stat.S_IMODE(mode) | stat.S_IRUSR)
+            open_up(name, descriptor)
 
 
 def _z(paths: list[str]) -> bytes:

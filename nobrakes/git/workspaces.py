@@ -15,6 +15,7 @@ from ..core.branches import branch_of
 from ..core.errors import GitFailed
 from ..places import Places
 from ..ports import Argv, Workspace
+from ..trash import Trash
 from . import clones, intake, refs, removal, salvage
 from .checkouts import INDEX, MAKING, making, mending
 from .history import History
@@ -34,6 +35,7 @@ class Workspaces:
         self.objects = objects
         self.history = history
         self.places = places
+        self.trash = Trash(places.trash)
 
     def path(self, bead: str) -> str:
         """Where the bead's clone is, or would be."""
@@ -105,7 +107,7 @@ class Workspaces:
     def drop_scratch(self, path: str) -> None:
         """Remove a scratch checkout."""
         self._require_scratch(path)
-        removal.remove_below(self.places.scratch, path)
+        self.trash.take(self.places.scratch, path)
 
     def scratches(self) -> tuple[str, ...]:
         """The paths of the scratch checkouts that there are."""
@@ -130,9 +132,9 @@ class Workspaces:
         path = self.path(bead.id)
         if broken is not None:
             # what cannot be archived is not removed, and must not stand in the bead's way either
-            removal.set_aside(path, f"{path}{BROKEN}{fence}")
+            removal.set_aside(self.trash, path, f"{path}{BROKEN}{fence}")
         for leftover in (path, path + MAKING, path + INDEX):
-            removal.remove_below(self.places.workspaces, leftover)
+            self.trash.take(self.places.workspaces, leftover)
 
     def _keep(self, bead: Bead, fence: int) -> tuple[dict[str, str], GitFailed | None]:
         """Bring all of the clone into our objects: the refs that have to hold it, and why its branch cannot be kept."""

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 
 from ..core.boundaries import matches
+from ..walking import Beyond, walk
 from .untrusted import plain_file
 
 MOST_ENTRIES = 10_000
@@ -22,20 +23,20 @@ def appended(folder: str, glob: str, since: float, places: Mapping[str, int], li
     found: dict[str, bytes] = {}
     if os.path.islink(folder):
         return found
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # it was not made yet, or is gone
+    with contextlib.suppress(
+        FileNotFoundError, NotADirectoryError, Beyond
+    ):  # not made yet, gone, or more than we look at
         _walk(folder, glob, since, places, limit, found)
     return found
 
 
 def _walk(folder: str, glob: str, since: float, places: Mapping[str, int], limit: int, found: dict[str, bytes]) -> None:
-    left, entries = limit, 0
-    for path, _, names, descriptor in os.fwalk(folder, follow_symlinks=False):
-        entries += len(names)
-        if entries > MOST_ENTRIES:
-            break
-        for name in sorted(names):
-            whole = os.path.join(path, name)
-            if left > 0 and matches(os.path.relpath(whole, folder), (glob,)):
+    left = limit
+    for path, descriptor, _, names in walk(folder, MOST_ENTRIES):
+        for name in names:
+            inner = os.path.join(path, name)
+            whole = os.path.join(folder, inner)
+            if left > 0 and matches(inner, (glob,)):
                 found[whole] = _from(descriptor, name, since, places.get(whole, 0), left)
                 left -= len(found[whole])
 

@@ -6,14 +6,13 @@
 """
 
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..core.errors import NobrakesError
 from ..ports import Login
+from ..trash import Trash
 from . import spool
 from .files import private_folder
 from .logins import Logins
@@ -36,10 +35,12 @@ class SpoolDoorkeeper:
     def __init__(
         self,
         folder: str,
+        trash: Trash,
         reply: Callable[[int, bytes | None], bytes],
         tell: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._folder = folder
+        self._trash = trash
         self._logins = Logins(tell)
         self._reply = reply
         self._turn = threading.Lock()
@@ -77,7 +78,7 @@ class SpoolDoorkeeper:
                 pass
             with self._turn:
                 self._logins.look(door, last=True)
-                shutil.rmtree(door, onerror=_unlock)
+                self._trash.take(self._folder, door)
 
     def _attend(self) -> None:
         pause, busy_until = 0.0, 0.0
@@ -108,11 +109,3 @@ class SpoolDoorkeeper:
                 spool.answer(door, name, self._reply(int(attempt), content))
             self._logins.look(door)
         return bool(waiting)
-
-
-def _unlock(function: Callable[[str], object], path: str, _: Any) -> None:
-    """An agent may have locked folders of its door. What still stays disturbs nobody: its run is dead."""
-    for locked in (os.path.dirname(path), path):
-        if not os.path.islink(locked):
-            os.chmod(locked, 0o700)
-    shutil.rmtree(path, ignore_errors=True)

@@ -9,16 +9,17 @@
 
 import json
 import os
-from collections.abc import Iterator
 
 from ..core.boundaries import matches
 from ..ports import Reports
+from ..walking import Beyond, walk
 from .files import write_atomic
 from .untrusted import plain_file
 
 MOST_ENTRIES = 500_000
 """Names in the checkout that are looked at."""
 MOST_FILES = 2_000
+_LEFT = frozenset((".git",))
 MOST_BYTES = 20_000_000
 """Of all reports of one check together."""
 
@@ -37,6 +38,13 @@ def kept(top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
 
 def read(top: str, folder: str, glob: str, since: float) -> Reports:
     """The reports in `folder` below the checkout `top` that the glob matches, in the order of their paths."""
+    try:
+        return _read(top, folder, glob, since)
+    except Beyond as error:
+        return Reports(trouble=str(error))
+
+
+def _read(top: str, folder: str, glob: str, since: float) -> Reports:
     begin = os.path.join(top, folder)
     if os.path.realpath(begin) != os.path.normpath(os.path.join(os.path.realpath(top), folder)):
         return Reports(trouble=f"the folder {folder} is a link")
@@ -44,12 +52,8 @@ def read(top: str, folder: str, glob: str, since: float) -> Reports:
         return Reports()  # the check itself could not run there
     texts: list[str] = []
     left = MOST_BYTES
-    entries = 0
-    for path, descriptor, names in _folders(begin):
-        entries += len(names)
-        if entries > MOST_ENTRIES:
-            return Reports(trouble=f"there are more than {MOST_ENTRIES} files to look through")
-        for name in sorted(names):
+    for path, descriptor, _, names in walk(begin, MOST_ENTRIES, leave=_LEFT):
+        for name in names:
             if not matches(os.path.join(path, name), (glob,)):
                 continue
             found = _content(descriptor, name, since, left)
@@ -60,14 +64,6 @@ def read(top: str, folder: str, glob: str, since: float) -> Reports:
                 return Reports(trouble=f"the reports have more than {MOST_BYTES // 1_000_000} MB or {MOST_FILES} files")
             texts.append(found.decode("utf-8", "replace"))
     return Reports(tuple(texts))
-
-
-def _folders(begin: str) -> Iterator[tuple[str, int, list[str]]]:
-    """Each folder's path below `begin`, a descriptor of it, and the names of what is no folder."""
-    for path, folders, names, descriptor in os.fwalk(begin, follow_symlinks=False):
-        folders[:] = sorted(name for name in folders if name != ".git")
-        inner = os.path.relpath(path, begin)
-        yield "" if inner == "." else inner, descriptor, names
 
 
 def _content(folder: int, name: str, since: float, limit: int) -> bytes | None:

@@ -19,6 +19,7 @@ from ..core.graph import Why, deadlocks, explain
 from ..git.removal import forget_sessions, kept_by_agents
 from ..host.locks import holder
 from ..places import Places
+from ..trash import Trash
 from . import machine
 from .findings import ERROR, OK, WARNING, Finding
 
@@ -225,6 +226,10 @@ def _workspaces(patient: _Patient) -> Iterator[Finding]:
     for name in stale_workspaces(patient.store, patient.places):
         text = f"the workspace or sessions of {name} belong to no live bead; work is archived before it goes"
         yield Finding("workspaces", WARNING, text, "stale-workspaces")
+    for one in Trash(patient.places.trash).left():
+        if one.why:
+            text = f"{one.path} cannot be removed: {one.why}; what is left of it is at {one.at}, look into it"
+            yield Finding("trash", WARNING, text)
 
 
 def _installation(patient: _Patient) -> Iterator[Finding]:
@@ -280,7 +285,7 @@ def _repair_workspaces(patient: _Patient) -> list[str]:
     for name in stale_workspaces(store, patient.places):
         bead = known.get(name) or Bead(name, name)
         git.retire(bead, bead.fence)
-        forget_sessions(patient.places.agents, name)
+        forget_sessions(Trash(patient.places.trash), patient.places.agents, name)
         kept = ", ".join(ref for ref, _ in git.archived(name)) or "nothing in it was new"
         lines.append(f"the workspace {name} was archived ({kept}) and removed")
     return lines or ["there is no stale workspace"]

@@ -41,7 +41,7 @@ MODES = {
     "wall": 'mode = "none"\nwall = "landlock"',
     "nothing": 'mode = "none"\nwall = "none"',
 }
-VOLATILE = ("workspaces", "scratch", "runs", "doors", "wake", "tmp", "agents", "bin")
+VOLATILE = ("workspaces", "scratch", "runs", "doors", "wake", "tmp", "trash", "agents", "bin")
 """In the state: what runs and the daemon write all the time."""
 
 

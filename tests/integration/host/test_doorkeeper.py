@@ -14,6 +14,7 @@ from nobrakes.operations import ownbead
 from nobrakes.operations import spool as agents_side
 from nobrakes.store.door import reply
 from nobrakes.store.opening import create_store
+from nobrakes.trash import Trash
 
 
 class Scene:
@@ -27,7 +28,9 @@ class Scene:
         self.run = f"{self.mine.id}-agent"
         self.door = folder / "doors" / self.run
         self.keeper = SpoolDoorkeeper(
-            str(folder / "doors"), lambda n, asked: reply(self.database, lambda: None, ownbead.CALLS, n, asked)
+            str(folder / "doors"),
+            Trash(str(folder / "trash")),
+            lambda n, asked: reply(self.database, lambda: None, ownbead.CALLS, n, asked),
         )
         assert self.keeper.begin(self.run) == str(self.door)
         monkeypatch.setenv("NOBRAKES_TOKEN", self.mine.token)

@@ -7,6 +7,7 @@ import pytest
 
 from nobrakes.host.doorkeeper import SpoolDoorkeeper
 from nobrakes.ports import Login
+from nobrakes.trash import Trash
 
 OLD, NEW = ({"token": {"refresh": word}, "mode": "chat"} for word in ("old", "new"))
 
@@ -22,7 +23,9 @@ class Scene:
         self.keeper = self.another_daemon()
 
     def another_daemon(self):
-        return SpoolDoorkeeper(str(self.folder / "doors"), lambda attempt, asked: b"", self.told.append)
+        return SpoolDoorkeeper(
+            str(self.folder / "doors"), Trash(str(self.folder / "trash")), lambda attempt, asked: b"", self.told.append
+        )
 
     def run(self, run):
         """Begin a run; where its copy is."""

@@ -21,6 +21,7 @@ from nobrakes.operations import agentops, boardops, desk, ownbead
 from nobrakes.store import flood, own
 from nobrakes.store.door import reply
 from nobrakes.store.opening import create_store
+from nobrakes.trash import Trash
 
 PLANNED = {"labels": ("plan-review",), "acceptance": ("it is parsed", "errors are told")}
 
@@ -53,7 +54,7 @@ def work(tmp_path, monkeypatch, request):
         monkeypatch.setenv("NOBRAKES_HOME", str(home))
         if confined:
             answer = partial(reply, str(folder / "nobrakes.db"), lambda: None, ownbead.CALLS)
-            keepers.append(SpoolDoorkeeper(str(folder / "doors"), answer))
+            keepers.append(SpoolDoorkeeper(str(folder / "doors"), Trash(str(folder / "trash")), answer))
             keepers[-1].start()
         return store, again(store)
 
@@ -218,7 +219,9 @@ def replies(folder, confined, monkeypatch):
     monkeypatch.setenv("NOBRAKES_TOKEN", mine.token)
     monkeypatch.setenv("NOBRAKES_HOME", str(folder))
     keeper = SpoolDoorkeeper(
-        str(folder / "doors"), partial(reply, str(folder / "nobrakes.db"), lambda: None, ownbead.CALLS)
+        str(folder / "doors"),
+        Trash(str(folder / "trash")),
+        partial(reply, str(folder / "nobrakes.db"), lambda: None, ownbead.CALLS),
     )
     if confined:
         monkeypatch.setenv("NOBRAKES_HOME", str(folder / "doors"))
