@@ -8,7 +8,7 @@ from .opened import actor, opened
 from .options import option
 from .output import Interrupted, Output
 from .screen import Screen, screen_of
-from .text import count
+from .text import count, one_line
 
 if TYPE_CHECKING:
     from ..app import App
@@ -44,6 +44,8 @@ def run(
     Ends with 0 when every bead is done, with 40 when some wait for a person. Ctrl-C stops the agents in order
     and keeps their work; a second Ctrl-C ends at once and leaves them to the next run.
     """
+    from ..core.reviewer import Journal
+
     with opened() as app:
         if doers is not None:
             from ..operations import control
@@ -52,13 +54,16 @@ def run(
         board = _serve(app, as_json, until_idle)
         found = counts(app)
         waiting = app.store.escalations()
+        held_up = [(one.bead, Journal.of(one.data).waiting) for one in app.store.reviewing()]
         # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
         interrupted = board.stopping and not app.store.setting("stopping")
     settled = not any(number for name, number in found.items() if name not in SETTLED)
     data: dict[str, Any] = {"counts": found, "escalations": [e.id for e in waiting], "settled": settled}
+    data["waiting"] = [{"bead": bead, "reason": reason} for bead, reason in held_up if reason]
 
     def text(screen: Screen) -> str:
         out = [sentence(found)]
+        out += [f"{bead} waits to be merged: {one_line(reason)}" for bead, reason in held_up if reason]
         out += [f"{count(len(waiting), 'escalation')} for you: nobrakes escalations"] if waiting else []
         out += [f"{count(found['draft'], 'draft')} to approve: nobrakes commit-strategy"] if found["draft"] else []
         return "\n".join(out)

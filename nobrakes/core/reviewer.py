@@ -68,6 +68,8 @@ class Journal:
     waiting: str = ""  # why main cannot be moved just now
     waiting_until: float = 0.0
     waiting_since: float = 0.0  # when main could not be moved for the first time
+    passing: bool = False  # what it waits for may pass by itself: no person is needed so far
+    passing_since: float = 0.0  # when that began
     behind: int = 0  # the escalation that was filed for it
     gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
     confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
@@ -90,6 +92,20 @@ def with_other_checks(journal: Journal) -> Journal:
     if journal.step in (Step.VALIDATE_BASE, Step.VALIDATE_REBASED, Step.COUNT_BASE, Step.SWAP):
         return replace(journal, step=Step.REBASE, failure="", tip="", waiting="", waiting_until=0.0)
     return journal
+
+
+def waits_no_more(journal: Journal) -> Journal:
+    """The journal when nothing keeps it from main any more."""
+    return replace(
+        journal,
+        waiting="",
+        waiting_until=0.0,
+        waiting_since=0.0,
+        passing=False,
+        passing_since=0.0,
+        behind=0,
+        published=False,
+    )
 
 
 def is_landing(data: Mapping[str, Any]) -> bool:

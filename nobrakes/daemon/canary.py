@@ -19,7 +19,8 @@ from ..core.checks import CheckResult
 from ..core.errors import NoMain
 from ..core.events import Kind
 from ..core.outcomes import Outcome
-from ..ports import Landing, Notice, Remains
+from ..core.rest import look_again, may_pass
+from ..ports import Land, Landing, Notice, Remains
 from .culprits import Culprits
 from .doors import Doors
 from .overdue import CheckClock
@@ -48,6 +49,8 @@ class Canary:
         self._watch: Watch | None = None
         self._idle_since: float | None = None
         self._again_at = 0.0
+        self._passing = False
+        self._passing_since: float | None = None
         self._alone_since: float | None = None
         self._ours: tuple[str, float | None] = ("", None)
         self._wake: float | None = None
@@ -65,7 +68,7 @@ class Canary:
         """Whether it finds something out just now, and waits for no person."""
         if not self.doors.config().review.canary_hours:
             return False
-        waits = self._is_held or self._again_at > self.doors.store.now()
+        waits = self._is_held or (self._again_at > self.doors.store.now() and not self._passing)
         return self.watch.phase is not Phase.REST and not waits
 
     def wake_at(self) -> list[float]:
@@ -169,7 +172,7 @@ class Canary:
         if land is None:
             return False
         if land.landing is Landing.BLOCKED and self.watch.frozen:
-            return self._wait(board, land.wait, f"main is red, and cannot be brought along: {land.reason}")
+            return self._wait(board, land, f"main is red, and cannot be brought along: {land.reason}")
         main = self.doors.git.main()
         return self._save(replace(self.watch, tip=main)) if main != self.watch.tip else None
 
@@ -250,14 +253,18 @@ class Canary:
         if land.landing is Landing.LOST:  # it may be green by now
             return self._save(canary.look(watch, self.doors.git.main()))
         if land.landing is Landing.BLOCKED:
-            return self._wait(board, land.wait, f"main is red, and its repair waits: {land.reason}")
+            return self._wait(board, land, f"main is red, and its repair waits: {land.reason}")
         with self.doors.store.together():
             return self._save(self.culprits.taken_back(watch, board.now))
 
-    def _wait(self, board: Board, seconds: float, why: str) -> bool:
+    def _wait(self, board: Board, land: Land, why: str) -> bool:
         if self._again_at == 0.0:
             self.doors.notifier.tell(Notice(why, urgent=True))
-        self._again_at = self._wake = board.now + (seconds or WAIT_SECONDS)
+        now, seconds = board.now, land.wait or WAIT_SECONDS
+        since = now if self._passing_since is None else self._passing_since
+        self._passing_since = since if land.patience else None
+        self._passing = may_pass(land.patience, since, now)
+        self._again_at = self._wake = now + (look_again(since, now, seconds) if self._passing else seconds)
         return False
 
     # --- ends ------------------------------------------------------------------------------------
@@ -295,4 +302,5 @@ class Canary:
         self._watch = watch
         if watch.phase is not before.phase:
             self._again_at, self._idle_since = 0.0, None
+            self._passing, self._passing_since = False, None
         return True

@@ -14,7 +14,8 @@ from ..core.board import Board
 from ..core.errors import NotAllowed
 from ..core.escalations import EscalationType
 from ..core.outcomes import Outcome
-from ..core.reviewer import Journal, Step, with_other_checks
+from ..core.rest import look_again, may_pass
+from ..core.reviewer import Journal, Step, waits_no_more, with_other_checks
 from ..core.train import Car
 from ..ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
 from . import messages
@@ -54,6 +55,7 @@ class Queueing:
                 self._wait(case, journal, ready)
                 return None
             self.train.changed()
+            journal = self._moves_again(journal) if journal.waiting else journal
         seen = self.train.look(case.board)
         main = seen.main
         landed = self._landed(case, journal, main)
@@ -211,10 +213,13 @@ class Queueing:
         Those that should land with it wait as they did before, unless they may have landed already.
         """
         bead = case.attempt.bead
-        if journal.waiting != land.reason:
-            self.doors.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=True))
         now = self.doors.store.now()
         since = journal.waiting_since or now
+        passing_since = (journal.passing_since or now) if land.patience else 0.0
+        passing = may_pass(land.patience, passing_since, now)
+        wait = land.wait or WAIT_FOR_CHECKOUT
+        if journal.waiting != land.reason or (journal.passing and not passing):
+            self.doors.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=not passing))
         behind = journal.behind
         if not behind and now >= since + LONG_WAIT:
             new = NewEscalation(EscalationType.CHECKOUT_BEHIND, f"{bead} waits to be merged", land.reason)
@@ -222,8 +227,10 @@ class Queueing:
         waits = replace(
             journal,
             waiting=land.reason,
-            waiting_until=now + (land.wait or WAIT_FOR_CHECKOUT),
+            waiting_until=now + (look_again(passing_since, now, wait) if passing else wait),
             waiting_since=since,
+            passing=passing,
+            passing_since=passing_since,
             behind=behind,
             published=land.may_have_landed,
         )
@@ -236,7 +243,7 @@ class Queueing:
         if journal.behind:
             with contextlib.suppress(NotAllowed):  # a person resolved it, or a crash hid that we did
                 self.doors.store.resolve(journal.behind, "main can be moved again", "nobrakes")
-        return replace(journal, waiting="", waiting_until=0.0, waiting_since=0.0, behind=0, published=False)
+        return waits_no_more(journal)
 
     def is_under_way(self, attempt: int, board: Board) -> bool:
         """Whether the review is landing just now, by itself or with others, where a remote has to say so."""

@@ -16,8 +16,9 @@ def take_up(doors: Doors, board: Board) -> None:
     for attempt in board.attempts:
         journal = Journal.of(attempt.data) if attempt.role is Role.REVIEWER else None
         if journal is not None and journal.waiting:  # whoever starts a daemon wants it to look at once
+            again = replace(journal, waiting="", waiting_until=0.0, passing=False, passing_since=0.0)
             with contextlib.suppress(Stale):  # a person took the bead away meanwhile
-                doors.store.journal(attempt.id, replace(journal, waiting="", waiting_until=0.0).as_data())
+                doors.store.journal(attempt.id, again.as_data())
     doors.git.clear_locks()
     runs = doors.store.runs()
     alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]

@@ -9,6 +9,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..core.errors import DiskFull, GitFailed, StoreReadOnly
 from ..ports import Land, Landing
@@ -20,6 +21,8 @@ from .obstacles import Difference, in_the_way
 from .place import Place
 from .worktrees import Worktree
 
+LOCK_PATIENCE = 60.0
+"""Seconds for which an index.lock is taken for a git command at work; an older one was probably left behind."""
 _NAMED = 5
 
 
@@ -67,11 +70,7 @@ class Lander:
             if busy is not None:
                 return _blocked(holder, f"{busy} is under way there", "Finish it, and the merge goes on.")
             if not stack.enter_context(worktrees.locked(holder)):
-                return _blocked(
-                    holder,
-                    "another git command holds index.lock",
-                    "It goes on when that command has ended; if none runs, one was killed and left the file.",
-                )
+                return _held(holder)
             reason = self._reason_against(holder, new, old, differences)
             if reason is not None:
                 return reason
@@ -147,6 +146,19 @@ class Lander:
 
 def _blocked(holder: Worktree, what: str, remedy: str) -> Land:
     return Land(Landing.BLOCKED, f"main is checked out in {holder.path}, and {what}. {remedy}".strip())
+
+
+def _held(holder: Worktree) -> Land:
+    """Somebody's index.lock: a command at work, or what a killed one left, by its age."""
+    if worktrees.lock_age(holder) < LOCK_PATIENCE:
+        at_work = _blocked(holder, f"another git command holds {holder.lock}", "It goes on when that has ended.")
+        return replace(at_work, patience=LOCK_PATIENCE)
+    return _blocked(
+        holder,
+        f"{holder.lock} is older than {LOCK_PATIENCE:.0f} seconds",
+        "Look whether a git command still runs there, perhaps in an editor; if none does, one was killed and left the "
+        "file: move it away, and the merge goes on.",
+    )
 
 
 def _named(paths: Sequence[str]) -> str:

@@ -20,6 +20,8 @@ from .remote import KNOWN, Remote
 WAIT_SECONDS = 60.0
 """So long nobody asks the remote again that did not answer, or said no."""
 
+PATIENCE_SECONDS = 300.0
+"""So long a remote that does not answer is waited for, before a person has to look."""
 _BEFORE = f"{refs.OWN}/remote/before"
 """Where main was before it was brought along: a crash may have left checkouts there."""
 _TRIES = 3
@@ -42,7 +44,7 @@ class SharedLander:
         """Bring main to where the remote's is now."""
         heard = self.remote.fetch()
         if not heard.ok:
-            return _waits(f"{self.remote} cannot be fetched: {heard.words}")
+            return _silent(f"{self.remote} cannot be fetched: {heard.words}")
         return self._follow(None)
 
     def land(self, new: str, old: str) -> Land:
@@ -89,19 +91,19 @@ class SharedLander:
             return None
         why = f"{self.remote} did not take it: {said.words}"
         if not self.remote.fetch().ok:
-            return _waits(why, may_have_landed=not said.refused)
+            return _silent(why, may_have_landed=not said.refused)
         if self._has(new):
             return None
         if self.remote.known() != old:
             return Land(Landing.LOST, f"{self.remote} moved meanwhile")
         # a remote that nobody hears any more may still be at it
-        return _waits(why, may_have_landed=not said.refused)
+        return _waits(why) if said.refused else _silent(why, may_have_landed=True)
 
     def _look(self, new: str, main: str, old: str) -> Land | None:
         """Main here moved by itself; None: the remote's holds it, and so it landed."""
         heard = self.remote.fetch()
         if not heard.ok:
-            return _waits(f"{self.remote} cannot be fetched: {heard.words}", may_have_landed=True)
+            return _silent(f"{self.remote} cannot be fetched: {heard.words}", may_have_landed=True)
         if self._has(new):
             return None
         if self.history.contains(new, main):
@@ -129,7 +131,7 @@ class SharedLander:
             land = self.local.land(there, main)
             if land.landing is Landing.BLOCKED:
                 return replace(land, may_have_landed=landed)
-        return _waits("main here moves faster than it can be brought along", may_have_landed=landed)
+        return _silent("main here moves faster than it can be brought along", may_have_landed=landed)
 
     def _tidy(self, main: str) -> None:
         before = refs.read(self.place, _BEFORE)
@@ -142,4 +144,9 @@ class SharedLander:
 
 
 def _waits(reason: str, may_have_landed: bool = False) -> Land:
-    return Land(Landing.BLOCKED, reason, WAIT_SECONDS, may_have_landed)
+    return Land(Landing.BLOCKED, reason, WAIT_SECONDS, may_have_landed=may_have_landed)
+
+
+def _silent(reason: str, may_have_landed: bool = False) -> Land:
+    """It may pass by itself."""
+    return Land(Landing.BLOCKED, reason, WAIT_SECONDS, PATIENCE_SECONDS, may_have_landed)

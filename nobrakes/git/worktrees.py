@@ -138,6 +138,16 @@ def publish(worktree: Worktree) -> None:
     os.replace(worktree.copy, worktree.index)
 
 
+def lock_age(worktree: Worktree) -> float:
+    """Seconds since the index.lock there was made or written; 0: it is gone by now."""
+    import time
+
+    try:
+        return time.time() - os.stat(worktree.lock).st_mtime
+    except OSError:
+        return 0.0
+
+
 def clear(worktree: Worktree) -> None:
     """Remove the lock that a killed nobrakes left on the index; a human's is left alone."""
     try:

@@ -51,12 +51,14 @@ class Land:
     """The end of `Lands.land`; `reason` tells a person what to do when it is BLOCKED.
 
     `wait`: BLOCKED, and not worth asking again before so many seconds are over (0: the caller's own pace).
+    `patience`: BLOCKED, and it may pass by itself: after so many seconds of it a person has to look (0: at once).
     `may_have_landed`: BLOCKED here, and yet what was to land is at the remote, or may be: it cannot be called back.
     """
 
     landing: Landing
     reason: str = ""
     wait: float = 0.0
+    patience: float = 0.0
     may_have_landed: bool = False
 
 

@@ -13,6 +13,7 @@ from .fakegit import FakeGit
 from .project import FIRST_TREE, Tree
 
 WAIT_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
 SHARED = 0.25
 MIDDLE = 30.0
 """So much likelier than any other moment a crash is between the remote's swap and ours."""
@@ -41,7 +42,7 @@ class SharedFakeGit(FakeGit):
         """Bring main to where the remote's is."""
         self._refuse_when_locked()
         if self._drawn(self.deaf):
-            return _waits("the remote does not answer")
+            return _waits("the remote does not answer", patience=PATIENCE_SECONDS)
         return self._follow(landed=False)
 
     def land(self, new: str, old: str) -> Land:
@@ -58,7 +59,7 @@ class SharedFakeGit(FakeGit):
             if self._drawn(self.deaf):
                 if self._drawn(0.5):
                     self._arrive(new, old)
-                return _waits("the remote does not answer", may_have_landed=True)
+                return _waits("the remote does not answer", may_have_landed=True, patience=PATIENCE_SECONDS)
             if self._drawn(self.strict):
                 return _waits("the remote refuses")
             if not self._arrive(new, old):
@@ -132,5 +133,5 @@ def meet(git: FakeGit, dice: Dice) -> None:
         git.midway, git.is_calm = between, lambda: not (dice.crash or dice.trouble or dice.meddle)
 
 
-def _waits(reason: str, may_have_landed: bool = False) -> Land:
-    return Land(Landing.BLOCKED, reason, WAIT_SECONDS, may_have_landed)
+def _waits(reason: str, may_have_landed: bool = False, patience: float = 0.0) -> Land:
+    return Land(Landing.BLOCKED, reason, WAIT_SECONDS, patience, may_have_landed)

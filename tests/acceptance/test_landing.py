@@ -1,11 +1,14 @@
 """How work reaches main while people work there too, and what never reaches it."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.scripted import Scripted, lives, until
 
+WAITS = 'touch "$BOOK/on"; until [ -e "$BOOK/go" ]; do sleep 0.02; done; work'
 CHECK = 'command = "sh tests/run.sh"'
 
 
@@ -36,6 +39,45 @@ def test_an_edit_in_the_way_is_never_touched_and_work_waits_for_it(project: Scri
     else:  # both changed one line: a person decides
         assert [found["type"] for found in project.open()] == ["conflict"]
         assert project.git("show", "main:shared") == "nobody was here\nmy own edit\n"
+
+
+def lock_while_it_is_worked_on(project: Scripted, seconds_ago: float = 0.0) -> Path:
+    """Somebody's git holds the checkout's index since then, before the work on bead one is handed in."""
+    until(project.flag("on").exists)
+    lock = project.folder / ".git" / "index.lock"
+    lock.touch()
+    os.utime(lock, (time.time() - seconds_ago,) * 2)
+    project.flag("go").touch()
+    return lock
+
+
+def test_a_lock_of_somebody_elses_git_is_waited_for(project: Scripted) -> None:
+    project.does("one", WAITS)
+    project.add("one")
+    project.add("two", needs=["one"])
+    with project.running() as run:
+        lock = lock_while_it_is_worked_on(project)
+        until(lambda: any("another git command holds" in said for said in project.waits()))
+        lock.unlink()
+        out, _ = run.communicate(timeout=60)
+    assert run.returncode == 0, out
+    assert sorted(project.landed().values()) == ["one", "two"]
+    assert out.count("waits to be merged") == 1, out
+
+
+def test_a_lock_that_a_killed_git_left_is_a_persons_matter(project: Scripted) -> None:
+    project.does("one", WAITS)
+    project.add("one", "two")
+    with project.running() as run:
+        lock = lock_while_it_is_worked_on(project, seconds_ago=120)
+        out, _ = run.communicate(timeout=60)
+    assert run.returncode == 40, out
+    assert f"{lock} is older than 60 seconds" in out and "move it away" in out
+    assert len(project.turns("two")) == 1, "everything else is done before it ends"
+    assert lock.exists()
+    lock.unlink()
+    project.nobrakes("run")
+    assert sorted(project.landed().values()) == ["one", "two"]
 
 
 def test_edits_elsewhere_are_kept_and_the_work_lands(project: Scripted) -> None:

@@ -117,6 +117,16 @@ class Scripted(Project):
         shown: dict[str, Any] = self.ask("show", bead)
         return shown
 
+    def waits(self) -> list[str]:
+        """Why reviews wait to be merged, as their journals say."""
+        import sqlite3
+        from contextlib import closing
+
+        path = self.folder / ".nobrakes" / "nobrakes.db"
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
+            rows = store.execute("select data from attempts where role = 'reviewer' and ended_at is null").fetchall()
+        return [said for (data,) in rows if (said := json.loads(data or "{}").get("waiting"))]
+
     def status(self, bead: str) -> str:
         return str(self.show(bead)["status"])
 
