@@ -84,7 +84,7 @@ class ReviewSettings(Section):
     every_commit_green: bool = True
     validators: Annotated[int, Rule(ge=1, le=64)] = 2
     test_strength: Literal["cheats", "red"] = "cheats"
-    confirm: Literal["flaky", "always", "never"] = "flaky"
+    confirm: Literal["always", "flaky", "never"] = "always"
     canary_hours: Annotated[float, Rule(ge=0)] = 24.0
     land: Literal["local", "remote"] = "local"
     remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"

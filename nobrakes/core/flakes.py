@@ -1,8 +1,9 @@
 """Flakes: of the same tree and contract a pass and a failure. What the ledger says of a check, and when to ask again.
 
 1. A flake names the tests that failed where the report told them all, else the check alone.
-2. A failure is asked about once more when the ledger knows of each check that failed; one that it does not know of is
-   enough to blame.
+2. As installed, a red counts when it was seen TIMES times and no green between: only the checks that failed are
+   repeated, with those of kind build that come before them, in a fresh checkout.
+3. `confirm = "flaky"` asks about a failure only when the ledger knows of each check that failed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,10 @@ from typing import Any
 
 from .checks import Check, CheckOutcome, CheckResult
 from .events import Event
+
+TIMES = 3
+"""So often in a row a check is red before anybody is blamed. Where one run in fifty fails for nothing, once wrongs one
+good change in 50, twice one in 2,500, three times one in 125,000."""
 
 LEDGER = 5000
 """So many of the latest flakes count."""
@@ -98,12 +103,21 @@ def is_flaky(result: CheckResult, ledger: Sequence[Flake]) -> bool:
 def wants_confirming(
     how: Confirm, results: Sequence[CheckResult], checks: Sequence[Check], ledger: Sequence[Flake]
 ) -> bool:
-    """Whether what failed is to be run once more before anybody is blamed."""
+    """Whether what failed is to be run once more before anybody is blamed.
+
+    A run in which each of the checks that failed was repeated often enough says it all.
+    """
     failed = [result for result in results if result.outcome is CheckOutcome.FAIL]
-    if how is Confirm.NEVER or not failed:
+    if how is Confirm.NEVER or all(len(result.repeated) + 1 >= TIMES for result in failed):
         return False
     repeated = {check.name for check in checks if check.retry}
     return how is Confirm.ALWAYS or all(r.name in repeated or is_flaky(r, ledger) for r in failed)
+
+
+def carried(results: Sequence[CheckResult], checks: Sequence[Check]) -> list[CheckResult]:
+    """The results that stand when what failed is repeated: passes, but not of a build that the others may need."""
+    builds = {check.name for check in checks if check.kind == "build"}
+    return [one for one in results if one.outcome is CheckOutcome.PASS and one.name not in builds]
 
 
 def lines(ledger: Sequence[Flake]) -> list[Line]:

@@ -18,6 +18,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
+from .flakes import TIMES
+
 PACE = "queue_pace"
 """The setting that keeps the pace."""
 
@@ -30,9 +32,8 @@ FIRST = 4
 WINDOW_OF_SHARE = 20
 """The last so many changes tell the share of bad ones."""
 
-CONFIRMING = 2
-"""So often a red prefix that may be a flake is run again before it is held against a change. Where one run in fifty is
-a flake, once would still wrong a good change in 2,500 runs; twice, one in 125,000."""
+CONFIRMING = TIMES - 1
+"""So often a red prefix that may be a flake is run again before it is held against a change."""
 
 BAD_SHARE = 0.1
 """From this share of bad changes on, validators that idle look for the culprit before there is one."""

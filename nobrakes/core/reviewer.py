@@ -73,6 +73,9 @@ class Journal:
     behind: int = 0  # the escalation that was filed for it
     gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
     confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
+    again: int = 0  # how often it was red in this step
+    carried: tuple[Mapping[str, Any], ...] = ()  # results that stand while what failed beside them is repeated
+    carried_for: str = ""  # the commit and the key of the checks that they are of
     published: bool = False  # it waits, and yet the candidate is at the remote, or may be
 
     def as_data(self) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 1. The ledger is the events of kind `flaked`, one a check and run; a run that is judged again after a crash adds none.
 2. What failed is remembered by tree and contract until that tree passes.
-3. Outside of the queue a tree is confirmed once in a step of a review: what fails again is blamed as ever.
+3. What fails is repeated until it is green or was red TIMES times (core.flakes): in the queue as core.queue decides, in
+   the other steps of a review here.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..core import flakes
 from ..core.attempt import Attempt, Run
@@ -14,7 +16,9 @@ from ..core.events import Event, Kind
 from ..core.flakes import LEDGER, Confirm, Flake
 from ..core.reviewer import Journal, Step
 from .doors import Doors
-from .validation import Validation
+from .validation import Validation, as_json
+
+STANDS = "it passed in the run "
 
 
 def ledger(doors: Doors) -> list[Flake]:
@@ -59,9 +63,22 @@ class Flaky:
         In the queue core.queue says when, since there a red is held against nobody at once; and a commit of the chain
         is never blamed: it melts into the next.
         """
-        if journal.confirming == commit or journal.step is Step.VALIDATE_REBASED:
+        if journal.step is Step.VALIDATE_REBASED or (
+            journal.confirming == commit and journal.again + 1 >= flakes.TIMES
+        ):
             return False
         return self.is_suspect(run, results)
+
+    def carried(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> Journal:
+        """The journal with what stands of these results when the commit's checks that failed are repeated."""
+        contract = self.validation.of_run(run.id)
+        if contract is None or overall(results) is not CheckOutcome.FAIL:
+            return replace(journal, carried=(), carried_for="")
+        stand = [
+            replace(one, reason=one.reason if one.reason.startswith(STANDS) else STANDS + run.id)
+            for one in flakes.carried(results, contract.checks)
+        ]
+        return replace(journal, carried=tuple(as_json(stand)), carried_for=f"{commit} {contract.key}")
 
     def is_suspect(self, run: Run, results: Sequence[CheckResult]) -> bool:
         """Whether what failed here may be a flake, as the ledger and the settings say."""

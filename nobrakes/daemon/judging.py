@@ -78,12 +78,17 @@ class Judging:
         journal = replace(journal, serial=journal.serial + 1, validating=commit)
         self.train.changed()  # also for who comes after us in this turn when the start fails
         self.doors.store.journal(attempt.id, journal.as_data())
-        self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial)
+        self._start(attempt, journal)
+
+    def _start(self, attempt: Attempt, journal: Journal) -> None:
+        """Start the validation that the journal names: all checks, or those that are repeated."""
+        of_now = f"{journal.validating} {self.validation.contract()}"
+        carried = journal.carried if journal.carried_for == of_now else ()
+        self.validation.start(attempt, journal.validating, RunKind.VALIDATION, journal.serial, carried=carried)
 
     def restart(self, attempt: Attempt) -> None:
         """Start the validation again that a crash may have cut off between its plan and its start."""
-        journal = Journal.of(attempt.data)
-        self.validation.start(attempt, journal.validating, RunKind.VALIDATION, journal.serial)
+        self._start(attempt, Journal.of(attempt.data))
 
     def ended(self, case: Case, run: Run) -> Attempt | None:
         """A validation ended: reject, ask a person, or give the attempt to go on with."""
@@ -109,20 +114,21 @@ class Judging:
                 data={"step": journal.step.value, "commit": commit, "run": run.id, "results": list(rows)},
             )
         )
-        journal = replace(journal, validating="")
+        journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
         if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
             return self._goes_on(attempt, run, journal)
         if self._is_outdated(journal, run) and not _is_good_news(journal, results):
-            following: Journal | None = replace(with_other_checks(journal), confirming="")
+            following: Journal | None = replace(with_other_checks(journal), confirming="", again=0)
         elif journal.step is Step.COUNT_BASE:
             passed = overall(results) is CheckOutcome.PASS
             following = replace(
                 journal, step=Step.VALIDATE_REBASED, counted=commit, before=() if passed else _counted(rows)
             )
         elif self.flaky.to_confirm(journal, commit, run, results):
-            following = replace(journal, confirming=commit)  # the step that wanted it runs it once more
+            again = journal.again + 1 if journal.confirming == commit else 1
+            following = replace(journal, confirming=commit, again=again)  # the step that wanted it runs it once more
         else:
-            judged = replace(journal, results=_of_the_work(journal, rows), confirming="")
+            judged = replace(journal, results=_of_the_work(journal, rows), confirming="", again=0)
             suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
             following = self._after_validation(case, replace(judged, is_suspect=suspect), commit, results)
         return None if following is None else self._goes_on(attempt, run, following)

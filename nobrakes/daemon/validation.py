@@ -7,8 +7,11 @@
    a pass stands only for the other steps of the review that saw it.
 4. A run that was cut off said neither yes nor no: it is done again, a few times.
 5. The checkout is removed when its run has been judged.
+6. A run that repeats what failed is of the whole contract: the results that stand lie beside it (CARRIED), and the
+   checks that they are of are not run.
 """
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,6 +41,9 @@ CONTRACT = "contract.json"
 
 REMEMBERED = 256
 """So many runs' contracts are kept in memory."""
+
+CARRIED = "carried.json"
+"""The file in a run's folder with the results that stand, of checks that it does not run."""
 
 OVER = "over"
 """The folder in a run's folder with the files that are laid over its checkout."""
@@ -142,23 +148,42 @@ class Validation:
         return contract is not None and contract.key == self.contract()
 
     def start(
-        self, attempt: Attempt, commit: str, kind: RunKind, serial: int, laid_over: Mapping[str, str] = NOTHING
+        self,
+        attempt: Attempt,
+        commit: str,
+        kind: RunKind,
+        serial: int,
+        laid_over: Mapping[str, str] = NOTHING,
+        carried: Sequence[Mapping[str, Any]] = (),
     ) -> Run:
-        """Plan the run and start it, with these files over the checkout; doing it twice starts it once."""
+        """Plan the run and start it, with these files over the checkout; doing it twice starts it once.
+
+        `carried`: results that stand (rows of `as_json`); their checks are not run.
+        """
         doors = self.doors
         name = run_id(attempt, kind, serial)
         # one that a crash cut off is taken up as it was begun
-        contract = self.of_run(name) or self._contract_for(kind)
+        known = self.of_run(name)
+        contract = known or self._contract_for(kind)
+        if known is not None:
+            carried = self.carried(name)
         checks = contract.checks
         now = doors.store.now()
         seconds = seconds_of(checks) + 1800.0
         run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
         doors.store.plan_run(run)
-        born = self.execute(name, commit, contract, laid_over)
+        born = self.execute(name, commit, contract, laid_over, carried)
         doors.store.update_run(name, pid=born.pid, born=born.mark)
         return run
 
-    def execute(self, name: str, commit: str, contract: Contract, laid_over: Mapping[str, str] = NOTHING) -> Born:
+    def execute(
+        self,
+        name: str,
+        commit: str,
+        contract: Contract,
+        laid_over: Mapping[str, str] = NOTHING,
+        carried: Sequence[Mapping[str, Any]] = (),
+    ) -> Born:
         """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
         doors = self.doors
         path = os.path.join(doors.places.scratch, name)
@@ -168,13 +193,15 @@ class Validation:
         # inside, since the checkout may hold links that lead out of it
         copy = (("cp", "-R", os.path.join(over, "."), path),) if files else ()
         wrap = self.confinement.check(path, folder, (over,) if files else ()).wrap
+        if carried:
+            files[CARRIED] = json.dumps(list(carried)).encode()
         return doors.processes.start(
             name,
             Command(
                 folder=folder,
                 cwd=path,
                 env={**doors.environment, "CI": "1"},
-                steps=as_steps(contract.checks, wrap),
+                steps=as_steps(_run(contract, carried), wrap),
                 prologue=(
                     *doors.git.scratch(commit, path),
                     *map(wrap, copy + setup_argv(path, contract.setup)),
@@ -197,10 +224,15 @@ class Validation:
         single = tuple(pair for pair in present.quarantined if pair[1] != quarantine.WHOLE)
         return replace(present, checks=tests, quarantined=single)
 
+    def carried(self, run_id: str) -> Sequence[Mapping[str, Any]]:
+        """The results that stand beside this run's own; mostly none."""
+        text = self.doors.processes.output(os.path.join(self.doors.places.runs, run_id, CARRIED), OUTPUT_TAIL)
+        return tuple(json.loads(text)) if text else ()
+
     def checks(self, run: Run) -> tuple[Check, ...]:
         """The checks that the run executes; none when that is not known any more."""
         contract = self.of_run(run.id)
-        return contract.checks if contract is not None else ()
+        return _run(contract, self.carried(run.id)) if contract is not None else ()
 
     def steps(self, run: Run) -> list[str]:
         """The names of the steps that the run executes."""
@@ -220,10 +252,14 @@ class Validation:
             self.scratch.drop(run.id)
             return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
         folder = os.path.join(doors.places.runs, run.id)
-        ending = doors.processes.ending(folder, [step.name for step in steps_of(contract.checks)])
+        stand = {str(row["name"]): _result(row) for row in self.carried(run.id)}
+        ending = doors.processes.ending(folder, self.steps(run))
         top = os.path.join(doors.places.scratch, run.id)
         ends = Ends(doors.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
-        results = [quarantine.forgiven(ends.result(check), contract.quarantined) for check in contract.checks]
+        results = [
+            stand.get(check.name) or quarantine.forgiven(ends.result(check), contract.quarantined)
+            for check in contract.checks
+        ]
         self.scratch.drop(run.id)
         return results
 
@@ -237,6 +273,20 @@ class Validation:
             self.save(tree, contract.key, found)
             if not contract.cached:
                 self.save(tree, _of_review(contract.key, run.attempt), found)
+
+
+def _run(contract: Contract, carried: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
+    """The checks of a contract that are run beside these results."""
+    stand = {row["name"] for row in carried}
+    return tuple(check for check in contract.checks if check.name not in stand)
+
+
+def _result(row: Mapping[str, Any]) -> CheckResult:
+    """A result that stands, as `as_json` wrote it."""
+    counts = TestCounts(**row["counts"]) if row["counts"] else None
+    forgiven = tuple(row["quarantined"])
+    outcome, reason, seconds = CheckOutcome(row["outcome"]), str(row["reason"]), float(row["seconds"])
+    return CheckResult(str(row["name"]), outcome, reason, row["code"], seconds, counts, quarantined=forgiven)
 
 
 def _of_review(key: str, attempt: int) -> str:

@@ -80,7 +80,7 @@ def test_a_check_that_fails_each_time_fails(project: Scripted) -> None:
     project.add("one")
     project.nobrakes("run", expect=40)
     assert project.outcomes("one", "reviewer") == ["failed_review"]
-    assert len(tries.read_text().split()) == 3 + 3 + 1, "three times, once more before blame, and once on main"
+    assert len(tries.read_text().split()) == 3 + 1, "three times, which is often enough, and once on main"
 
 
 def test_parallel_checks_wait_for_each_other(project: Scripted) -> None:

@@ -33,7 +33,8 @@ def runs_of(count: Path) -> int:
     return len(count.read_text().split())
 
 
-def test_an_unknown_check_that_fails_once_is_blamed_and_a_known_one_is_asked_again(project: Scripted) -> None:
+def test_with_flaky_an_unknown_check_that_fails_is_blamed_and_a_known_one_is_asked_again(project: Scripted) -> None:
+    project.configure("[agents]", '[review]\nconfirm = "flaky"\n[agents]')
     count = fails_in_runs(project, 1, 4)
     project.add("one")
     project.nobrakes("run", expect=40)
@@ -57,24 +58,45 @@ def test_an_unknown_check_that_fails_once_is_blamed_and_a_known_one_is_asked_aga
     assert len(events) == 2 and {"check", "tests", "tree", "run"} <= set(events[0]["metadata"])
 
 
-@pytest.mark.parametrize(("confirm", "runs"), [("always", 2), ("never", 1)])
-def test_whether_anything_is_confirmed_is_a_setting(project: Scripted, confirm: str, runs: int) -> None:
-    project.configure("[agents]", f'[review]\nconfirm = "{confirm}"\n[agents]')
-    count = fails_in_runs(project, 1)
-    project.add("one")
-    project.nobrakes("run", expect=None)
-    assert project.status("one") == ("done" if runs == 2 else "escalated")
-    if runs == 2:
-        assert runs_of(count) == 3, "it failed, then passed, and main's own tests were counted"
-        assert len(project.events("flaked")) == 1
-
-
-def test_what_fails_again_is_blamed_as_ever(project: Scripted) -> None:
-    project.configure("[agents]", '[review]\nconfirm = "always"\n[agents]')
+def test_as_installed_what_fails_twice_and_then_passes_is_a_flake_and_blames_nobody(project: Scripted) -> None:
     count = fails_in_runs(project, 1, 2)
     project.add("one")
+    project.nobrakes("run")
+    assert project.status("one") == "done" and project.show("one")["failures"] == 0
+    assert runs_of(count) == 4, "red, red, green, and main's own tests were counted"
+    assert [flake["test"] for flake in project.ask("flakes")] == ["tests/test_flaky.sh"]
+    assert project.nobrakes("verify").returncode == 0
+
+
+def test_only_what_failed_is_repeated_and_what_passed_stands(project: Scripted) -> None:
+    count, lints, builds = fails_in_runs(project, 1, 2), project.flag("lints"), project.flag("builds")
+    for kind, runs in (("lint", lints), ("build", builds)):
+        project.configure(
+            "[limits]", f'[[checks]]\nname = "{kind}"\nkind = "{kind}"\ncommand = "echo x >>{runs}"\n[limits]'
+        )
+    project.add("one")
+    project.nobrakes("run")
+    assert project.status("one") == "done"
+    assert (runs_of(count), runs_of(lints), runs_of(builds)) == (4, 2, 4), "with a build others may need what it made"
+    rows = {row["name"]: row for row in project.ask("reviews")[-1]["results"]}
+    assert rows["lint"]["outcome"] == "pass" and rows["lint"]["reason"].startswith("it passed in the run ")
+    assert project.nobrakes("verify").returncode == 0
+
+
+def test_what_is_red_three_times_is_blamed_and_never_asks_nobody_again(project: Scripted) -> None:
+    count = fails_in_runs(project, 1, 2, 3)
+    project.add("one")
     project.nobrakes("run", expect=40)
-    assert project.outcomes("one", "reviewer") == ["failed_review"] and runs_of(count) == 3
+    assert project.outcomes("one", "reviewer") == ["failed_review"]
+    assert runs_of(count) == 4, "red three times, and main was looked at"
+
+
+def test_with_never_one_red_is_enough(project: Scripted) -> None:
+    project.configure("[agents]", '[review]\nconfirm = "never"\n[agents]')
+    count = fails_in_runs(project, 1)
+    project.add("one")
+    project.nobrakes("run", expect=40)
+    assert project.outcomes("one", "reviewer") == ["failed_review"] and runs_of(count) == 2
 
 
 def test_a_run_that_was_repeated_is_in_the_ledger(project: Scripted) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.core.checks import Check, CheckOutcome, CheckResult, Contract
 from nobrakes.core.events import Event, Kind
-from nobrakes.core.flakes import Confirm, Flake, failures, found, is_flaky, lines, wants_confirming
+from nobrakes.core.flakes import Confirm, Flake, carried, failures, found, is_flaky, lines, wants_confirming
 from nobrakes.core.quarantine import WHOLE, Quarantined, as_text, forgiven, pairs, parse
 
 PASS, FAIL, NOT_RUN, BROKEN = CheckOutcome
@@ -74,6 +74,21 @@ def test_a_failure_is_confirmed_where_each_check_that_failed_may_be_a_flake() ->
     assert wants_confirming(Confirm.ALWAYS, [solid], [UNIT], [])
     assert not wants_confirming(Confirm.NEVER, [result(FAIL)], [UNIT], ledger)
     assert not wants_confirming(Confirm.ALWAYS, [result(PASS), result(BROKEN)], [UNIT], ledger)
+
+
+def test_a_run_that_was_red_three_times_in_itself_is_not_repeated() -> None:
+    once = result(FAIL)
+    assert wants_confirming(Confirm.ALWAYS, [replace(once, repeated=(once,))], [UNIT], [])
+    assert not wants_confirming(Confirm.ALWAYS, [replace(once, repeated=(once, once))], [UNIT], [])
+    assert wants_confirming(
+        Confirm.ALWAYS, [replace(once, repeated=(once, once)), result(FAIL, name="lint")], [UNIT], []
+    )
+
+
+def test_when_a_check_is_repeated_the_passes_stand_but_not_those_of_a_build() -> None:
+    build, lint = replace(UNIT, name="build", kind="build"), replace(UNIT, name="lint", kind="lint")
+    results = [result(PASS, name="build"), result(PASS, name="lint"), result(FAIL)]
+    assert [one.name for one in carried(results, [build, lint, UNIT])] == ["lint"]
 
 
 def test_the_ledger_counts_checks_and_tests_and_shows_the_last_time() -> None:
