@@ -1,0 +1,364 @@
+"""What tests in Python use of the project: which modules, which names of them, how, and what they compare them with.
+
+1. Every form of import counts: `import a.b`, `import a.b as c`, `from a import b` (a name or a module), relative
+   ones, `from a import *`, `importlib.import_module("a.b")`.
+2. A value is followed through names: an assignment, a loop over literals, a column of `parametrize`, a fixture of the
+   same file, an attribute that `setUp` sets. `await`, `asyncio.run` and `pytest.approx` are looked through.
+3. What is reached in other ways (a fixture of another file, getattr, a table that is computed) is not seen, and nothing
+   is claimed of it.
+"""
+
+import ast
+import builtins
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+_RUNS = ("run", "run_until_complete", "async_to_sync")
+_LOADS = ("import_module", "__import__")
+_FAR = 10
+"""So many names and calls are followed from where a value stands."""
+
+Expressions = list[ast.expr]
+
+
+@dataclass(slots=True)
+class Member:
+    """A method or an attribute of a class, and how the tests use it."""
+
+    called: bool = False
+    awaited: bool = False
+    literals: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Symbol:
+    """One name of a module, and how the tests use it."""
+
+    name: str
+    raised: bool = False
+    called: bool = False
+    awaited: bool = False
+    literals: list[str] = field(default_factory=list)
+    members: dict[str, Member] = field(default_factory=dict)
+
+    def compared(self) -> bool:
+        """Whether something of it is compared with a literal."""
+        return bool(self.literals) or any(member.literals for member in self.members.values())
+
+
+Used = dict[str, dict[str, Symbol]]
+"""Module to name to symbol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module that an expression stands for."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Of:
+    """What an expression stands for: a symbol, an instance of it, or a member of it."""
+
+    symbol: Symbol
+    is_instance: bool = False
+    member: str = ""
+    has_state: bool = False  # the instance was made with arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What is asked of the project: is there a module of this name, and does a module bind this name."""
+
+    has_module: Callable[[str], bool]
+    binds: Callable[[str, str], bool]
+
+
+def collect(text: str, package: str, project: Project, used: Used) -> None:
+    """Add what a test file uses; `package` is the dotted name of its folder.
+
+    SyntaxError, ValueError, RecursionError: it cannot be read.
+    """
+    tree = ast.parse(text)
+    _Uses(tree, package, project, used).visit(tree)
+
+
+class _Uses(ast.NodeVisitor):
+    def __init__(self, tree: ast.Module, package: str, project: Project, used: Used) -> None:
+        self.package = package
+        self.project = project
+        self.used = used
+        self.names: dict[str, Module | Symbol] = {}
+        self.modules: set[str] = set()  # those that are imported by their names
+        self.stars: list[str] = []
+        self.known: list[dict[str, Expressions]] = [{}]  # names and `self.x`, to what was assigned
+        self.fixtures = dict(_fixtures(tree))
+        self.plain = _plain_names(tree)
+        self.own = {node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS)}
+
+    # --- imports ---------------------------------------------------------------------------------
+
+    def visit_Import(self, node: ast.Import) -> None:
+        """`import module`."""
+        for alias in node.names:
+            self._imported(alias.name)
+            first = alias.name.partition(".")[0]
+            self.names[alias.asname or first] = Module(alias.name if alias.asname else first)
+
+    def _imported(self, name: str) -> None:
+        parts = name.split(".")
+        self.modules.update(".".join(parts[: end + 1]) for end in range(len(parts)))
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """`from module import name`, relative ones as well."""
+        above = self.package.split(".")[: len(self.package.split(".")) - node.level + 1] if node.level else []
+        module = ".".join([*filter(None, above), *filter(None, [node.module])])
+        for alias in node.names if module else ():
+            if alias.name == "*":
+                self.stars.append(module)
+                continue
+            local, whole = alias.asname or alias.name, f"{module}.{alias.name}"
+            is_module = (
+                not self.project.binds(module, alias.name)
+                and (
+                    self.project.has_module(whole)
+                    # nothing is there yet: what only ever stands before a dot is a module
+                    or (local not in self.plain and not local[:1].isupper() and not self._is_file(module))
+                )
+            )
+            if is_module:
+                self._imported(whole)
+            self.names[local] = Module(whole) if is_module else self._symbol(module, alias.name)
+
+    def _is_file(self, module: str) -> bool:
+        return self.project.has_module(module) and not self.project.has_module(f"{module}.__init__")
+
+    def _symbol(self, module: str, name: str) -> Symbol:
+        return self.used.setdefault(module, {}).setdefault(name, Symbol(name))
+
+    # --- names and what they stand for -----------------------------------------------------------
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """A scope of its own, with what its arguments stand for."""
+        given = {a.arg: self.fixtures[a.arg] for a in node.args.args if a.arg in self.fixtures}
+        for mark in node.decorator_list:
+            given.update(_columns(mark))
+        self.known.append(given)
+        self.generic_visit(node)
+        self.known.pop()
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        """As any other."""
+        self.visit_FunctionDef(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """What its methods set on `self` is known in all of them."""
+        set_on_self = {
+            ast.unparse(target): [part.value]
+            for part in ast.walk(node)
+            if isinstance(part, ast.Assign)
+            for target in part.targets
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+        }
+        self.known.append(set_on_self)
+        self.generic_visit(node)
+        self.known.pop()
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """`name = value`."""
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.known[-1][target.id] = [node.value]
+        self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> None:
+        """`for a, b in [(1, 2), …]`."""
+        self.known[-1].update(_rows(node.target, node.iter))
+        self.generic_visit(node)
+
+    def _meant(self, node: ast.expr, left: int = _FAR) -> Expressions:
+        """The expressions that one stands for."""
+        if left == 0:
+            return []
+        if isinstance(node, ast.Await):
+            return self._meant(node.value, left - 1)
+        if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in (*_RUNS, "approx"):
+            inner = node.args[0]
+            if _called(node) == "approx" or isinstance(inner, ast.Call):
+                return self._meant(inner, left - 1)
+        key = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        for scope in reversed(self.known):
+            if key in scope:
+                return [one for value in scope[key] for one in self._meant(value, left - 1)]
+        return [node]
+
+    def _target(self, node: ast.expr, left: int = _FAR) -> Module | Of | None:
+        """What an expression stands for; None: nothing of the project."""
+        if left == 0:
+            return None
+        if isinstance(node, ast.Name) and node.id in self.names:
+            found = self.names[node.id]
+            return found if isinstance(found, Module) else Of(found)
+        if isinstance(node, ast.Name) and self._is_from_star(node.id):
+            return Of(self._symbol(self.stars[0], node.id))
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node, left)
+        if isinstance(node, ast.Call):
+            return self._made(node, left)
+        meant = self._meant(node)
+        return self._target(meant[0], left - 1) if meant and meant[0] is not node else None
+
+    def _attribute(self, node: ast.Attribute, left: int) -> Module | Of | None:
+        meant = self._meant(node)
+        if meant and meant[0] is not node:
+            return self._target(meant[0], left - 1)
+        base = self._target(node.value, left - 1)
+        if isinstance(base, Module):
+            whole = f"{base.name}.{node.attr}"
+            is_module = whole in self.modules or self.project.has_module(whole)
+            return Module(whole) if is_module else Of(self._symbol(base.name, node.attr))
+        if base is None or base.member:
+            return None
+        return Of(base.symbol, base.is_instance, node.attr, base.has_state)
+
+    def _made(self, node: ast.Call, left: int) -> Module | Of | None:
+        if _called(node) in _LOADS and node.args and isinstance(node.args[0], ast.Constant):
+            return Module(str(node.args[0].value))
+        of = self._target(node.func, left - 1)
+        if isinstance(of, Of) and not of.member and not of.is_instance:
+            return Of(of.symbol, True, has_state=bool(node.args or node.keywords))
+        return None
+
+    def _is_from_star(self, name: str) -> bool:
+        known = any(name in scope for scope in self.known) or name in self.own or hasattr(builtins, name)
+        return len(self.stars) == 1 and not known
+
+    # --- how they are used -----------------------------------------------------------------------
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """`module.name`."""
+        self._target(node)
+        self.generic_visit(node)
+
+    def visit_Await(self, node: ast.Await) -> None:
+        """What is awaited has to be a coroutine."""
+        self._is_awaited(node.value)
+        self.generic_visit(node)
+
+    def _is_awaited(self, node: ast.expr) -> None:
+        use = self._use(node.func) if isinstance(node, ast.Call) else None
+        if use is not None:
+            use.awaited = True
+
+    def _use(self, node: ast.expr) -> Symbol | Member | None:
+        """What is called or read here."""
+        of = self._target(node)
+        if not isinstance(of, Of):
+            return None
+        return of.symbol.members.setdefault(of.member, Member()) if of.member else of.symbol
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """`name(…)`, `pytest.raises(name)`, `assertEqual(name(…), literal)`."""
+        use = self._use(node.func)
+        if use is not None:
+            use.called = True
+        called = _called(node)
+        if called in ("raises", "assertRaises", "assertRaisesRegex") and node.args:
+            for part in ast.walk(node.args[0]):
+                of = self._target(part) if isinstance(part, ast.Name | ast.Attribute) else None
+                if isinstance(of, Of) and not of.member:
+                    of.symbol.raised = True
+        if called in _RUNS and node.args:
+            self._is_awaited(node.args[0])
+        if called.startswith(("assertEqual", "assertIs", "assertAlmostEqual", "assertListEqual", "assertDictEqual")):
+            self._compared(*node.args[:2])
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """`name(…) == literal`."""
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.Is):
+            self._compared(node.left, node.comparators[0])
+        self.generic_visit(node)
+
+    def _compared(self, *sides: ast.expr) -> None:
+        if len(sides) != 2:
+            return
+        for one, other in (sides, sides[::-1]):
+            values = [ast.unparse(value) for value in self._meant(other) if is_literal(value)]
+            for asked in self._meant(one) if values else ():
+                literals = self._literals_of(asked)
+                if literals is not None:
+                    literals += values
+
+    def _literals_of(self, node: ast.expr) -> list[str] | None:
+        """Where it is noted with what this is compared; None: nothing of the project, or what may well be constant."""
+        call = node if isinstance(node, ast.Call) else None
+        of = self._target(call.func if call else node)
+        if not isinstance(of, Of) or (call is None and not (of.member and of.is_instance)):
+            return None
+        if not of.has_state and not (call and (call.args or call.keywords)):
+            return None
+        return of.symbol.members.setdefault(of.member, Member()).literals if of.member else of.symbol.literals
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Whether it is a value without a name in it."""
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _plain_names(tree: ast.Module) -> set[str]:
+    """The names that stand for themselves somewhere, and not only before a dot."""
+    before_dots = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in before_dots}
+
+
+def _fixtures(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
+    """The fixtures of a file, and what they give."""
+    for node in ast.walk(tree):
+        marks = node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else []
+        if isinstance(node, _DEFINITIONS) and any("fixture" in ast.unparse(mark) for mark in marks):
+            given = [one.value for one in ast.walk(node) if isinstance(one, ast.Return | ast.Yield) and one.value]
+            yield node.name, given[:1]
+
+
+def _columns(mark: ast.expr) -> Mapping[str, Expressions]:
+    """The arguments that a `parametrize` gives values to."""
+    if not isinstance(mark, ast.Call) or _called(mark) != "parametrize" or len(mark.args) < 2:
+        return {}
+    names = mark.args[0]
+    if isinstance(names, ast.Constant) and isinstance(names.value, str):
+        words = [name.strip() for name in names.value.split(",") if name.strip()]
+    else:
+        words = [str(one.value) for one in getattr(names, "elts", ()) if isinstance(one, ast.Constant)]
+    target: ast.expr = ast.Tuple([ast.Name(word) for word in words]) if len(words) > 1 else ast.Name("".join(words))
+    return _rows(target, mark.args[1])
+
+
+def _rows(target: ast.expr, table: ast.expr) -> Mapping[str, Expressions]:
+    """The values that a loop's names take from a table that is written down."""
+    rows = [_row(row) for row in getattr(table, "elts", ())]
+    if isinstance(target, ast.Name):
+        return {target.id: rows}
+    found: dict[str, Expressions] = {}
+    for place, name in enumerate(getattr(target, "elts", ())):
+        if isinstance(name, ast.Name):
+            cells = [row.elts for row in rows if isinstance(row, ast.Tuple | ast.List)]
+            found[name.id] = [row[place] for row in cells if place < len(row)]
+    return found
+
+
+def _row(row: ast.expr) -> ast.expr:
+    """A row of a table, out of its `pytest.param`."""
+    return ast.Tuple(list(row.args)) if isinstance(row, ast.Call) and _called(row) == "param" else row
