@@ -77,11 +77,11 @@ class App:
 
         review = self.config.review
         if review.land == "local":
-            return Repository(self.places, self.config.main)
+            return Repository(self.places, self.config.main, sizes=self.config.sizes())
         from .git.remote import Shared
 
         shared = Shared(review.remote, review.remote_branch or self.config.main, review.remote_seconds)
-        return Repository(self.places, self.config.main, shared)
+        return Repository(self.places, self.config.main, shared, self.config.sizes())
 
     @cached_property
     def processes(self) -> "Processes":

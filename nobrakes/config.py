@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .core.board import Limits
     from .core.boundaries import Boundary
     from .core.checks import Check
+    from .core.sizes import Sizes
 
 
 @section
@@ -81,6 +82,13 @@ class Config(Section):
                 is_serial=self.review.merge == "rebase" or self.review.revalidate == "always",
             ),
         )
+
+    def sizes(self) -> "Sizes":
+        """How much of an agent's work is taken in."""
+        from .core.sizes import Sizes
+
+        limits = self.limits
+        return Sizes(int(limits.max_file_mb * 1e6), int(limits.max_new_mb * 1e6), limits.max_paths, limits.max_depth)
 
     def contract(self) -> "tuple[Check, ...]":
         """The checks as core judges them."""

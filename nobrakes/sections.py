@@ -24,6 +24,14 @@ class LimitSettings(Section):
     context_share: Annotated[float, Rule(gt=0, le=1)] = 0.8
     grace_seconds: Annotated[float, Rule(ge=0)] = 10.0
     lease_seconds: Annotated[float, Rule(ge=5)] = 120.0
+    max_file_mb: Annotated[float, Rule(gt=0)] = 50.0
+    max_new_mb: Annotated[float, Rule(gt=0)] = 200.0
+    max_paths: Annotated[int, Rule(ge=1)] = 20_000
+    max_depth: Annotated[int, Rule(ge=1, le=1000)] = 100
+
+
+FROM_THE_START = ("max_file_mb", "max_new_mb", "max_paths", "max_depth")
+"""The limits that are read once: `nobrakes set` does not change them."""
 
 
 @section

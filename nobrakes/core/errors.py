@@ -139,6 +139,18 @@ class Tampered(GitFailed):
     code = 34
 
 
+class TooLarge(Tampered):
+    """A workspace holds more than the limits of config.toml let in."""
+
+    code = 47
+
+
+class FileTooLarge(GitFailed):
+    """A file of a commit is too large to be read for judging it."""
+
+    code = 48
+
+
 class NoMain(NobrakesError):
     """The branch that work is merged into does not exist yet."""
 

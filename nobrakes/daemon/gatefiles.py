@@ -12,6 +12,7 @@ from ..core.attempt import Attempt
 from ..core.bead import Bead
 from ..core.board import Limits
 from ..core.boundaries import Change, gate_changes
+from ..core.errors import FileTooLarge
 from ..core.escalations import EscalationType
 from ..core.outcomes import Outcome
 from ..core.planreview import is_approval
@@ -80,10 +81,13 @@ class GateFiles:
         return "".join(parts)
 
     def _lines(self, commit: str, path: str) -> list[str] | None:
-        content = self.doors.git.read(commit, path)
+        try:
+            content = self.doors.git.read(commit, path, LARGEST)
+        except FileTooLarge:
+            return None
         if content is None:
             return []
-        if len(content) > LARGEST or b"\0" in content:
+        if b"\0" in content:
             return None
         return content.decode("utf-8", "replace").splitlines(keepends=True)
 

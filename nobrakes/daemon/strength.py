@@ -13,6 +13,7 @@ from ..core.attempt import Attempt, Run, RunKind
 from ..core.board import Limits
 from ..core.cheats.plan import Cheat, Tree, judge_cheats, plan
 from ..core.checks import CheckOutcome, overall
+from ..core.errors import FileTooLarge
 from ..core.events import Kind
 from ..core.outcomes import Outcome
 from .closing import close
@@ -90,12 +91,10 @@ class Strength:
         head = str(attempt.data["head"])
 
         def read(path: str) -> str | None:
-            content = git.read(head, path)
-            if content is None or len(content) > LARGEST:
-                return None
             try:
-                return content.decode()
-            except UnicodeDecodeError:
+                content = git.read(head, path, LARGEST)
+                return None if content is None else content.decode()
+            except (FileTooLarge, UnicodeDecodeError):
                 return None
 
         paths = git.paths(head)

@@ -8,6 +8,7 @@
 
 import os
 
+from ..core.sizes import READ
 from .differences import raw
 from .objects import EXECUTABLE, FILE, Objects
 from .place import Place
@@ -33,7 +34,9 @@ def merging(place: Place, objects: Objects, commit: str) -> str:
         entry = objects.entry(commit, path)
         if entry is not None and entry.mode in (FILE, EXECUTABLE):
             folder = path.removesuffix(NAME)
-            lines += _lines(os.fsdecode(objects.content(entry.id) or b""), folder)
+            size = objects.size(entry.id)
+            content = objects.content(entry.id) if size is not None and size <= READ else None
+            lines += _lines(os.fsdecode(content or b""), folder)
     return "".join(f"{line}\n" for line in lines)
 
 

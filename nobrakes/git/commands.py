@@ -150,8 +150,10 @@ def _stream(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: A
     return Answer(code, out if isinstance(out, bytes) else b"", error)
 
 
-def converse(arguments: Sequence[str], cwd: str, env: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    """Start a git command that goes on answering through its stdin and stdout."""
+def converse(
+    arguments: Sequence[str], cwd: str, env: Mapping[str, str], errors: IO[bytes] | None = None
+) -> "subprocess.Popen[bytes]":
+    """Start a git command that goes on answering through its stdin and stdout; `errors`: where its complaints go."""
     import subprocess
 
     # not by GitPython: its stderr pipe, which nobody empties, would stop a long conversation
@@ -163,7 +165,7 @@ def converse(arguments: Sequence[str], cwd: str, env: Mapping[str, str]) -> "sub
             env={**bare, **env},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if errors is None else errors,
         )
     except OSError as error:
         raise failure(["git", *arguments], -1, str(error)) from None

@@ -7,22 +7,32 @@ from collections.abc import Mapping
 
 from ..core.boundaries import SYMLINK, Change
 from ..core.errors import GitFailed
+from ..core.sizes import LONGEST_PATH, READ, Sizes
 from .objects import EXECUTABLE, FILE, FOLDER, Entry, Objects
 from .sections import changed_sections, is_shared
 
 ABSENT = "000000"
-_MAX_SHARED = 4_000_000
 _FILES = (FILE, EXECUTABLE)
 
 
-def raw(objects: Objects, base: str, head: str) -> list[tuple[str, str, str, str, str]]:
-    """(path, mode before, mode after, object before, object after) by path."""
-    found = []
+class TooMuch(Exception):
+    """The commits differ by more than was asked for; `str(error)` says by what."""
+
+
+def raw(objects: Objects, base: str, head: str, sizes: Sizes | None = None) -> list[tuple[str, str, str, str, str]]:
+    """(path, mode before, mode after, object before, object after) by path. TooMuch: it is beyond the sizes."""
+    found: list[tuple[str, str, str, str, str]] = []
+    looked = 0
     none = "0" * len(base)
     # a list of what is left to compare, since an agent may nest folders deeper than Python may recurse
     left: list[tuple[str, str | None, str | None]] = [("", objects.commit(base).tree, objects.commit(head).tree)]
     while left:
         folder, old_tree, new_tree = left.pop()
+        if sizes is not None:
+            looked += 1
+            why = sizes.path_beyond(folder) or sizes.count_beyond(max(len(found), looked))
+            if why is not None:
+                raise TooMuch(why)
         before, after = _entries(objects, old_tree), _entries(objects, new_tree)
         for name in {**before, **after}:
             old, new = before.get(name), after.get(name)
@@ -36,6 +46,10 @@ def raw(objects: Objects, base: str, head: str) -> list[tuple[str, str, str, str
                 gone = Entry(ABSENT, none)
                 one, other = old_file or gone, new_file or gone
                 found.append((folder + name, one.mode, other.mode, one.id, other.id))
+    if sizes is not None:
+        why = next(filter(None, (sizes.path_beyond(path) for path, *_ in found)), sizes.count_beyond(len(found)))
+        if why is not None:
+            raise TooMuch(why)
     return sorted(found)
 
 
@@ -66,7 +80,8 @@ def _change(objects: Objects, path: str, before: str, after: str, old: str, new:
     link = None
     sections: tuple[str, ...] = ()
     if after == SYMLINK:
-        target = objects.content(new)
+        size = objects.size(new) or 0
+        target = objects.content(new) if size <= LONGEST_PATH else b"/a target of %d bytes" % size  # it leads nowhere
         link = None if target is None else target.decode("utf-8", "surrogateescape")
     if is_shared(path):
         sections = changed_sections(path, _text(objects, before, old), _text(objects, after, new))
@@ -76,6 +91,7 @@ def _change(objects: Objects, path: str, before: str, after: str, old: str, new:
 def _text(objects: Objects, mode: str, oid: str) -> bytes | None:
     if mode == ABSENT:
         return None
-    content = objects.content(oid) if mode in _FILES else None
+    size = objects.size(oid) if mode in _FILES else None
+    content = objects.content(oid) if size is not None and size <= READ else None
     # neither a link nor a giant is a file that could be compared; both count as unreadable
-    return b"\0" if content is None or len(content) > _MAX_SHARED else content
+    return b"\0" if content is None else content

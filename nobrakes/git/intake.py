@@ -15,8 +15,9 @@ import tempfile
 from typing import IO
 
 from ..core.errors import GitFailed, Tampered
-from . import clones, packing
-from .differences import raw
+from ..core.sizes import DEFAULT, Sizes
+from . import clones, measuring, packing
+from .differences import TooMuch, raw
 from .history import History
 from .objects import Objects
 from .place import Place
@@ -25,12 +26,17 @@ _UNPACKED = 100
 """Up to this many objects become files of their own; more stay in a pack, as with git's own fetch."""
 
 
-def take(place: Place, objects: Objects, history: History, main: str, clone: str, head: str) -> None:
-    """Copy the commit `head` and what it needs from the clone; Tampered when that is not there whole."""
+def take(
+    place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes = DEFAULT
+) -> None:
+    """Copy the commit `head` and what it needs from the clone; Tampered when that is not there whole.
+
+    TooLarge: it is more than `sizes` allow, and then nothing of it is copied.
+    """
     if head == main:
         return
     try:
-        _copy(place, objects, history, main, clone, head)
+        _copy(place, objects, history, main, clone, head, sizes)
     except GitFailed as error:
         if isinstance(error, Tampered):
             raise
@@ -39,22 +45,32 @@ def take(place: Place, objects: Objects, history: History, main: str, clone: str
     if objects.find(f"{head}^{{commit}}") is None:
         raise Tampered(f"the branch's head {head} is not a commit that could be taken in")
     try:
-        raw(objects, history.fork(main, head) or main, head)
+        raw(objects, history.fork(main, head) or main, head, sizes)
+    except TooMuch as error:
+        raise measuring.too_large(clone, str(error)) from None
     except GitFailed as error:
         # git lets in a tree whose modes it reads itself in one way or another; nothing more is done with such a one
         raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be read: {error}") from None
 
 
-def _copy(place: Place, objects: Objects, history: History, main: str, clone: str, head: str) -> None:
+def _copy(place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes) -> None:
     folder = clones.objects_folder(clone, place.objects)
-    few = packing.packed(objects, clone, head, lambda commit: _has(objects, history, main, commit))
+    measuring.stored(clone, folder, sizes)
+    few = None
+    if min(sizes.file, sizes.new) >= packing.LARGEST:  # more is not packed by hand, so that is all the measuring
+        few = packing.packed(objects, clone, head, lambda commit: _has(objects, history, main, commit))
     if few is not None:
         _unpack(place, few)
         return
+    measure = measuring.Measuring(place, clone, folder, sizes)
+    try:
+        measure.measure(head)
+    finally:
+        measure.close()
     with tempfile.TemporaryFile() as pack:
         place.run(
-            ["pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
-            env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(folder)},
+            [*measuring.PLAIN, "pack-objects", "--revs", "--stdout", "-q", "--window=0", "--threads=1"],
+            env={"GIT_ALTERNATE_OBJECT_DIRECTORIES": measuring.quoted(folder)},
             stdin=f"{head}\n--not\n{main}\n".encode(),
             stdout=pack,
         )
@@ -76,7 +92,7 @@ def _has(objects: Objects, history: History, main: str, commit: str) -> bool:
 def _unpack(place: Place, pack: bytes | IO[bytes]) -> None:
     """Unpack beside our objects and move what was found to be right: git leaves what it refuses where it unpacks."""
     with tempfile.TemporaryDirectory(prefix="incoming-", dir=place.objects) as folder:
-        env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(place.objects)}
+        env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": measuring.quoted(place.objects)}
         place.run(["unpack-objects", "-q", "--strict"], env=env, stdin=pack)
         mode = stat.S_IMODE(os.stat(place.objects).st_mode)
         for name in (entry.name for entry in os.scandir(folder) if len(entry.name) == 2):
@@ -98,9 +114,3 @@ def _count(pack: IO[bytes]) -> int:
     if len(header) != 4:
         raise GitFailed("git pack-objects wrote no pack")
     return int.from_bytes(header, "big")
-
-
-def _quoted(path: str) -> str:
-    """A path for a colon-separated variable, in git's quoting."""
-    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -69,7 +69,7 @@ class Objects:
             commands.hang_up(process)
 
     def _ask(self, question: bytes) -> tuple[str, str, bytes] | None:
-        """(object id, type, content) for a `contents NAME` or `info NAME`; None: there is no such object."""
+        """(object id, type, content) of a `contents NAME`, (…, …, size in digits) of `info NAME`; None: not there."""
         with self._lock:
             for last in (False, True):
                 if self._process is None:
@@ -99,7 +99,7 @@ class Objects:
                 if not head:
                     raise EOFError
             return None
-        content = b""
+        content = words[2]
         if question.startswith(b"contents"):
             size = int(words[2])
             content = process.stdout.read(size + 1)
@@ -116,6 +116,11 @@ class Objects:
             return oid, "commit"
         answer = self._ask(b"info " + os.fsencode(name))
         return None if answer is None else answer[:2]
+
+    def size(self, name: str) -> int | None:
+        """The bytes of an object's content, which is not read for it; None: not there."""
+        answer = self._ask(b"info " + os.fsencode(name))
+        return None if answer is None else int(answer[2])
 
     def content(self, name: str) -> bytes | None:
         """The raw content of an object; None: not there."""

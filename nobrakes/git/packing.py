@@ -17,7 +17,7 @@ from .objects import FOLDER, MODULE, Commit, Entry, Objects, parse_commit, parse
 from .refs import is_oid
 
 MOST = 100
-_LARGEST = 1_000_000
+LARGEST = 1_000_000
 """Characters of one object, and of all together."""
 _DEEPEST = 100
 _TYPES = {b"commit": 1, b"tree": 2, b"blob": 3}
@@ -35,7 +35,7 @@ class _New:
         self.clone = clone
         self.is_main = is_main
         self.found: dict[str, tuple[int, bytes]] = {}
-        self.room = _LARGEST
+        self.room = LARGEST
 
     def take(self, oid: str, kind: int) -> bytes:
         """An object that lies loose in the clone."""

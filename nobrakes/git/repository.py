@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from ..core.bead import Bead
 from ..core.boundaries import Change
+from ..core.errors import FileTooLarge
 from ..core.evidence import Entry, Made, Value
+from ..core.sizes import DEFAULT, READ, Sizes
 from ..places import Places
 from ..ports import Argv, Candidate, Conflict, Land, Lands, Message, Workspace
 from . import differences, locks, refs
@@ -33,9 +35,10 @@ _REMEMBERED = 16
 class Repository:
     """The repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
 
-    def __init__(self, places: Places, main: str, shared: "Shared | None" = None) -> None:
+    def __init__(self, places: Places, main: str, shared: "Shared | None" = None, sizes: Sizes = DEFAULT) -> None:
         self.places = places
         self.shared = shared
+        self.sizes = sizes
         self.place = Place(places.root, main)
         self.objects = Objects(self.place)
         self.history = History(self.place, self.objects)
@@ -63,7 +66,7 @@ class Repository:
     def _workspaces(self) -> "Workspaces":
         from .workspaces import Workspaces
 
-        return Workspaces(self.place, self.objects, self.history, self.places)
+        return Workspaces(self.place, self.objects, self.history, self.places, self.sizes)
 
     @cached_property
     def _committer(self) -> "Committer":
@@ -147,10 +150,15 @@ class Repository:
                 self._changes[base, head] = known
         return known
 
-    def read(self, commit: str, path: str) -> bytes | None:
-        """A file's content in a commit; None: not there or not a file."""
+    def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
+        """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
         entry = self.objects.entry(commit, path)
-        return self.objects.content(entry.id) if entry is not None and entry.mode in (FILE, EXECUTABLE) else None
+        if entry is None or entry.mode not in (FILE, EXECUTABLE):
+            return None
+        size = None if most is None else self.objects.size(entry.id)
+        if size is not None and most is not None and size > most:
+            raise FileTooLarge(f"{path!r} in {commit[:12]} has {size:,} bytes, and {most:,} are read at most")
+        return self.objects.content(entry.id)
 
     def paths(self, commit: str) -> frozenset[str]:
         """Every path in a commit's tree."""

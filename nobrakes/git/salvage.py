@@ -17,15 +17,18 @@ from collections.abc import Iterator, Mapping
 
 from ..core.boundaries import GITLINK
 from ..core.errors import DiskFull
+from ..core.sizes import DEFAULT, Sizes
 from ..walking import open_up, walk
-from . import commands, modules, untouched
+from . import commands, measuring, modules, untouched
 from .environment import PLUMBING
 from .objects import Objects
 from .place import Place
 
 
-def salvage(place: Place, objects: Objects, clone: str, base: str, index: str, text: str) -> str | None:
-    """A commit on `base` with the clone's files; None: they are those of `base`.
+def salvage(
+    place: Place, objects: Objects, clone: str, base: str, index: str, text: str, sizes: Sizes = DEFAULT
+) -> str | None:
+    """A commit on `base` with the clone's files; None: they are those of `base`. TooLarge: it is more than `sizes`.
 
     `index` is a copy of the index that the clone was made with, if it exists: it saves reading unchanged files.
     """
@@ -37,11 +40,14 @@ def salvage(place: Place, objects: Objects, clone: str, base: str, index: str, t
         if os.path.isfile(index):
             # with its times: git compares them with the files'
             shutil.copy2(index, own)
+            measuring.uncommitted(clone, env, sizes)
             if _tree_of(clone, env, own, base) == commit.tree:
                 return None
         # the base decides which files count although they are ignored; -m keeps what the index knows of the others
         known = ["-m"] if os.path.isfile(own) else []
         commands.run(["read-tree", *known, base], cwd=clone, env=env)
+        if not known:
+            measuring.uncommitted(clone, env, sizes)
         tree = _tree_of(clone, env, own, base)
         if tree == commit.tree:
             return None

@@ -7,15 +7,18 @@
 4. The daemon reads a clone's files and never runs git by its configuration (see clones, intake and salvage).
 """
 
+import errno
 import os
 from collections.abc import Mapping, Sequence
 
 from ..core.bead import Bead
 from ..core.branches import branch_of
-from ..core.errors import GitFailed
+from ..core.errors import GitFailed, Tampered, TooLarge
+from ..core.sizes import DEFAULT, Sizes
 from ..places import Places
 from ..ports import Argv, Workspace
 from ..trash import Trash
+from ..walking import Beyond
 from . import clones, intake, refs, removal, salvage
 from .checkouts import INDEX, MAKING, making, mending
 from .history import History
@@ -25,16 +28,24 @@ from .place import Place
 
 BROKEN = "~broken-"
 """What a clone's name gets, before the fence, when its branch cannot be read: a person has to look at it."""
+_TRIES = 3
+"""So often git may fail to keep a clone's files before the clone is put aside."""
+_NOT_THE_FILES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Faults of the machine, which pass; any other is what the agent left."""
 
 
 class Workspaces:
     """The clones and checkouts of one repository."""
 
-    def __init__(self, place: Place, objects: Objects, history: History, places: Places) -> None:
+    def __init__(
+        self, place: Place, objects: Objects, history: History, places: Places, sizes: Sizes = DEFAULT
+    ) -> None:
         self.place = place
         self.objects = objects
         self.history = history
         self.places = places
+        self.sizes = sizes
+        self._failed: dict[str, int] = {}
         self.trash = Trash(places.trash)
 
     def path(self, bead: str) -> str:
@@ -145,17 +156,40 @@ class Workspaces:
         head = self._tip(bead)
         broken = None if head is None else self._try_to_bring(bead, head)
         base = main if head is None or broken is not None else head
-        text = f"Uncommitted work on {bead.id}\n\nKept by nobrakes before its workspace was removed.\n"
-        wip = salvage.salvage(self.place, self.objects, path, base, path + INDEX, text)
-        if head is not None and broken is not None:
+        wip, unread = self._salvaged(bead, base)
+        if head is not None and broken is not None and not isinstance(broken, TooLarge):
             # the files may have brought back what the branch lacked
             broken = self._try_to_bring(bead, head)
+        at = clones.checked_out(path)
+        beside = None if at is None or at == head else self._try_to_bring(bead, at)
         kept = self._astray(bead, fence, head)
         if head is not None and broken is None and self._is_own(path, head, main):
             kept[self._free(f"archive/{bead.id}/{fence}-branch", head)] = head
         if wip is not None:
             kept[self._free(f"archive/{bead.id}/{fence}-wip", wip)] = wip
-        return kept, broken
+        return kept, broken or unread or (beside if isinstance(beside, TooLarge) else None)
+
+    def _salvaged(self, bead: Bead, base: str) -> tuple[str | None, GitFailed | None]:
+        """A commit of the clone's files, if they are not those of `base`; or why they stay where they are."""
+        path = self.path(bead.id)
+        text = f"Uncommitted work on {bead.id}\n\nKept by nobrakes before its workspace was removed.\n"
+        try:
+            return salvage.salvage(self.place, self.objects, path, base, path + INDEX, text, self.sizes), None
+        except Tampered as error:
+            return None, error
+        except Beyond as error:
+            why: Exception = error
+        except GitFailed as error:
+            # it may be the repository that is out of order just now; what stays so is the clone's own
+            self._failed[bead.id] = self._failed.get(bead.id, 0) + 1
+            if self._failed[bead.id] < _TRIES:
+                raise
+            why = error
+        except OSError as error:
+            if error.errno in _NOT_THE_FILES:
+                raise
+            why = error
+        return None, Tampered(f"the files of the workspace {bead.id} cannot be kept as they are: {why}")
 
     def _only_held_by(self, incoming: Sequence[str], bead: Bead, kept: Mapping[str, str]) -> dict[str, str]:
         """Archive refs for what an agent had handed in and then took out of its branch again."""
@@ -192,7 +226,7 @@ class Workspaces:
         incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
         if not any(refs.loose(self.place.git_dir, ref) == head for ref in incoming):
             main = refs.main(self.place)
-            intake.take(self.place, self.objects, self.history, main, self.path(bead.id), head)
+            intake.take(self.place, self.objects, self.history, main, self.path(bead.id), head, self.sizes)
 
     def _require_scratch(self, path: str) -> None:
         if os.path.dirname(os.path.abspath(path)) != os.path.abspath(self.places.scratch):

@@ -97,9 +97,9 @@ def _checked(values: Mapping[str, object]) -> "LimitSettings":
 
 
 def _known() -> list[str]:
-    from ..sections import LimitSettings
+    from ..sections import FROM_THE_START, LimitSettings
 
-    return [field.name for field in fields(LimitSettings)]
+    return [field.name for field in fields(LimitSettings) if field.name not in FROM_THE_START]
 
 
 def limits(store: "Store", config: "Config") -> "Limits":
@@ -120,6 +120,11 @@ def set_limits(
 
     Returns all that are changed now. ConfigError: an unknown name or a wrong value, and nothing was changed.
     """
+    from ..sections import FROM_THE_START
+
+    for name in changes:
+        if name in FROM_THE_START:
+            raise ConfigError(f"{name} holds from the start of nobrakes on", "Set it in .nobrakes/config.toml.")
     before = _overrides(store)
     kept = {name: value for name, value in before.items() if name not in changes}
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}

@@ -78,7 +78,7 @@ def _committed(git: Git | None, commit: str | None) -> str:
     if git is None or commit is None:
         return ""
     try:
-        found = git.read(commit, f"{FOLDER}/beads.jsonl")
+        found = git.read(commit, f"{FOLDER}/beads.jsonl", None)
     except GitFailed:
         return ""  # the commit is gone: main's and the file's own are left
     return "" if found is None else found.decode("utf-8", "replace")

@@ -8,6 +8,7 @@ from typing import Protocol
 from ..core.bead import Bead
 from ..core.boundaries import Change
 from ..core.evidence import Entry, Made, Value
+from ..core.sizes import READ
 
 Argv = tuple[str, ...]
 
@@ -124,7 +125,10 @@ class Git(Lands, Protocol):
         ...
 
     def take_in(self, bead: Bead, fence: int) -> str | None:
-        """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""
+        """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch.
+
+        Tampered: it is not whole, or not git's; TooLarge: it is more than the settings let in. Nothing is fetched then.
+        """
         ...
 
     def fork(self, main: str, head: str) -> str | None:
@@ -143,8 +147,8 @@ class Git(Lands, Protocol):
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         ...
 
-    def read(self, commit: str, path: str) -> bytes | None:
-        """A file's content in a commit; None: not there or not a file."""
+    def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
+        """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
         ...
 
     def paths(self, commit: str) -> frozenset[str]:

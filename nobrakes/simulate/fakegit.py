@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..core.bead import Bead
 from ..core.boundaries import Change
 from ..core.branches import branch_of
-from ..core.errors import GitFailed
+from ..core.errors import FileTooLarge, GitFailed
+from ..core.sizes import READ
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
 from .clones import CHECKOUT, CLONE, Clones
 from .fakechain import FakeChain
@@ -72,10 +73,13 @@ class FakeGit(FakeChain, DecidedHere):
             for path in differing(before, after)
         )
 
-    def read(self, commit: str, path: str) -> bytes | None:
-        """A file's content in a commit."""
+    def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
+        """A file's content in a commit. FileTooLarge."""
         text = self.objects.tree_of(commit).get(path)
-        return None if text is None else text.encode("utf-8", "surrogateescape")
+        content = None if text is None else text.encode("utf-8", "surrogateescape")
+        if content is not None and most is not None and len(content) > most:
+            raise FileTooLarge(f"{path!r} in {commit[:12]} has {len(content):,} bytes, and {most:,} are read at most")
+        return content
 
     def paths(self, commit: str) -> frozenset[str]:
         """Every path in a commit."""
