@@ -14,7 +14,7 @@ from .screen import Screen, paragraph
 from .text import cut, one_line
 
 if TYPE_CHECKING:
-    from ..core.verifying import Report, Rerun, Seen, Wrong
+    from ..core.verifying import Note, Report, Rerun, Seen, Wrong
     from ..operations.evidence import Record
 
 AsJson = Annotated[bool, option("--json", help="Print only the result, as JSON.")]
@@ -89,6 +89,7 @@ def _times(count: int, what: str) -> str:
 def _report(report: "Report", screen: Screen) -> str:
     out = [_listed(seen, screen) for seen in report.commits if seen.word.value in LISTED]
     out += [f"rerun   {one.commit[:12]}  {one_line(one.bead)}: {_rerun(one)}" for one in report.reruns]
+    out += [_note(one) for one in report.notes]
     out += [_wrong(one, screen) for one in report.wrong]
     merged = sum(seen.word.value in ("merged", "taken_back") for seen in report.commits)
     out.append(f"{_times(len(report.commits), 'commit')} on main, {merged} of beads with their evidence")
@@ -106,6 +107,10 @@ def _listed(seen: "Seen", screen: Screen) -> str:
 
 def _rerun(one: "Rerun") -> str:
     return "; ".join(_check({**check, "counts": plain(check["counts"])}) for check in one.checks) or "nothing was run"
+
+
+def _note(one: "Note") -> str:
+    return one_line(f"note    {one.commit[:12]}  evidence {one.evidence[:12]}  {one.bead}: {one.text}")
 
 
 def _wrong(one: "Wrong", screen: Screen) -> str:

@@ -20,6 +20,7 @@ class Claims:
         self.commits = [_pair(one) for one in record["commits"]]
         self.places = [(name, _pair(record[name])) for name in ("branch", "candidate", "merged") if name in record]
         self.takes_back = [str(one["commit"]) for one in record.get("takes_back", ())]
+        self.added_later = str(record.get("added_later", ""))
         self.runs = record["runs"]
         self.contracts = record["contracts"]
         self.validations = [step for step in record["steps"] if step["step"] == "validate"]
@@ -73,8 +74,18 @@ class Claims:
         wanted = ["validate", "rebase", "validate", "merge", "validate"]
         if self.steps != wanted:
             return [(False, f"its steps are {', '.join(self.steps)}, not {', '.join(wanted)}")]
-        found = [(proof["of"], self._trouble(proof)) for proof in (*self.validations, *self.inner)]
+        proofs = (*self.validations, *self.inner)
+        found = [(proof["of"], self._trouble(proof)) for proof in proofs if not self._is_told_unknown(proof)]
         return [(of == "main", f"the validation of {_SPOKEN.get(of, of)}: {text}") for of, text in found if text]
+
+    def unknown(self) -> list[str]:
+        """What a record that was added later says that nobody knows any more."""
+        proofs = (*self.validations, *self.inner)
+        return [f"the validation of {_SPOKEN.get(p['of'], p['of'])}" for p in proofs if self._is_told_unknown(p)]
+
+    def _is_told_unknown(self, proof: Mapping[str, Any]) -> bool:
+        """Whether it is said plainly that nobody knows the run; a record of its own time may not say so."""
+        return bool(self.added_later) and proof.get("how") == How.UNKNOWN and proof.get("run") is None
 
     def _trouble(self, proof: Mapping[str, Any]) -> str:
         run = self.runs.get(proof.get("run"))

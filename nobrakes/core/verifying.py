@@ -4,10 +4,12 @@
    says itself that evidence was kept (`Evidence:`). Whatever else is on main is listed, and is nobody's fault.
 2. `Evidence:` names the end of the chain at the time: where the chain does not hold it any more, it was rewritten.
 3. Only a pass is a pass. A merge that failed afterwards is right again when a record says that it was taken back.
+4. A record that came after that of a later merge, or that was added later and says what is unknown, is a note and no
+   fault: the chain is never written anew, so what a kill left stays as it is.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -53,6 +55,16 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that a reader should know, and that is no fault; `commit` is on main, `evidence` in the chain."""
+
+    text: str
+    commit: str = ""
+    evidence: str = ""
+    bead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rerun:
     """Checks that were run again on a commit's tree; `outcome` is the worst of them."""
 
@@ -72,6 +84,7 @@ class Report:
     records: int
     tip: str
     reruns: tuple[Rerun, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass
@@ -85,6 +98,8 @@ class _Chain:
     after: list[tuple[str, Wrong]] = field(default_factory=list)  # what failed only when it was on main
     about: set[str] = field(default_factory=set)
     first_base: str = ""
+    order: list[Note] = field(default_factory=list)  # one for each record of a merge, newest first, without its text
+    notes: list[Note] = field(default_factory=list)
 
 
 def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made], look: Look) -> Report:
@@ -105,18 +120,36 @@ def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made]
             Wrong(f"the chain is broken: it goes on to {last.parents[0][:12]}, which is not here", "", last.commit)
         )
     wrong += [one for commit, one in chain.after if commit not in chain.taken_back]
-    owing = _since(line, chain.first_base)
+    owing = _owing(line, chain)
     commits = tuple(_seen(made, chain, owing, wrong) for made in asked)
-    return Report(commits, tuple(wrong), len(chain.commits), tip)
+    notes = tuple(note for note in (*_out_of_order(line, chain.order), *chain.notes) if note.commit in range_)
+    return Report(commits, tuple(wrong), len(chain.commits), tip, notes=notes)
 
 
-def _since(line: Sequence[Made], base: str) -> set[str]:
-    """The commits that came to main after this one; all of them where it is not there, none without one."""
-    found = set[str]()
-    for made in line if base else ():
-        if made.commit == base:
-            break
-        found.add(made.commit)
+def _owing(line: Sequence[Made], chain: _Chain) -> set[str]:
+    """The commits from the first recorded merge on, wherever in the chain its record is, and all since the base of the
+    first record; the whole line where that base is not on it, none without a record.
+    """
+    if not chain.first_base:
+        return set()
+    places = {made.commit: number for number, made in enumerate(line)}
+    recorded = (places[commit] + 1 for commit in chain.merges if commit in places)
+    return {made.commit for made in line[: max(places.get(chain.first_base, len(line)), *recorded, 0)]}
+
+
+def _out_of_order(line: Sequence[Made], order: Sequence[Note]) -> list[Note]:
+    """The merges whose record came after the record of a later merge."""
+    places = {made.commit: number for number, made in enumerate(line)}
+    found: list[Note] = []
+    latest: Note | None = None
+    for note in reversed([note for note in order if note.commit in places]):
+        if latest is None or places[note.commit] < places[latest.commit]:
+            latest = note
+        else:
+            text = (
+                f"its record was added later: it stands after that of {latest.commit[:12]}, which was merged after it"
+            )
+            found.append(replace(note, text=text))
     return found
 
 
@@ -194,6 +227,11 @@ def _compare(
         table[commit] = (facts.bead, entry.commit)
     if facts.kind is RecordKind.MERGE:
         chain.first_base = facts.base[0]
+        chain.order.append(Note("", tip, entry.commit, facts.bead))
+        if facts.added_later:
+            unknown = ", ".join(facts.unknown()) or "nothing"
+            text = f"its record was added later: {facts.added_later}; unknown: {unknown}"
+            chain.notes.append(Note(text, tip, entry.commit, facts.bead))
     if tip not in here:
         if tip not in chain.taken_back:
             note(f"what it says came to main as {tip[:12]} is not on main")

@@ -1,9 +1,10 @@
 """Evidence of what came to main: gathered from the store and git, and put into the chain before the bead is moved.
 
 1. `merged` comes before the event that says so, for each bead and however often: the chain takes a record once.
-2. What was run is told from what was saved with the validation (proofs.py), or from the review's own steps where it
+2. Records stand in main's order: what came to main before and has none yet gets its own first.
+3. What was run is told from what was saved with the validation (proofs.py), or from the review's own steps where it
    failed. A validation of which nothing is known is recorded as unknown: nothing is made up.
-3. Texts that others wrote are cleaned of secrets, and bounded.
+4. Texts that others wrote are cleaned of secrets, and bounded.
 """
 
 import json
@@ -50,7 +51,25 @@ class Evidence:
 
     def merged(self, attempt: Attempt, bead: Bead, journal: Journal) -> str:
         """Record that the candidate of this review came to main, perhaps with a batch that was tested as a whole."""
+        for other, before in self._earlier(attempt, journal):
+            self.doors.git.keep_evidence(self.prepared(other, self.doors.store.bead(other.bead), before))
+        return self.doors.git.keep_evidence(self.prepared(attempt, bead, journal))
+
+    def _earlier(self, attempt: Attempt, journal: Journal) -> list[tuple[Attempt, Journal]]:
+        """The open reviews whose candidates came to main before this one, in main's order: a kill hid their records."""
         git = self.doors.git
+        found: list[tuple[Attempt, Journal]] = []
+        for other in self.doors.store.reviewing():
+            before = Journal.of(other.data)
+            if other.id == attempt.id or before.candidate in ("", journal.candidate) or not git.has(before.candidate):
+                continue
+            if git.contains(before.candidate, journal.base):
+                later = (n for n, (_, one) in enumerate(found) if git.contains(before.candidate, one.candidate))
+                found.insert(next(later, len(found)), (other, before))
+        return found
+
+    def prepared(self, attempt: Attempt, bead: Bead, journal: Journal) -> Json:
+        """The record of this review's candidate, as far as it is known now."""
         gathered = _Gathered(self.doors, bead, self._steps(attempt))
         branch = self._place(journal.head)
         base, candidate = self._place(journal.base), self._place(journal.candidate)
@@ -87,7 +106,7 @@ class Evidence:
             "attempts": self._attempts(bead, attempt),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
         }
-        return git.keep_evidence(bounded(record))
+        return bounded(record)
 
     def taken_back(self, bead: Bead, base: str, commit: str, why: str, actor: str, contract: str = "") -> str:
         """Record that `base`..`commit` was taken back by the newest commit on main that says so of the bead.

@@ -1,6 +1,6 @@
 """Reading evidence: the records of one bead, and main compared with all of them. From git alone.
 
-Without a range everything is compared since the first record: the commits of main that came after its base.
+Without a range everything is compared since the first recorded merge: the commits of main that came after its base.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import NoEvidence, UsageError
-from ..core.evidence import Entry, Made
+from ..core.evidence import Entry, Made, RecordKind
 from ..core.verifying import Report
 from ..core.verifying import verify as compare
 from ..ports import Git
@@ -42,8 +42,7 @@ def verify(git: Git, asked: str | None = None) -> Report:
     """Compare main with its evidence: all since the first record, or the commits of a range (`A..B`, `B`)."""
     entries = list(git.evidence())
     main = git.main()
-    since = _first_base(git, entries)
-    line = git.line(main, since)
+    line = _line(git, main, entries)
     wanted: Sequence[Made] = line
     if asked is not None:
         start, tip = _ends(git, asked)
@@ -52,6 +51,24 @@ def verify(git: Git, asked: str | None = None) -> Report:
         if any(made.commit not in known for made in wanted):
             line = git.line(main)
     return compare(entries, line, wanted, git.made)
+
+
+def _line(git: Git, main: str, entries: Sequence[Entry]) -> tuple[Made, ...]:
+    """Main since the first of its recorded merges, wherever in the chain that one's record is."""
+    since = _first_base(git, entries)
+    line = git.line(main, since)
+    if since is None:
+        return line
+    known, start = {made.commit for made in line}, since
+    for entry in entries:
+        merged = entry.about.partition(": ")[2]
+        if merged in known or entry.problem() or entry.record.get("kind") != RecordKind.MERGE:
+            continue
+        found, base = git.made(merged), git.made(str(entry.record["base"]["commit"]))
+        # a merge that was taken off main is no part of it
+        if found and base and git.contains(found.commit, main) and git.contains(base.commit, start):
+            start = base.commit
+    return line if start == since else git.line(main, start)
 
 
 def _first_base(git: Git, entries: Sequence[Entry]) -> str | None:

@@ -50,6 +50,16 @@ def test_work_is_reviewed_on_real_git_and_a_real_database(tmp_path: Path, mode: 
     assert world.dice.moment > 100 and world.dice.crashes == 0
 
 
+def test_what_came_to_main_before_is_recorded_before(tmp_path: Path) -> None:
+    """The daemon is killed when the first merge has moved main, and the second one's run is over by then."""
+    world = Reviews(tmp_path, {1}, ("after git.land",), canary_hours=0, validators=2)
+    world.dead_seconds, world.check_seconds = 5.0, {"src-two": 3.0}
+    world.hand_in(("one", "src-one"), ("two", "src-two"))
+    world.review()
+    assert world.dice.crashes == 1 and world.landed() == ["one", "two"]
+    world.assert_sound(good=("one", "two"), bad=())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", list(MODES))
 def test_a_kill_at_any_step_breaks_nothing(tmp_path: Path, mode: str) -> None:

@@ -20,6 +20,7 @@ from nobrakes.core.outcomes import Outcome
 from nobrakes.daemon.doors import Doors
 from nobrakes.daemon.loop import Daemon
 from nobrakes.git.repository import Repository
+from nobrakes.operations.evidence import verify
 from nobrakes.places import Places
 from nobrakes.ports import Argv, Command, Notice, Step
 from nobrakes.simulate.agents import Script
@@ -144,6 +145,8 @@ class Reviews:
             Config, {"checks": [{"name": "test", "command": CHECK, "kind": "test"}], "review": review}
         )
         self.runs: list[str] = []  # the trees that were validated
+        self.dead_seconds = 0.0  # so long nobody works after a kill, but for the children
+        self.check_seconds: dict[str, float] = {}  # of a tree with this file; else one
         self.folder.mkdir(parents=True)
         for words in ("init -q -b main", "config user.name You", "config user.email you@example.invalid"):
             self.sh("git", *words.split())
@@ -206,7 +209,7 @@ class Reviews:
     def _check(self, command: Command, step: Step) -> Script:
         self.runs.append(self.sh("git", "rev-parse", "HEAD^{tree}", cwd=command.cwd).strip())
         done = subprocess.run(step.argv, cwd=command.cwd, capture_output=True, text=True, env=ENVIRONMENT, check=False)
-        yield 1.0
+        yield max((self.check_seconds.get(name, 1.0) for name in os.listdir(command.cwd)), default=1.0)
         return done.returncode, done.stdout + done.stderr
 
     # --- reviewing -------------------------------------------------------------------------------
@@ -220,11 +223,18 @@ class Reviews:
                     if self._is_over(turn):
                         return
             except Crash:
-                continue
+                self._pass(self.dead_seconds)
             finally:
                 git.close()
                 store.close()
         raise AssertionError("it never ends")
+
+    def _pass(self, seconds: float) -> None:
+        end = self.clock.now() + seconds
+        while (moment := self.processes.next_event()) is not None and moment <= end:
+            self.processes.advance(moment)
+            self.clock.advance_to(moment)
+        self.clock.advance_to(end)
 
     def _daemon(self, store: SqliteStore, git: Repository) -> Daemon:
         config = replace(self.config)
@@ -277,6 +287,10 @@ class Reviews:
             assert all(store.bead(one).failures == 1 for one in bad), "blamed once"
         finally:
             store.close()
+        git = self._git()
+        report = verify(git)
+        git.close()
+        assert (report.wrong, report.notes) == ((), ()), "each merge has its record, in main's order"
         self.sh("git", "fsck", "--strict", "--no-dangling", "--no-progress")
         assert not list((self.folder / ".git").rglob("*.lock")), "no lock stays"
 

@@ -318,3 +318,62 @@ def test_commits_of_a_rebased_merge_have_a_record_together() -> None:
 def test_only_what_was_asked_about_is_compared(world: World) -> None:
     tampered(world, edit("runs", "r", "outcome", value="fail"))
     assert world.verify(world.line[1]).wrong == () and world.verify(world.line[0]).wrong != ()
+
+
+def test_a_record_that_came_after_that_of_a_later_merge_is_a_note_and_no_fault(world: World) -> None:
+    """A kill between a merge and its record: a chain of before has them so, and is never written anew."""
+    base, anchor = world.tip, world.entries[0].commit
+    first = world.on_main(("Bead", "four"), ("Evidence", anchor))
+    second = world.on_main(("Bead", "five"), ("Evidence", anchor))
+    world.keep(world.record("five", first, second))
+    world.keep(world.record("four", base, first))
+    report = world.verify()
+    assert report.wrong == ()
+    (note,) = report.notes
+    assert (note.commit, note.bead, note.evidence) == (first.commit, "four", world.entries[0].commit)
+    assert f"after that of {second.commit[:12]}" in note.text
+
+
+def test_the_first_record_may_be_of_a_later_merge() -> None:
+    world = World()
+    base = world.tip
+    first = world.on_main(("Bead", "one"), ("Evidence", NONE))
+    second = world.on_main(("Bead", "two"), ("Evidence", NONE))
+    world.keep(world.record("two", first, second))
+    assert "no evidence of it" in world.words(), "one whose record is still missing is found"
+    world.keep(world.record("one", base, first))
+    report = world.verify()
+    assert report.wrong == () and [note.bead for note in report.notes] == ["one"]
+    smuggled = world.on_main(("Bead", "two"))
+    assert [one.commit for one in world.verify().wrong] == [smuggled.commit]
+
+
+def unknown_of(record: dict[str, Any]) -> dict[str, Any]:
+    """The record as it is when nobody knows its runs."""
+    steps = [{**one, "how": "unknown"} if one["step"] == "validate" else one for one in record["steps"]]
+    for step in steps:
+        step.pop("run", None)
+    return {**record, "steps": steps, "runs": {}, "contracts": {}}
+
+
+def test_a_record_that_was_added_later_says_what_is_unknown(world: World) -> None:
+    base, anchor = world.tip, world.entries[0].commit
+    made = world.on_main(("Bead", "four"), ("Evidence", anchor))
+    record = unknown_of(world.record("four", base, made))
+    world.keep({**record, "added_later": "the database was lost"})
+    report = world.verify()
+    assert report.wrong == ()
+    (note,) = report.notes
+    assert "added later: the database was lost" in note.text and "the validation of the candidate" in note.text
+    world.entries.pop(0)
+    world.keep(record)
+    assert "no run is recorded for it" in world.words(), "a record of its own time may not say so"
+
+
+def test_a_record_that_was_added_later_hides_no_failure(world: World) -> None:
+    base, anchor = world.tip, world.entries[0].commit
+    made = world.on_main(("Bead", "four"), ("Evidence", anchor))
+    record = world.record("four", base, made)
+    record["runs"]["r"]["outcome"] = record["runs"]["r"]["checks"][0]["outcome"] = "fail"
+    world.keep({**record, "added_later": "the database was lost"})
+    assert "it did not pass" in world.words()
