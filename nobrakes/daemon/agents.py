@@ -43,12 +43,16 @@ class AgentEndings:
         self.doors = doors
         self.validation = validation
         self.strength = Strength(doors, validation, self._proven)
+        self.refused: dict[int, Tampered] = {}
+        """By attempt, why its work is not taken in, where that was seen beside the loop (daemon.intake)."""
 
     def agent(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """Close the attempt, or go on with the red proof."""
         bead = self.doors.store.bead(attempt.bead)
         attempt = note_session(self.doors, attempt, head_of(self.doors, run))
         try:
+            if attempt.id in self.refused:
+                raise self.refused.pop(attempt.id)
             head = self.doors.git.take_in(bead, attempt.fence)
         except Tampered as error:  # the agent's doing: it must not hold up the others
             settle(self.doors, attempt, self._verdict(attempt, run)[0])

@@ -1,17 +1,18 @@
 """Taking in what agents left, beside the loop: git copies and checks objects while others are being served.
 
 1. It is help, not a step: whoever closes the run takes in again, finds the ref there, and meets the same troubles.
-2. Only for an attempt that is still open. One that a person ended is put away by the next turns.
+2. What cannot be taken in for what it is (Tampered, and too large) is not tried again: that took its time.
+3. Only for an attempt that is still open. One that a person ended is put away by the next turns.
 """
 
 from collections.abc import Set
 from dataclasses import replace
 from functools import partial
 
-from ..core.attempt import Run, RunKind
+from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead
 from ..core.board import Board
-from ..core.errors import NobrakesError
+from ..core.errors import NobrakesError, Tampered
 from .doors import Doors
 
 
@@ -21,6 +22,8 @@ class Intake:
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
         self._begun: set[str] = set()
+        self.refused: dict[int, Tampered] = {}
+        """By attempt, why its work is not taken in; dropped with its run."""
         self.unseen: set[str] = set()
         """The ids of the runs at which nobody has looked in this turn: they may be dead."""
 
@@ -34,12 +37,14 @@ class Intake:
             if attempt.ended_at is not None:
                 return True
             self._begun.add(run.id)
-            aside.begin(name, partial(self._take_in, self.doors.store.bead(attempt.bead), attempt.fence))
+            aside.begin(name, partial(self._take_in, self.doors.store.bead(attempt.bead), attempt))
         return aside.over(name)
 
-    def _take_in(self, bead: Bead, fence: int) -> None:
+    def _take_in(self, bead: Bead, attempt: Attempt) -> None:
         try:
-            self.doors.git.take_in(bead, fence)
+            self.doors.git.take_in(bead, attempt.fence)
+        except Tampered as error:
+            self.refused[attempt.id] = error
         except NobrakesError:
             return  # met again, and told, when the run is closed
 

@@ -88,6 +88,7 @@ class Daemon:
         self.checks = CheckClock(self.performer.validation)
         self.guards = GuardWatch(doors)
         self.intake = Intake(doors)
+        self.performer.endings.refused = self.intake.refused
         self.meter = Meter(doors)
         self.canary = Canary(doors, self.performer.validation, self.performer.review.queueing.ways)
         self.performer.review.judging.watchman = self.canary.found_red

@@ -26,7 +26,7 @@ from .refs import is_oid
 
 PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
 """What an agent may have written beside its objects is not believed."""
-SECONDS = 120.0
+SECONDS = 60.0
 """For all questions about one clone."""
 _PIPE = 65_536
 _AT_ONCE = 400

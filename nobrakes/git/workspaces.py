@@ -28,6 +28,7 @@ from .place import Place
 
 BROKEN = "~broken-"
 """What a clone's name gets, before the fence, when its branch cannot be read: a person has to look at it."""
+_REMEMBERED = 100
 _TRIES = 3
 """So often git may fail to keep a clone's files before the clone is put aside."""
 _NOT_THE_FILES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
@@ -46,6 +47,7 @@ class Workspaces:
         self.places = places
         self.sizes = sizes
         self._failed: dict[str, int] = {}
+        self._refused: dict[str, TooLarge] = {}
         self.trash = Trash(places.trash)
 
     def path(self, bead: str) -> str:
@@ -224,9 +226,16 @@ class Workspaces:
     def _bring(self, bead: Bead, head: str) -> None:
         """Take the branch's head in, unless a ref of the bead holds it already, whichever attempt's that is."""
         incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
-        if not any(refs.loose(self.place.git_dir, ref) == head for ref in incoming):
-            main = refs.main(self.place)
+        if any(refs.loose(self.place.git_dir, ref) == head for ref in incoming):
+            return
+        if head in self._refused:
+            raise self._refused[head]  # a commit never changes, and measuring took its time
+        main = refs.main(self.place)
+        try:
             intake.take(self.place, self.objects, self.history, main, self.path(bead.id), head, self.sizes)
+        except TooLarge as error:
+            self._refused = {**dict(list(self._refused.items())[-_REMEMBERED:]), head: error}
+            raise
 
     def _require_scratch(self, path: str) -> None:
         if os.path.dirname(os.path.abspath(path)) != os.path.abspath(self.places.scratch):

@@ -1,19 +1,23 @@
-"""Work beside the loop: a thread that does what need not be waited for, one job after the other, and one for far jobs.
+"""Work beside the loop: a few threads that do what need not be waited for, and one for far jobs.
 
 1. A job uses git and files, never the store: a database connection belongs to one thread.
 2. A job is known by its name until its end was told once. Asked for again after that, it is done again.
-3. Nothing is remembered over a restart: whoever asks keeps its own account of what is done.
+3. What one job waits for keeps no others waiting while a thread is free. Jobs may be done in any order.
+4. Nothing is remembered over a restart: whoever asks keeps its own account of what is done.
 """
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+
+NEAR = 4
+"""Jobs at a time: a clone that takes long to be taken in holds up none but its own bead."""
 
 
 class ThreadAside:
     """Aside by threads that start with the first job and end with the process, its last job done."""
 
     def __init__(self) -> None:
-        self._near = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aside")
+        self._near = ThreadPoolExecutor(max_workers=NEAR, thread_name_prefix="aside")
         self._far = ThreadPoolExecutor(max_workers=1, thread_name_prefix="far")
         self._jobs: dict[str, Future[None]] = {}
         self._wake: Callable[[], None] = lambda: None

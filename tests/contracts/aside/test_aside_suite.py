@@ -87,6 +87,19 @@ def test_closing_waits_for_what_was_begun(aside: Aside) -> None:
     assert sorted(done) == [0, 1, 2, 3, 4]
 
 
+def test_a_job_that_hangs_keeps_no_other_waiting(aside: Aside) -> None:
+    go, done = threading.Event(), threading.Event()
+    if isinstance(aside, FakeAside):
+        go.set()  # it does its jobs in one thread
+    aside.begin("hangs", lambda: assert_true(go.wait(20)))
+    aside.begin("another", done.set)
+    wait_for(lambda: aside.over("another"))
+    assert done.is_set()
+    go.set()
+    wait_for(lambda: aside.over("hangs"))
+    aside.close()
+
+
 def test_what_waits_for_another_machine_keeps_nobody_waiting(aside: Aside) -> None:
     go, done = threading.Event(), threading.Event()
     if isinstance(aside, FakeAside):
