@@ -8,7 +8,7 @@ import os
 import sys
 
 from .. import places
-from ..lightjson import loads
+from ..lightjson import loads, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def put(text: str) -> int:
 
 def put_envelope(command: str, data: str) -> int:
     """Print the envelope around JSON text; the exit code."""
-    return put('{"ok":true,"command":"' + command + '","data":' + data + "}")
+    return put('{"ok":true,"command":"' + command + '","data":' + visible(data) + "}")
 
 
 def _ready(words: "list[str]") -> "int | None":

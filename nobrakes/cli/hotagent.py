@@ -77,7 +77,7 @@ def _read(parameter: agentops.Parameter, said: str) -> "Any":
 
 
 def _plain(text: str) -> str:
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
     from .text import lines
 

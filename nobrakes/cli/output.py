@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
 from ..core.errors import NobrakesError
+from ..lightjson import visible
 from .screen import Screen, screen_of
 
 SECRET = frozenset(("token",))
@@ -61,10 +62,10 @@ def plain(value: Any) -> Any:
 
 
 def dumps(value: Any) -> str:
-    """`value` as one line of JSON."""
+    """`value` as one line of JSON, of which every character is seen."""
     import json
 
-    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return visible(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
 def envelope(command: str, data: Any) -> str:

@@ -4,20 +4,20 @@
 2. Widths are columns, not characters: wide characters and emoji take two, combining ones none.
 """
 
-from ..core.cleaning import clean
+from ..core.cleaning import clean, is_seen
 
 _ZERO_WIDTH = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 
 def one_line(text: str) -> str:
     """`text` on one line: harmless, white space folded to blanks."""
-    return text if text.isprintable() else " ".join(clean(text).split())
+    return text if text.isprintable() and is_seen(text) else " ".join(clean(text).split())
 
 
 def lines(text: str) -> list[str]:
     """`text` line by line, each of them harmless; tabs become blanks."""
     found = text.split("\n")
-    return found if all(map(str.isprintable, found)) else clean(text).expandtabs(4).split("\n")
+    return found if "\t" not in text and is_seen(text) else clean(text).expandtabs(4).split("\n")
 
 
 def _columns(character: str) -> int:

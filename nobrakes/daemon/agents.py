@@ -29,6 +29,7 @@ from .doors import Doors
 from .guarding import head_of, note_session
 from .honesty import fewer_assertions
 from .launch import CANARY, HANDOFF, STEP, tests_pin
+from .proofs import clean
 from .strength import Strength
 from .validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, run_id, sum_counts
 
@@ -147,7 +148,7 @@ class AgentEndings:
             unguarded = self_test_failed(ending.prologue_failed)
             if unguarded is not None:
                 return Verdict(Outcome.GUARD_FAILED, unguarded), attempt.log
-            return Verdict(Outcome.WORKSPACE_FAILED, ending.prologue_failed[-4000:]), attempt.log
+            return Verdict(Outcome.WORKSPACE_FAILED, clean(doors, ending.prologue_failed)[-4000:]), attempt.log
         if not step.started:
             return Verdict(Outcome.LOST, UNSEEN), attempt.log
         verdict = self._by_adapter(attempt, step, folder)
@@ -187,7 +188,8 @@ class AgentEndings:
         log = attempt.log
         if log.summary:
             return log
-        return replace(log, summary=self.doors.processes.output(os.path.join(folder, HANDOFF), 8000).strip())
+        written = self.doors.processes.output(os.path.join(folder, HANDOFF), 8000).strip()
+        return replace(log, summary=clean(self.doors, written))
 
     def _told(self, attempt: Attempt) -> str:
         """What the agent wrote down while it worked: all that is left of a session that overflowed."""

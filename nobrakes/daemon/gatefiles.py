@@ -19,6 +19,7 @@ from ..core.planreview import is_approval
 from ..core.reviewer import Journal
 from .closing import close
 from .doors import Doors
+from .proofs import clean
 
 LONGEST = 20_000
 """Characters of the difference that a person is shown."""
@@ -46,7 +47,7 @@ class GateFiles:
         evidence = {
             "head": journal.head,
             "files": [_told(change) for change in changed[:50]],
-            "difference": self._difference(journal.fork, journal.head, changed),
+            "difference": clean(self.doors, self._difference(journal.fork, journal.head, changed)),
         }
         outcome = Outcome.CHECKS_CHANGED
         close(self.doors, limits, attempt, outcome, detail, head=journal.head, evidence=evidence)

@@ -13,7 +13,7 @@ import sys
 import uuid
 from collections.abc import Sequence
 
-from ..agents.adapter import Adapter, Assignment, Launch
+from ..agents.adapter import Assignment, Launch
 from ..agents.guarded import CANARY_FILE
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead, Role
@@ -115,7 +115,7 @@ class Launcher:
                 active_at=now,
             )
         )
-        born = doors.processes.start(run_id, self._command(adapter, launch, run_id, folder, workspace, briefing.prompt))
+        born = doors.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
         doors.store.update_run(run_id, pid=born.pid, born=born.mark)
 
     def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
@@ -126,9 +126,7 @@ class Launcher:
         holds = last is not None and self.doors.store.hold_session(last.data[SESSION], attempt.id)
         return last if holds else None
 
-    def _command(
-        self, adapter: Adapter, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str
-    ) -> Command:
+    def _command(self, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str) -> Command:
         """What is started: the workspace's own steps, the set-up in a new one, and the agent, behind the wall."""
         confined = self.confinement.agent(run_id, workspace.path, folder, launch)
         prologue = workspace.prologue
@@ -139,7 +137,7 @@ class Launcher:
             folder=folder,
             cwd=workspace.path,
             env=launch.env,
-            steps=(Step(STEP, self._recorded(adapter, folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
+            steps=(Step(STEP, self._recorded(folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
             prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
             files={
                 **{os.path.join(OWN, name): content for name, content in launch.files.items()},
@@ -148,10 +146,8 @@ class Launcher:
             },
         )
 
-    def _recorded(self, adapter: Adapter, folder: str, argv: Argv) -> Argv:
-        """The argv by way of the recorder, for an agent that is given secrets; any other writes by itself."""
-        if not adapter.credentials:
-            return argv
+    def _recorded(self, folder: str, argv: Argv) -> Argv:
+        """The argv by way of the recorder: whatever an agent says is kept without secrets, and bounded."""
         files = [os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err")]
         return (sys.executable, "-I", "-S", recorder.__file__, *files, str(RECORD), "--", *argv)
 

@@ -1,19 +1,18 @@
 """What is kept of a run that passed, beside its results: which run it was, so that evidence can name it.
 
 1. Of the same tree and checks the latest runs are kept: a merge that is validated again does not hide the run before.
-2. Outputs are cut to their ends after what is secret in them was blacked out, by the recorder's own rules.
+2. What is secret in an output is blacked out (core.redaction) as soon as it was judged, and before it is cut.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import replace
 from typing import Any
 
 from ..core.attempt import Run
 from ..core.checks import CheckResult, Contract
 from ..core.evidence import excerpt
-from ..host.recorder import BLACK, secrets
+from ..core.redaction import redact, secret_values
 from .doors import Doors
 
 KEPT = 4
@@ -22,15 +21,16 @@ KEPT = 4
 Proof = dict[str, Any]
 
 
-@cache
-def _pattern(environment: frozenset[tuple[str, str]]) -> "re.Pattern[bytes]":
-    return secrets(dict(environment))
-
-
 def clean(doors: Doors, text: str) -> str:
     """The text without what is secret in it."""
-    pattern = _pattern(frozenset({**doors.credentials, **doors.environment}.items()))
-    return pattern.sub(BLACK, text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+    values = secret_values([*doors.credentials.items(), *doors.environment.items()])
+    return redact(text, values).encode("utf-8", "replace").decode()
+
+
+def without_secrets(doors: Doors, result: CheckResult) -> CheckResult:
+    """The result with outputs that may be kept and shown."""
+    repeated = tuple(without_secrets(doors, one) for one in result.repeated)
+    return replace(result, tail=clean(doors, result.tail), repeated=repeated)
 
 
 def proof(doors: Doors, run: Run, contract: Contract, results: Sequence[CheckResult]) -> Proof:
@@ -54,7 +54,7 @@ def row(doors: Doors, result: CheckResult) -> Proof:
         "reason": result.reason,
         "seconds": result.seconds,
         "counts": counts and {"passed": counts.passed, "failed": counts.failed, "skipped": counts.skipped},
-        "excerpt": excerpt(clean(doors, result.tail)),
+        "excerpt": excerpt(result.tail),
     }
 
 

@@ -1,58 +1,38 @@
 """Runs an agent and writes down what it says: `python -I -S recorder.py OUT ERR BYTES -- ARGV…`. A program of its own.
 
-1. Secrets are blacked out before anything is written: values of the environment's secrets, and known shapes of keys.
+1. Secrets are blacked out before anything is written (core.redaction), and the values of the environment's secrets.
 2. OUT and ERR are private files. At half of its limit (BYTES for OUT, a sixteenth for ERR) a file becomes FILE.1 and
    is begun anew, so that a flood costs no more than the limit, and the newest is kept.
 3. Its exit code is the agent's (128 + N for signal N). What would stop it stops the agent, not it: it ends when the
    agent has ended and what was said is written. A disk that is full costs lines, never the agent.
-4. Standard library only, nothing of nobrakes: it outlives the daemon that started it.
+4. Standard library only, and of nobrakes the rules of what is secret: it outlives the daemon that started it.
 """
 
 import os
-import re
 import selectors
 import signal
 import subprocess
 import sys
 
+if not __package__:  # as a program it finds its own rules, and nothing that lies beside them
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from nobrakes.core.redaction import Redactor, secret_values
+
 HELD = 1024 * 1024
 """A line that is longer is written in parts."""
 OVERLAP = 4096
 """What is kept back of such a part, since a secret may lie across the cut."""
-SHORTEST = 8
-"""A shorter value is no secret, and would black out ordinary words."""
-BLACK = b"[secret]"
-
-_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|COOKIE|_AUTH", re.IGNORECASE)
-_SHAPES = (
-    rb"sk-[A-Za-z0-9_-]{20,}",
-    rb"gh[pousr]_[A-Za-z0-9]{36,}",
-    rb"github_pat_[A-Za-z0-9_]{40,}",
-    rb"glpat-[A-Za-z0-9_-]{20,}",
-    rb"xox[abeoprs]-[A-Za-z0-9-]{10,}",
-    rb"\bA(?:KIA|SIA)[0-9A-Z]{16}\b",
-    rb"AIza[0-9A-Za-z_-]{35}",
-    rb"\bya29\.[0-9A-Za-z_-]{20,}",
-    rb"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-    rb"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[^-]|-(?!----END))*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?",
-)
-
-
-def secrets(environment: "dict[str, str]") -> "re.Pattern[bytes]":
-    """What is blacked out: the values of variables whose names speak of secrets, and the known shapes."""
-    values = {value.encode("utf-8", "surrogateescape") for name, value in environment.items() if _NAME.search(name)}
-    values |= {value.replace(b"/", b"\\/") for value in values}  # as some JSON has it
-    found = [re.escape(value) for value in sorted(values, key=len, reverse=True) if len(value) >= SHORTEST]
-    return re.compile(b"|".join([*found, *_SHAPES]))
+_BYTES = "latin-1"
+"""Bytes as text and back, one for one."""
 
 
 class File:
     """A private file of two halves."""
 
-    def __init__(self, path: str, limit: int, secret: "re.Pattern[bytes]") -> None:
+    def __init__(self, path: str, limit: int, values: "frozenset[str]") -> None:
         self.path = path
         self.half = max(1, limit // 2)
-        self.secret = secret
+        self.redactor = Redactor(values)
         self.rest = b""
         self.descriptor = self._open()
         self.size = os.fstat(self.descriptor).st_size
@@ -65,20 +45,18 @@ class File:
         data = self.rest + block
         end = data.rfind(b"\n") + 1
         if not end and len(data) > HELD:
-            clean = self.secret.sub(BLACK, data)
-            end = max(0, len(clean) - OVERLAP)
-            data = clean
-            self.rest = data[end:]
-            self._write(data[:end])
-            return
+            end = self.redactor.cut(data.decode(_BYTES), OVERLAP)
         self.rest = data[end:]
         if end:
-            self._write(self.secret.sub(BLACK, data[:end]))
+            self._write(self._clean(data[:end]))
 
     def finish(self) -> None:
         """Write what has no line end."""
-        self._write(self.secret.sub(BLACK, self.rest))
+        self._write(self._clean(self.rest))
         self.rest = b""
+
+    def _clean(self, data: bytes) -> bytes:
+        return self.redactor.feed(data.decode(_BYTES)).encode(_BYTES)
 
     def _write(self, data: bytes) -> None:
         try:
@@ -104,8 +82,9 @@ class File:
 
 def record(out: str, err: str, limit: int, argv: "list[str]") -> int:
     """Run `argv` and write down what it says; its exit code."""
-    secret = secrets(dict(os.environ))
-    files = (File(out, limit, secret), File(err, limit // 16, secret))
+    given = ((name, value.encode("utf-8", "surrogateescape").decode(_BYTES)) for name, value in os.environ.items())
+    values = secret_values(given)
+    files = (File(out, limit, values), File(err, limit // 16, values))
     try:
         child = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     except OSError as error:

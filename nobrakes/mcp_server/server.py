@@ -19,6 +19,7 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
 from .. import __version__
+from ..core.cleaning import only_seen
 from ..core.errors import NobrakesError
 from ..operations import agentops, boardops
 from ..operations.agentops import Operation, Reply
@@ -57,7 +58,7 @@ def answered(perform: Perform, operations: Sequence[Operation], name: str, given
 
 
 def _result(text: str, wrong: bool = False) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=wrong)
+    return CallToolResult(content=[TextContent(type="text", text=only_seen(text))], is_error=wrong)
 
 
 def build(operations: Sequence[Operation], perform: Perform, instructions: str) -> "Server[Any]":

@@ -13,6 +13,7 @@ from typing import Any
 from .. import places
 from ..config import load
 from ..core.errors import NoSuchBead, NotInitialised, UsageError
+from ..lightjson import visible
 from ..places import Places
 from ..ports import Store
 from ..store import hot
@@ -48,7 +49,7 @@ def _reply(value: Any) -> Reply:
     """A dataclass, or a list of them, as indented JSON. Nothing that is handed out here holds a token."""
     values = [asdict(one) if is_dataclass(one) and not isinstance(one, type) else one for one in _listed(value)]
     data = values if isinstance(value, list) else values[0]
-    return Reply(data, json.dumps(data, ensure_ascii=False, indent=1, default=str))
+    return Reply(data, visible(json.dumps(data, ensure_ascii=False, indent=1, default=str)))
 
 
 def _listed(value: Any) -> list[Any]:

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..core.checks import CheckResult, Contract, overall
 from ..core.evidence import How
+from ..core.redaction import BLACK
 from ..core.verifying import Report, Rerun, Word, Wrong
-from ..host.recorder import BLACK
 from ..ports import Git
 
 Run = Callable[[str, Contract | None], tuple[Contract, list[CheckResult]]]
@@ -66,7 +66,7 @@ def _proof(record: Mapping[str, Any], commit: str) -> Proof:
 def _contract(record: Mapping[str, Any], proof: Proof) -> Contract | None:
     """The recorded checks; None: they are not whole."""
     kept = record["contracts"].get(proof.get("contract"))
-    if proof.get("run") not in record["runs"] or kept is None or BLACK.decode() in json.dumps(kept):
+    if proof.get("run") not in record["runs"] or kept is None or BLACK in json.dumps(kept):
         return None
     return Contract.of_text(json.dumps(kept))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from ..core.bead import CLOSED, DependencyType, Role, Status
-from ..core.cleaning import clean, shorten
+from ..core.cleaning import clean, only_seen, shorten
 from ..core.links import Node
 from ..ports import Store
 from ..roles.prompts import system_prompt
@@ -31,7 +31,7 @@ def shaper_prompt(store: Store, config: "Config", mode: Mode | str = "initial", 
     parts.append("# The graph so far\n\n" + _graph(store))
     if mode == "reshape":
         parts.append("# What waits for a decision\n\n" + _escalations(store))
-    return "\n\n".join(parts) + "\n"
+    return only_seen("\n\n".join(parts) + "\n")
 
 
 def _graph(store: Store) -> str:

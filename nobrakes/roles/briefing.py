@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from ..core.attempt import Attempt
 from ..core.bead import Bead, Role
+from ..core.cleaning import only_seen
 from ..places import Places
 from ..ports import Store
 from .beadtexts import answers_of, bead_text, plan_text
@@ -49,9 +50,9 @@ def brief(
     if resumes is not None:
         changed = "" if resumes.data.get(TOLD) == digest(bead) else bead_text(bead)
         plan = plan if new_since(resumes, filed) else ""
-        return Briefing(system, resume_prompt(bead, resumes, filed, changed, plan, nonce))
+        return Briefing(only_seen(system), only_seen(resume_prompt(bead, resumes, filed, changed, plan, nonce)))
     prompt = compile_prompt(role, bead, config, earlier, answers_of(filed), nonce=nonce, main=main, plan=plan)
-    return Briefing(system, prompt)
+    return Briefing(only_seen(system), only_seen(prompt))
 
 
 def digest(bead: Bead) -> str:

@@ -57,7 +57,7 @@ class Child:
     @property
     def is_agent(self) -> bool:
         """Whether it is an agent and not a check."""
-        return any(step.argv[0] == AGENT for step in self.command.steps)
+        return any(AGENT in step.argv for step in self.command.steps)
 
 
 class FakeProcesses:

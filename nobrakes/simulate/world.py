@@ -109,7 +109,7 @@ class World:
         return self.git.clones.execute(argv)
 
     def _program(self, command: Command, step: Step) -> Script:
-        if step.argv[0] == AGENT:
+        if AGENT in step.argv:
             words = self.sessions.first_line(command, step, self._lives)
             self.processes.say(self.processes.children[command.folder.rpartition("/")[2]], step, words)
             if words.split() == [GONE]:

@@ -29,8 +29,10 @@ SAID = ("completed", "gave_up_context", "gave_up_tests", "failed", "blocked")
 
 
 def bounded(text: str) -> str:
-    """An agent's text as the store takes it."""
-    clean = text.replace("\0", "").encode("utf-8", "replace").decode()
+    """An agent's text as the store takes it: without secrets, and short."""
+    from ..core.cleaning import redacted
+
+    clean = redacted(text).replace("\0", "").encode("utf-8", "replace").decode()
     return clean if len(clean) <= LIMIT else clean[: LIMIT - len(CUT)] + CUT
 
 

@@ -26,7 +26,7 @@ def test_a_notice_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
         ("\x9b2Jcleared", "cleared"),
         ("\x1bPq payload", ""),
         ("one\nINFO two\r\nthree\x08\x00", "one INFO two three"),
-        ("abc\u202edcb\u2066x", "abc dcb x"),
+        ("abc\u202edcb\u2066x", "abcdcbx"),
         ("\x1bcreset", "reset"),
         ("naïve 日本 ✓", "naïve 日本 ✓"),
     ],
