@@ -45,11 +45,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("Google client secret", "GOCSPX-", rf"GOCSPX-[{_W}]{{20,}}"),
     _shape("Google refresh token", "1//0", rf"1//0[{_W}]{{30,}}"),
     _shape(
-        _shape(
-            "JWT",
-            "eyJ",
-            rf"eyJ(?:(?<![{_W}]eyJ)|(?<=\\[nrt]eyJ)|(?<=[0-9\[]meyJ))[{_W}]{{8,}}\.eyJ[{_W}]{{8,}}\.[{_W}]{{8,}}",
-        ),
+        "JWT",
         "eyJ",
         rf"eyJ(?:(?<![{_W}]eyJ)|(?<=\\[nrt]eyJ)|(?<=[0-9\[]meyJ))[{_W}]{{8,}}\.eyJ[{_W}]{{8,}}\.[{_W}]{{8,}}",
     ),
