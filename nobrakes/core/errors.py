@@ -151,6 +151,13 @@ class FileTooLarge(GitFailed):
     code = 48
 
 
+class NoAnswer(NobrakesError):
+    """A process that nobrakes talks with (git, mostly) hung and was ended. Nothing was lost."""
+
+    code = 46
+    hint = "nobrakes goes on where it was; a disk or a network file system that stalls is the usual cause."
+
+
 class NoMain(NobrakesError):
     """The branch that work is merged into does not exist yet."""
 

@@ -6,6 +6,7 @@
 3. GitPython copies this process's environment; what may not pass is unset by `env -u`, which costs a process, but
    only where there is something to unset.
 4. An exit code that the caller did not ask for is GitFailed, with the command and the last line of its errors.
+5. Every command has a time (`seconds`, else by its word: bounded.seconds_for); one that hangs is ended: NoAnswer.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
 from ..core.errors import DiskFull, GitFailed, GitTooOld, NobrakesError, StoreReadOnly
+from . import bounded
 from .environment import PLUMBING, strays
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
 OLDEST = (2, 38)
 _SHOWN = 200
-_PIPE = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +78,21 @@ def run(
     stdin: bytes | IO[bytes] | None = None,
     stdout: IO[bytes] | None = None,
     expect: Sequence[int] = (0,),
+    seconds: float | None = None,
 ) -> Answer:
-    """Run `git ARGUMENTS` in `cwd` and return how it ended; `stdout` receives the output instead of the answer."""
+    """Run `git ARGUMENTS` in `cwd` and return how it ended; `stdout` receives the output instead of the answer.
+
+    `seconds`: the time that it has (default: by its word). GitFailed, GitTooOld, DiskFull, StoreReadOnly, NoAnswer.
+    """
+    limit = bounded.seconds_for(arguments) if seconds is None else seconds
     if not os.path.isdir(cwd):
         # GitPython would quietly run in the current folder instead
         raise GitFailed(f"`{' '.join(['git', *arguments])[:_SHOWN]}` cannot run: the folder {cwd} is gone")
     try:
         if stdout is not None or not isinstance(stdin, bytes | None):
-            answer = _stream(arguments, cwd, env, stdin, stdout)
+            answer = _stream(arguments, cwd, env, stdin, stdout, limit)
         else:
-            answer = _ask(arguments, cwd, env, stdin)
+            answer = _ask(arguments, cwd, env, stdin, limit)
     except FileNotFoundError:
         raise GitTooOld("git is not installed, or not on the PATH") from None
     except OSError as error:
@@ -96,20 +102,27 @@ def run(
     return answer
 
 
-def _ask(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes | None) -> Answer:
-    import subprocess
-
+def _ask(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes | None, limit: float) -> Answer:
     stray = strays(env)
     passed = {name: value for name, value in os.environ.items() if name not in stray}
     with contextlib.ExitStack() as stack:
-        given: dict[str, Any] = {"input": stdin or b""}
-        if stdin is not None and len(stdin) > _PIPE:
-            # subprocess feeds a pipe page by page, and asks before each whether it may
-            given = {"stdin": stack.enter_context(_file(stdin))}
-        ended: subprocess.CompletedProcess[bytes] = subprocess.run(
-            ["git", *arguments], cwd=cwd, env={**passed, **env}, capture_output=True, check=False, **given
-        )
-    return Answer(ended.returncode, ended.stdout, ended.stderr.decode("utf-8", "replace").rstrip("\n"))
+        file = None
+        if stdin is not None and len(stdin) > bounded.CHUNK:
+            # a pipe would be fed page by page
+            file, stdin = stack.enter_context(_file(stdin)), None
+        process = bounded.start(arguments, cwd, {**passed, **env}, stdin=file)
+        return _ended(process, arguments, stdin or b"", limit, None)
+
+
+def _ended(
+    process: "subprocess.Popen[bytes]", arguments: Sequence[str], said: bytes, limit: float, stdout: IO[bytes] | None
+) -> Answer:
+    """How the process ended, its output in the answer or in `stdout`; NoAnswer."""
+    out: list[bytes] = []
+    error = bounded.exchange(process, said, limit, out.append if stdout is None else stdout.write)
+    if error is None:
+        raise bounded.no_answer(arguments, limit)
+    return Answer(process.returncode, b"".join(out), error.decode("utf-8", "replace").rstrip("\n"))
 
 
 @contextlib.contextmanager
@@ -123,63 +136,73 @@ def _file(content: bytes) -> Iterator[IO[bytes]]:
         yield opened
 
 
-def _stream(arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: Any, stdout: IO[bytes] | None) -> Answer:
-    # quiet: GitPython else raises ImportError where git is missing, and we have a better word for it
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-    import git
-    from git.exc import GitCommandNotFound
+def _import_gitpython() -> None:
+    # as if there were no git: else it asks git for its version, however long that takes; we name git in each command
+    blind = {"GIT_PYTHON_GIT_EXECUTABLE": "/nowhere/git", "GIT_PYTHON_REFRESH": "quiet"}
+    before = {name: os.environ.pop(name, None) for name in blind}
+    os.environ.update(blind)
+    try:
+        import git  # noqa: F401
+    finally:
+        for name, value in before.items():
+            del os.environ[name]
+            if value is not None:
+                os.environ[name] = value
+
+
+def _stream(
+    arguments: Sequence[str], cwd: str, env: Mapping[str, str], stdin: Any, stdout: IO[bytes] | None, limit: float
+) -> Answer:
+    _import_gitpython()
+    import git.exc
 
     prefix, environment = environment_of(env)
     with contextlib.ExitStack() as stack:
         if isinstance(stdin, bytes):
             stdin = stack.enter_context(_file(stdin))
         try:
-            answer: Any = git.Git(cwd).execute(
+            started = git.Git(cwd).execute(
                 [*prefix, "git", *arguments],
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
                 istream=cast(BinaryIO, stdin),
-                output_stream=cast(BinaryIO | None, stdout),
+                as_process=True,
                 env=environment,
+                process_group=0,
             )
-        except GitCommandNotFound:
+        except git.exc.GitCommandNotFound:
             raise FileNotFoundError from None
-    code, out, error = answer
-    return Answer(code, out if isinstance(out, bytes) else b"", error)
+        # taken out of its hands: GitPython would wait for the end without a limit
+        process, started.proc = cast("subprocess.Popen[bytes]", started.proc), None
+        answer = _ended(process, arguments, b"", limit, stdout)
+        if stdout is not None:
+            stdout.flush()
+        return answer
 
 
 def converse(
     arguments: Sequence[str], cwd: str, env: Mapping[str, str], errors: IO[bytes] | None = None
 ) -> "subprocess.Popen[bytes]":
-    """Start a git command that goes on answering through its stdin and stdout; `errors`: where its complaints go."""
+    """Start a git command that goes on answering through its stdin and stdout; `errors`: where its complaints go.
+
+    Not by GitPython: its stderr pipe, which nobody empties, would stop a long conversation.
+    """
     import subprocess
 
-    # not by GitPython: its stderr pipe, which nobody empties, would stop a long conversation
     bare = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        return subprocess.Popen(
-            ["git", *arguments],
-            cwd=cwd,
-            env={**bare, **env},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if errors is None else errors,
-        )
+        return bounded.start(arguments, cwd, {**bare, **env}, stderr=subprocess.DEVNULL if errors is None else errors)
     except OSError as error:
         raise failure(["git", *arguments], -1, str(error)) from None
 
 
-def hang_up(process: "subprocess.Popen[bytes]") -> None:
-    """End a command that goes on answering: its input closes, and with that it ends."""
-    # what it was never told is no loss when it is dead
-    with contextlib.suppress(OSError):
-        if process.stdin is not None:
-            process.stdin.close()
-    if process.stdout is not None:
-        process.stdout.close()
-    process.wait()
+def hang_up(process: "subprocess.Popen[bytes]", at_once: bool = False) -> None:
+    """End a command that goes on answering: its input closes, and with that it ends. `at_once`: it is known to hang."""
+    for stream in (process.stdin, process.stdout):
+        # what it was never told is no loss when it is dead
+        with contextlib.suppress(OSError):
+            if stream is not None:
+                stream.close()
+    if at_once or not bounded.ends(process, bounded.GRACE_SECONDS):
+        bounded.end(process)
 
 
 def version() -> tuple[int, ...]:

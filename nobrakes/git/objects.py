@@ -1,8 +1,7 @@
 """Reading objects through one lasting `git cat-file --batch-command`: a question costs no process.
 
 1. An object never changes, so what was read once is remembered (small answers only).
-2. The process ends by itself when this one does, since its input closes; when it dies, the next question starts
-   another.
+2. When the process dies, the question is asked once more, of another; one that hangs is NoAnswer (see conversation).
 """
 
 import itertools
@@ -12,10 +11,10 @@ import stat
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from ..core.errors import GitFailed
-from . import commands
+from .conversation import Conversation, Line
 from .place import Place
 
 _REMEMBERED = 4096
@@ -53,60 +52,27 @@ class Objects:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        self._process: Any = None
+        self._git = Conversation(["cat-file", "--batch-command", "-z"])
         self._lock = threading.Lock()
         self._commits: dict[str, Commit] = {}
         self._trees: dict[str, Mapping[str, Entry]] = {}
 
     def close(self) -> None:
         """End the process that answers; the next question starts another."""
-        with self._lock:
-            self._drop()
-
-    def _drop(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            commands.hang_up(process)
+        self._git.close()
 
     def _ask(self, question: bytes) -> tuple[str, str, bytes] | None:
-        """(object id, type, content) of a `contents NAME`, (…, …, size in digits) of `info NAME`; None: not there."""
-        with self._lock:
-            for last in (False, True):
-                if self._process is None:
-                    self._process = commands.converse(
-                        ["cat-file", "--batch-command", "-z"], self.place.git_dir, self.place.plumbing
-                    )
-                try:
-                    return self._exchange(question)
-                except (OSError, EOFError):
-                    self._drop()
-                    if last:
-                        raise GitFailed(f"git cat-file does not answer about {os.fsdecode(question)[:100]}") from None
-        raise AssertionError("unreachable")
+        """(object id, type, content) of a `contents NAME`, (…, …, size in digits) of `info NAME`; None: not there.
 
-    def _exchange(self, question: bytes) -> tuple[str, str, bytes] | None:
-        process = self._process
-        process.stdin.write(question + b"\0")
-        process.stdin.flush()
-        head = process.stdout.readline()
-        if not head.endswith(b"\n"):
-            raise EOFError
-        words = head[:-1].rsplit(b" ", 2)
-        # "<name> missing", "<name> ambiguous": a name may hold spaces and line breaks, but never ends a good head
-        if len(words) != 3 or not words[2].isdigit():
-            while not head.endswith((b" missing\n", b" ambiguous\n")):
-                head = process.stdout.readline()
-                if not head:
-                    raise EOFError
-            return None
-        content = words[2]
-        if question.startswith(b"contents"):
-            size = int(words[2])
-            content = process.stdout.read(size + 1)
-            if len(content) != size + 1:
-                raise EOFError
-            content = content[:-1]
-        return words[0].decode("ascii"), words[1].decode("ascii"), content
+        NoAnswer.
+        """
+        for last in (False, True):
+            try:
+                return self._git.hold(partial(_exchange, question), self.place.git_dir, self.place.plumbing)
+            except (OSError, EOFError):
+                if last:
+                    raise GitFailed(f"git cat-file does not answer about {os.fsdecode(question)[:100]}") from None
+        raise AssertionError("unreachable")
 
     def find(self, name: str) -> tuple[str, str] | None:
         """(object id, type) of what `name` stands for in git's own grammar; None: nothing."""
@@ -181,6 +147,19 @@ class Objects:
         folder, _, name = path.rpartition("/")
         entries = self.entries(f"{commit}:{folder}" if folder else f"{commit}^{{tree}}")
         return None if entries is None else entries.get(name)
+
+
+def _exchange(question: bytes, line: Line) -> tuple[str, str, bytes] | None:
+    line.say(question + b"\0")
+    head = line.line()
+    words = head[:-1].rsplit(b" ", 2)
+    # "<name> missing", "<name> ambiguous": a name may hold spaces and line breaks, but never ends a good head
+    if len(words) != 3 or not words[2].isdigit():
+        while not head.endswith((b" missing\n", b" ambiguous\n")):
+            head = line.line()
+        return None
+    content = line.read(int(words[2]) + 1)[:-1] if question.startswith(b"contents") else words[2]
+    return words[0].decode("ascii"), words[1].decode("ascii"), content
 
 
 def parse_commit(commit: str, raw: bytes) -> Commit:

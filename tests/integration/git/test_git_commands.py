@@ -242,7 +242,7 @@ def test_paths_with_odd_names(tmp_path):
 def test_the_reading_process_may_die(world):
     main = world.git.main()
     assert world.git.read(main, "README") == b"read me\n"
-    process = world.git.objects._process
+    process = world.git.objects._git.process
     process.kill()
     process.wait()
     assert world.git.read(main, "src/app.py") == b"one = 1\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nobrakes.core.errors import GitFailed
-from nobrakes.git import commands, refs
+from nobrakes.git import bounded, commands, refs
 from nobrakes.git.repository import Repository
 from nobrakes.places import Places
 
@@ -39,7 +39,7 @@ def test_a_record_costs_no_process(folder: Path, monkeypatch: pytest.MonkeyPatch
     for number in (0, 1):  # the lasting processes begin with what is asked of them first
         git.keep_evidence(record(number))
     monkeypatch.setattr(commands, "run", lambda *_, **__: pytest.fail("a process was started"))
-    monkeypatch.setattr(commands, "converse", lambda *_, **__: pytest.fail("a process was started"))
+    monkeypatch.setattr(bounded, "start", lambda *_, **__: pytest.fail("a process was started"))
     for number in range(2, 6):
         git.keep_evidence(record(number, anchor=git.evidence_tip() if number % 2 else ""))
     assert len(list(git.evidence())) == 6
