@@ -9,8 +9,8 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from . import __version__, checksettings, remembered, sections, values
 from .checksettings import CheckSettings
@@ -31,10 +31,12 @@ from .sections import (
 from .values import Branch, S, Section, section
 
 if TYPE_CHECKING:
+    from .core.bead import Role
     from .core.board import Limits
     from .core.boundaries import Boundary
     from .core.checks import Check
     from .core.sizes import Sizes
+    from .core.testlayout import Layout
 
 
 @section
@@ -95,12 +97,31 @@ class Config(Section):
         return tuple(check.check() for check in self.checks)
 
     def boundary(self) -> "Boundary":
-        """The globs as core reads them."""
+        """The globs as core reads them; of an empty repository where nobody said what tests are (see `within`)."""
         from .core.boundaries import Boundary
         from .core.gatefiles import LOCK_FILES, named
+        from .core.testlayout import EMPTY
 
         gates = (*self.boundaries.gates, *(LOCK_FILES if self.boundaries.lock_files else ()))
-        return Boundary(self.boundaries.tests, gates, named(self.setup, self.contract()))
+        tests = self.boundaries.tests or (*EMPTY.tests, *EMPTY.fresh)
+        return Boundary(tests, gates, named(self.setup, self.contract()))
+
+    def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
+        """These settings, with the tests of the commit `base` where nobody said which files are tests.
+
+        A Test Writer's are also those that its work, `head`, adds to it: see core.testlayout.
+        """
+        from .core.bead import Role
+
+        if self.boundaries.tests:
+            return self
+        before = layout_of(trees, base)
+        tests = before.tests
+        if role is Role.TEST_WRITER:
+            from .core.testlayout import writers
+
+            tests = writers(before, layout_of(trees, head) if head else before, trees.paths(base))
+        return replace(self, boundaries=replace(self.boundaries, tests=tests))
 
     def worker_names(self) -> tuple[str, ...]:
         """The names in order: the config's own, else those of NAMES.json."""
@@ -108,6 +129,38 @@ class Config(Section):
             return self.names
         with open(resource("NAMES.json"), encoding="utf-8") as file:
             return tuple(json.load(file))
+
+
+class Trees(Protocol):
+    """What holds the commits (ports.Git)."""
+
+    def paths(self, commit: str) -> frozenset[str]:
+        """Every path in the commit's tree."""
+        ...
+
+    def read(self, commit: str, path: str, most: int | None = ...) -> bytes | None:
+        """A file's content; FileTooLarge."""
+        ...
+
+
+def layout_of(trees: Trees, commit: str) -> "Layout":
+    """Which files of the commit are tests, by its paths and the texts that tell."""
+    from .core.testlayout import layout, unclear
+
+    paths = trees.paths(commit)
+    texts = ((path, _text(trees, commit, path)) for path in unclear(paths))
+    return layout(paths, frozenset((path, text) for path, text in texts if text))
+
+
+def _text(trees: Trees, commit: str, path: str) -> str:
+    """The text by which a file is told; empty: there is none of a size that anybody would write."""
+    from .core.errors import FileTooLarge
+    from .core.testlayout import LARGEST
+
+    try:
+        return (trees.read(commit, path, LARGEST) or b"").decode("utf-8", "replace")
+    except FileTooLarge:
+        return ""
 
 
 def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a setting") -> S:

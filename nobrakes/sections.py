@@ -36,19 +36,9 @@ FROM_THE_START = ("max_file_mb", "max_new_mb", "max_paths", "max_depth")
 
 @section
 class BoundarySettings(Section):
-    """What is a test and what is a gate, as globs."""
+    """What is a test and what is a gate, as globs. No `tests`: they are read off the repository (core.testlayout)."""
 
-    tests: tuple[str, ...] = (
-        "tests/**",
-        "test/**",
-        "spec/**",
-        "__tests__/**",
-        "test_*.py",
-        "*_test.py",
-        "*_test.go",
-        "*.test.*",
-        "*.spec.*",
-    )
+    tests: tuple[str, ...] = ()
     gates: tuple[str, ...] = (
         ".github/**",
         ".gitlab-ci.yml",

@@ -22,6 +22,7 @@ def init(
     lint: Check = None,
     types: Check = None,
     build: Check = None,
+    collect: Annotated[bool, option("--collect", help="Let pytest, jest and go list their tests: runs them.")] = False,
 ) -> Output:
     """Set nobrakes up in this repository. Safe to run again: what is there stays.
 
@@ -36,13 +37,14 @@ def init(
         for kind, command in given.items()
         if command
     ]
-    report = setup.init(os.getcwd(), main=main, checks=checks)
+    report = setup.init(os.getcwd(), main=main, checks=checks, collect=collect)
     data = {
         "folder": report.places.folder,
         "created": report.created,
         "main": report.main,
         "setup": report.detected.setup,
         "checks": report.detected.checks,
+        "tests": None if report.tests is None else {"files": report.tests.count, "globs": report.tests.globs},
         "warnings": report.warnings,
         "next_steps": report.next_steps,
     }
@@ -56,6 +58,7 @@ def _set_up(report: "InitReport", screen: Screen) -> str:
     out.append(f"  main    {one_line(report.main)} ({one_line(report.main_why)})")
     out += [f"  setup   {one_line(report.detected.setup)}"] if report.detected.setup else []
     out += [f"  {check.kind:<7} {one_line(check.command)}" for check in report.detected.checks]
+    out += [f"  {one_line(report.tests.told())}"] if report.tests else []
     out += [screen.paint("warning: ", "yellow") + one_line(warning) for warning in report.warnings]
     return "\n".join([*out, "", "Next:", *(f"  {one_line(step)}" for step in report.next_steps)])
 

@@ -176,6 +176,6 @@ def prompt(
         raise UsageError(f"'{one_line(role)[:40]}' is not a role with a bead", "Use test_writer or doer.")
     with opened() as app:
         known(app.store, bead)
-        found = shaping.bead_prompt(app.store, app.places, app.config, bead, allowed[role] if role else None)
+        found = shaping.bead_prompt(app.store, app.places, app.config, bead, allowed[role] if role else None, app.git)
     data = {"bead": bead, "system": found.system, "prompt": found.prompt}
     return Output(data, lambda screen: "\n".join([*lines(found.system), "", *lines(found.prompt)]))

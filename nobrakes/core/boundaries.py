@@ -2,19 +2,20 @@
 
 1. Nobody changes a `.nobrakes/`. Nobody but a scaffolding bead changes a gate (what decides whether work is good):
    of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused.
-2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both.
+2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both. Of a Doer's change to a
+   snapshot, which is a test's recorded outcome, a person is asked.
 3. No link leads out of the repository, and no submodule is added or moved.
 """
 
 import posixpath
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from .bead import Role
+from .globs import matches
+from .ownership import OWN_FOLDER, why_not
+from .testnames import SNAPSHOTS
 
-OWN_FOLDER = ".nobrakes"
 REFUSED = (
     ".githooks/**", ".husky/**", ".gitattributes", ".gitmodules", ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
 )  # fmt: skip
@@ -36,74 +37,28 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The project's globs: `**` crosses folders, `*` and `?` do not, a pattern without `/` matches any folder."""
+    """The project's globs (core.globs). `tests` are those of a tree (core.testlayout), or what the settings say."""
 
     tests: tuple[str, ...]
     gates: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()  # the paths that the checks' commands name (core.gatefiles)
 
 
-@lru_cache(maxsize=512)
-def _pattern(glob: str) -> re.Pattern[str]:
-    text = glob.strip("/")
-    if "/" not in text:
-        text = "**/" + text
-    if text.endswith("/**"):
-        text = text[:-3]  # the folder itself too, lest somebody puts a link in its place
-    out = ""
-    place = 0
-    while place < len(text):
-        if text.startswith("**/", place):
-            out += "(?:[^/]+/)*"
-            place += 3
-        elif text.startswith("**", place):
-            out += ".*"
-            place += 2
-        elif text[place] == "*":
-            out += "[^/]*"
-            place += 1
-        elif text[place] == "?":
-            out += "[^/]"
-            place += 1
-        else:
-            out += re.escape(text[place])
-            place += 1
-    return re.compile(out + r"(?:/.*)?\Z", re.DOTALL)
-
-
-def matches(path: str, globs: Iterable[str]) -> bool:
-    """Whether one of the globs covers the path; a glob that names a folder covers what is in it."""
-    return any(_pattern(glob).match(path) for glob in globs)
-
-
 def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = False) -> str | None:
     """Why this role may not change this repository path, or None where it may."""
-    folded = path.casefold()
-    parts = folded.split("/")
-    if OWN_FOLDER in parts:  # one deeper down would be found first by a person who works there
-        return "nobody but nobrakes changes .nobrakes/"
-    if ".git" in parts or any(re.fullmatch(r"git~\d+", part) for part in parts):
-        return "git's own folder is not work"
-    if scaffolding:
-        return None
-    if matches(folded, (gate.casefold() for gate in boundary.gates)):  # `makefile` goes before `Makefile`
-        return "it is a gate: only a scaffolding bead may change what decides whether work is good"
-    is_test = matches(path, boundary.tests)
-    if role is Role.TEST_WRITER and not is_test:
-        return "the Test Writer changes only tests"
-    if role is Role.DOER and is_test:
-        return "the Doer does not change tests"
-    return None
+    return why_not(role.value, path, boundary.tests, boundary.gates, scaffolding)
 
 
 def is_asked(change: Change, boundary: Boundary) -> bool:
-    """Whether the change is one of what decides, and a person may accept it."""
+    """Whether the change is one of what decides, or of an outcome that tests recorded, and a person may accept it."""
     folded = change.path.casefold()
     if matches(folded, REFUSED):
         return False
     if change.sections or matches(folded, (gate.casefold() for gate in boundary.gates)):
         return True
-    return not matches(change.path, boundary.tests) and folded in {path.casefold() for path in boundary.named}
+    if matches(change.path, boundary.tests):
+        return matches(change.path, SNAPSHOTS)
+    return folded in {path.casefold() for path in boundary.named}
 
 
 def gate_changes(changes: Sequence[Change], boundary: Boundary) -> list[Change]:
@@ -121,7 +76,8 @@ def violations(
     found = []
     for change in changes:
         is_gate = asks and is_asked(change, boundary)
-        why = may_write(role, change.path, Boundary(boundary.tests) if is_gate else boundary, scaffolding)
+        shown = () if is_gate and matches(change.path, SNAPSHOTS) else boundary.tests
+        why = may_write(role, change.path, Boundary(shown) if is_gate else boundary, scaffolding)
         if why is None and change.sections and not scaffolding and not is_gate:
             why = f"it changes {', '.join(change.sections)}, which decide whether work is good"
         if why is None and GITLINK in (change.before, change.after):

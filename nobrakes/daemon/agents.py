@@ -208,7 +208,8 @@ class AgentEndings:
         if not changes:
             return Outcome.NO_WORK, "the agent's commits change nothing"
         # of a Doer's gates a person is asked in the review; a Test Writer has none to change
-        found = violations(role, changes, self.doors.config().boundary(), bead.scaffolding, asks=role is Role.DOER)
+        boundary = self.doors.config().within(self.doors.git, start, role, head).boundary()
+        found = violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER)
         if found:
             return Outcome.BOUNDARY, "The branch changes what this role may not change:\n" + "\n".join(found[:50])
         less = fewer_assertions(self.doors, start, head) if role is Role.TEST_WRITER and not bead.scaffolding else None

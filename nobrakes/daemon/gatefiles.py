@@ -9,7 +9,7 @@
 from collections.abc import Sequence
 
 from ..core.attempt import Attempt
-from ..core.bead import Bead
+from ..core.bead import Bead, Role
 from ..core.board import Limits
 from ..core.boundaries import Change, gate_changes
 from ..core.errors import FileTooLarge
@@ -36,18 +36,20 @@ class GateFiles:
     def judged(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> tuple[str, ...] | None:
         """The gates that the branch changes and may change; None: a person is asked, and the review is over."""
         git = self.doors.git
-        changed = gate_changes(git.changes(journal.fork, journal.head), self.doors.config().boundary())
+        begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
+        boundary = self.doors.config().within(git, journal.base, Role.DOER).boundary()
+        changed = gate_changes(git.changes(begin, journal.head), boundary)
         paths = tuple(change.path for change in changed)
         if not paths or bead.scaffolding or self._accepted(bead, journal.head):
             return paths
         detail = (
-            f"The branch changes what decides whether work is good: {', '.join(paths[:20])}.\n"
+            f"The branch changes what decides whether work is good, or what tests expect: {', '.join(paths[:20])}.\n"
             "Accept the change for this very commit, or send the work back."
         )
         evidence = {
             "head": journal.head,
             "files": [_told(change) for change in changed[:50]],
-            "difference": clean(self.doors, self._difference(journal.fork, journal.head, changed)),
+            "difference": clean(self.doors, self._difference(begin, journal.head, changed)),
         }
         outcome = Outcome.CHECKS_CHANGED
         close(self.doors, limits, attempt, outcome, detail, head=journal.head, evidence=evidence)

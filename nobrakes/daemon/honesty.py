@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.assertions import fewer
-from ..core.boundaries import matches
+from ..core.bead import Role
 from ..core.checks import weaker
 from ..core.errors import FileTooLarge
+from ..core.globs import matches
 from .doors import Doors
 from .validation import counts_of
 
@@ -27,7 +28,7 @@ def proves_less(
 
 def fewer_assertions(doors: Doors, base: str, head: str) -> str | None:
     """Which test files of `head` assert less than in `base`, with the numbers; None: none does."""
-    globs = doors.config().boundary().tests
+    globs = doors.config().within(doors.git, base, Role.TEST_WRITER, head).boundary().tests
     paths = [change.path for change in doors.git.changes(base, head) if matches(change.path, globs)]
     try:
         lost = fewer(_texts(doors, base, paths), _texts(doors, head, paths))

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from ..agents.adapter import Assignment, Launch
 from ..agents.guarded import CANARY_FILE
+from ..config import Config
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead, Role
 from ..core.board import Limits
@@ -67,7 +68,8 @@ class Launcher:
         run_id = f"{attempt.id}-agent"
         folder = os.path.join(doors.places.runs, run_id)
         last = self._held_session(bead, attempt, start, workspace)
-        briefing = self._briefing(bead, attempt, last)
+        settings = config.within(doors.git, start, attempt.role)
+        briefing = self._briefing(settings, bead, attempt, last)
         degrading.tell(doors)  # a CLI may be another one than when the daemon began
         adapter = doors.adapter(attempt.agent)
         launch = adapter.launch(
@@ -82,7 +84,7 @@ class Launcher:
                 folder=os.path.join(folder, OWN),
                 session=last.data[SESSION] if last else str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
                 resume=last is not None,
-                env=self._environment(bead, attempt, workspace, folder, adapter.credentials),
+                env=self._environment(settings, bead, attempt, workspace, folder, adapter.credentials),
                 settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),
                 system_prompt=briefing.system,
                 guard=doors.guard,
@@ -218,17 +220,23 @@ class Launcher:
         git.pin(tests_pin(bead.id), moved.commit)
         return moved.commit
 
-    def _briefing(self, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
-        doors, config = self.doors, self.doors.config()
+    def _briefing(self, config: Config, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
+        doors = self.doors
         nonce = hashlib.sha256(attempt.token.encode()).hexdigest()[:12]
         return brief(doors.store, doors.places, config, config.main, bead, attempt.role, nonce, attempt.id, last)
 
     def _environment(
-        self, bead: Bead, attempt: Attempt, workspace: Workspace, folder: str, credentials: Sequence[str]
+        self,
+        config: Config,
+        bead: Bead,
+        attempt: Attempt,
+        workspace: Workspace,
+        folder: str,
+        credentials: Sequence[str],
     ) -> dict[str, str]:
         doors = self.doors
-        named = (*credentials, *doors.config().agents.environment)
-        boundary = doors.config().boundary()
+        named = (*credentials, *config.agents.environment)
+        boundary = config.boundary()
         path = os.path.join(doors.places.folder, "bin") + os.pathsep + doors.environment.get("PATH", os.defpath)
         return {
             **doors.environment,

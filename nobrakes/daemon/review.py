@@ -102,11 +102,13 @@ class Review:
         if not git.contains(journal.fork, start) or not git.contains(start, journal.head):
             detail = "the branch was rewritten: the commit it started from is not in it any more"
             return self.judging.reject(case, Outcome.BOUNDARY, detail)
-        boundary = self.doors.config().boundary()
-        found = violations(Role.DOER, git.changes(start, journal.head), boundary, case.bead.scaffolding, asks=True)
+        config = self.doors.config()
+        own = config.within(git, start, Role.DOER).boundary()
+        found = violations(Role.DOER, git.changes(start, journal.head), own, case.bead.scaffolding, asks=True)
         if start != journal.fork:
             tests = git.changes(journal.fork, start)
-            found += violations(Role.TEST_WRITER, tests, boundary, case.bead.scaffolding)
+            writers = config.within(git, journal.fork, Role.TEST_WRITER, start).boundary()
+            found += violations(Role.TEST_WRITER, tests, writers, case.bead.scaffolding)
         if found:
             detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])
             return self.judging.reject(case, Outcome.BOUNDARY, detail)

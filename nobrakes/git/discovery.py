@@ -52,6 +52,11 @@ def discover(path: str) -> Discovered:
     )
 
 
+def tracked(root: str) -> tuple[str, ...]:
+    """The paths in the index of the worktree `root`."""
+    return tuple(commands.run(["ls-files", "-z", "--full-name"], cwd=root, env=_READING).records)
+
+
 def is_partial(path: str) -> bool:
     """Whether the repository around `path` is a partial clone; NotARepository, GitTooOld."""
     commands.version()

@@ -32,6 +32,10 @@ _REMEMBERED = 16
 """Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
 
 
+_PATHS_KEPT = 8
+"""The trees of so many commits are remembered as lists of paths: one is asked for several times in a review."""
+
+
 class Repository:
     """The repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
 
@@ -43,6 +47,7 @@ class Repository:
         self.objects = Objects(self.place)
         self.history = History(self.place, self.objects)
         self._changes: dict[tuple[str, str], tuple[Change, ...]] = {}
+        self._paths: dict[str, frozenset[str]] = {}
 
     @cached_property
     def _merger(self) -> "Merger":
@@ -162,7 +167,15 @@ class Repository:
 
     def paths(self, commit: str) -> frozenset[str]:
         """Every path in a commit's tree."""
-        return frozenset(self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit]).records)
+        found = self._paths.get(commit)
+        if found is None:
+            ran = self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit])
+            found = frozenset(ran.records)
+            if len(commit) in (40, 64):  # an object's name, which never stands for another one
+                while len(self._paths) >= _PATHS_KEPT:
+                    del self._paths[next(iter(self._paths))]
+                self._paths[commit] = found
+        return found
 
     def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
         """One commit on `onto` with everything `head` added since they parted. Same input, same id."""

@@ -1,6 +1,6 @@
 """What an agent's tool call may do: the decision behind the guard.
 
-1. Files: inside the workspace only, never `.nobrakes` or `.git`, and as the role may (core.boundaries.may_write).
+1. Files: inside the workspace only, never `.nobrakes` or `.git`, and as the role may (core.ownership).
 2. Commands: git on the own branch only (gitrules), and no writing past rule 1 by redirection or the usual tools. The
    Shaper, who works beside the human's own files, changes none of them and only reads with git.
 3. Whatever only reads is let through, and so is what these rules do not know: the tree is judged afterwards.
@@ -8,8 +8,9 @@
 
 import os
 
+from nobrakes.core.ownership import ONLY_TESTS
+from nobrakes.core.ownership import why_not as why_not_path
 from nobrakes.hooks.gitrules import why_not, why_not_reading
-from nobrakes.hooks.globs import matches
 from nobrakes.hooks.shell import Call, calls, patched
 
 TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
@@ -71,23 +72,8 @@ class Place:
 
 
 def may_write(path: str, place: Place) -> str | None:
-    """core.boundaries.may_write for the place's role; a property test holds the two together."""
-    folded = path.casefold()
-    parts = folded.split("/")
-    if ".nobrakes" in parts:
-        return "nobody but nobrakes changes .nobrakes/"
-    if ".git" in parts or any(part.startswith("git~") and part[4:].isdecimal() for part in parts):
-        return "git's own folder is not work"
-    if place.scaffolding:
-        return None
-    if matches(folded, [gate.casefold() for gate in place.gates]):
-        return "it is a gate: only a scaffolding bead may change what decides whether work is good"
-    is_test = matches(path, place.tests)
-    if place.role == "test_writer" and not is_test:
-        return "the Test Writer changes only tests"
-    if place.role == "doer" and is_test:
-        return "the Doer does not change tests"
-    return None
+    """Why the place's role may not change this path of the workspace, or None."""
+    return why_not_path(place.role, path, place.tests, place.gates, place.scaffolding)
 
 
 def _inside(path: str, folder: str) -> str | None:
@@ -124,7 +110,7 @@ def _why_not_target(word: str, cwd: str, place: Place, strict: bool) -> str | No
     inside = _inside(full, place.workspace)
     if inside is not None:
         why = SHAPER if place.role == "shaper" else may_write(inside, place)
-        if why == "the Test Writer changes only tests" and not strict:
+        if why == ONLY_TESTS and not strict:
             return None  # caches and build products are removed and touched by everybody
         return f"{word}: {why}" if why else None
     if full == place.handoff or not place.home or (full != place.home and _inside(full, place.home) is None):

@@ -8,7 +8,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 
-from ..core.boundaries import matches
+from ..core.globs import matches
 from ..walking import Beyond, walk
 from .untrusted import plain_file
 

@@ -10,7 +10,7 @@
 import json
 import os
 
-from ..core.boundaries import matches
+from ..core.globs import matches
 from ..ports import Reports
 from ..walking import Beyond, walk
 from .files import write_atomic

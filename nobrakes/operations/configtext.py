@@ -19,7 +19,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def config_text(main: str, setup: str, checks: Iterable[CheckSettings], tests: tuple[str, ...] | None) -> str:
+def config_text(main: str, setup: str, checks: Iterable[CheckSettings]) -> str:
     """config.toml with these values set and every other setting shown."""
     with open(resource(TEMPLATE), encoding="utf-8") as file:
         lines = file.read().splitlines()
@@ -33,11 +33,6 @@ def config_text(main: str, setup: str, checks: Iterable[CheckSettings], tests: t
             in_list = line != "]"
         elif is_setting and name in _SET and not line.startswith("#"):
             out += _own(name, main, setup, checks)
-        elif is_setting and name == "tests" and tests is not None:
-            out += ["tests = [", *(f"    {quoted(glob)}," for glob in tests), "]"]
-            out.append("# without a list of your own:")
-            out.append(f"# {line}")
-            in_list = line.endswith("[")
         elif is_setting:
             out.append(f"# {line}")
             in_list = line.endswith("[")

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from ..checksettings import CheckSettings, Kind
-from ..sections import BoundarySettings
 from . import detectjs, detectpython
 from .detected import Found, exists, read
 
@@ -22,11 +21,10 @@ _TARGETS = {"test": ("test", "tests", "check"), "lint": ("lint",), "types": ("ty
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What was found. `tests` are globs where the defaults of [boundaries] do not suffice, `notes` for a person."""
+    """What was found; `notes` are for a person."""
 
     setup: str = ""
     checks: tuple[CheckSettings, ...] = ()
-    tests: tuple[str, ...] | None = None
     notes: tuple[str, ...] = field(default=())
 
 
@@ -47,7 +45,7 @@ def detect(root: str) -> Detected:
                 notes.append(f"the Makefile's target {target} is the {kind} check; left out: {left_out}")
     checks.sort(key=lambda check: KINDS.index(check.kind))
     setup = " && ".join(one.setup for one in found if one.setup)
-    return Detected(setup, tuple(checks), _tests(found), tuple(notes))
+    return Detected(setup, tuple(checks), tuple(notes))
 
 
 def _named(found: list[Found]) -> list[CheckSettings]:
@@ -69,13 +67,6 @@ def _named(found: list[Found]) -> list[CheckSettings]:
 def replace_name(check: CheckSettings, name: str) -> CheckSettings:
     """The check under another name."""
     return replace(check, name=name)
-
-
-def _tests(found: list[Found]) -> tuple[str, ...] | None:
-    more = tuple(dict.fromkeys(glob for one in found for glob in one.tests))
-    defaults = BoundarySettings().tests
-    new = tuple(glob for glob in more if glob not in defaults)
-    return (*defaults, *new) if new else None
 
 
 def make_targets(text: str) -> frozenset[str]:

@@ -13,7 +13,6 @@ class Found:
     word: str
     checks: tuple[tuple[str, str], ...] = ()
     setup: str = ""
-    tests: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 

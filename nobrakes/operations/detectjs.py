@@ -38,7 +38,7 @@ def detect(root: str) -> Found | None:
             notes.append("package.json's test script is npm's placeholder: left out")
             continue
         checks.append((kind, f"{run} {name}"))
-    return Found("js", tuple(checks), setup, (), tuple(notes))
+    return Found("js", tuple(checks), setup, tuple(notes))
 
 
 def _manager(root: str, package: dict[str, Any]) -> tuple[str, str, str]:

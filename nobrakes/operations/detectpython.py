@@ -39,7 +39,7 @@ def detect(root: str) -> Found | None:
         checks.append(("types", f"{run}mypy" if own else f"{run}mypy ."))
     if "build" in needed and "build-system" in project:
         checks.append(("build", f"{run or 'python3 -m '}{'python -m ' if run else ''}build"))
-    return Found("python", tuple(checks), setup, _test_paths(tools), tuple(notes))
+    return Found("python", tuple(checks), setup, tuple(notes))
 
 
 def _runner(root: str, needed: frozenset[str], notes: list[str]) -> tuple[str, str]:
@@ -99,13 +99,3 @@ def _uses_pytest(root: str, tools: dict[str, Any], needed: frozenset[str]) -> bo
 
 def _test_files(root: str) -> bool:
     return any(re.fullmatch(r"test_.*\.py|.*_test\.py", name) for name in os.listdir(root))
-
-
-def _test_paths(tools: dict[str, Any]) -> tuple[str, ...]:
-    """Globs for the folders that pytest is told to look into."""
-    pytest = tools.get("pytest")
-    options = pytest.get("ini_options") if isinstance(pytest, dict) else None
-    paths = options.get("testpaths") if isinstance(options, dict) else None
-    found = paths.split() if isinstance(paths, str) else _list(paths)
-    safe = [p.strip("/") for p in found if isinstance(p, str) and re.fullmatch(r"[\w./-]+", p) and ".." not in p]
-    return tuple(f"{path}/**" for path in safe if path not in ("", "."))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..checksettings import CheckSettings
-from ..config import load
+from ..config import Config, load
 from ..core.errors import ConfigError, NotARepository
 from ..git import commands
 from ..git.discovery import Discovered, discover
@@ -19,6 +19,7 @@ from ..git.environment import CHECKOUT
 from ..places import FOLDER, Places, repository_root
 from .configtext import config_text
 from .detect import Detected, detect
+from .testfiles import TestsFound, find_tests
 
 IGNORED = """\
 # Tracked by git: the settings, the graph, and what you change about roles and skills. Everything else stays here.
@@ -46,6 +47,7 @@ class InitReport:
     next_steps: tuple[str, ...]
     main: str = "main"
     main_why: str = ""
+    tests: TestsFound | None = None
 
 
 def init(
@@ -54,11 +56,12 @@ def init(
     main: str | None = None,
     checks: Sequence[CheckSettings] = (),
     force_detect: bool = False,
+    collect: bool = False,
 ) -> InitReport:
     """Set nobrakes up in the repository around `start`; NotARepository, GitTooOld, ConfigError.
 
     `checks` replace the detected ones of their kinds. `force_detect` also looks at the project where a config exists,
-    so that the report has what would be detected now; the config stays.
+    so that the report has what would be detected now; the config stays. `collect` lets runners list their tests.
     """
     root = repository_root(start)
     if root is None:
@@ -75,22 +78,25 @@ def init(
     else:
         branch, why = (main, "as you said") if main else _main(root, found)
         detected = _with(detect(root) if not found.bare else Detected(), checks)
-    created = _make(
-        places, None if has_config else config_text(branch, detected.setup, detected.checks, detected.tests), branch
-    )
+    created = _make(places, None if has_config else config_text(branch, detected.setup, detected.checks), branch)
     warnings = _warnings(found, branch, detected)
     if has_config and main not in (None, branch):
         warnings.insert(0, f"main stays '{branch}': change it in {_shown(places.config)}")
     if has_config and checks:
         warnings.insert(0, f"the checks stay as they are: change them in {_shown(places.config)}")
-    return InitReport(places, tuple(created), detected, tuple(warnings), _next(detected), branch, why)
+    tests = None
+    if not found.bare:
+        contract = tuple(check.check() for check in detected.checks)
+        tests = find_tests(root, config if has_config else Config(), contract, collect)
+        warnings += tests.warnings
+    return InitReport(places, tuple(created), detected, tuple(warnings), _next(detected), branch, why, tests)
 
 
 def _with(detected: Detected, given: Sequence[CheckSettings]) -> Detected:
     kinds = {check.kind for check in given}
     names = {check.name for check in given}
     kept = tuple(check for check in detected.checks if check.kind not in kinds and check.name not in names)
-    return Detected(detected.setup, (*given, *kept), detected.tests, detected.notes)
+    return Detected(detected.setup, (*given, *kept), detected.notes)
 
 
 def _main(root: str, found: Discovered) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from ..core.errors import NoMain, PlanError
 from ..core.events import Kind
 from ..core.graph import Links, deadlocks, ready_beads
 from ..core.levels import b_levels
+from ..core.outcomes import Outcome
 from ..places import FOLDER, Places
 from ..ports import Git, Message, Store
 from . import keeping
@@ -193,11 +194,28 @@ def commit_snapshot(store: Store, git: Git, places: Places, subject: str) -> str
     return commit
 
 
-def bead_prompt(store: Store, places: Places, config: "Config", id: str, role: Role | None = None) -> "Briefing":
+def bead_prompt(
+    store: Store, places: Places, config: "Config", id: str, role: Role | None = None, git: Git | None = None
+) -> "Briefing":
     """What the next agent on this bead would be given; the real prompt differs in its nonce alone. NoSuchBead."""
     from ..core.assigner import ROLE_FOR
     from ..roles.briefing import brief
 
     bead = store.bead(id)
     wanted = role or ROLE_FOR.get(bead.status, Role.DOER)
+    start = None if git is None else _start(store, git, id, wanted)
+    if git is not None and start is not None:
+        config = config.within(git, start, wanted)
     return brief(store, places, config, config.main, bead, wanted, "preview0")
+
+
+def _start(store: Store, git: Git, bead: str, role: Role) -> str | None:
+    """The commit that the next attempt would start from: proven tests for a Doer, else main; None: there is none."""
+    attempts = store.attempts(bead) if role is Role.DOER else []
+    proven = [a.head for a in attempts if a.role is Role.TEST_WRITER and a.outcome is Outcome.COMPLETED and a.head]
+    if proven and git.has(proven[-1]):
+        return proven[-1]
+    try:
+        return git.main()
+    except NoMain:  # a repository without a commit has no tests yet
+        return None

@@ -15,6 +15,9 @@ TOOLS: Mapping[Role, tuple[str, ...]] = {
     Role.REVIEWER: (),
 }
 
+MOST_TOLD = 80
+"""So many globs are told; all of them are looked at."""
+
 
 def allowed_tools(role: Role) -> tuple[str, ...]:
     """The tools that an agent in this role gets, by Claude Code's names; the Reviewer is a program and has none."""
@@ -22,8 +25,9 @@ def allowed_tools(role: Role) -> tuple[str, ...]:
 
 
 def globs_text(globs: Sequence[str]) -> str:
-    """Globs for a sentence: `a`, `b`; "(none)" where there are none."""
-    return ", ".join(f"`{glob}`" for glob in globs) or "(none)"
+    """Globs for a sentence: `a`, `b`; "(none)" where there are none, and how many more where there are too many."""
+    more = f" and {len(globs) - MOST_TOLD} more" if len(globs) > MOST_TOLD else ""
+    return ", ".join(f"`{glob}`" for glob in globs[:MOST_TOLD]) + more or "(none)"
 
 
 def may_change(role: Role, tests: Sequence[str], gates: Sequence[str], scaffolding: bool = False) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from ..core import planreview
 from ..core.attempt import RunKind
 from ..core.bead import Role, Status
-from ..core.boundaries import OWN_FOLDER
+from ..core.ownership import OWN_FOLDER
 from ..core.queue import MOST
 from .objects import Commit, differing
 from .project import code_path, green, test_path

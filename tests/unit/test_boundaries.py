@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from nobrakes.config import Config
 from nobrakes.core.bead import Role
-from nobrakes.core.boundaries import GITLINK, SYMLINK, Boundary, Change, matches, may_write, violations
+from nobrakes.core.boundaries import GITLINK, SYMLINK, Boundary, Change, gate_changes, may_write, violations
+from nobrakes.core.globs import matches
 
 BOUNDARY = Config().boundary()
 FILE, GONE = "100644", "000000"
@@ -25,6 +26,8 @@ FILE, GONE = "100644", "000000"
         ("docs", ["docs", "docs/a.md", "x/docs/a.md"], ["docs.md", "adocs"]),
         ("docs/", ["docs/a.md"], ["docs.md"]),
         ("a.b", ["a.b"], ["axb"]),
+        ("/a.js", ["a.js"], ["x/a.js"]),
+        ("/docs/", ["docs/a.md"], ["x/docs/a.md"]),
         ("a+(b)", ["a+(b)"], ["aab"]),
         ("", [], ["a", "a/b"]),
     ],
@@ -37,18 +40,35 @@ def test_globs(glob: str, covers: list[str], leaves: list[str]) -> None:
 def test_a_doer_writes_code_and_a_test_writer_writes_tests() -> None:
     for path in ("src/shop.py", "README.md", "contest/latest.py"):
         assert may_write(Role.DOER, path, BOUNDARY) is None
-        assert may_write(Role.TEST_WRITER, path, BOUNDARY) == "the Test Writer changes only tests"
+        assert "boundaries.tests" in str(may_write(Role.TEST_WRITER, path, BOUNDARY))
     for path in ("tests/test_shop.py", "web/cart.test.ts", "pkg/pay_test.go", "tests"):
         assert may_write(Role.TEST_WRITER, path, BOUNDARY) is None
-        assert may_write(Role.DOER, path, BOUNDARY) == "the Doer does not change tests"
+        assert "boundaries.tests" in str(may_write(Role.DOER, path, BOUNDARY))
 
 
-@pytest.mark.parametrize("path", ["Makefile", "makefile", "tests/conftest.py", ".github/workflows/ci.yml", ".mcp.json"])
+@pytest.mark.parametrize("path", ["Makefile", "makefile", ".github/workflows/ci.yml", ".mcp.json"])
 @pytest.mark.parametrize("role", [Role.DOER, Role.TEST_WRITER])
 def test_a_gate_is_changed_by_scaffolding_beads_only(role: Role, path: str) -> None:
     why = may_write(role, path, BOUNDARY)
     assert why is not None and why.startswith("it is a gate")
     assert may_write(role, path, BOUNDARY, scaffolding=True) is None
+
+
+def test_fixtures_of_tests_are_the_test_writers_though_they_are_gates() -> None:
+    assert may_write(Role.TEST_WRITER, "tests/conftest.py", BOUNDARY) is None
+    assert may_write(Role.TEST_WRITER, "conftest.py", Boundary(("tests/**",), ("conftest.py",))) is not None
+    why = may_write(Role.DOER, "tests/conftest.py", BOUNDARY)
+    assert why is not None and why.startswith("it is a gate")
+
+
+@pytest.mark.parametrize("path", ["web/__snapshots__/a.test.js.snap", "tests/golden/a.txt", "pkg/testdata/x.golden"])
+def test_of_a_recorded_outcome_a_person_is_asked_and_nobody_is_refused(path: str) -> None:
+    boundary = Boundary(("**/__snapshots__/**", "tests/**", "**/testdata/**"))
+    change = Change(path, FILE, FILE)
+    assert gate_changes([change], boundary) == [change]
+    assert violations(Role.DOER, [change], boundary, asks=True) == []
+    assert violations(Role.TEST_WRITER, [change], boundary) == []
+    assert gate_changes([change], Boundary(("elsewhere/**",))) == []
 
 
 @pytest.mark.parametrize(

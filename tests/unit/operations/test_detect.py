@@ -12,7 +12,7 @@ from nobrakes.config import Config, parse
 from nobrakes.operations.configtext import TEMPLATE, config_text
 from nobrakes.operations.detect import detect, make_targets
 from nobrakes.places import resource
-from nobrakes.sections import BoundarySettings, Section
+from nobrakes.sections import Section
 
 
 def made(root, **files):
@@ -56,11 +56,6 @@ def test_lock_files_bring_a_setup(tmp_path):
         "uv sync --locked --all-extras --all-groups",
         [("test", "uv run pytest -q"), ("lint", "uv run ruff check .")],
     )
-
-
-def test_test_folders_of_pytest_are_boundaries(tmp_path):
-    found = made(tmp_path, pyproject__toml='[tool.pytest.ini_options]\ntestpaths=["checks", "tests", "../up"]')[2]
-    assert found.tests == (*BoundarySettings().tests, "checks/**")
 
 
 SCRIPTS = {"test": "vitest run", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}
@@ -151,15 +146,13 @@ def test_a_written_config_is_what_was_asked_for():
         CheckSettings(name="test", command=nasty),
         CheckSettings(name="types", command="mypy .", kind="types", timeout_minutes=5, min_tests=0),
     ]
-    text = config_text("trunk", "npm ci", checks, ("a/**", 'b"c/**'))
+    text = config_text("trunk", "npm ci", checks)
     found = parse(text, "x")
-    assert found == Config(
-        main="trunk", setup="npm ci", checks=tuple(checks), boundaries=BoundarySettings(tests=("a/**", 'b"c/**'))
-    )
-    assert parse(config_text("main", "", [], None), "x") == Config()
+    assert found == Config(main="trunk", setup="npm ci", checks=tuple(checks))
+    assert parse(config_text("main", "", []), "x") == Config()
 
 
 def test_a_setting_may_be_uncommented():
-    text = config_text("main", "", [], None)
+    text = config_text("main", "", [])
     assert "# doers = 4" in text
     assert parse(text.replace("# doers = 4", "doers = 9"), "x").limits.doers == 9

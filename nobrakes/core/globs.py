@@ -1,0 +1,85 @@
+"""Which paths a glob covers: `**` crosses folders, `*` and `?` do not, a pattern without `/` matches in any folder (one
+that begins with it at the top only), and one that names a folder covers what is in it. Pure, and the only such rule.
+
+It imports nothing: the guard, which is started before each tool call, matches by it too.
+"""
+
+TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_READ: "dict[str, tuple[str, ...]]" = {}
+MOST_READ = 4096
+"""So many globs are kept as they were read."""
+
+
+def matches(path: str, globs: "Iterable[str]") -> bool:
+    """Whether one of the globs covers the repository path."""
+    parts = path.split("/")
+    return any(_covers(_segments(glob), 0, parts, 0) for glob in globs)
+
+
+def _segments(glob: str) -> "tuple[str, ...]":
+    found = _READ.get(glob)
+    if found is None:
+        text = glob.strip("/")
+        if "/" not in glob.rstrip("/"):
+            text = "**/" + text
+        text = text.removesuffix("/**")  # the folder itself too, lest somebody puts a link in its place
+        if len(_READ) >= MOST_READ:
+            _READ.clear()
+        found = _READ[glob] = tuple(text.split("/"))
+    return found
+
+
+def _covers(segments: "tuple[str, ...]", at: int, parts: "list[str]", place: int) -> bool:
+    """Whether the segments from `at` on cover the parts from `place` on."""
+    while at < len(segments):
+        segment = segments[at]
+        if "**" in segment:
+            if segment == "**" and at < len(segments) - 1:  # any folders, or none
+                return any(_covers(segments, at + 1, parts, start) for start in range(place, len(parts)))
+            rest = "/".join(segments[at:])
+            return any(_same(rest, "/".join(parts[place:end]), True) for end in range(place + 1, len(parts) + 1))
+        if place >= len(parts) or not _same(segment, parts[place], False):
+            return False
+        at, place = at + 1, place + 1
+    return True
+
+
+def _same(pattern: str, text: str, is_crossing: bool) -> bool:
+    """Whether the pattern is all of the text. `is_crossing`: `**` and `**/` may be in it, and the text may have `/`."""
+    if "*" not in pattern and "?" not in pattern:
+        return pattern == text
+    if pattern.count("*") == 1 and "?" not in pattern:  # nearly all of them
+        before, _, after = pattern.partition("*")
+        return len(text) >= len(pattern) - 1 and text.startswith(before) and text.endswith(after) and "/" not in text
+    ends = {0}
+    place = 0
+    while place < len(pattern) and ends:
+        if is_crossing and pattern.startswith("**", place):
+            is_folders = pattern.startswith("**/", place)
+            ends = _folders(text, ends) if is_folders else set(range(min(ends), len(text) + 1))
+            place += 3 if is_folders else 2
+        elif pattern[place] == "*":
+            ends = {end for start in ends for end in range(start, _line(text, start) + 1)}
+            place += 1
+        else:
+            one = pattern[place]
+            ends = {s + 1 for s in ends if s < len(text) and (text[s] == one or (one == "?" and text[s] != "/"))}
+            place += 1
+    return len(text) in ends
+
+
+def _folders(text: str, starts: "set[int]") -> "set[int]":
+    """Where whole folders that begin at one of the starts can end."""
+    found = set(starts)
+    for start in starts:
+        if text[start : start + 1] != "/":
+            found.update(place + 1 for place in range(start, len(text)) if text[place] == "/")
+    return found
+
+
+def _line(text: str, start: int) -> int:
+    slash = text.find("/", start)
+    return slash if slash >= 0 else len(text)

@@ -1,0 +1,45 @@
+"""Whose a path is: why a role may not change it. Pure, and the only such rule: the law (core.boundaries) and the guard
+that advises agents both ask it, so it imports nothing that costs.
+"""
+
+from nobrakes.core.globs import matches
+
+TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OWN_FOLDER = ".nobrakes"
+WRITER = "test_writer"
+DOER = "doer"
+SETTING = "boundaries.tests in .nobrakes/config.toml says which files are"
+ONLY_TESTS = f"the Test Writer changes only tests ({SETTING})"
+NO_TESTS = f"the Doer does not change tests ({SETTING})"
+GATE = (
+    "it is a gate: only a scaffolding bead may change what decides whether work is good "
+    "(boundaries.gates in .nobrakes/config.toml)"
+)
+FIXTURES = ("conftest.py",)
+"""Gates that are helpers of tests too: a Test Writer may change them where they lie among tests."""
+
+
+def why_not(
+    role: str, path: str, tests: "Sequence[str]", gates: "Sequence[str]", scaffolding: bool = False
+) -> str | None:
+    """Why the role (`test_writer`, `doer`) may not change this repository path, or None where it may."""
+    folded = path.casefold()
+    parts = folded.split("/")
+    if OWN_FOLDER in parts:  # one deeper down would be found first by a person who works there
+        return "nobody but nobrakes changes .nobrakes/"
+    if ".git" in parts or any(part.startswith("git~") and part[4:].isdecimal() for part in parts):
+        return "git's own folder is not work"
+    if scaffolding:
+        return None
+    is_test = matches(path, tests)
+    is_helper = role == WRITER and is_test and matches(path, FIXTURES)
+    if not is_helper and matches(folded, [gate.casefold() for gate in gates]):  # `makefile` goes before `Makefile`
+        return GATE
+    if role == WRITER and not is_test:
+        return ONLY_TESTS
+    if role == DOER and is_test:
+        return NO_TESTS
+    return None
