@@ -66,7 +66,7 @@ def escalation(number: Number) -> Output:
         elif found.type.value == "plan_review":
             out += ["", f"Approve it: nobrakes resolve {found.id} --approve"]
             out += [f'Have it changed: nobrakes answer {found.id} "…"']
-        elif found.type.value == "checks_changed":
+        elif found.type.value in ("checks_changed", "unusual_content"):
             out += ["", f"Accept the change, for this commit only: nobrakes resolve {found.id} --approve"]
             out += [f'Send the work back: nobrakes resolve {found.id} --retry --note "…"']
         elif found.type.value == "question":

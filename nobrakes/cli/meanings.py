@@ -185,6 +185,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.BLOCKED: "The agent waits for an answer.",
     Outcome.CONFLICT: "The branch conflicts with main.",
     Outcome.CHECKS_CHANGED: "The branch changes what decides whether work is good; a person is shown the difference.",
+    Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, or what looks like a secret key.",
     Outcome.BROKEN_CHECKS: "A check could not say yes or no, or none is configured, or main itself is red.",
     Outcome.LOST: "It ended unseen, and its last words do not say how: nobrakes' own process for it was killed, or the "
     "machine went down.",
@@ -210,6 +211,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CONFLICT: "The branch and main change the same lines. Nobody resolves it for you.",
     EscalationType.CHECKS_CHANGED: "The branch changes a gate, a gate section or a file that a check's command names. "
     "You see the difference: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",
+    EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, or what "
+    "looks like a secret key: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",
     EscalationType.WEAK_TESTS: "As repeated_failure, and the last attempt's tests were too weak: the bead may say too "
     "little about what has to be proven.",
     EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, with a "

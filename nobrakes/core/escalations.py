@@ -28,6 +28,7 @@ class EscalationType(StrEnum):
     BROKEN_CHECKS = "broken_checks"
     BROKEN_ENVIRONMENT = "broken_environment"
     CHECKS_CHANGED = "checks_changed"
+    UNUSUAL_CONTENT = "unusual_content"
     MAIN_RED = "main_red"
     CHECKOUT_BEHIND = "checkout_behind"
     BREAKER_OPEN = "breaker_open"

@@ -36,6 +36,7 @@ class Outcome(StrEnum):
     BLOCKED = "blocked"
     CONFLICT = "conflict"
     CHECKS_CHANGED = "checks_changed"
+    UNUSUAL_CONTENT = "unusual_content"
     # the machine or the provider: does not count
     BROKEN_CHECKS = "broken_checks"
     LOST = "lost"
@@ -141,6 +142,7 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.BLOCKED: Consequence(False, Retry.AT_ONCE, Session.RESUME, Told.EACH),
     Outcome.CONFLICT: _PERSON,
     Outcome.CHECKS_CHANGED: _PERSON,
+    Outcome.UNUSUAL_CONTENT: _PERSON,
     Outcome.BROKEN_CHECKS: _PERSON,
     Outcome.LOST: _VANISHED,
     Outcome.WORKSPACE_FAILED: _MACHINE,

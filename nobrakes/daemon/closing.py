@@ -30,16 +30,17 @@ GOES_BACK: Mapping[Role, Kind] = {
     Role.REVIEWER: Kind.REVIEW_REJECTED,
 }
 
-STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED})
+STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT})
 """After these the branch is archived and the next attempt starts without it."""
 
 _NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
     Outcome.CONFLICT: EscalationType.CONFLICT,
     Outcome.CHECKS_CHANGED: EscalationType.CHECKS_CHANGED,
+    Outcome.UNUSUAL_CONTENT: EscalationType.UNUSUAL_CONTENT,
     Outcome.BROKEN_CHECKS: EscalationType.BROKEN_CHECKS,
 }
 
-_DECIDED_BY_WORK = (EscalationType.CONFLICT, EscalationType.CHECKS_CHANGED)
+_DECIDED_BY_WORK = (EscalationType.CONFLICT, EscalationType.CHECKS_CHANGED, EscalationType.UNUSUAL_CONTENT)
 """There is nothing to guess: what a person decides on is shown."""
 
 

@@ -23,6 +23,7 @@ from .gatefiles import GateFiles
 from .judging import Judging
 from .queueing import Queueing
 from .train import Case, Train, is_paced
+from .unusual import Unusual
 from .validation import Validation
 
 MOST_STEPS = 100
@@ -38,6 +39,7 @@ class Review:
         self.train = Train(doors, validation)
         self.judging = Judging(doors, validation, self.train)
         self.gates = GateFiles(doors)
+        self.unusual = Unusual(doors)
         self.queueing = Queueing(doors, validation, self.train, self.judging)
         self.steps: dict[Step, Callable[[Case, Journal], Journal | None]] = {
             Step.TAKE_IN: self._take_in,
@@ -116,6 +118,8 @@ class Review:
             return self.judging.reject(case, Outcome.NO_WORK, "the branch changes nothing")
         gates = self.gates.judged(case.attempt, case.bead, journal, case.limits)
         if gates is None:
+            return None
+        if not self.unusual.is_accepted(case.attempt, case.bead, journal, case.limits):
             return None
         is_scaffolding = case.bead.scaffolding
         return replace(journal, step=Step.VALIDATE_BRANCH, base="", gates=gates, is_scaffolding=is_scaffolding)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from ..core.bead import Bead
 from ..core.branches import branch_of
-from ..core.errors import GitFailed, Tampered, TooLarge
+from ..core.errors import GitFailed, NoAnswer, Tampered, TooLarge
 from ..core.sizes import DEFAULT, Sizes
 from ..places import Places
 from ..ports import Argv, Workspace
@@ -181,7 +181,7 @@ class Workspaces:
             return None, error
         except Beyond as error:
             why: Exception = error
-        except GitFailed as error:
+        except (GitFailed, NoAnswer) as error:
             # it may be the repository that is out of order just now; what stays so is the clone's own
             self._failed[bead.id] = self._failed.get(bead.id, 0) + 1
             if self._failed[bead.id] < _TRIES:

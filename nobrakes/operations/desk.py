@@ -17,7 +17,9 @@ from .control import wake
 
 How = Literal["approve", "retry", "cancel", "done", "dismiss"]
 HOWS: tuple[How, ...] = ("approve", "retry", "cancel", "done", "dismiss")
-_APPROVED = (EscalationType.PLAN_REVIEW, EscalationType.CHECKS_CHANGED)
+_OF_A_HEAD = (EscalationType.CHECKS_CHANGED, EscalationType.UNUSUAL_CONTENT)
+"""What is approved is one commit, whose review goes on."""
+_APPROVED = (EscalationType.PLAN_REVIEW, *_OF_A_HEAD)
 _ENDS = {"cancel": Kind.CANCELLED, "done": Kind.DONE_BY_HAND}
 
 
@@ -68,7 +70,7 @@ def resolve(
             store.record(Event(_ENDS[how], found.bead, actor=actor, data={"reason": note, "escalation": n}))
             if store.escalation(n).resolved_at is None:
                 store.resolve(n, _words(how, note), actor)
-    elif how == APPROVE and found.type is EscalationType.CHECKS_CHANGED:
+    elif how == APPROVE and found.type in _OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
     elif how == "retry" and note.strip():
         store.answer(n, note, actor)

@@ -1,0 +1,81 @@
+"""A branch with names that hide something, or with what looks like a secret key: a person decides whether it lands.
+
+1. Accepted is the very head that was shown: another one is asked about again.
+2. Files of more than 4 MB, and what comes after 50 MB of others, are not searched for secrets; of the latter is asked.
+"""
+
+from ..core.attempt import Attempt
+from ..core.bead import Bead
+from ..core.board import Limits
+from ..core.boundaries import GITLINK, SYMLINK, Change
+from ..core.errors import FileTooLarge
+from ..core.escalations import EscalationType
+from ..core.outcomes import Outcome
+from ..core.planreview import is_approval
+from ..core.reviewer import Journal
+from ..core.sizes import READ
+from ..core.unusual import new_secrets, odd_name
+from .closing import close
+from .doors import Doors
+
+SEARCHED = 50_000_000
+"""Bytes of a branch that are searched."""
+_NONE = "000000"
+
+
+class Unusual:
+    """Looks at what a branch would bring to main."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+
+    def is_accepted(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> bool:
+        """Whether the review may go on; False: a person is asked, and the review is over."""
+        if self._decided(bead, journal.head):
+            return True
+        found = self._reasons(journal)
+        if not found:
+            return True
+        detail = (
+            "The branch holds what is rarely meant to be published:\n" + "\n".join(found[:20]) + "\n"
+            "Accept it for this very commit, or send the work back."
+        )
+        evidence = {"head": journal.head, "files": found[:50]}
+        close(self.doors, limits, attempt, Outcome.UNUSUAL_CONTENT, detail, head=journal.head, evidence=evidence)
+        return False
+
+    def _reasons(self, journal: Journal) -> list[str]:
+        """Why a person should look, a line for each file."""
+        found: list[str] = []
+        left = SEARCHED
+        for change in self.doors.git.changes(journal.fork, journal.head):
+            if change.after == _NONE:
+                continue
+            why = odd_name(change.path)
+            if why is None and change.after not in (SYMLINK, GITLINK):
+                after = self._text(journal.head, change)
+                left -= len(after)
+                if left < 0:
+                    return [*found, f"more than {SEARCHED // 1_000_000} MB are new, and the rest was not searched"]
+                before = self._text(journal.fork, change) if after and change.before != _NONE else ""
+                why = new_secrets(change.path, before, after)
+            if why is not None:
+                found.append(why)
+        return found
+
+    def _text(self, commit: str, change: Change) -> str:
+        try:
+            content = self.doors.git.read(commit, change.path, READ)
+        except FileTooLarge:
+            return ""
+        return "" if content is None else content.decode("utf-8", "replace")
+
+    def _decided(self, bead: Bead, head: str) -> bool:
+        decided = self.doors.store.escalations(open_only=False, bead=bead.id)
+        return any(
+            one.type is EscalationType.UNUSUAL_CONTENT
+            and one.resolved_at is not None
+            and is_approval(one.resolution)
+            and one.evidence.get("head") == head
+            for one in decided
+        )
