@@ -26,8 +26,9 @@ def stop(wait: Wait = 60.0) -> Output:
     from ..operations import daemons
 
     with opened() as app:
-        pid = daemons.stop(app.places, wait)
-    return said({"pid": pid}, f"the daemon has ended (it was process {pid})")
+        pid, left = daemons.stop(app.places, wait)
+    text = f"the daemon has ended (it was process {pid})"
+    return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
 
 
 def status() -> Output:

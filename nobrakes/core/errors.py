@@ -158,6 +158,13 @@ class NoAnswer(NobrakesError):
     hint = "nobrakes goes on where it was; a disk or a network file system that stalls is the usual cause."
 
 
+class StopCut(NobrakesError):
+    """A stop took too long and was cut: something hung. What was left is named in the log; nothing was lost."""
+
+    code = 49
+    hint = "The next start goes on from there."
+
+
 class NoMain(NobrakesError):
     """The branch that work is merged into does not exist yet."""
 

@@ -4,6 +4,7 @@
 2. The second one ends the process at once; its agents live on and the next daemon takes them up.
 3. USR1 is the same as the second at once: that is how `daemon restart` hands over.
 4. A daemon whose database was removed ends in order: what it has open is nobody else's any more.
+5. A stop ends in bounded time, whatever hangs (host.stopping); only a longer grace_seconds makes it longer.
 """
 
 import os
@@ -20,6 +21,7 @@ from ..core.events import Event, Kind
 from ..host.files import private_folder
 from ..host.locks import DaemonLock
 from ..host.reaper import become_subreaper
+from ..host.stopping import StopLimit
 from ..host.watching import Waker
 from ..ports import Notice, Store
 from ..trash import Trash
@@ -30,6 +32,8 @@ from .loop import Daemon, View
 STOPPING = "stopping"
 RUN_SINCE = "run_since"
 """When this run began: what caps.run is measured from."""
+USUAL_GRACE_SECONDS = 10.0
+"""Of the time of a stop so much is for agents that are asked to end."""
 SWITCH_SECONDS = 0.0005
 """So long one thread may hold up another. The loop would wait ten times as long for what is done beside it."""
 
@@ -37,9 +41,10 @@ SWITCH_SECONDS = 0.0005
 class _Signals:
     """What the outside asked for."""
 
-    def __init__(self, waker: Waker) -> None:
+    def __init__(self, waker: Waker, limit: StopLimit) -> None:
         self.asked = 0
         self._waker = waker
+        self._limit = limit
         self._woken = -1
         self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
 
@@ -57,6 +62,7 @@ class _Signals:
 
     def _heard(self, number: int, _: FrameType | None) -> None:
         self.asked += 2 if number == signal.SIGUSR1 else 1
+        self._limit.asked(at_once=self.asked >= 2)
         self._waker.set()
 
 
@@ -79,11 +85,14 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
     store = doors.store
     confinement = Confinement(doors)
     why_not, nothing = confinement.why_not(), confinement.nothing()
+    # known from the beginning: what hangs may be what the settings are read from
+    longer = max(0.0, doors.limits().grace_seconds - USUAL_GRACE_SECONDS)
     with (
+        StopLimit(longer) as limit,
         DaemonLock(doors.places.lock),
         _temporary(doors.places.temporary, Trash(doors.places.trash)),
         Waker(doors.places.wake) as waker,
-        _Signals(waker) as signals,
+        _Signals(waker, limit) as signals,
     ):
         become_subreaper()
         store.set_setting(STOPPING, None)

@@ -16,6 +16,7 @@ from . import proctable
 from .files import private_folder, read_tail, storage_errors
 from .locks import holder
 from .runtree import send
+from .stopping import LEFT
 
 READY_VARIABLE = "NOBRAKES_READY_FD"
 
@@ -89,8 +90,12 @@ def report_ready() -> None:
             os.close(int(descriptor))
 
 
-def stop_daemon(lock: str, timeout: float = 60.0) -> int:
-    """TERM to the daemon that holds `lock`; its pid, once it is gone. DaemonNotRunning; NobrakesError: `timeout`."""
+def stop_daemon(lock: str, timeout: float = 60.0, log: str = "") -> tuple[int, str]:
+    """TERM to the daemon that holds `lock`; its pid, once it is gone, and what `log` tells of what it left running.
+
+    DaemonNotRunning; NobrakesError: `timeout`.
+    """
+    before = os.path.getsize(log) if log and os.path.isfile(log) else 0
     pid = holder(lock)
     process = proctable.look(pid) if pid is not None else None
     if process is None or holder(lock) != process.pid or not send(process, signal.SIGTERM):
@@ -105,4 +110,5 @@ def stop_daemon(lock: str, timeout: float = 60.0) -> int:
                 "It may be ending a step that must not be cut; look again with `nobrakes daemon status`.",
             )
         time.sleep(0.01)
-    return process.pid
+    said = _since(log, before) if log and os.path.isfile(log) else ""
+    return process.pid, next((line[line.index(LEFT) :] for line in said.splitlines() if LEFT in line), "")

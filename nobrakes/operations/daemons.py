@@ -38,9 +38,12 @@ def _environment() -> Mapping[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith(OF_AGENTS)}
 
 
-def stop(places: Places, wait: float) -> int:
-    """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid. DaemonNotRunning."""
-    return daemonise.stop_daemon(places.lock, wait)
+def stop(places: Places, wait: float) -> tuple[int, str]:
+    """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
+
+    DaemonNotRunning.
+    """
+    return daemonise.stop_daemon(places.lock, wait, places.daemon_log)
 
 
 def restart(places: Places, wait: float) -> int:

@@ -100,7 +100,7 @@ def test_a_daemon_starts_detached_and_stops_in_order(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "daemon.log").stat().st_mode) == 0o600
     with pytest.raises(DaemonRunning, match=str(pid)):
         start(tmp_path, DAEMON)
-    assert stop_daemon(str(tmp_path / "daemon.lock")) == pid
+    assert stop_daemon(str(tmp_path / "daemon.lock")) == (pid, "")
     assert holder(str(tmp_path / "daemon.lock")) is None
     with pytest.raises(DaemonNotRunning):
         stop_daemon(str(tmp_path / "daemon.lock"))

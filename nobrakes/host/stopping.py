@@ -1,0 +1,116 @@
+"""A stop ends in bounded time, whatever hangs: a thread that does nothing else watches it, and in the end cuts it.
+
+1. It is told through a pipe, which a signal handler may write; where the main thread hangs so deep in the system that
+   no handler runs, the signals that wait for it are seen within PENDING_SECONDS.
+2. When the time is over it says what is left and ends the process at once: what was begun is written down before it
+   is done, so the next start goes on, as after a kill.
+3. Saying it may hang as well (a full pipe, a stalled disk): an alarm of the system's own ends the process then.
+4. Once armed, it is disarmed only by the end of what it watches.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import threading
+import time
+
+from ..core.errors import StopCut
+from . import proctable
+from .process import LINUX
+
+STOP_SECONDS = 25.0
+"""Between the signal and the end, for a stop in order."""
+AT_ONCE_SECONDS = 5.0
+"""The same for a stop at once: the second signal, or a hand-over."""
+PENDING_SECONDS = 2.0
+"""Between two looks for a signal that nobody could hear."""
+LAST_WORDS_SECONDS = 2
+LEFT = "left running: "
+"""What the line about it begins with, wherever it is read again."""
+_HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+_MOST = 12
+
+
+class StopLimit:
+    """Watches while it is open. `more` seconds are added to the time of a stop in order."""
+
+    def __init__(self, more: float = 0.0) -> None:
+        self._seconds = STOP_SECONDS + more
+        self._reading, self._writing = os.pipe()
+        os.set_blocking(self._writing, False)
+        self._thread = threading.Thread(target=self._watch, name="stop limit", daemon=True)
+
+    def __enter__(self) -> "StopLimit":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._writing)  # its end is seen at the other one
+        self._thread.join()
+        os.close(self._reading)
+
+    def asked(self, at_once: bool) -> None:
+        """A stop was asked for. May be called in a signal handler."""
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._writing, b"!" if at_once else b".")
+
+    def _watch(self) -> None:
+        ends_at: float | None = None
+        while True:
+            now = time.monotonic()
+            if ends_at is not None and now >= ends_at:
+                _cut()
+            nap = PENDING_SECONDS if ends_at is None else ends_at - now
+            if not select.select([self._reading], [], [], nap)[0]:
+                if ends_at is None and _is_asked_unheard():
+                    ends_at = time.monotonic() + self._seconds
+                continue
+            said = os.read(self._reading, 64)
+            if not said:
+                return
+            seconds = AT_ONCE_SECONDS if b"!" in said else self._seconds
+            until = time.monotonic() + seconds
+            ends_at = until if ends_at is None else min(ends_at, until)
+
+
+def _is_asked_unheard() -> bool:
+    """Whether a signal that asks for a stop waits for a thread that can take it."""
+    if not LINUX:
+        return False
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return any(mask >> (number - 1) & 1 for mask in masks for number in _HEARD)
+
+
+def _cut() -> None:
+    """Say what is left and end the process."""
+    signal.setitimer(signal.ITIMER_REAL, LAST_WORDS_SECONDS)  # nobody handles this alarm: it kills
+    with contextlib.suppress(Exception):
+        os.write(2, f"! {left_running()}\n".encode("utf-8", "replace"))
+    os._exit(StopCut.code)
+
+
+def left_running() -> str:
+    """What still works in and below this process, in a line."""
+    me = threading.current_thread()
+    main = threading.main_thread()
+    found = [f"{_name(pid)} (process {pid})" for pid in proctable.children(os.getpid())]
+    found += [f"'{one.name}' beside the loop" for one in threading.enumerate() if one not in (me, main)]
+    shown = ", ".join(found[:_MOST]) + (f" and {len(found) - _MOST} more" if len(found) > _MOST else "")
+    return f"{LEFT}{shown or _where(main)}; the stop took too long and was cut, and the next start goes on from here"
+
+
+def _name(pid: int) -> str:
+    # not its command line: reading that waits for a process that waits for its memory
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return "a process"
+
+
+def _where(thread: threading.Thread) -> str:
+    frame = sys._current_frames().get(thread.ident or 0)
+    return f"the loop, in {frame.f_code.co_qualname}" if frame is not None else "the loop"

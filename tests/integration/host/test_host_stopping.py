@@ -1,0 +1,111 @@
+"""A stop ends in its time, whatever hangs, and says what it left."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from nobrakes.core.errors import StopCut
+from nobrakes.host import stopping
+from nobrakes.host.stopping import StopLimit
+
+HANGS = """
+import os, signal, subprocess, sys, threading, time
+from nobrakes.host import stopping
+stopping.STOP_SECONDS = stopping.AT_ONCE_SECONDS = 0.5
+stopping.PENDING_SECONDS = 0.05
+def stuck():
+    ready = lambda: print("ready", flush=True)
+    {stuck}
+child = subprocess.Popen(["sleep", "600"])
+print(child.pid, flush=True)
+with stopping.StopLimit() as limit:
+    {before}
+    stuck()
+"""
+HEARS = "signal.signal(signal.SIGTERM, lambda *_: limit.asked(at_once=False))"
+STUCK = {
+    "a child that never ends": ("ready(); child.wait()", HEARS),
+    "a thread beside the loop": (
+        "thread = threading.Thread(target=child.wait, name='aside'); thread.start(); ready(); thread.join()",
+        HEARS,
+    ),
+    # as if it were deep in the system: it cannot take the signal, and nobody else does
+    "a main thread that hears nothing": (
+        "ready(); child.wait()",
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])",
+    ),
+    "last words into a full pipe": (
+        "os.set_blocking(2, False)\n    try:\n        while os.write(2, b'x' * 4096): pass\n"
+        "    except BlockingIOError: os.set_blocking(2, True)\n    ready(); child.wait()",
+        HEARS,
+    ),
+}
+
+
+@pytest.fixture
+def killed() -> Iterator[list[int]]:
+    pids: list[int] = []
+    yield pids
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("what", STUCK)
+def test_a_stop_is_cut_and_says_what_it_left(what: str, killed: list[int]) -> None:
+    stuck, before = STUCK[what]
+    code = HANGS.format(stuck=stuck, before=before)
+    if "hears nothing" in what:  # the thread was born before, and would take the signal: it is blocked from the start
+        code = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n" + code
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stderr is not None
+    killed.append(int(process.stdout.readline()))
+    assert process.stdout.readline() == "ready\n"
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    ended = process.wait(20)
+    assert time.monotonic() - began < 10
+    os.kill(killed[0], signal.SIGKILL)  # it holds the pipes open
+    said = process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+    if what == "last words into a full pipe":
+        assert ended == -signal.SIGALRM
+        return
+    assert ended == StopCut.code
+    assert f"left running: sleep (process {killed[0]})" in said
+    assert "the next start goes on from here" in said
+    assert ("'Thread" in said or "'aside' beside the loop" in said) == ("beside" in what)
+
+
+def test_a_stop_that_ends_in_its_time_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stopping, "STOP_SECONDS", 600.0)
+    monkeypatch.setattr(stopping, "_cut", lambda: pytest.fail("cut"))
+    before = threading.active_count()
+    with StopLimit() as limit:
+        limit.asked(at_once=False)
+    assert threading.active_count() == before
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_the_second_signal_shortens_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = threading.Event()
+    monkeypatch.setattr(stopping, "STOP_SECONDS", 600.0)
+    monkeypatch.setattr(stopping, "AT_ONCE_SECONDS", 0.0)
+
+    def cutting() -> None:
+        cut.set()
+        raise SystemExit
+
+    monkeypatch.setattr(stopping, "_cut", cutting)
+    with StopLimit() as limit:
+        limit.asked(at_once=False)
+        limit.asked(at_once=True)
+        assert cut.wait(20)
