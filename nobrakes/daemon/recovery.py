@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from ..core.bead import Role
 from ..core.board import Board
-from ..core.errors import Stale
+from ..core.errors import NobrakesError, Stale
 from ..core.events import Event, Kind
-from ..core.reviewer import Journal
+from ..core.reviewer import Journal, may_land
+from ..ports import Notice
 from .doors import Doors
 
 
@@ -20,8 +21,18 @@ def take_up(doors: Doors, board: Board) -> None:
             with contextlib.suppress(Stale):  # a person took the bead away meanwhile
                 doors.store.journal(attempt.id, again.as_data())
     doors.git.clear_locks()
+    _tell_of_checkouts(doors, board)
     runs = doors.store.runs()
     alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]
     if runs:
         data = {"alive": alive, "ended": [run.id for run in runs if run.id not in alive]}
         doors.store.record(Event(Kind.RECOVERED, data=data))
+
+
+def _tell_of_checkouts(doors: Doors, board: Board) -> None:
+    """What could not be brought along, unless the review that brought it about is open: it sees to it, and tells."""
+    if any(attempt.role is Role.REVIEWER and may_land(attempt.data) for attempt in board.attempts):
+        return
+    with contextlib.suppress(NobrakesError):  # the turns meet it again, and tell
+        for text in doors.git.behind():
+            doors.notifier.tell(Notice(text, urgent=True))

@@ -5,6 +5,7 @@
    meanwhile the commit is made anew on what it is now. Large blobs are written before: what fast-import is given is
    compressed twice, for a pack and out of it.
 3. In a worktree of main only the index entries of these paths follow, where they were main's; files stay as they are.
+   One that is behind main is brought along before (landing).
 """
 
 import contextlib
@@ -14,7 +15,8 @@ from collections.abc import Mapping
 
 from ..core.errors import GitFailed
 from ..ports import Message
-from . import commands, refs, worktrees
+from . import commands, refs, standing, worktrees
+from .landing import Lander
 from .messages import compose, person
 from .objects import EXECUTABLE, FILE, Entry, Objects
 from .place import Place
@@ -33,9 +35,10 @@ Files = Mapping[str, bytes | None]
 class Committer:
     """Commits files on main."""
 
-    def __init__(self, place: Place, objects: Objects) -> None:
+    def __init__(self, place: Place, objects: Objects, lander: Lander) -> None:
         self.place = place
         self.objects = objects
+        self.lander = lander
 
     def commit_files(self, files: Files, message: Message) -> str | None:
         """Commit these contents (None removes) on main; None: nothing differed."""
@@ -65,6 +68,9 @@ class Committer:
                     raise GitFailed(f"a rebase of main is under way in {holder.path}", "Finish it, then try again.")
                 if not stack.enter_context(worktrees.locked(holder)):
                     raise GitFailed(f"another git command works in {holder.path}", "Try again when it has ended.")
+                behind = self.lander.stand(holder, main)
+                if behind is not None:
+                    raise GitFailed(f"nothing was committed: {behind.reason}")
                 holders.append(holder)
             written = {p: self._written(c) for p, c in files.items() if c is not None and len(c) >= _LARGE}
             answer = self.place.run(
@@ -79,6 +85,7 @@ class Committer:
             commit = answer.text
             for holder in holders:
                 self._refresh(holder, before, commit, files)
+                standing.write(holder, commit)
             return commit
 
     def _written(self, content: bytes) -> str:

@@ -22,20 +22,32 @@ PACKED_AGE = 60.0
 
 
 def clear(place: Place) -> None:
-    """Remove the stale lock files; waits up to SHARED_AGE for one on main that is young."""
+    """Remove the stale lock files, but those of indexes; waits up to SHARED_AGE for one that is young."""
     for folder, _, names in os.walk(os.path.join(place.git_dir, OWN)):
         for name in names:
             if name.endswith(".lock"):
                 _remove(os.path.join(folder, name))
     shared = [os.path.join(place.git_dir, place.ref + ".lock")]
     for worktree in worktrees.all_of(place):
-        worktrees.clear(worktree)
+        _wait_for(worktree.copy + ".lock")
         shared.append(os.path.join(worktree.git_dir, "HEAD.lock"))
     for lock in shared:
         _remove_when_old(lock)
     packed = os.path.join(place.git_dir, "packed-refs.lock")
     if _age(packed) > PACKED_AGE:
         _remove(packed)
+
+
+def clear_indexes(place: Place) -> None:
+    """Remove what a killed nobrakes left of its work on indexes."""
+    for worktree in worktrees.all_of(place):
+        worktrees.clear(worktree)
+
+
+def _wait_for(lock: str) -> None:
+    """A git command that outlived its daemon may be at work on files; wait until it is done, or is no more."""
+    while 0 <= _age(lock) <= SHARED_AGE:
+        time.sleep(0.05)
 
 
 def _remove_when_old(lock: str) -> None:

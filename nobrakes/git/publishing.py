@@ -16,14 +16,13 @@ from .history import History
 from .landing import Lander
 from .place import Place
 from .remote import KNOWN, Remote
+from .standing import Note
 
 WAIT_SECONDS = 60.0
 """So long nobody asks the remote again that did not answer, or said no."""
 
 PATIENCE_SECONDS = 300.0
 """So long a remote that does not answer is waited for, before a person has to look."""
-_BEFORE = f"{refs.OWN}/remote/before"
-"""Where main was before it was brought along: a crash may have left checkouts there."""
 _TRIES = 3
 
 
@@ -61,7 +60,9 @@ class SharedLander:
             if undecided is not None:
                 return undecided
         if self.history.contains(new, refs.main(self.place)):
-            self.local.land(new, old)  # a crash may have left checkouts behind
+            settled = self.local.settle(Note(old, new), is_elsewhere=True)  # a crash may have left checkouts behind
+            if settled.landing is not Landing.MOVED:
+                return replace(settled, may_have_landed=True)
         return self._follow(new)
 
     def commit(self, make: Callable[[], str | None]) -> str | None:
@@ -118,8 +119,8 @@ class SharedLander:
             if there is None:
                 return _waits(f"{self.remote} is not known", may_have_landed=landed)
             if main == there:
-                self._tidy(main)
-                return Land(Landing.MOVED)
+                settled = self.local.settle(is_elsewhere=True)
+                return settled if settled.landing is Landing.MOVED else replace(settled, may_have_landed=landed)
             if not self.history.contains(main, there):
                 if not self.history.contains(there, main):
                     return _waits(
@@ -127,17 +128,10 @@ class SharedLander:
                         may_have_landed=landed,
                     )
                 return Land(Landing.MOVED) if landed else self._ahead()
-            refs.update(self.place, {_BEFORE: main})
             land = self.local.land(there, main)
             if land.landing is Landing.BLOCKED:
                 return replace(land, may_have_landed=landed)
         return _silent("main here moves faster than it can be brought along", may_have_landed=landed)
-
-    def _tidy(self, main: str) -> None:
-        before = refs.read(self.place, _BEFORE)
-        if before is not None:
-            self.local.land(main, before)
-            refs.update(self.place, {_BEFORE: None})
 
     def _ahead(self) -> Land:
         return _waits(f"main here has commits that {self.remote} has not. Push them, and the merge goes on")

@@ -24,6 +24,7 @@ from .place import Place
 if TYPE_CHECKING:
     from .commits import Committer
     from .evidence import Chain
+    from .landing import Lander
     from .merging import Merger
     from .remote import Shared
     from .workspaces import Workspaces
@@ -56,16 +57,19 @@ class Repository:
         return Merger(self.place, self.objects, self.history)
 
     @cached_property
-    def _lands(self) -> Lands:
+    def _lander(self) -> "Lander":
         from .landing import Lander
 
-        local = Lander(self.place, self.history)
+        return Lander(self.place, self.history)
+
+    @cached_property
+    def _lands(self) -> Lands:
         if self.shared is None:
-            return local
+            return self._lander
         from .publishing import SharedLander
         from .remote import Remote
 
-        return SharedLander(self.place, self.history, local, Remote(self.place, self.shared))
+        return SharedLander(self.place, self.history, self._lander, Remote(self.place, self.shared))
 
     @cached_property
     def _workspaces(self) -> "Workspaces":
@@ -77,7 +81,7 @@ class Repository:
     def _committer(self) -> "Committer":
         from .commits import Committer
 
-        return Committer(self.place, self.objects)
+        return Committer(self.place, self.objects, self._lander)
 
     @cached_property
     def _chain(self) -> "Chain":
@@ -274,5 +278,12 @@ class Repository:
         return lands.commit(lambda: self._committer.commit_files(files, message))
 
     def clear_locks(self) -> None:
-        """Remove the lock files that a killed nobrakes left on its own refs and on main."""
+        """Remove the lock files that a killed nobrakes left, and bring along the checkouts of main that it left behind
+        while their locks still keep everybody else out."""
         locks.clear(self.place)
+        self._lander.take_up()
+        locks.clear_indexes(self.place)
+
+    def behind(self) -> tuple[str, ...]:
+        """What a person has to know of each checkout of main that is behind it."""
+        return self._lander.behind()

@@ -3,10 +3,12 @@
 1. Read from the files that git keeps, so that looking costs no process.
 2. A worktree in the middle of a merge, rebase or pick is somebody's work; main does not move under it.
 3. While main moves, the worktree's index.lock is ours: git's own commands wait their turn or say so. The lock file
-   names us, so that the next start can tell our stale one from a human's.
+   names us from its first moment on (it is written aside and linked), so that the next start can tell our stale one
+   from a human's.
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +19,9 @@ from .place import Place
 
 MARK = b"nobrakes"
 _COPY = "index.nobrakes"
+LOOK = "-look"
+"""What is put behind the copy's name for an index of a few paths."""
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 _UNDER_WAY = (
     ("MERGE_HEAD", "a merge"),
@@ -99,31 +104,71 @@ def of_main(place: Place) -> list[Worktree]:
 
 
 @contextlib.contextmanager
-def locked(worktree: Worktree) -> Iterator[bool]:
-    """Hold the worktree's index.lock, with a copy of its index to work on; False: somebody else holds it."""
-    try:
-        lock = os.open(worktree.lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except FileExistsError:
+def locked(worktree: Worktree, adopt: bool = False) -> Iterator[bool]:
+    """Hold the worktree's index.lock, with a copy of its index to work on; False: somebody else holds it.
+
+    `adopt`: one that a killed nobrakes left is taken over as it is, so that nobody comes in between.
+    """
+    if not _take(worktree) and not (adopt and _is_ours(worktree)):
         yield False
         return
-    except OSError as error:
-        raise StoreReadOnly(f"{worktree.lock} cannot be made: {error.strerror}") from None
     try:
-        os.write(lock, MARK)
-        os.close(lock)
-        _copy(worktree)
+        copy(worktree)
         yield True
     finally:
-        for leftover in (worktree.copy, worktree.copy + ".lock", worktree.lock):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(leftover)
+        for ending in ("", ".lock", LOOK, f"{LOOK}.lock"):
+            _remove(worktree.copy + ending)
+        _remove(worktree.lock)
 
 
-def _copy(worktree: Worktree) -> None:
+def _take(worktree: Worktree) -> bool:
+    """Make the lock, with our mark in it at once."""
+    aside = f"{worktree.copy}-{os.getpid()}"
+    try:
+        try:
+            _write_mark(aside, os.O_TRUNC)
+            os.link(aside, worktree.lock)
+        finally:
+            _remove(aside)
+    except (FileExistsError, FileNotFoundError):  # the latter: a daemon that starts tidied up beside us
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise StoreReadOnly(f"{worktree.lock} cannot be made: {error.strerror}") from None
+        return _take_without_links(worktree)
+    return True
+
+
+def _take_without_links(worktree: Worktree) -> bool:
+    """As well as a file system without links allows: a kill between the two calls leaves a lock without our mark."""
+    try:
+        _write_mark(worktree.lock, os.O_EXCL)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise StoreReadOnly(f"{worktree.lock} cannot be made: {error.strerror}") from None
+    return True
+
+
+def _write_mark(path: str, how: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | how, 0o666)
+    try:
+        os.write(descriptor, MARK)
+        os.fsync(descriptor)  # an empty lock after a power cut would be nobody's, and stay
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def copy(worktree: Worktree) -> None:
+    """Make our copy of the index anew."""
     import shutil
 
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(worktree.copy)
+    _remove(worktree.copy)
     try:
         # with its times: git compares them with the files' to know which ones it has to read
         shutil.copy2(worktree.index, worktree.copy)
@@ -149,13 +194,23 @@ def lock_age(worktree: Worktree) -> float:
 
 
 def clear(worktree: Worktree) -> None:
-    """Remove the lock that a killed nobrakes left on the index; a human's is left alone."""
+    """Remove the lock that a killed nobrakes left on the index, and what it worked on; a human's is left alone."""
+    if _is_ours(worktree):
+        _clear_copies(worktree)
+        _remove(worktree.lock)
+    elif not os.path.lexists(worktree.lock):
+        _clear_copies(worktree)
+
+
+def _is_ours(worktree: Worktree) -> bool:
     try:
         with open(worktree.lock, "rb") as file:
-            if file.read(len(MARK) + 1) != MARK:
-                return
+            return file.read(len(MARK) + 1) == MARK
     except OSError:
-        return
-    for leftover in (worktree.copy, worktree.copy + ".lock", worktree.lock):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(leftover)
+        return False
+
+
+def _clear_copies(worktree: Worktree) -> None:
+    for name in os.listdir(worktree.git_dir):
+        if name.startswith(_COPY):
+            _remove(os.path.join(worktree.git_dir, name))

@@ -124,9 +124,21 @@ def _main(patient: _Patient) -> Iterator[Finding]:
         yield Finding("main", ERROR, f"{error}. {error.hint}")
     except NobrakesError as error:
         yield Finding("main", ERROR, str(error))
+    else:
+        yield from _checkouts(patient.git)
     archived = patient.git.archived()
     if archived:
         yield Finding("archive", OK, f"{len(archived)} branches are kept under refs/nobrakes/archive")
+
+
+def _checkouts(git: "Git") -> Iterator[Finding]:
+    try:
+        behind = git.behind()
+    except NobrakesError as error:
+        yield Finding("checkout", WARNING, f"it cannot be told whether a checkout is behind main: {error}")
+        return
+    for text in behind:
+        yield Finding("checkout", ERROR, text)
 
 
 def _database(patient: _Patient) -> Iterator[Finding]:

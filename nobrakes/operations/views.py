@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .. import abilities
 from ..core.bead import WORKING, Role, Status
 from ..core.columns import COLUMNS
+from ..core.errors import NobrakesError
 from ..core.escalations import Escalation
 from ..core.gates import Gate
 from ..core.graph import Why, explain
@@ -83,6 +84,7 @@ class StatusView:
     caps: tuple[CapView, ...]
     degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why
     quarantined: tuple["Quarantined", ...]
+    behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,21 @@ def status(store: "Store", places: Places, config: "Config") -> StatusView:
         caps_of(limits.caps, moment.spent),
         _degraded(places, config),
         quarantined(store),
+        _behind(places, config),
     )
+
+
+def _behind(places: Places, config: "Config") -> tuple[str, ...]:
+    """Nothing where git cannot be asked: the doctor says why."""
+    from ..git.repository import Repository
+
+    git = Repository(places, config.main)
+    try:
+        return git.behind()
+    except NobrakesError:
+        return ()
+    finally:
+        git.close()
 
 
 def _degraded(places: Places, config: "Config") -> tuple[str, ...]:

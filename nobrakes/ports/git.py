@@ -235,5 +235,11 @@ class Git(Lands, Protocol):
         ...
 
     def clear_locks(self) -> None:
-        """Remove the lock files that a killed nobrakes left on its own refs and on main."""
+        """Remove the lock files that a killed nobrakes left on its own refs and on main, and bring along the checkouts
+        of main that it left behind, where that loses nothing."""
+        ...
+
+    def behind(self) -> tuple[str, ...]:
+        """What a person has to know of each checkout of main that is behind it: a plain commit there would take back
+        what was merged. NoMain."""
         ...

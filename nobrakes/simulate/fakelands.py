@@ -14,5 +14,9 @@ class DecidedHere:
         """Nobody else decides."""
         return Land(Landing.MOVED)
 
+    def behind(self) -> tuple[str, ...]:
+        """No checkout is: files and main move in one step here."""
+        return ()
+
     def pull(self) -> None:
         """A person brings main to where it is decided: it is there."""

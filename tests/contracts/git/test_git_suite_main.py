@@ -181,6 +181,15 @@ def test_clear_locks_does_no_harm_where_there_are_none(git_world):
     assert git_world.git.main() == main
 
 
+def test_no_checkout_is_behind_a_main_that_moved_in_order(git_world, begin):
+    head = git_world.commit_in_workspace(begin(), {"src/app.py": "one = 2\n"})
+    git_world.git.take_in(begin(), 1)
+    old = git_world.git.main()
+    git_world.git.land(git_world.git.squash(old, head, message()).commit, old)
+    git_world.git.commit_files({"by-us": b"x\n"}, message("x", trailers=()))
+    assert git_world.git.behind() == ()
+
+
 def test_what_is_on_main_is_there(git_world):
     assert git_world.git.has(git_world.git.main())
 

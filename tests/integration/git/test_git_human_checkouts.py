@@ -365,16 +365,6 @@ def test_a_checkout_that_was_written_half_is_finished(world, begin, written):
     assert read_all(world.root) == world.files("main")
 
 
-@pytest.mark.parametrize("edit", [{"src/app.py": "human\n"}, {"src/new.py": "human\n"}, {"old": "human\n"}])
-def test_a_checkout_left_behind_in_which_somebody_works_is_left_alone(world, begin, edit):
-    new, old = candidate(world, begin)
-    world.sh("git", "update-ref", "refs/heads/main", new, old)
-    write(world.root, edit)
-    before = read_all(world.root)
-    landed(world, new, old)
-    assert read_all(world.root) == before
-
-
 def test_what_the_human_staged_after_the_landing_is_not_taken_for_a_leftover(world, begin):
     new, old = candidate(world, begin)
     landed(world, new, old)
@@ -402,7 +392,7 @@ def test_when_the_files_cannot_be_written_main_goes_back(world, begin, monkeypat
             raise DiskFull("git could not write: No space left on device")
         return real(arguments, **options)
 
-    monkeypatch.setattr("nobrakes.git.landing.commands.run", full)
+    monkeypatch.setattr("nobrakes.git.following.commands.run", full)
     assert world.git.land(new, old).landing is Landing.BLOCKED
     monkeypatch.undo()
     assert world.git.main() == old

@@ -13,7 +13,7 @@ from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.errors import DaemonRunning, StoreBroken, UsageError
 from nobrakes.git.repository import Repository
 from nobrakes.host.locks import DaemonLock
-from nobrakes.operations import beads, doctor, machine, setup
+from nobrakes.operations import beads, doctor, machine, setup, views
 from nobrakes.operations.shaping import commit_strategy
 from nobrakes.sections import AgentSettings, ScriptSettings
 from nobrakes.store.opening import open_store
@@ -93,6 +93,28 @@ def test_the_config_and_what_it_needs(patient, config, name, level):
 )
 def test_the_program_of_a_command(command, program):
     assert machine.program_of(command) == program
+
+
+def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(patient, repository):
+    def git(*words):
+        return subprocess.run(
+            ["git", *words], cwd=repository, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    _, door, places = patient
+    assert "checkout" not in found(patient)
+    (Path(repository) / "work").write_text("work\n")
+    git("add", "work")
+    tree, old = git("write-tree"), git("rev-parse", "HEAD")
+    git("rm", "-q", "-f", "work")
+    door.clear_locks()
+    merged = git("commit-tree", "-p", old, "-m", "work", tree)
+    git("update-ref", "refs/heads/main", merged)
+    told = found(patient)["checkout"]
+    assert told.level == "error" and "work" in told.text and "git merge my-work" in told.text
+    assert views.status(patient[0], places, GOOD).behind == (told.text,)
+    door.clear_locks()
+    assert "checkout" not in found(patient) and (Path(repository) / "work").read_text() == "work\n"
 
 
 def test_wrong_counters_are_found_and_counted_anew(patient):
