@@ -25,6 +25,8 @@ QUIET = 5.0
 """Seconds between two looks while there are none: whoever makes one says so at once."""
 TROUBLE = 0.5
 """Seconds between two looks while requests cannot be answered."""
+LAST_WORDS = 50
+"""Looks at the door of a run that is dead, each AT_ONCE requests: the daemon waits for it."""
 AT_ONCE = 10
 """Requests of one run that are answered before another run is looked at."""
 
@@ -74,8 +76,9 @@ class SpoolDoorkeeper:
         """The run is dead: answer its last words, then take its door away. DiskFull, StoreReadOnly."""
         door = os.path.join(self._folder, run)
         if os.path.isdir(door):
-            while self._answer(run):
-                pass
+            for _ in range(LAST_WORDS):  # who floods its door has been heard enough
+                if not self._answer(run):
+                    break
             with self._turn:
                 self._logins.look(door, last=True)
                 self._trash.take(self._folder, door)

@@ -112,3 +112,22 @@ def test_nothing_that_an_agent_leaves_at_its_door_leads_out(scene, tmp_path):
     ended.join(30)
     assert not ended.is_alive() and not scene.door.exists() and secret.exists()
     assert not any(e.kind is Kind.LOGGED for e in scene.store.events())
+
+
+def test_a_flood_at_a_dead_ones_door_is_bounded_and_a_second_name_is_no_request(tmp_path):
+    asked = []
+    keeper = SpoolDoorkeeper(
+        str(tmp_path / "doors"), Trash(str(tmp_path / "trash")), lambda n, content: asked.append(content) or b"{}"
+    )
+    inner = tmp_path / "doors" / "1-agent" / "in"
+    keeper.begin("1-agent")
+    (tmp_path / "other").write_text("not the agent's")
+    os.link(tmp_path / "other", inner / "0-1-0.json")
+    with (inner / "0-1-1.json").open("wb") as giant:
+        giant.truncate(100_000_000_000)
+    for number in range(1000):
+        (inner / f"{number:x}-2-2.json").write_text("{}")
+    keeper.end("1-agent")
+    assert len(asked) <= 500 and set(asked) <= {b"{}", None}
+    assert not inner.parent.exists() and os.listdir(tmp_path / "trash") == []
+    keeper.close()
