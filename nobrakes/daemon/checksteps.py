@@ -65,11 +65,11 @@ def _of_group(group: tuple[Check, ...]) -> Iterator[CheckStep]:
             asks = _inside(check, (tool, ASKED_WITH.get(tool, "--version")))
             yield CheckStep(f"{check.name}@tool{number + 1}", check, TOOL_SECONDS, asks, is_tool=True)
     for check in group:
-        yield CheckStep(check.name, check, check.timeout, _run(check))
+        yield CheckStep(check.name, check, check.timeout, run_argv(check))
     for check in group:
         for number in range(check.retry):
             name = run_name(check, number + 1)
-            yield CheckStep(name, check, check.timeout, _run(check), after=run_name(check, number))
+            yield CheckStep(name, check, check.timeout, run_argv(check), after=run_name(check, number))
 
 
 def run_name(check: Check, number: int) -> str:
@@ -77,7 +77,8 @@ def run_name(check: Check, number: int) -> str:
     return f"{check.name}@{number + 1}" if number else check.name
 
 
-def _run(check: Check) -> Argv:
+def run_argv(check: Check) -> Argv:
+    """What runs the check, at the top of the checkout."""
     return _inside(check, ("sh", "-c", check.command))
 
 

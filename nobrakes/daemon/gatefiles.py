@@ -40,7 +40,7 @@ class GateFiles:
         boundary = self.doors.config().within(git, journal.base, Role.DOER).boundary()
         changed = gate_changes(git.changes(begin, journal.head), boundary)
         paths = tuple(change.path for change in changed)
-        if not paths or bead.scaffolding or self._accepted(bead, journal.head):
+        if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):
             return paths
         detail = (
             f"The branch changes what decides whether work is good, or what tests expect: {', '.join(paths[:20])}.\n"
@@ -55,8 +55,25 @@ class GateFiles:
         close(self.doors, limits, attempt, outcome, detail, head=journal.head, evidence=evidence)
         return None
 
-    def _accepted(self, bead: Bead, head: str) -> bool:
-        decided = self.doors.store.escalations(open_only=False, bead=bead.id)
+    def ask_about_runner(self, attempt: Attempt, journal: Journal, limits: Limits, test: str) -> None:
+        """Ask a person about work whose tests pass while a test that was altered to fail was not reported."""
+        changed = self.doors.git.changes(journal.fork, journal.head)
+        detail = (
+            f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report it.\n"
+            "On main it does. Something in the branch may bend the runner: look at the difference. Accept it for this "
+            "very commit, or send the work back."
+        )
+        evidence = {
+            "head": journal.head,
+            "test": test,
+            "files": [_told(change) for change in changed[:50]],
+            "difference": self._difference(journal.fork, journal.head, changed),
+        }
+        close(self.doors, limits, attempt, Outcome.CHECKS_CHANGED, detail, head=journal.head, evidence=evidence)
+
+    def is_accepted(self, bead: str, head: str) -> bool:
+        """Whether a person accepted what was asked about this commit."""
+        decided = self.doors.store.escalations(open_only=False, bead=bead)
         return any(
             one.type is EscalationType.CHECKS_CHANGED
             and one.resolved_at is not None

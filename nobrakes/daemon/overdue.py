@@ -9,7 +9,6 @@ from collections.abc import Callable, Set
 
 from ..core.attempt import Run
 from ..ports import Ending
-from .checksteps import steps_of
 from .validation import Validation
 
 PREPARING_SECONDS = 1.0
@@ -30,7 +29,7 @@ class CheckClock:
             return False
         ending = look()
         running = {end.name for end in ending.steps if end.started and end.code is None}
-        whole = steps_of(self.validation.checks(run))
+        whole = self.validation.timed(run)
         steps = [step for step in whole if step.name in running]
         if not steps:
             self._seen[run.id] = {"": now + PREPARING_SECONDS}

@@ -54,6 +54,7 @@ def row(doors: Doors, result: CheckResult) -> Proof:
         "reason": result.reason,
         "seconds": result.seconds,
         "counts": counts and {"passed": counts.passed, "failed": counts.failed, "skipped": counts.skipped},
+        "decoy": result.decoy,
         "excerpt": excerpt(result.tail),
     }
 

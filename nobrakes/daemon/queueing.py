@@ -22,6 +22,7 @@ from . import messages
 from .closing import close
 from .culprits import FROZEN
 from .doors import Doors
+from .gatefiles import GateFiles
 from .judging import Judging
 from .train import Case, Train
 from .validation import Validation
@@ -43,6 +44,7 @@ class Queueing:
         self.train = train
         self.judging = judging
         self.ways = Ways(doors)
+        self.gates = GateFiles(doors)
 
     def rebase(self, case: Case, journal: Journal) -> Journal | None:
         """The candidate: on the last one of the train, or on main where there is none."""
@@ -135,6 +137,10 @@ class Queueing:
             return following
         if place == move.blame or (place == 1 and 0 in move.validate):
             return self._blamed(case, journal, self.train.less(train, place - 1))
+        bent = self._bent(case, train, place - 1)
+        if bent:
+            self.gates.ask_about_runner(case.attempt, journal, case.limits, bent)
+            return None
         if place != 1 or not move.publish:
             return journal
         if self.train.is_uncounted(journal):
@@ -142,7 +148,18 @@ class Queueing:
         if journal.checked < len(journal.chain):
             return self._validate_chain(case, journal)
         folded = self._folded(case, journal)
-        return folded if folded is not journal else self.train.begin_landing(case.board, move.publish)
+        if folded is not journal:
+            return folded
+        count = next((n for n in range(1, move.publish) if self._bent(case, train, n)), move.publish)
+        if count < move.publish and not case.limits.queue.every_commit_green:
+            return journal  # its own step asks about it, and the others are tried without it
+        return self.train.begin_landing(case.board, count)
+
+    def _bent(self, case: Case, train: Sequence[Car], place: int) -> str:
+        """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""
+        bent = self.train.bent(train, place)
+        car = train[place]
+        return "" if bent and self.gates.is_accepted(car.bead, car.journal.head) else bent
 
     def _blamed(self, case: Case, journal: Journal, less: str) -> Journal | None:
         """The candidate is red on a green one: sent back, unless main itself is red."""

@@ -17,6 +17,7 @@ from ..core.board import Board, Limits
 from ..core.queue import BAD_SHARE, PACE, Move, Pace, Verdict, decide, red
 from ..core.reviewer import Journal, Step
 from ..core.train import Car, joined, may_join, to_land
+from .decoys import SEEN, decoys_of, unnoticed
 from .doors import Doors
 from .honesty import proves_less
 from .validation import Validation, counts_of
@@ -171,7 +172,21 @@ class Train:
         if journal.is_scaffolding or journal.counted == journal.base:
             return False
         recorded = self.validation.recorded
-        return counts_of(recorded(journal.tree)) is not None and recorded(self.doors.git.tree(journal.base)) is None
+        mine, before = recorded(journal.tree), recorded(self.doors.git.tree(journal.base))
+        if before is not None and unnoticed(mine):  # whether main's runner reports decoys has to be known
+            return not decoys_of(before)
+        return counts_of(mine) is not None and before is None
+
+    def bent(self, train: Sequence[Car], place: int) -> str:
+        """The altered test that a candidate's runner did not report, where what it stands on did; "": none."""
+        journal, recorded = train[place].journal, self.validation.recorded
+        missed = unnoticed(recorded(journal.tree))
+        if not missed:
+            return ""
+        bases = dict.fromkeys((train[0].journal.base, journal.base))
+        known = [decoys_of(recorded(self.doors.git.tree(base))).items() for base in bases]
+        reports = {check for found in known for check, told in found if told.startswith(SEEN)}
+        return next((test for check, test in missed if check in reports), "")
 
     def proof(self, journal: Journal, commit: str) -> str:
         """How a journal notes that its step's own run of the commit was green."""

@@ -20,12 +20,15 @@ from typing import TYPE_CHECKING, Any
 from ..core import quarantine
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.checks import Check, CheckOutcome, CheckResult, Contract, digest, overall
+from ..core.errors import NoMain
 from ..core.kept import as_values
 from ..core.outcomes import Outcome
 from ..core.testcounts import TestCounts
 from ..ports import Born, Command
-from .checksteps import OUTPUT_TAIL, Ends, as_steps, seconds_of, steps_of
+from . import decoys as decoying
+from .checksteps import OUTPUT_TAIL, CheckStep, Ends, as_steps, seconds_of, steps_of
 from .confine import Confinement
+from .decoys import Decoys
 from .doors import Doors
 from .proofs import proof, with_proof, without_secrets
 from .scratch import Scratch
@@ -80,6 +83,7 @@ class Validation:
         self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
         self.scratch = Scratch(doors)
         self.confinement = Confinement(doors)
+        self.decoys = Decoys(doors)
 
     def look_again(self) -> None:
         """A turn begins: what is to be run may have changed. Within one it stays, however often it is asked for."""
@@ -165,14 +169,17 @@ class Validation:
         # one that a crash cut off is taken up as it was begun
         known = self.of_run(name)
         contract = known or self._contract_for(kind)
+        decoys: decoying.Plan = {}
         if known is not None:
             carried = self.carried(name)
+        elif kind is RunKind.VALIDATION:
+            decoys = self._decoys(commit, _run(contract, carried))
         checks = contract.checks
         now = doors.store.now()
-        seconds = seconds_of(checks) + 1800.0
+        seconds = seconds_of(checks) + sum(step.seconds for step in decoying.timed(checks, decoys)) + 1800.0
         run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
         doors.store.plan_run(run)
-        born = self.execute(name, commit, contract, laid_over, carried)
+        born = self.execute(name, commit, contract, laid_over, carried, decoys)
         doors.store.update_run(name, pid=born.pid, born=born.mark)
         return run
 
@@ -183,6 +190,7 @@ class Validation:
         contract: Contract,
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
+        decoys: "decoying.Plan" = NOTHING,  # type: ignore[assignment]
     ) -> Born:
         """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
         doors = self.doors
@@ -195,13 +203,22 @@ class Validation:
         wrap = self.confinement.check(path, folder, (over,) if files else ()).wrap
         if carried:
             files[CARRIED] = json.dumps(list(carried)).encode()
+        steps = as_steps(_run(contract, carried), wrap)
+        if decoys:
+            # the checks themselves are not shown which tests will be altered
+            see = self.confinement.check(path, folder, (os.path.join(folder, decoying.FOLDER),)).wrap
+            files[decoying.PLAN] = decoying.as_text(decoys).encode()
+            for check in contract.checks:
+                steps += tuple(decoying.steps_for(check, decoys.get(check.name, ()), folder, see))
+                for number, one in enumerate(decoys.get(check.name, ())):
+                    files[decoying.file_name(check, number)] = one.text.encode()
         return doors.processes.start(
             name,
             Command(
                 folder=folder,
                 cwd=path,
                 env={**doors.environment, "CI": "1"},
-                steps=as_steps(_run(contract, carried), wrap),
+                steps=steps,
                 prologue=(
                     *doors.git.scratch(commit, path),
                     *map(wrap, copy + setup_argv(path, contract.setup)),
@@ -226,8 +243,22 @@ class Validation:
 
     def carried(self, run_id: str) -> Sequence[Mapping[str, Any]]:
         """The results that stand beside this run's own; mostly none."""
-        text = self.doors.processes.output(os.path.join(self.doors.places.runs, run_id, CARRIED), OUTPUT_TAIL)
+        text = self.doors.processes.output(self._file(run_id, CARRIED), OUTPUT_TAIL)
         return tuple(json.loads(text)) if text else ()
+
+    def _decoys(self, commit: str, checks: Sequence[Check]) -> "decoying.Plan":
+        try:
+            known = self.recorded(self.doors.git.tree(self.doors.git.main()))
+        except NoMain:
+            known = None
+        return self.decoys.plan(commit, checks, known)
+
+    def planned(self, run_id: str) -> "decoying.Plan":
+        """The tests that the run alters when its checks have passed."""
+        return decoying.of_text(self.doors.processes.output(self._file(run_id, decoying.PLAN), OUTPUT_TAIL))
+
+    def _file(self, run_id: str, name: str) -> str:
+        return os.path.join(self.doors.places.runs, run_id, name)
 
     def checks(self, run: Run) -> tuple[Check, ...]:
         """The checks that the run executes; none when that is not known any more."""
@@ -236,7 +267,12 @@ class Validation:
 
     def steps(self, run: Run) -> list[str]:
         """The names of the steps that the run executes."""
-        return [step.name for step in steps_of(self.checks(run))]
+        return [step.name for step in self.timed(run)]
+
+    def timed(self, run: Run) -> tuple[CheckStep, ...]:
+        """The steps that the run executes, each with the time that it may take."""
+        checks = self.checks(run)
+        return steps_of(checks) + decoying.timed(checks, self.planned(run.id))
 
     def was_cut_off(self, run: Run) -> bool:
         """Whether a run that ended was killed from outside, wrapper and all, and nobody had asked for that."""
@@ -253,12 +289,18 @@ class Validation:
             return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
         folder = os.path.join(doors.places.runs, run.id)
         stand = {str(row["name"]): _result(row) for row in self.carried(run.id)}
+        planned = self.planned(run.id)
         ending = doors.processes.ending(folder, self.steps(run))
         top = os.path.join(doors.places.scratch, run.id)
         ends = Ends(doors.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
         results = [
             stand.get(check.name)
-            or quarantine.forgiven(without_secrets(doors, ends.result(check)), contract.quarantined)
+            or self.decoys.judged(
+                quarantine.forgiven(without_secrets(doors, ends.result(check)), contract.quarantined),
+                check,
+                planned.get(check.name, ()),
+                ending,
+            )
             for check in contract.checks
         ]
         self.scratch.drop(run.id)
@@ -287,7 +329,9 @@ def _result(row: Mapping[str, Any]) -> CheckResult:
     counts = TestCounts(**row["counts"]) if row["counts"] else None
     forgiven = tuple(row["quarantined"])
     outcome, reason, seconds = CheckOutcome(row["outcome"]), str(row["reason"]), float(row["seconds"])
-    return CheckResult(str(row["name"]), outcome, reason, row["code"], seconds, counts, quarantined=forgiven)
+    decoy = str(row.get("decoy", ""))
+    name = str(row["name"])
+    return CheckResult(name, outcome, reason, row["code"], seconds, counts, quarantined=forgiven, decoy=decoy)
 
 
 def _of_review(key: str, attempt: int) -> str:

@@ -279,6 +279,8 @@ def _require_sound(command: Command) -> None:
     for step in command.steps:
         if step.after and (step.after not in known or step.beside):
             raise ValueError(f"step {step.name} comes after {step.after}, which is not before it")
+        if set(step.when_passed) - known or (step.when_passed and (step.after or step.beside)):
+            raise ValueError(f"step {step.name} comes after {step.when_passed}, which are not all before it")
         known.add(step.name)
     if not all(words and words[0] for words in (*command.prologue, *(step.argv for step in command.steps))):
         raise ValueError("a command without a program")

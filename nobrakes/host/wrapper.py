@@ -123,6 +123,21 @@ _nb_failed() {
     { read -r _nb_code <"$_nb_dir/$1.exit"; } 2>/dev/null
     [ "${_nb_code:-0}" -gt 0 ] && [ "$_nb_code" -lt 126 ]
 }
+_nb_passed() {
+    for _nb_name in $1; do
+        _nb_code=
+        { read -r _nb_code <"$_nb_dir/$_nb_name.exit"; } 2>/dev/null
+        [ "$_nb_code" != 0 ] || return 0
+    done
+    return 1
+}
+_nb_due() {
+    case $1 in
+        "") return 0 ;;
+        +*) _nb_passed "${1#+}" ;;
+        *) _nb_failed "$1" ;;
+    esac
+}
 
 while [ "$#" -gt 0 ]; do
     [ ! -e "$_nb_dir/_stop" ] || _nb_finish
@@ -132,7 +147,7 @@ while [ "$#" -gt 0 ]; do
         _nb_step "$@" &
     else
         wait
-        if [ -z "$_nb_after" ] || _nb_failed "$_nb_after"; then
+        if _nb_due "$_nb_after"; then
             _nb_step "$@"
             [ ! -e "$_nb_dir/_stop" ] || _nb_finish
             [ "$_nb_code" -eq 0 ] || [ "$_nb_keep" = 1 ] || _nb_finish
@@ -161,7 +176,7 @@ def arguments(command: Command, wake: str, umask: int) -> list[str]:
         words = _argv(step)
         argv += [
             "1" if step.beside else "0",
-            step.after,
+            step.after or (f"+{' '.join(step.when_passed)}" if step.when_passed else ""),
             step.name,
             "1" if step.join_output else "0",
             step.stdin or "/dev/null",

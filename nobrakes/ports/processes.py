@@ -14,7 +14,7 @@ class Step:
     """One command of a run. Its output goes to `<folder>/<name>.out` (errors to .err, or with it).
 
     Neighbours that are `beside` run at the same time. `after` names an earlier step: this one runs only when that one
-    failed (exit codes 1 to 125).
+    failed (exit codes 1 to 125). `when_passed` names earlier steps: this one runs only when one of them ended with 0.
     """
 
     name: str
@@ -23,6 +23,7 @@ class Step:
     stdin: str | None = None  # a file; None: /dev/null
     beside: bool = False
     after: str = ""
+    when_passed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

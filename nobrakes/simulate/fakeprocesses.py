@@ -257,7 +257,9 @@ class FakeProcesses:
             self._main_is_over(child)
             return
         step = steps[child.place]
-        if step.after and child.ended.get(step.after, (0, 0.0))[0] not in range(1, 126):
+        failed = child.ended.get(step.after, (0, 0.0))[0] in range(1, 126)
+        passed = any(name in child.ended and child.ended[name][0] == 0 for name in step.when_passed)
+        if (step.after and not failed) or (step.when_passed and not passed):
             self._next_step(child)
             return
         child.begun[step.name] = self.clock.now()

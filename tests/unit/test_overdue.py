@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from nobrakes.core.attempt import Run, RunKind
 from nobrakes.core.checks import Check
+from nobrakes.daemon.checksteps import steps_of
 from nobrakes.daemon.overdue import PREPARING_SECONDS, CheckClock
 from nobrakes.ports import Ending, StepEnd
 
@@ -13,7 +14,7 @@ RUN = Run("1-check1", 1, RunKind.VALIDATION, 0.0, 7, "m", active_at=0.0)
 
 
 def clock(*checks: Check) -> CheckClock:
-    return CheckClock(cast(Any, SimpleNamespace(checks=lambda run: checks)))
+    return CheckClock(cast(Any, SimpleNamespace(timed=lambda run: steps_of(checks))))
 
 
 class Looks:

@@ -56,6 +56,18 @@ def test_a_step_after_another_runs_only_when_that_one_failed(local: LocalWorld, 
     assert not ends.cut_off
 
 
+@pytest.mark.parametrize(("codes_before", "runs"), [((0, 0), True), ((1, 0), True), ((1, 2), False), ((137, 1), False)])
+def test_a_step_that_waits_for_a_pass_runs_only_when_one_ended_well(
+    local: LocalWorld, codes_before: tuple[int, int], runs: bool
+) -> None:
+    before = [Step(f"step@{n}", ("sh", "-c", f"exit {code}")) for n, code in enumerate(codes_before)]
+    steps = (*before, Step("then", ("true",), when_passed=("step@0", "step@1")), Step("last", ("true",)))
+    run = local.start(local.command("1-1", *steps, keep_going=True))
+    local.finish(run)
+    ends = local.processes.ending(local.folder("1-1"), [step.name for step in steps])
+    assert [end.started for end in ends.steps] == [True, True, runs, True]
+
+
 def test_what_was_killed_beside_others_is_told_as_that(local: LocalWorld) -> None:
     steps = (Step("one", ("sh", "-c", "kill -9 $$"), beside=True), Step("two", ("false",), beside=True))
     run = local.start(local.command("1-1", *steps, keep_going=True))

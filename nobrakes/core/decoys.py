@@ -1,0 +1,249 @@
+"""Decoys: a test that is altered so that it has to fail, to see whether the runner still tells.
+
+1. A check that passed is asked once more with one test altered in its place; that test's own name has to be reported
+   as failed, whatever the exit code says. A runner that was bent (an exit in the code under test, a patched test
+   framework, a summary that is printed by hand, an object that equals everything) does not report it.
+2. In Python the value that the test expects becomes an object that nothing equals, else the test raises first; in
+   JavaScript and TypeScript it throws, in Go `t.Fatal`, in Rust `panic!`, each as the first thing that it does.
+3. Only what plainly runs is altered: no test with a mark or a call that skips it. Which one is drawn by whoever asks.
+4. The command is narrowed to the test where it is a plain call of the runner; else all of it runs.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .checks import Check
+
+if TYPE_CHECKING:
+    import ast
+
+LARGEST = 200_000
+"""Characters of a test file that is altered."""
+
+RAISES = "nobrakes_decoy"
+"""What the altered test says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoy:
+    """A test to alter: the file, what the runner calls the test, and the file's altered text."""
+
+    path: str
+    test: str
+    text: str
+
+
+def decoys(path: str, text: str) -> list[Decoy]:
+    """Every test of the file that can be altered; empty where its language is not known or nothing can be read."""
+    ending = path[path.rfind(".") :]
+    alter = _ALTER.get(ending)
+    if alter is None or len(text) > LARGEST:
+        return []
+    return [Decoy(path, test, altered) for test, altered in alter(text)]
+
+
+def narrowed(command: str, test: str) -> str:
+    """The command for this test alone, where it is a plain call of a runner; else the command as it is."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    if re.search(r"[|&;<>()$`\n*?]", command):
+        return command
+    calls = (narrow(command, words, shlex.quote(test)) for narrow in _NARROW)
+    return next((call for call in calls if call != command), command)
+
+
+def is_reported(output: str, format_: str, test: str) -> bool:
+    """Whether the runner says that the test failed, by its own name. `format_` auto: in whatever format."""
+    patterns = [_FAILED[format_]] if format_ in _FAILED else _FAILED.values()
+    name = rf"(?<![\w]){re.escape(test)}(?![\w])"
+    return any(re.search(pattern.replace("NAME", name), output, re.MULTILINE) for pattern in patterns)
+
+
+def endings(check: Check) -> tuple[str, ...]:
+    """How the names of files end that the check may run, as its format or its command tells; else any that can be."""
+    words = _OF_FORMAT.get(check.read_as) or next(
+        (known for pattern, known in _OF_COMMAND if re.search(pattern, check.command)), None
+    )
+    return words or tuple(_ALTER)
+
+
+_PY, _JS = (".py",), (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+_OF_FORMAT: Mapping[str, tuple[str, ...]] = {
+    "pytest": _PY,
+    "unittest": _PY,
+    "go": (".go",),
+    "cargo": (".rs",),
+    **dict.fromkeys(("jest", "vitest", "mocha", "tap"), _JS),
+}
+_OF_COMMAND = (
+    (r"\b(?:pytest|unittest|python[0-9.]*|tox|nox)\b", _PY),
+    (r"\bgo test\b", (".go",)),
+    (r"\bcargo\b", (".rs",)),
+    (r"\b(?:jest|vitest|mocha|ava|node|npm|npx|yarn|pnpm|bun|deno)\b", _JS),
+)
+
+
+def likely(path: str) -> bool:
+    """Whether a file is called as test files are."""
+    return _LIKELY.search(path) is not None
+
+
+_LIKELY = re.compile(
+    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?)/[^/]*\.[cm]?[jt]sx?$"
+    r"|_test\.go$|(?:^|/)tests/[^/]*\.rs$|(?:^|/)src/.*\.rs$"
+)
+
+
+_FAILED: Mapping[str, str] = {
+    "pytest": r"^(?:FAILED|ERROR) \S*::NAME|^_{3,} (?:\S*\.)?NAME(?:\[.*\])? _{3,}",
+    "unittest": r"^(?:FAIL|ERROR): NAME ",
+    "go": r"^\s*--- FAIL: NAME |\"Action\":\"fail\".*\"Test\":\"NAME\"|\"Test\":\"NAME\".*\"Action\":\"fail\"",
+    "cargo": r"^test (?:\S*::)?NAME \.\.\. FAILED|^\s+FAIL \[.*NAME$",
+    "jest": r"^\s*(?:●|✕|✗) .*NAME|\"status\":\"failed\".*NAME|NAME.*\"status\":\"failed\"",
+    "vitest": r"^\s*(?:FAIL|×|✗|❯) .*NAME",
+    "tap": r"^\s*(?:not ok \d+ - |✖ )NAME",
+    "mocha": r"^\s*\d+\) .*NAME",
+    "junit": r"<testcase[^>]*NAME[^>]*>\s*<(?:failure|error)",
+}
+
+
+# --- narrowing ----------------------------------------------------------------------------------------
+
+
+def _runs(words: Sequence[str], *names: str) -> bool:
+    """Whether a plain call runs one of these, by itself, as a module of Python, or through a launcher."""
+    left = [word for word in words if not re.fullmatch(r"[A-Za-z_]\w*=.*", word)]
+    while left and left[0] in ("npx", "uv", "poetry", "pdm", "run", "hatch", "pnpm", "exec", "yarn", "bunx"):
+        left = left[1:]
+    if len(left) > 2 and re.fullmatch(r"(?:.*/)?python[0-9.]*", left[0]) and left[1] == "-m":
+        left = left[2:]
+    return bool(left) and left[0].rpartition("/")[2] in names
+
+
+def _pytest(command: str, words: Sequence[str], test: str) -> str:
+    plain = _runs(words, "pytest", "py.test") and "-k" not in words
+    return f"{command} -k {test}" if plain else command
+
+
+def _unittest(command: str, words: Sequence[str], test: str) -> str:
+    return f"{command} -k {test}" if _runs(words, "unittest") and "-k" not in words else command
+
+
+def _go(command: str, words: Sequence[str], test: str) -> str:
+    plain = list(words[:2]) == ["go", "test"] and not any(word.startswith(("-run", "-args")) for word in words)
+    return f"{command} -run ^{test}$" if plain else command
+
+
+def _cargo(command: str, words: Sequence[str], test: str) -> str:
+    return f"{command} {test}" if list(words[:2]) == ["cargo", "test"] and "--" not in words else command
+
+
+def _titled(*runners: str) -> Callable[[str, Sequence[str], str], str]:
+    def narrow(command: str, words: Sequence[str], test: str) -> str:
+        return f"{command} -t {test}" if _runs(words, *runners) and "-t" not in words else command
+
+    return narrow
+
+
+_NARROW = (_pytest, _unittest, _go, _cargo, _titled("jest", "vitest"))
+
+
+# --- altering -----------------------------------------------------------------------------------------
+
+
+def _python(text: str) -> Iterator[tuple[str, str]]:
+    import ast
+
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    if any(_skips(ast.unparse(node)) for node in module.body if not isinstance(node, ast.ClassDef | ast.FunctionDef)):
+        return
+    rows = text.split("\n")
+    classes = [node for node in module.body if isinstance(node, ast.ClassDef)]
+    run = [one for one in classes if not any(_skips(ast.unparse(mark)) for mark in one.decorator_list)]
+    for node in (*module.body, *(node for one in run for node in one.body)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            altered = None if _skips(ast.unparse(node)) else _altered_python(rows, node)
+            if altered is not None:
+                yield node.name, altered
+
+
+def _skips(source: str) -> bool:
+    return re.search(r"skip|xfail|expectedFailure|importorskip|pytestmark", source) is not None
+
+
+def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef") -> str | None:
+    import ast
+
+    for part in ast.walk(node):
+        wanted: ast.expr | None = None
+        if isinstance(part, ast.Assert) and isinstance(part.test, ast.Compare) and len(part.test.ops) == 1:
+            wanted = part.test.comparators[0] if isinstance(part.test.ops[0], ast.Eq) else None
+        elif isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "assertEqual" and len(part.args) > 1:
+            wanted = part.args[1]
+        if wanted is not None and wanted.lineno == wanted.end_lineno:
+            begin, end = wanted.col_offset, wanted.end_col_offset or 0
+            # of another length than before, since what was compiled is told by its size and the second it was made in
+            unknown = "object()" if end - begin != len("object()") else "object( )"
+            return _put(rows, wanted.lineno, begin, end, unknown)
+    first = node.body[0]
+    place = f"raise AssertionError('{RAISES}'); "
+    return _put(rows, first.lineno, first.col_offset, first.col_offset, place) if _is_simple(first) else None
+
+
+def _is_simple(node: "ast.stmt") -> bool:
+    """Whether another statement may stand before it on its line."""
+    import ast
+
+    compound = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+    return not isinstance(node, (*compound, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+
+def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str:
+    """The rows with the bytes `begin` to `end` of a line (from 1) replaced."""
+    row = rows[line - 1].encode()
+    changed = (row[:begin] + text.encode() + row[end:]).decode()
+    return "\n".join([*rows[: line - 1], changed, *rows[line:]])
+
+
+def _by(pattern: str, first: str, skips: str) -> Callable[[str], Iterator[tuple[str, str]]]:
+    """Alters what begins as the pattern says (its group `name`), by putting `first` behind it."""
+    begin, skipped = re.compile(pattern, re.MULTILINE), re.compile(skips)
+
+    def alter(text: str) -> Iterator[tuple[str, str]]:
+        found = list(begin.finditer(text))
+        ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
+        for match, end in zip(found, ends, strict=True):
+            if not skipped.search(match[0]) and not skipped.search(text[match.end() : end]):
+                yield match["name"], text[: match.end()] + match.expand(first) + text[match.end() :]
+
+    return alter
+
+
+_javascript = _by(
+    r"^[ \t]*(?:test|it)\(\s*(?P<quote>[\"'`])(?P<name>[A-Za-z0-9 _.,:-]+)(?P=quote)\s*,\s*"
+    r"(?:async\s+)?(?:function\s*\w*\s*\([^)]*\)|\([^)]*\)\s*=>|\w+\s*=>)\s*\{",
+    f" throw new Error('{RAISES}');",
+    r"\.skip|\.todo|\.only|xit\(|xtest\(",
+)
+_ALTER: Mapping[str, Callable[[str], Iterator[tuple[str, str]]]] = {
+    ".py": _python,
+    **dict.fromkeys(_JS, _javascript),
+    ".go": _by(
+        r"^func (?P<name>Test\w+)\((?P<t>\w+) \*testing\.T\) \{",
+        rf' \g<t>.Fatal("{RAISES}");',
+        r"\.Skip|testing\.Short",
+    ),
+    ".rs": _by(
+        r"#\[test\]\s*(?:#\[(?!ignore|should_panic)[^\]]*\]\s*)*(?:pub )?fn (?P<name>\w+)\(\)[^{;]*\{",
+        f' if true {{ panic!("{RAISES}"); }}',
+        r"#\[ignore|should_panic",
+    ),
+}

@@ -1,0 +1,195 @@
+"""Decoys: tests that are altered so that they have to fail, and the runner's own words about them."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nobrakes.core.checks import Check
+from nobrakes.core.decoys import decoys, endings, is_reported, likely, narrowed
+
+PYTEST = """import pytest
+from shop import total
+
+
+def test_equal():
+    assert total([1]) == 1
+
+
+async def test_awaited():
+    assert await total([1]) == 1
+
+
+def test_says_nothing():
+    total([])
+
+
+@pytest.mark.skip
+def test_skipped():
+    assert total([]) == 0
+
+
+def test_asks_to_be_skipped():
+    pytest.skip("later")
+
+
+def test_loops():
+    for n in range(3):
+        total([n])
+
+
+class TestMore:
+    def test_method(self):
+        assert total([2]) == (1 +
+                              1)
+
+
+@pytest.mark.xfail
+class TestLater:
+    def test_later(self):
+        assert total([]) == 1
+"""
+
+
+def test_in_python_the_expected_value_is_what_nothing_equals() -> None:
+    found = {one.test: one.text for one in decoys("tests/test_shop.py", PYTEST)}
+    assert set(found) == {"test_equal", "test_awaited", "test_says_nothing", "test_method"}
+    assert "assert total([1]) == object()" in found["test_equal"]
+    assert "raise AssertionError('nobrakes_decoy'); total([])" in found["test_says_nothing"]
+    assert "raise AssertionError" in found["test_method"], "a value on several lines stays, and the test raises"
+    for text in found.values():
+        ast.parse(text)
+        assert text != PYTEST and len(text) != len(PYTEST) and text.count("\n") == PYTEST.count("\n")
+
+
+def test_a_file_that_is_skipped_as_a_whole_has_none() -> None:
+    for line in ("pytestmark = pytest.mark.skip", "pytest.importorskip('x')"):
+        assert decoys("test_x.py", f"import pytest\n{line}\ndef test_x():\n    assert 1 == 1\n") == []
+
+
+def test_what_is_altered_is_never_as_long_as_before() -> None:
+    (one,) = decoys("test_x.py", "def test_x():\n    assert f() == 'abcdef'\n")
+    assert "object( )" in one.text
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "test", "says"),
+    [
+        ("a.test.ts", "test('adds', async () => {\n  expect(1).toBe(1)\n})\n", "adds", "=> { throw new Error("),
+        ("a.test.js", "describe('x', () => {\n  it(\"adds two\", function () {\n  })\n})\n", "adds two", "{ throw new"),
+        ("a_test.go", "func TestAdd(tt *testing.T) {\n\tx()\n}\n", "TestAdd", '{ tt.Fatal("nobrakes_decoy");'),
+        (
+            "src/lib.rs",
+            "#[test]\nfn adds() {\n    assert_eq!(1, 1);\n}\n",
+            "adds",
+            '{ if true { panic!("nobrakes_decoy"); }',
+        ),
+        ("src/lib.rs", "#[tokio::test]\n#[test]\nfn adds() -> R {\n    Ok(())\n}\n", "adds", "-> R { if true {"),
+    ],
+)
+def test_elsewhere_the_test_fails_as_the_first_thing_it_does(path: str, text: str, test: str, says: str) -> None:
+    (one,) = decoys(path, text)
+    assert (one.test, one.path) == (test, path) and says in one.text
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.test.ts", "test.skip('adds', () => {\n})\nit.todo('more')\nxit('x', () => {\n})\n"),
+        (
+            "a_test.go",
+            "func TestAdd(t *testing.T) {\n\tif testing.Short() { t.Skip() }\n}\nfunc Helper(t *testing.T) {\n}\n",
+        ),
+        ("a.rs", "#[test]\n#[ignore]\nfn a() {\n}\n#[test]\n#[should_panic]\nfn b() {\n}\nfn c() {\n}\n"),
+        ("a.sh", "true\n"),
+        ("a.py", "def test_(:\n"),
+    ],
+)
+def test_what_does_not_plainly_run_is_left_alone(path: str, text: str) -> None:
+    assert decoys(path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "test", "run"),
+    [
+        ("python3 -m pytest -q", "test_a", "python3 -m pytest -q -k test_a"),
+        ("uv run pytest tests", "test_a", "uv run pytest tests -k test_a"),
+        ("PYTHONPATH=. python3 -m unittest -v", "test_a", "PYTHONPATH=. python3 -m unittest -v -k test_a"),
+        ("pytest -k slow", "test_a", "pytest -k slow"),
+        ("cd web && pytest", "test_a", "cd web && pytest"),
+        ("make test", "test_a", "make test"),
+        ("go test -v ./...", "TestA", "go test -v ./... -run ^TestA$"),
+        ("go test -run X ./...", "TestA", "go test -run X ./..."),
+        ("cargo test --locked", "adds", "cargo test --locked adds"),
+        ("cargo test -- --nocapture", "adds", "cargo test -- --nocapture"),
+        ("npx vitest run", "adds two", "npx vitest run -t 'adds two'"),
+        ("npm test", "adds", "npm test"),
+        ("pytest 'unclosed", "test_a", "pytest 'unclosed"),
+    ],
+)
+def test_a_plain_call_of_a_runner_is_narrowed_and_nothing_else(command: str, test: str, run: str) -> None:
+    assert narrowed(command, test) == run
+
+
+@pytest.mark.parametrize(
+    ("format_", "output", "reported"),
+    [
+        ("pytest", "FAILED tests/test_a.py::test_x - assert 1 == 2", True),
+        ("pytest", "FAILED tests/test_a.py::TestA::test_x[1-2]", True),
+        ("pytest", "________ TestA.test_x ________", True),
+        ("pytest", "FAILED tests/test_a.py::test_xy", False),
+        ("pytest", "1 passed in 0.1s", False),
+        ("unittest", "FAIL: test_x (tests.test_a.T.test_x)", True),
+        ("unittest", "test_x (tests.test_a.T.test_x) ... ok", False),
+        ("go", "--- FAIL: test_x (0.00s)", True),
+        ("cargo", "test tests::test_x ... FAILED", True),
+        ("cargo", "test tests::test_x ... ok", False),
+        ("jest", "  ● sums › test_x", True),
+        ("jest", "  ✓ test_x (2 ms)", False),
+        ("vitest", " FAIL  a.test.ts > sums > test_x", True),
+        ("vitest", "   × test_x 4ms", True),
+        ("tap", "not ok 3 - test_x", True),
+        ("tap", "ok 3 - test_x", False),
+        ("tap", "✖ test_x (0.5ms)", True),
+        ("auto", "FAIL: test_x (tests.test_a.T.test_x)", True),
+        ("junit", '<testcase classname="a" name="test_x" time="0">\n<failure message="no">', True),
+        ("junit", '<testcase classname="a" name="test_x" time="0"/>', False),
+    ],
+)
+def test_only_its_own_name_as_failed_is_a_report(format_: str, output: str, reported: bool) -> None:
+    assert is_reported(f"begin\n{output}\nend\n", format_, "test_x") is reported
+
+
+def test_a_check_runs_files_of_its_own_language() -> None:
+    assert endings(Check("t", "x", format="go")) == (".go",)
+    assert endings(Check("t", "cd api && uv run pytest -q")) == (".py",)
+    assert ".ts" in endings(Check("t", "npm test")) and ".py" in endings(Check("t", "make test"))
+
+
+@pytest.mark.parametrize(
+    "path", ["tests/test_a.py", "polls/tests.py", "a/b_test.go", "web/a.spec.tsx", "crate/tests/x.rs"]
+)
+def test_files_that_are_called_as_tests_are_likely(path: str) -> None:
+    assert likely(path)
+
+
+@pytest.mark.parametrize("path", ["contest.py", "src/test.css", "latest.js", "docs/testing.md"])
+def test_files_that_only_sound_like_tests_are_not(path: str) -> None:
+    assert not likely(path)
+
+
+@pytest.mark.parametrize("runner", [["-m", "pytest", "-q"], ["-m", "unittest", "-v"]])
+def test_the_real_runner_reports_each_decoy(tmp_path: Path, runner: list[str]) -> None:
+    text = (
+        "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(1 + 1, 2)\n\n"
+        "    def test_b(self):\n        self.assertTrue(True)\n"
+    )
+    found = decoys("test_it.py", text)
+    assert [one.test for one in found] == ["test_a", "test_b"]
+    for one in found:
+        (tmp_path / "test_it.py").write_text(one.text)
+        command = narrowed(" ".join(["python3", *runner]), one.test).split()[1:]
+        done = subprocess.run([sys.executable, "-B", *command], cwd=tmp_path, capture_output=True, text=True)
+        assert is_reported(done.stdout + done.stderr, runner[1], one.test), done.stdout + done.stderr
