@@ -96,15 +96,38 @@ class Config(Section):
         """The checks as core judges them."""
         return tuple(check.check() for check in self.checks)
 
-    def boundary(self) -> "Boundary":
-        """The globs as core reads them; of an empty repository where nobody said what tests are (see `within`)."""
+    def boundary(self, texts: Mapping[str, str] | None = None, paths: frozenset[str] = frozenset()) -> "Boundary":
+        """The globs as core reads them; of an empty repository where nobody said what tests are (see `within`).
+
+        `paths` are those of the tree that work began from, `texts` its files that tell what the checks start.
+        """
         from .core.boundaries import Boundary
         from .core.gatefiles import LOCK_FILES, named
+        from .core.shadows import roots, standing
         from .core.testlayout import EMPTY
 
-        gates = (*self.boundaries.gates, *(LOCK_FILES if self.boundaries.lock_files else ()))
-        tests = self.boundaries.tests or (*EMPTY.tests, *EMPTY.fresh)
-        return Boundary(tests, gates, named(self.setup, self.contract()))
+        own, checks = self.boundaries, self.contract()
+        gates = (*own.gates, *(LOCK_FILES if own.lock_files else ()))
+        tests = own.tests or (*EMPTY.tests, *EMPTY.fresh)
+        folders = roots(checks, texts or {})
+        return Boundary(
+            tests,
+            gates,
+            named(self.setup, checks, texts),
+            folders,
+            standing(paths, folders),
+            asks_dependencies=own.dependencies == "asked",
+        )
+
+    def boundary_at(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Boundary":
+        """The boundary of a role whose work began from the commit `base`, and is `head`."""
+        from .core.gatefiles import sources
+        from .core.testlayout import PYTEST
+
+        paths = trees.paths(base)
+        wanted = {*sources(self.contract()), *PYTEST} & paths
+        texts = {path: _text(trees, base, path) for path in sorted(wanted)}
+        return self.within(trees, base, role, head).boundary(texts, paths)
 
     def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
         """These settings, with the tests of the commit `base` where nobody said which files are tests.

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 
 from .bead import Role
 from .globs import matches
-from .ownership import OWN_FOLDER, why_not
+from .ownership import OWN_FOLDER, is_helper, why_not
+from .shadows import PLANTED, is_shadow
 from .testnames import SNAPSHOTS
 
 REFUSED = (
     ".githooks/**", ".husky/**", ".gitattributes", ".gitmodules", ".claude/**", ".codex/**", ".gemini/**", ".mcp.json"
 )  # fmt: skip
 """Gates that nobody is asked about: they decide what git and agents do, and not whether work is good."""
+ABSENT = "000000"
 GITLINK = "160000"
 SYMLINK = "120000"
 
@@ -33,6 +35,7 @@ class Change:
     after: str
     link: str | None = None  # where a new symbolic link leads
     sections: tuple[str, ...] = ()  # the gate sections of a shared file that differ
+    dependencies: bool = False  # its lists of dependencies differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,9 @@ class Boundary:
     tests: tuple[str, ...]
     gates: tuple[str, ...] = ()
     named: frozenset[str] = frozenset()  # the paths that the checks' commands name (core.gatefiles)
+    roots: tuple[str, ...] = ()  # where a new module may hide an installed one (core.shadows)
+    standing: frozenset[str] = frozenset()  # the modules that are there already
+    asks_dependencies: bool = False  # of changed lists of dependencies alone a person is asked too
 
 
 def may_write(role: Role, path: str, boundary: Boundary, scaffolding: bool = False) -> str | None:
@@ -54,10 +60,15 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
     folded = change.path.casefold()
     if matches(folded, REFUSED):
         return False
-    if change.sections or matches(folded, (gate.casefold() for gate in boundary.gates)):
+    if change.sections or (change.dependencies and boundary.asks_dependencies):
+        return True
+    if matches(folded, (gate.casefold() for gate in (*boundary.gates, *PLANTED))):
         return True
     if matches(change.path, boundary.tests):
         return matches(change.path, SNAPSHOTS)
+    is_new = change.before == ABSENT and change.after != ABSENT
+    if is_new and is_shadow(change.path, change.after == SYMLINK, boundary.roots, boundary.standing):
+        return True
     return folded in {path.casefold() for path in boundary.named}
 
 
@@ -78,7 +89,8 @@ def violations(
         is_gate = asks and is_asked(change, boundary)
         shown = () if is_gate and matches(change.path, SNAPSHOTS) else boundary.tests
         why = may_write(role, change.path, Boundary(shown) if is_gate else boundary, scaffolding)
-        if why is None and change.sections and not scaffolding and not is_gate:
+        free = scaffolding or is_gate or is_helper(role.value, change.path, boundary.tests)
+        if why is None and change.sections and not free:
             why = f"it changes {', '.join(change.sections)}, which decide whether work is good"
         if why is None and GITLINK in (change.before, change.after):
             why = "submodules are not added, moved or removed by agents"

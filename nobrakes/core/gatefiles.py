@@ -4,12 +4,16 @@
    `--config=cfg/lint.toml`; so does the value of `-m`, as a module: `python3 -m tools.lint`. Commands within a word
    (`sh -c "…"`) are read too.
 2. Whether such a file is there is not asked: a file that is added under a name of a command decides as well.
-3. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
+3. What a command starts by a name is looked up one level deep in the tree that the bead began from: a target of make or
+   just, a script of package.json, an environment of tox; and what a Makefile includes.
+4. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
 """
 
+import json
 import posixpath
+import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .checks import Check
 
@@ -25,12 +29,80 @@ DEEPEST = 4
 """So many commands within commands are read."""
 
 
-def named(setup: str, checks: Sequence[Check]) -> frozenset[str]:
-    """The repository paths that the commands name, whether they are there or not."""
+SOURCES = (
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "package.json",
+    "justfile",
+    "tox.ini",
+    "Taskfile.yml",
+    "Taskfile.yaml",
+)
+"""Files, in the folder of a check, that say what its command starts."""
+
+
+def sources(checks: Sequence[Check]) -> tuple[str, ...]:
+    """The paths whose texts `named` wants."""
+    return tuple(posixpath.join(folder, name) for folder in _folders(checks) for name in SOURCES)
+
+
+def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None = None) -> frozenset[str]:
+    """The repository paths that the commands name, whether they are there or not; `texts` are those of `sources`."""
     found = set(_of_command(setup, ""))
     for check in checks:
         found.update(_of_command(check.command, check.directory))
+    commands = [setup, *(check.command for check in checks)]
+    for folder in _folders(checks):
+        for name in SOURCES:
+            text = (texts or {}).get(posixpath.join(folder, name), "")
+            for line in _lines(name, text, commands):
+                found.update(_of_command(line, folder))
     return frozenset(found)
+
+
+def _folders(checks: Sequence[Check]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(("", *(check.directory for check in checks))))
+
+
+def _lines(name: str, text: str, commands: Sequence[str]) -> Iterator[str]:
+    """The command lines in such a file that one of the commands may start."""
+    if not text:
+        return
+    if name == "package.json":
+        try:
+            scripts = json.loads(text).get("scripts", {})
+        except (ValueError, AttributeError, RecursionError):
+            return
+        if isinstance(scripts, dict):
+            yield from (line for line in scripts.values() if isinstance(line, str))
+    elif name.startswith(("tox", "Taskfile")):
+        yield from (line.strip().removeprefix("- ") for line in text.splitlines() if line[:1].isspace())
+        yield from (line.partition("=")[2] for line in text.splitlines() if "=" in line)
+    else:
+        yield from _recipes(text, commands)
+
+
+def _recipes(text: str, commands: Sequence[str]) -> Iterator[str]:
+    """What a Makefile or justfile includes, and the recipes of targets that a command names, and of what they need."""
+    lines = text.replace("\\\n", " ").splitlines()
+    for line in lines:
+        if found := re.match(r"\s*-?(?:s?include|import)\??\s+(.*)", line):
+            yield found[1]
+    wanted = {word for command in commands for word in _words(command)}
+    bare = any({"make", "gmake", "just"} & set(_words(command)) for command in commands)
+    needed = {
+        word
+        for line in lines
+        if (found := re.match(r"([\w.-]+)\s*:(?!=)([^=]*)$", line)) and (found[1] in wanted or bare)
+        for word in found[2].split()
+    }
+    target = ""
+    for line in lines:
+        if found := re.match(r"([^\s:=#][^:=#]*?)\s*::?(?!=)", line):
+            target = found[1].split()[0]
+        elif line[:1].isspace() and (target in wanted or target in needed):
+            yield line.strip().lstrip("@-+")
 
 
 def _of_command(command: str, directory: str, depth: int = 0) -> Iterator[str]:

@@ -18,8 +18,13 @@ GATE = (
     "it is a gate: only a scaffolding bead may change what decides whether work is good "
     "(boundaries.gates in .nobrakes/config.toml)"
 )
-FIXTURES = ("conftest.py",)
-"""Gates that are helpers of tests too: a Test Writer may change them where they lie among tests."""
+FIXTURES = ("conftest.py", "**/fixtures/**", "**/__fixtures__/**", "**/testdata/**")
+"""Helpers of tests, also where they are called like a gate: a Test Writer may change them among tests."""
+
+
+def is_helper(role: str, path: str, tests: "Sequence[str]") -> bool:
+    """Whether the path is a Test Writer's to change, though it may be called like a gate."""
+    return role == WRITER and matches(path, FIXTURES) and matches(path, tests)
 
 
 def why_not(
@@ -35,8 +40,9 @@ def why_not(
     if scaffolding:
         return None
     is_test = matches(path, tests)
-    is_helper = role == WRITER and is_test and matches(path, FIXTURES)
-    if not is_helper and matches(folded, [gate.casefold() for gate in gates]):  # `makefile` goes before `Makefile`
+    if not is_helper(role, path, tests) and matches(
+        folded, [gate.casefold() for gate in gates]
+    ):  # `makefile` goes before `Makefile`
         return GATE
     if role == WRITER and not is_test:
         return ONLY_TESTS

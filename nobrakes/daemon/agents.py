@@ -208,7 +208,7 @@ class AgentEndings:
         if not changes:
             return Outcome.NO_WORK, "the agent's commits change nothing"
         # of a Doer's gates a person is asked in the review; a Test Writer has none to change
-        boundary = self.doors.config().within(self.doors.git, start, role, head).boundary()
+        boundary = self.doors.config().boundary_at(self.doors.git, start, role, head)
         found = violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER)
         if found:
             return Outcome.BOUNDARY, "The branch changes what this role may not change:\n" + "\n".join(found[:50])

@@ -37,7 +37,7 @@ class GateFiles:
         """The gates that the branch changes and may change; None: a person is asked, and the review is over."""
         git = self.doors.git
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
-        boundary = self.doors.config().within(git, journal.base, Role.DOER).boundary()
+        boundary = self.doors.config().boundary_at(git, journal.base, Role.DOER)
         changed = gate_changes(git.changes(begin, journal.head), boundary)
         paths = tuple(change.path for change in changed)
         if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):

@@ -105,11 +105,11 @@ class Review:
             detail = "the branch was rewritten: the commit it started from is not in it any more"
             return self.judging.reject(case, Outcome.BOUNDARY, detail)
         config = self.doors.config()
-        own = config.within(git, start, Role.DOER).boundary()
+        own = config.boundary_at(git, start, Role.DOER)
         found = violations(Role.DOER, git.changes(start, journal.head), own, case.bead.scaffolding, asks=True)
         if start != journal.fork:
             tests = git.changes(journal.fork, start)
-            writers = config.within(git, journal.fork, Role.TEST_WRITER, start).boundary()
+            writers = config.boundary_at(git, journal.fork, Role.TEST_WRITER, start)
             found += violations(Role.TEST_WRITER, tests, writers, case.bead.scaffolding)
         if found:
             detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])

@@ -9,7 +9,7 @@ from ..core.boundaries import SYMLINK, Change
 from ..core.errors import GitFailed
 from ..core.sizes import LONGEST_PATH, READ, Sizes
 from .objects import EXECUTABLE, FILE, FOLDER, Entry, Objects
-from .sections import changed_sections, is_shared
+from .sections import changed_dependencies, changed_sections, is_shared
 
 ABSENT = "000000"
 _FILES = (FILE, EXECUTABLE)
@@ -79,13 +79,15 @@ def changes(objects: Objects, base: str, head: str) -> tuple[Change, ...]:
 def _change(objects: Objects, path: str, before: str, after: str, old: str, new: str) -> Change:
     link = None
     sections: tuple[str, ...] = ()
+    dependencies = False
     if after == SYMLINK:
         size = objects.size(new) or 0
         target = objects.content(new) if size <= LONGEST_PATH else b"/a target of %d bytes" % size  # it leads nowhere
         link = None if target is None else target.decode("utf-8", "surrogateescape")
     if is_shared(path):
-        sections = changed_sections(path, _text(objects, before, old), _text(objects, after, new))
-    return Change(path, before, after, link, sections)
+        one, other = _text(objects, before, old), _text(objects, after, new)
+        sections, dependencies = changed_sections(path, one, other), changed_dependencies(path, one, other)
+    return Change(path, before, after, link, sections, dependencies)
 
 
 def _text(objects: Objects, mode: str, oid: str) -> bytes | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.git.sections import changed_sections, is_shared
+from nobrakes.git.sections import changed_dependencies, changed_sections, is_shared
 
 PROJECT = b'[project]\nname = "x"\n[tool.ruff]\nline-length = 100\n[tool.pytest.ini_options]\naddopts = "-q"\n'
 PACKAGE = b'{"name": "x", "scripts": {"test": "jest"}, "jest": {"bail": true}, "dependencies": {"a": "1"}}'
@@ -74,3 +74,37 @@ def test_values_of_another_type_differ():
     assert toml(b"[tool.mypy]\nstrict = true\n", b"[tool.mypy]\nstrict = 1\n") == ("tool.mypy",)
     assert toml(b"[tool.mypy]\nx = [1]\n", b"[tool.mypy]\nx = [true]\n") == ("tool.mypy",)
     assert json(b'{"jest": null}', b"{}") == ("jest",)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "sections", "lists"),
+    [
+        ("package.json", b'{"dependencies": {"a": "1"}}', b'{"dependencies": {"a": "^2.0"}}', (), True),
+        ("package.json", b"{}", b'{"devDependencies": {"jest": "file:./fake"}}', ("dependencies from elsewhere",), True),
+        ("package.json", b"{}", b'{"devDependencies": {"jest": "me/fake"}}', ("dependencies from elsewhere",), True),
+        ("package.json", b"{}", b'{"dependencies": {"a": "workspace:*"}}', (), True),
+        ("package.json", b"{}", b'{"babel": {}, "exports": "./a.js"}', ("babel",), False),
+        ("Cargo.toml", b'[package]\nname = "a"\n', b'[package]\nname = "a"\n[dependencies]\nb = "1"\n', (), True),
+        ("Cargo.toml", b"", b'[dependencies]\nb = { path = "../b" }\n', ("dependencies from elsewhere",), True),
+        ("Cargo.toml", b"", b'[lib]\npath = "a.rs"\n', (), False),
+        ("Cargo.toml", b"", b"[lib]\ntest = false\n[profile.test]\nopt-level = 1\n", ("lib", "profile"), False),
+        ("Cargo.toml", b"[package]\n", b"[package]\nautotests = false\n", ("package.autotests",), False),
+        ("pom.xml", b"<project/>", b"<project><dependencies><dependency/></dependencies></project>", (), True),
+        ("pom.xml", b"<project/>", b"<project><build><plugins/></build></project>", ("build",), False),
+        ("pom.xml", b"<project/>", b"<project><properties><skipTests>true</skipTests></properties></project>",
+         ("properties",), False),
+        ("pom.xml", b"<project/>", b"<project><properties><a.version>2</a.version></properties></project>", (), True),
+        ("pom.xml", b"<project/>", b'<!DOCTYPE x [<!ENTITY a "b">]><project/>', ("unreadable",), True),
+        ("go.mod", b"module a\n", b"module a\nrequire (\n\tb v1\n)\n", (), True),
+        ("go.mod", b"module a\n", b"module a\nreplace b => ./c\n", ("replace",), False),
+        ("requirements-dev.txt", b"a==1\n", b"a==2\n", (), True),
+        ("requirements.txt", b"", b"-e ./fake\n", ("dependencies from elsewhere",), True),
+        ("pyproject.toml", b"", b'[project]\ndependencies = ["a"]\n', (), True),
+        ("pyproject.toml", b"", b'[project]\ndependencies = ["a @ file:///x"]\n', ("dependencies from elsewhere",), True),
+        ("pyproject.toml", b"", b'[project.entry-points.pytest11]\na = "b"\n', ("project.entry-points",), False),
+        ("pyproject.toml", b"", b'[build-system]\nbackend-path = ["."]\n', ("build-system.backend-path",), False),
+    ],
+)  # fmt: skip
+def test_lists_of_dependencies_are_told_apart_from_what_decides(path, old, new, sections, lists):
+    assert changed_sections(path, old, new) == sections
+    assert changed_dependencies(path, old, new) is lists
