@@ -11,6 +11,8 @@
 
 import contextlib
 import os
+import sys
+from _thread import allocate_lock
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -136,8 +138,17 @@ def _file(content: bytes) -> Iterator[IO[bytes]]:
         yield opened
 
 
+_IMPORTING = allocate_lock()
+
+
 def _import_gitpython() -> None:
     # as if there were no git: else it asks git for its version, however long that takes; we name git in each command
+    with _IMPORTING:  # the environment is everybody's, and several threads ask git
+        if "git" not in sys.modules:
+            _import_blind()
+
+
+def _import_blind() -> None:
     blind = {"GIT_PYTHON_GIT_EXECUTABLE": "/nowhere/git", "GIT_PYTHON_REFRESH": "quiet"}
     before = {name: os.environ.pop(name, None) for name in blind}
     os.environ.update(blind)

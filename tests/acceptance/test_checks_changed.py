@@ -27,6 +27,12 @@ def asked(project: Scripted) -> dict:
         (".github/workflows/ci.yml", "mkdir -p .github/workflows; echo on >.github/workflows/ci.yml; work"),
         ("pyproject.toml", "printf '[tool.pytest.ini_options]\\naddopts = \"--deselect x\"\\n' >pyproject.toml; work"),
         ("package.json", 'echo \'{"scripts": {"test": "true"}}\' >package.json; work'),
+        ("argparse.py", "echo 'import os' >argparse.py; work"),
+        ("_pytest/__init__.py", "mkdir _pytest; echo 1 >_pytest/__init__.py; work"),
+        ("a.egg-info/entry_points.txt", "mkdir a.egg-info; echo '[pytest11]' >a.egg-info/entry_points.txt; work"),
+        ("src/evil.pth", "mkdir -p src; echo 'import os' >src/evil.pth; work"),
+        ("web/.npmrc", "mkdir web; echo x >web/.npmrc; work"),
+        ("Cargo.toml", "printf '[lib]\\ntest = false\\n' >Cargo.toml; work"),
         ("scripts/lint.sh", "mkdir -p scripts; echo true >scripts/lint.sh; work"),
     ],
 )
@@ -99,3 +105,19 @@ def test_only_a_plan_or_a_change_of_the_checks_is_approved(project: Scripted) ->
     project.nobrakes("run", expect=40)
     done = project.nobrakes("resolve", str(project.open()[0]["id"]), "--approve", expect=None)
     assert done.returncode and "no plan and no change of the checks" in done.stderr
+
+
+def test_a_list_of_dependencies_alone_does_not_stall_the_night(project: Scripted) -> None:
+    project.does("one", 'echo \'{"dependencies": {"left": "^1.0"}}\' >package.json; work')
+    project.does("two", "printf '[dependencies]\\nserde = \"1\"\\n' >Cargo.toml; work")
+    project.add("one", "two")
+    project.nobrakes("run")
+    assert project.status("one") == "done" and project.status("two") == "done"
+
+
+def test_by_setting_a_person_is_asked_of_dependencies_too(project: Scripted) -> None:
+    project.config.write_text(project.config.read_text() + '\n[boundaries]\ndependencies = "asked"\n')
+    project.does("one", 'echo \'{"dependencies": {"left": "^1.0"}}\' >package.json; work')
+    project.add("one")
+    project.nobrakes("run", expect=40)
+    assert "left" in asked(project)["evidence"]["difference"]
