@@ -106,6 +106,13 @@ class DiskFull(NobrakesError):
     hint = "Free some space; nobrakes goes on where it was."
 
 
+class MachineShort(NobrakesError):
+    """The machine refuses what every program needs (files, processes, memory), or a disk answers with errors."""
+
+    code = 50
+    hint = "Nothing was lost; nobrakes goes on when it is mended. `ulimit -a` shows what you may have."
+
+
 class DaemonRunning(NobrakesError):
     """A daemon already works in this repository."""
 

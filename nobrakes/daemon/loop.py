@@ -6,7 +6,8 @@
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -16,7 +17,19 @@ from ..core.actions import Action, StartAgent, Terminate
 from ..core.attempt import Run, RunKind
 from ..core.bead import Role
 from ..core.board import Board
-from ..core.errors import ConfigError, DiskFull, GitTooOld, NoAgent, NobrakesError, NoMain, Stale, StoreReadOnly
+from ..core.errors import (
+    ConfigError,
+    DiskFull,
+    GitTooOld,
+    MachineShort,
+    NoAgent,
+    NoAnswer,
+    NobrakesError,
+    NoMain,
+    Stale,
+    StoreBusy,
+    StoreReadOnly,
+)
 from ..core.events import Event
 from ..core.outcomes import Outcome
 from ..core.rest import is_idle
@@ -42,6 +55,10 @@ RETRY_SECONDS = 15.0
 """When the disk is full or git fails, the loop tries again so much later."""
 NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, StoreReadOnly)
 """Trouble that does not pass by itself: a run that would end when idle ends with it."""
+
+
+WAITED_OUT = (DiskFull, MachineShort, NoAnswer, StoreBusy)
+"""Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
 
 
 class Waker(Protocol):
@@ -232,14 +249,19 @@ class Daemon:
         except Stale:
             return True  # a person took the bead away meanwhile: the next look sees it
         except NobrakesError as error:
-            self._trouble_until = self.doors.store.now() + RETRY_SECONDS
-            known = self._trouble is not None and str(error) == str(self._trouble)
-            self._trouble = error
-            if not known:
-                pause = isinstance(error, DiskFull | StoreReadOnly)
-                word = "Nothing is started until it is mended: " if pause else "Trying again soon: "
-                self.doors.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
+            self.troubled(error)
             return False
+
+    def troubled(self, error: NobrakesError) -> None:
+        """Pause for it, and tell it unless it is what was told last."""
+        self._trouble_until = self.doors.store.now() + RETRY_SECONDS
+        known = self._trouble is not None and str(error) == str(self._trouble)
+        self._trouble = error
+        if not known:
+            pause = isinstance(error, DiskFull | MachineShort | StoreReadOnly)
+            word = "Nothing is started until it is mended: " if pause else "Trying again soon: "
+            with _bearing(self.doors.places.folder):
+                self.doors.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
 
     def _wake_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board, self.intake.begun), board.wake_at]
@@ -270,6 +292,13 @@ class Daemon:
         return self._trouble if self.doors.store.now() < self._trouble_until else None
 
 
+@contextmanager
+def _bearing(folder: str) -> Iterator[None]:
+    """What is shown may get lost where nothing can be written: it is in the store as well."""
+    with suppress(*WAITED_OUT), storage_errors(folder):
+        yield
+
+
 def run(
     daemon: Daemon, waker: Waker, view: View, until_idle: bool, should_end: Callable[[Board], bool] = lambda _: False
 ) -> Board:
@@ -280,13 +309,23 @@ def run(
     seen: Board | None = None
     aside = daemon.doors.aside
     aside.wakes(waker.set)
+    folder = daemon.doors.places.folder
     while True:
-        turn = daemon.tick(seen)
-        seen = turn.board if turn.changed else None
-        for event in turn.events:
-            view.event(event)
-        view.board(turn.board)
-        if should_end(turn.board):
+        try:
+            with storage_errors(folder):
+                turn = daemon.tick(seen)
+                seen = turn.board if turn.changed else None
+                is_over = should_end(turn.board)
+        except WAITED_OUT as error:
+            seen = None
+            daemon.troubled(error)
+            waker.wait(RETRY_SECONDS)
+            continue
+        with _bearing(folder):
+            for event in turn.events:
+                view.event(event)
+            view.board(turn.board)
+        if is_over:
             return turn.board
         if turn.changed:
             continue

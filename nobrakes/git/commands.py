@@ -11,6 +11,7 @@
 
 import contextlib
 import os
+import re
 import sys
 from _thread import allocate_lock
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
 
-from ..core.errors import DiskFull, GitFailed, GitTooOld, NobrakesError, StoreReadOnly
+from ..core.errors import DiskFull, GitFailed, GitTooOld, MachineShort, NobrakesError, StoreReadOnly
 from . import bounded
 from .environment import PLUMBING, strays
 
@@ -27,6 +28,13 @@ if TYPE_CHECKING:
 
 OLDEST = (2, 38)
 _SHOWN = 200
+_TOO_LARGE = re.compile(r": File too large$", re.MULTILINE)
+# at the end of a line, where git puts the system's own words, and not in a name of an agent's
+_SHORT = re.compile(
+    r"(?:^|: |\] )(?:Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable"
+    r"|Input/output error|Stale file handle)$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +60,10 @@ def failure(command: Sequence[str], code: int, error: str) -> NobrakesError:
     """The error that a failed command stands for."""
     lines = [line.strip() for line in error.splitlines() if line.strip()]
     last = lines[-1][:_SHOWN] if lines else f"exit code {code}"
-    if "No space left on device" in error or "Disk quota exceeded" in error:
+    if "No space left on device" in error or "Disk quota exceeded" in error or _TOO_LARGE.search(error):
         return DiskFull(f"git could not write: {last}")
+    if _SHORT.search(error):
+        return MachineShort(f"git could not work: {last}")
     if "Read-only file system" in error:
         return StoreReadOnly(f"git could not write: {last}", "Check that the file system is not mounted read-only.")
     shown = " ".join(command)

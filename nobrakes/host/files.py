@@ -1,7 +1,7 @@
 """Files and folders that are nobrakes' own: private, and whole or not there.
 
 1. Folders are 0700 and files 0600, since logs and prompts may hold what only the human should see.
-2. A full or a read-only disk is told as such, never as a traceback.
+2. A full or a read-only disk, and a machine short of files, processes or memory, are told as such: never a traceback.
 """
 
 import errno
@@ -10,20 +10,45 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..core.errors import DiskFull, StoreReadOnly
+from ..core.errors import DiskFull, MachineShort, StoreReadOnly
+
+SHORT = frozenset(
+    {
+        errno.EAGAIN,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOBUFS,
+        errno.ENOMEM,
+        errno.ESTALE,
+        errno.ETIMEDOUT,
+    }
+)
+"""What the machine lacks just now, or a disk that answers with errors: it passes, or a person mends it."""
+_NO_THREAD = "can't start new thread"
 
 
 @contextmanager
 def storage_errors(path: str) -> Iterator[None]:
-    """Turn a full disk into DiskFull and a missing permission into StoreReadOnly, naming `path`."""
+    """Turn trouble of disk and machine into DiskFull, StoreReadOnly and MachineShort, naming `path`."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(f"no space is left to write {path}") from error
+        if error.errno == errno.EFBIG:
+            raise DiskFull(f"a limit on the size of files (`ulimit -f`) is reached: {path}") from error
+        if error.errno in SHORT:
+            raise MachineShort(f"{error.strerror}: {error.filename or path}") from error
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
             raise StoreReadOnly(f"{path} cannot be written: {error.strerror}") from error
         raise
+    except MemoryError as error:
+        raise MachineShort("no memory is left") from error
+    except RuntimeError as error:
+        if _NO_THREAD not in str(error):
+            raise
+        raise MachineShort("no thread can be started: a limit on processes (`ulimit -u`), or no memory") from error
 
 
 def private_folder(path: str) -> bool:

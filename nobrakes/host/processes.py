@@ -18,7 +18,7 @@ from ..core.errors import NobrakesError
 from ..ports import Born, Command, Remains
 from . import activity, endings, proctable, wrapper
 from .exits import Exits
-from .files import private_folder, read_tail, storage_errors, write_private
+from .files import SHORT, private_folder, read_tail, storage_errors, write_private
 from .outputs import Outputs
 from .process import Process
 from .reaper import Reaper, adopts_orphans
@@ -71,6 +71,8 @@ class LocalProcesses(Outputs):
             try:
                 started = self._spawner.start(argv, environment, log.fileno())
             except OSError as error:
+                if error.errno in SHORT:
+                    raise
                 raise NobrakesError(
                     f"run {run} cannot be started: {error.strerror}",
                     "A command line or its environment may be too long: give long texts to the command in a file.",

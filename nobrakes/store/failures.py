@@ -3,13 +3,14 @@
 import os
 import sqlite3
 
-from ..core.errors import DiskFull, NobrakesError, StoreBroken, StoreBusy, StoreReadOnly
+from ..core.errors import DiskFull, MachineShort, NobrakesError, StoreBroken, StoreBusy, StoreReadOnly
 
 _BY_CODE: dict[int, tuple[type[NobrakesError], str]] = {
     sqlite3.SQLITE_CORRUPT: (StoreBroken, "the database is damaged"),
     sqlite3.SQLITE_NOTADB: (StoreBroken, "the database's file is not a database"),
     sqlite3.SQLITE_CANTOPEN: (StoreBroken, "the database cannot be opened"),
-    sqlite3.SQLITE_IOERR: (StoreBroken, "the database's file cannot be read or written"),
+    sqlite3.SQLITE_IOERR: (MachineShort, "the database's file cannot be read or written"),
+    sqlite3.SQLITE_NOMEM: (MachineShort, "no memory is left for the database"),
     sqlite3.SQLITE_READONLY: (StoreReadOnly, "the database cannot be written"),
     sqlite3.SQLITE_PERM: (StoreReadOnly, "the database may not be opened"),
     sqlite3.SQLITE_FULL: (DiskFull, "no space is left for the database"),
@@ -31,8 +32,11 @@ def translated(error: sqlite3.Error, path: str) -> NobrakesError | None:
         missing = "no such table" in str(error) or "no such column" in str(error)
         return StoreBroken(f"the database lacks a part of itself: {path} ({error})") if missing else None
     class_, what = found
-    if code & 0xFF == sqlite3.SQLITE_CANTOPEN and os.path.exists(path) and not _writable(path):
-        class_, what = StoreReadOnly, "the database cannot be written"
+    if code == sqlite3.SQLITE_IOERR_SHORT_READ:
+        class_, what = StoreBroken, "the database is cut off"
+    if code & 0xFF == sqlite3.SQLITE_CANTOPEN and os.path.isfile(path):
+        # it is there: what is missing is the right, or a descriptor
+        class_, what = (MachineShort, what) if _writable(path) else (StoreReadOnly, "the database cannot be written")
     return class_(f"{what}: {path} ({error})")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.core.bead import Bead
 from nobrakes.core.board import Limits
-from nobrakes.core.errors import DiskFull, NobrakesError, StoreBroken, StoreBusy, StoreReadOnly
+from nobrakes.core.errors import DiskFull, MachineShort, NobrakesError, StoreBroken, StoreBusy, StoreReadOnly
 from nobrakes.store import database, hot
 from nobrakes.store.failures import translated
 from nobrakes.store.opening import create_store, open_store
@@ -93,7 +93,8 @@ def test_read_only_is_read_only(path: str) -> None:
 def test_a_folder_where_no_log_can_be_made_is_read_only(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(sqlite3.OperationalError) as caught:
         sqlite3.connect(os.path.dirname(path))
-    assert isinstance(translated(caught.value, path), StoreBroken)
+    assert isinstance(translated(caught.value, path), MachineShort)
+    assert isinstance(translated(caught.value, f"{path} is gone"), StoreBroken)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert isinstance(translated(caught.value, path), StoreReadOnly)
 

@@ -1,0 +1,88 @@
+"""The loop waits out what the machine lacks, wherever it meets it, tells it once, and goes on."""
+
+import errno
+import os
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nobrakes.core.errors import NoAnswer, StoreBroken, StoreBusy
+from nobrakes.daemon import loop
+from nobrakes.daemon.loop import Daemon, Turn
+
+TROUBLES: list[Callable[[], Exception]] = [
+    lambda: OSError(errno.EIO, os.strerror(errno.EIO)),
+    lambda: OSError(errno.EMFILE, os.strerror(errno.EMFILE)),
+    lambda: OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+    lambda: RuntimeError("can't start new thread"),
+    lambda: StoreBusy("database is locked"),
+    lambda: NoAnswer("`git x` did not answer"),
+]
+
+
+class Rig:
+    """A daemon whose turns do what a test says, and a view that may fail."""
+
+    def __init__(self, turns: list[Exception | None]) -> None:
+        self.turns = turns
+        self.told: list[str] = []
+        self.waited: list[float | None] = []
+        self.view_fails: Exception | None = None
+        self.daemon = Daemon.__new__(Daemon)
+        self.daemon.doors = SimpleNamespace(  # type: ignore[assignment]
+            store=SimpleNamespace(now=lambda: 100.0),
+            notifier=SimpleNamespace(tell=self.tell),
+            places=SimpleNamespace(folder="/state"),
+            aside=SimpleNamespace(wakes=lambda wake: None, is_empty=lambda: True),
+        )
+        self.daemon._trouble, self.daemon._trouble_until = None, 0.0
+        self.daemon.tick = self.tick  # type: ignore[method-assign, assignment]
+
+    def tell(self, notice: Any) -> None:
+        self.told.append(notice.text)
+        if self.view_fails is not None:
+            raise self.view_fails
+
+    def tick(self, seen: Any = None) -> Turn:
+        error = self.turns.pop(0)
+        if error is not None:
+            raise error
+        return Turn(False, SimpleNamespace(now=100.0), (), None)  # type: ignore[arg-type]
+
+    def wait(self, timeout: float | None) -> bool:
+        self.waited.append(timeout)
+        return False
+
+    def set(self) -> None: ...
+
+    def event(self, event: Any) -> None: ...
+
+    def board(self, board: Any) -> None:
+        if self.view_fails is not None:
+            raise self.view_fails
+
+    def run(self) -> None:
+        loop.run(self.daemon, self, self, False, lambda _: not self.turns)
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_what_meets_the_looks_of_the_loop_is_waited_out_and_told_once(trouble: Callable[[], Exception]) -> None:
+    rig = Rig([trouble(), trouble(), None])
+    rig.run()
+    assert len(rig.told) == 1
+    assert rig.waited == [loop.RETRY_SECONDS, loop.RETRY_SECONDS]
+
+
+def test_a_log_that_cannot_be_written_ends_nothing() -> None:
+    rig = Rig([OSError(errno.EIO, "x"), None, None])
+    rig.view_fails = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    rig.run()
+    assert rig.turns == []
+
+
+@pytest.mark.parametrize("error", [StoreBroken("it is damaged"), ValueError("a bug")])
+def test_a_damaged_database_and_a_bug_still_end_it(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        Rig([error, None]).run()
