@@ -329,9 +329,11 @@ class CapsSettings(Section):
 
 @section
 class RetentionSettings(Section):
-    """What a person may let go of."""
+    """What may go, and when."""
 
     archive_days: Annotated[float, Rule(ge=0)] | None = None
+    run_days: Annotated[float, Rule(ge=0)] = 30.0
+    run_beads: Annotated[int, Rule(ge=0)] = 200
 
 
 @section

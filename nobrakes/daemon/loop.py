@@ -46,6 +46,7 @@ from .news import News, retiring
 from .overdue import CheckClock
 from .perform import Performer
 from .recovery import take_up
+from .upkeep import Upkeep
 
 LINGER_SECONDS = 1.0
 """A process that lives on so long after its run has ended is stopped."""
@@ -107,6 +108,7 @@ class Daemon:
         self.intake = Intake(doors)
         self.performer.endings.refused = self.intake.refused
         self.meter = Meter(doors)
+        self.upkeep = Upkeep(doors)
         self.canary = Canary(doors, self.performer.validation, self.performer.review.queueing.ways)
         self.performer.review.judging.watchman = self.canary.found_red
         self._ended_at: dict[str, float] = {}
@@ -140,6 +142,7 @@ class Daemon:
             # what is told and tidied up may wait until everybody has work
             self._guarded(partial(self._read_news, board, events))
             self._guarded(self.performer.validation.scratch.settle)
+            self._guarded(partial(self.upkeep.turn, board))
         if changed:
             board = self._look()
         self._forget(board)

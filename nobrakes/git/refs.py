@@ -8,6 +8,8 @@ import os
 import re
 
 from ..core.errors import GitFailed, NoMain
+from ..walking import Beyond, walk
+from . import commands
 from .place import Place
 from .transactions import DURABLE
 
@@ -15,6 +17,8 @@ OWN = "refs/nobrakes"
 INCOMING = f"{OWN}/incoming"
 ARCHIVE = f"{OWN}/archive"
 
+LOOSE = 100
+"""Archived refs in files of their own before they are packed."""
 _OID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*\Z")
 
@@ -132,6 +136,21 @@ def names_in(place: Place, folder: str) -> list[str]:
     if os.path.isdir(path):
         found.update(f"{folder}/{name}" for name in os.listdir(path) if not name.endswith(".lock"))
     return sorted(found)
+
+
+def pack(place: Place) -> None:
+    """Put refs into one file where more than LOOSE of the archive's lie in files of their own.
+
+    Only ours where git can be told so (2.43); an older one packs all, as its own upkeep does. No ref changes.
+    """
+    folder = os.path.join(place.git_dir, ARCHIVE)
+    try:
+        loose_ones = sum(len(names) for _, _, _, names in walk(folder))
+    except (OSError, Beyond):
+        loose_ones = 0 if not os.path.isdir(folder) else LOOSE + 1
+    if loose_ones > LOOSE:
+        only = ["--include", f"{OWN}/*"] if commands.version() >= (2, 43) else ["--all"]
+        place.run(["pack-refs", *only])
 
 
 def below(place: Place, *prefixes: str, newest_first: bool = False) -> list[tuple[str, str]]:

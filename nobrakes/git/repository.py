@@ -238,6 +238,10 @@ class Repository:
         below = refs.ARCHIVE if bead is None else f"{refs.ARCHIVE}/{bead}"
         return refs.below(self.place, f"{below}/", newest_first=True)
 
+    def pack(self) -> None:
+        """Pack refs where many lie in files of their own; every one of them stays, under its name."""
+        refs.pack(self.place)
+
     def kept(self) -> dict[str, str]:
         """Everything that refs/nobrakes/ holds: the name below it -> object."""
         below = f"{refs.OWN}/"

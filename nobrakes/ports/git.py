@@ -199,6 +199,10 @@ class Git(Lands, Protocol):
         """(ref, commit) of what was archived, newest first."""
         ...
 
+    def pack(self) -> None:
+        """Pack refs where many lie in files of their own; every one of them stays, under its name."""
+        ...
+
     def kept(self) -> dict[str, str]:
         """Everything that refs/nobrakes/ holds: the name below it -> object."""
         ...
