@@ -85,6 +85,11 @@ _HARMLESS = (
 )
 
 
+def present() -> list[tuple[str, str]]:
+    """This process's environment now; another thread may be changing it, as GitPython's import does."""
+    return [(name, value) for name in list(os.environ) if (value := os.environ.get(name)) is not None]
+
+
 def strays(given: Mapping[str, str]) -> list[str]:
     """The GIT_* variables of this process that `given` does not overrule and that must not reach git."""
     return [

@@ -1,6 +1,7 @@
 """The command layer, the texts of commits, and finding a repository."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -303,3 +304,23 @@ def test_discover_no_repository(tmp_path):
     with pytest.raises(NotARepository):
         Repository(Places(str(tmp_path / ".nobrakes")), "main").main()
     assert isinstance(tmp_path, Path)
+
+
+def test_another_thread_may_change_the_environment(tmp_path):
+    """GitPython's import sets and unsets variables, while other threads ask git."""
+    ended = threading.Event()
+
+    def changes() -> None:
+        while not ended.is_set():
+            os.environ["NOBRAKES_TEST_BLINK"] = "1"
+            del os.environ["NOBRAKES_TEST_BLINK"]
+
+    blinking = threading.Thread(target=changes)
+    blinking.start()
+    try:
+        for _ in range(20_000):
+            environment.present()
+        assert commands.run(["version"], cwd="/").code == 0
+    finally:
+        ended.set()
+        blinking.join()
