@@ -274,10 +274,12 @@ def _made(kind: type[S], values: Mapping[str, Any]) -> S:
 
 AGAIN = 0.02
 """Seconds between two looks at config.toml."""
+SETTLED = 1.0
+"""Seconds for which a file that lost a check must stay as it is, to be believed: half a file may be valid, too."""
 
 
 class ConfigSource:
-    """config.toml as it is now; while it is broken, the last good one, and the trouble is told once."""
+    """config.toml as it is now; while it is empty or broken, the last good one: both ends of that are told once."""
 
     def __init__(self, path: str, first: Config, tell: Callable[[str], None]) -> None:
         self._path = path
@@ -285,6 +287,8 @@ class ConfigSource:
         self._tell = tell
         self._seen = _stamp(path)
         self._until = 0.0
+        self._wrong = ""
+        self._settles: tuple[Stamp | None, float] | None = None
 
     def __call__(self) -> Config:
         """The present settings."""
@@ -294,17 +298,41 @@ class ConfigSource:
         self._until = now + AGAIN
         stamp = _stamp(self._path)
         if stamp != self._seen:
-            self._seen = stamp
-            try:
-                self._config = load(self._path)
-            except ConfigError as error:
-                self._tell(f"{error} The settings of before stay in force.")
+            self._look(stamp, now)
         return self._config
 
+    def _look(self, stamp: "Stamp | None", now: float) -> None:
+        try:
+            found = self._read(stamp)
+        except ConfigError as error:
+            self._seen, self._settles = stamp, None
+            if str(error) != self._wrong:
+                self._wrong = str(error)
+                self._tell(f"{error} The settings of before stay in force.")
+            return
+        if not {one.name for one in self._config.checks} <= {one.name for one in found.checks}:
+            if self._settles is None or self._settles[0] != stamp:
+                self._settles = stamp, now
+            if now < self._settles[1] + SETTLED:
+                return  # looked at again
+        self._seen, self._settles, self._config = stamp, None, found
+        if self._wrong:
+            self._wrong = ""
+            self._tell(f"{os.path.relpath(self._path)} is sound again, and in force.")
 
-def _stamp(path: str) -> tuple[int, int] | None:
+    def _read(self, stamp: "Stamp | None") -> Config:
+        if stamp is not None and not stamp[1]:
+            raise ConfigError(f"{os.path.relpath(self._path)} is empty, as while it is being written.")
+        return load(self._path)
+
+
+Stamp = tuple[int, int, int]
+
+
+def _stamp(path: str) -> Stamp | None:
+    """What changes with the file: time, size, and the file itself; None: it is not there."""
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return found.st_mtime_ns, found.st_size, found.st_ino
