@@ -45,6 +45,7 @@ PYTEST = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini
 _PYTEST_SETTING = re.compile(
     r"^[ \t]*(testpaths|python_files)[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]*$)*)", re.MULTILINE
 )
+_SCRIPT = re.compile(r"\"test\"\s*:\s*\"(?!echo \\\"Error)[^\"]")
 _TOLD_BY_TEXT = frozenset((*SCRIPTS, "rs", "c", "cc", "cpp", "cxx", "m", "mm", "coffee"))
 """Languages whose tests are often called like any other file."""
 _BY_TEXT = re.compile(
@@ -83,6 +84,7 @@ class _Folder:
 def unclear(paths: frozenset[str]) -> tuple[str, ...]:
     """The paths whose texts `layout` wants, in order; nothing but these is asked for."""
     wanted = {path for path in paths if _BY_TEXT.fullmatch(path.rpartition("/")[2])}
+    wanted.update({_manifest(path) for path in wanted} & paths)
     wanted.update(path for path in paths if path.endswith((".csproj", ".fsproj", ".vbproj")))
     wanted.update(paths.intersection(PYTEST))
     for folder in _folders(paths):
@@ -98,7 +100,7 @@ def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset(
     there = ecosystems(paths)
     folders, own_names = _configured(known)
     names = tuple(dict.fromkeys((*(glob for one in there or ECOSYSTEMS for glob in ECOSYSTEMS[one].globs), *own_names)))
-    found = [path for path in sorted(known) if path in paths and _is_told(path, known[path])]
+    found = [path for path in sorted(known) if path in paths and _is_told(path, known)]
     found += _projects(paths, known)
     found += [f"{folder}/**" for folder in folders if _is_collected(folder, paths, names)]
     accepted: list[str] = []
@@ -201,9 +203,20 @@ def _holds_tests(folder: _Folder, texts: Mapping[str, str]) -> bool:
     return share >= _LARGE_PART or (bool(below) and (len(by_name) + len(below)) * 2 >= every)
 
 
-def _is_told(path: str, text: str) -> bool:
-    """Whether a file that is called like a test is one."""
-    return _BY_TEXT.fullmatch(path.rpartition("/")[2]) is not None and IDIOM.search(text[:LARGEST]) is not None
+def _is_told(path: str, texts: Mapping[str, str]) -> bool:
+    """Whether a file that is called like a test is one: by its text, or by the test script of the package beside it."""
+    name = path.rpartition("/")[2]
+    if _BY_TEXT.fullmatch(name) is None:
+        return False
+    is_script = name.partition(".")[0] in ("test", "tests") and name.rpartition(".")[2] in SCRIPTS
+    scripts = _SCRIPT.search(texts.get(_manifest(path), "")) if is_script else None
+    return scripts is not None or IDIOM.search(texts[path][:LARGEST]) is not None
+
+
+def _manifest(path: str) -> str:
+    """Where the package of this file would be described."""
+    folder = path.rpartition("/")[0]
+    return f"{folder}/package.json" if folder else "package.json"
 
 
 def _configured(texts: Mapping[str, str]) -> tuple[list[str], list[str]]:

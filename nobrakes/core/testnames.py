@@ -126,8 +126,8 @@ DECISIVE = frozenset(
 )  # fmt: skip
 
 IDIOM = re.compile(
-    r"""^\s*(?:from|import)\s+(?:unittest|pytest|nose|testtools|django\.test|rest_framework\.test|absl\.testing)\b
-    | \b(?:unittest\.|Simple|Transaction|LiveServer|API)?TestCase\s*\)\s*:
+    r"""^\s*(?:from|import)\s+(?:pytest|nose|testtools|django\.test|rest_framework\.test|absl\.testing)\b
+    | ^\s*class\s+\w+\([^)]*TestCase\b | ^\s*from\s+unittest\S*\s+import\b.*TestCase | ^\s*import\s+doctest\b
     | \b(?:describe|it|test|suite|context|specify)(?:\.\w+)?\s*\(\s*(?:['"`]|async\b|\(|t\b|function\b)
     | (?:require\(\s*|from\s+|import\s+)['"](?:node:)?
       (?:test|assert|assert/strict|ava|tape|tap|uvu|chai|vitest|mocha|bun:test|@jest/globals)['"]

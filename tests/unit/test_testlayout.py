@@ -39,7 +39,8 @@ CASES = {
     ),
     "a template language": Case(
         files("tests/test_env.py", "tests/res/a.html", "tests/conftest.py"),
-        {"src/jinja/tests.py": "def test_odd(value):\n    return value % 2\n", "src/jinja/sandbox.py": ""},
+        {"src/jinja/tests.py": "def test_odd(value):\n    return value % 2\n", "src/jinja/sandbox.py": "",
+         "src/setup/command/test.py": "import unittest\nclass Loader(unittest.TestLoader):\n    pass\n"},
         files("tests/test_more.py", "tests/helpers.py"),
     ),
     "numbers": Case(
@@ -73,6 +74,11 @@ CASES = {
     "node, root test.js": Case(
         {"test.js": JS, "fixtures/a.txt": ""}, files("package.json", "index.js", "lib/test/runner.js"),
         files("more.test.js"),
+    ),
+    "node, a script": Case(
+        {"test.js": "var run = require('./mod.js')\nrun()\n", "a/test.mjs": "import './x.mjs'"},
+        {"package.json": '{"scripts": {"test": "node test.js"}}', "a/package.json": '{"scripts": {"test": "jest"}}',
+         "mod.js": "", "b/test.js": "export default 1", "b/package.json": "{}", "src/test.js": "probe()"},
     ),
     "mocha": Case(
         {"test/app.js": "describe('app', () => {})", "test/all.js": "it('goes', function () {})",
