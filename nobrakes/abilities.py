@@ -67,7 +67,7 @@ def keep(places: Places, seen: Mapping[str, Seen]) -> None:
 
 
 def _replace(path: str, values: Mapping[str, object]) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     fresh = f"{path}.{os.getpid()}"
     with open(fresh, "w", encoding="utf-8") as file:
         json.dump(values, file, indent=1)

@@ -50,6 +50,7 @@ class App:
     @cached_property
     def store(self) -> "Store":
         """The database, which is made anew when it is not there; what changes in it is written down beside it too."""
+        from .host.files import keep_private
         from .operations import keeping
         from .store.opening import open_store
 
@@ -61,6 +62,7 @@ class App:
             from .operations.rebuild import make_missing
 
             make_missing(self.places, self.git, _note)
+        keep_private(self.places.folder)
         store = open_store(self.places.database)
         keeping.attach(store, self.places, _note)
         return store

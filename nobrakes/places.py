@@ -147,6 +147,35 @@ def _is_bare(folder: str) -> bool:
         return False
 
 
+def territory(start: str | None = None) -> tuple[str, ...]:
+    """What is read as configuration, or run, by a command that is started here: as far as it is there, links unread.
+
+    The worktree's top folder, its `.git`, the git folders, and .nobrakes with its settings.
+    """
+    here = os.path.realpath(start or os.getcwd())
+    root = repository_root(here)
+    if root is None:
+        return ()
+    folder = here
+    while not os.path.lexists(os.path.join(folder, ".git")) and folder not in (root, os.path.dirname(folder)):
+        folder = os.path.dirname(folder)
+    found = [folder, root]
+    for top in (folder, root):
+        dot_git = os.path.join(top, ".git")
+        found += [dot_git, os.path.realpath(dot_git), _common_git_dir(dot_git) or top]
+    own = os.path.join(root, FOLDER)
+    found += [own, os.path.join(own, "config.toml")]
+    return tuple(path for path in dict.fromkeys(found) if os.path.lexists(path))
+
+
+def strangers(start: str | None = None) -> tuple[str, ...]:
+    """What of the territory belongs to another account than this process; empty for an agent, which was sent here."""
+    if "NOBRAKES_TOKEN" in os.environ or "NOBRAKES_RUN" in os.environ:
+        return ()
+    own = os.geteuid()
+    return tuple(path for path in territory(start) if os.lstat(path).st_uid != own)
+
+
 def find(start: str | None = None) -> Places | None:
     """The .nobrakes folder for `start` (default: NOBRAKES_HOME, else the current folder); None: not initialised."""
     home = os.environ.get("NOBRAKES_HOME")

@@ -10,6 +10,10 @@ import os
 from typing import Any
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _beside(path: str) -> str:
     return f"{os.path.splitext(path)[0]}.checked"
 
@@ -28,7 +32,7 @@ def keep(path: str, text: str, judge: str, values: Any) -> None:
     """Remember what `judge` made of this text."""
     temporary = f"{_beside(path)}.{os.getpid()}"
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8", opener=_private) as file:
             json.dump({"judge": judge, "text": text, "values": values}, file)
         os.replace(temporary, _beside(path))
     except OSError:

@@ -65,7 +65,8 @@ class Trash:
             return True
         place = os.path.join(self.folder, f"{time.time_ns()}-{os.getpid()}")
         try:
-            os.makedirs(place, mode=0o700)
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)  # Python gives a mode to the last folder alone
+            os.mkdir(place, 0o700)
             _move(path, os.path.join(place, "0"))
         except OSError as error:
             with contextlib.suppress(OSError):

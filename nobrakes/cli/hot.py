@@ -77,7 +77,7 @@ def put_envelope(command: str, data: str) -> int:
 def _ready(words: "list[str]") -> "int | None":
     read = read_words(words, ("--limit", "-n"), ("--json",))
     found = places.find()
-    if read is None or read[1] or found is None or not os.path.exists(found.database):
+    if read is None or read[1] or found is None or places.strangers() or not os.path.exists(found.database):
         return None
     options = read[0]
     limit = options.get("--limit", options.get("-n", "20"))
@@ -96,7 +96,7 @@ def _ready(words: "list[str]") -> "int | None":
 def _show(words: "list[str]") -> "int | None":
     read = read_words(words, (), ("--json",))
     found = places.find()
-    if read is None or len(read[1]) != 1 or found is None or not os.path.exists(found.database):
+    if read is None or len(read[1]) != 1 or found is None or places.strangers() or not os.path.exists(found.database):
         return None
     from ..store import hot
 

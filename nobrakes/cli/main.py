@@ -9,6 +9,7 @@ import os
 import sys
 from typing import Any
 
+from .. import places
 from ..core.errors import NobrakesError, UsageError
 from . import plain
 from .calling import Result, call, function_of
@@ -22,6 +23,11 @@ BUG = 70
 def _wants(flag: str, argv: list[str]) -> bool:
     """Whether a flag was given; what follows `--` is text."""
     return flag in (argv[: argv.index("--")] if "--" in argv else argv)
+
+
+def _asks_for_help(argv: list[str]) -> bool:
+    """Whether no repository is looked at."""
+    return any(_wants(flag, argv) for flag in ("--help", "--version"))
 
 
 def _words(argv: list[str]) -> str:
@@ -66,14 +72,13 @@ def _keep_traceback(text: str) -> str | None:
     """Write the traceback to a file under .nobrakes; None: there is no such folder, or it cannot be written."""
     import time
 
-    from .. import places
-
-    found = places.find()
+    found = None if places.strangers() else places.find()
     if found is None:
         return None
     path = os.path.join(found.folder, f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt")
     try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+        private = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(private, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError:
         return None
@@ -125,6 +130,10 @@ def failed(argv: list[str], error: Exception) -> int:
 
 def _called(argv: list[str]) -> Any:
     """What the command gave back: a Result; an Output or an exit code where it was the full command line's own."""
+    if places.strangers() and not _asks_for_help(argv):
+        from ..git import ownership
+
+        ownership.check()
     line = plain.read(argv, function_of)
     if line is not None:
         return call(line.entry, function_of(line.entry), line.arguments, line.as_json)

@@ -31,6 +31,12 @@ class NotARepository(NobrakesError):
     hint = "Go to your repository, or make one with `git init`, then run `nobrakes init`."
 
 
+class ForeignRepository(NobrakesError):
+    """The repository, or its .nobrakes, belongs to another account, which could make this one run what it likes."""
+
+    code = 53
+
+
 class NotInitialised(NobrakesError):
     """The repository has no .nobrakes folder."""
 

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from ..core.board import Board
 from ..core.events import Event, Kind
-from ..host.files import private_folder
+from ..host.files import keep_private, private_folder
 from ..host.locks import DaemonLock
 from ..host.reaper import become_subreaper
 from ..host.stopping import StopLimit
@@ -129,6 +129,7 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
 def _temporary(folder: str, trash: Trash) -> Iterator[None]:
     """Make this process's temporary files there: whoever could write them would speak with the daemon's voice."""
     trash.take(os.path.dirname(folder), folder)  # what a killed daemon left
+    keep_private(os.path.dirname(folder), depth=2)
     private_folder(folder)
     tempfile.tempdir = folder
     try:

@@ -29,7 +29,7 @@ _SETTINGS = (
     # a power cut must not leave main on a commit whose objects never reached the disk; refs that matter: see refs
     ("core.fsync", "committed,loose-object"),
     ("core.fsyncMethod", "batch"),
-    # explicit git folders are trusted anyway; this is for the discovery of someone else's, by root
+    # whose repository it is was asked before anything else (git.ownership), under ASKING, which lacks this line
     ("safe.directory", "*"),
 )
 
@@ -59,6 +59,9 @@ _ALWAYS = {
 
 CHECKOUT: Mapping[str, str] = {**_ALWAYS, **_numbered(_SETTINGS)}
 """For the human's own worktrees."""
+
+ASKING: Mapping[str, str] = {**_ALWAYS, **_numbered(tuple(one for one in _SETTINGS if one[0] != "safe.directory"))}
+"""For the question whether git trusts a repository: the system's and the human's configuration decide."""
 
 PLUMBING: Mapping[str, str] = {
     **_ALWAYS,

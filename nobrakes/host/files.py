@@ -4,6 +4,7 @@
 2. A full or a read-only disk, and a machine short of files, processes or memory, are told as such: never a traceback.
 """
 
+import contextlib
 import errno
 import os
 import stat
@@ -54,12 +55,60 @@ def storage_errors(path: str) -> Iterator[None]:
 def private_folder(path: str) -> bool:
     """Make the folder (0700) and its parents; whether it is new. DiskFull, StoreReadOnly."""
     with storage_errors(path):
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
         try:
             os.mkdir(path, 0o700)
         except FileExistsError:
             return False
+        except FileNotFoundError:
+            private_folder(os.path.dirname(path))  # Python's makedirs gives the mode to the last folder alone
+            os.mkdir(path, 0o700)
         return True
+
+
+TRACKED = frozenset((".gitignore", "config.toml", "beads.jsonl", "roles", "skills"))
+"""What of .nobrakes git tracks: its modes are git's business."""
+
+
+def keep_private(folder: str, depth: int = 1) -> None:
+    """Close .nobrakes, and what is in it `depth` levels down, to everybody else, whatever the umask was.
+
+    Only what is ours and neither a link nor tracked; what cannot be changed is left, and doctor tells of it.
+    """
+    _close(folder)
+    for entry in _entries(folder):
+        if entry.name not in TRACKED:
+            _keep(entry, depth - 1)
+
+
+def open_to_others(folder: str) -> list[str]:
+    """What of .nobrakes, itself and one level down, other accounts may read or write."""
+    found = [folder, *(entry.path for entry in _entries(folder) if entry.name not in TRACKED)]
+    return [path for path in found if not os.path.islink(path) and stat.S_IMODE(os.lstat(path).st_mode) & 0o077]
+
+
+def _entries(folder: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _keep(entry: "os.DirEntry[str]", depth: int) -> None:
+    if entry.is_symlink():
+        return
+    _close(entry.path)
+    if depth > 0 and entry.is_dir(follow_symlinks=False):
+        for inside in _entries(entry.path):
+            _keep(inside, depth - 1)
+
+
+def _close(path: str) -> None:
+    with contextlib.suppress(OSError):
+        found = os.lstat(path)
+        mode = stat.S_IMODE(found.st_mode)
+        if mode & 0o077 and found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode):
+            os.chmod(path, mode & 0o700)
 
 
 def write_private(path: str, content: bytes, mode: int = 0o600) -> None:

@@ -248,8 +248,15 @@ def _installation(patient: _Patient) -> Iterator[Finding]:
     yield from machine.installation()
 
 
+def _privacy(patient: _Patient) -> Iterator[Finding]:
+    from . import privacy
+
+    yield from privacy.examine(patient.places)
+
+
 _LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
     _git,
+    _privacy,
     _config,
     _main,
     _database,

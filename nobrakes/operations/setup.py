@@ -16,6 +16,7 @@ from ..core.errors import ConfigError, NotARepository
 from ..git import commands
 from ..git.discovery import Discovered, discover
 from ..git.environment import CHECKOUT
+from ..host.files import keep_private
 from ..places import FOLDER, Places, repository_root
 from .configtext import config_text
 from .detect import Detected, detect
@@ -119,7 +120,8 @@ def _main(root: str, found: Discovered) -> tuple[str, str]:
 def _make(places: Places, config: str | None, main: str) -> list[str]:
     """Make what is missing; what was made, relative to .nobrakes."""
     created = []
-    os.makedirs(places.folder, exist_ok=True)
+    os.makedirs(places.folder, mode=0o700, exist_ok=True)
+    keep_private(places.folder)
     for name in _PRIVATE:
         path = os.path.join(places.folder, name)
         if not os.path.isdir(path):

@@ -7,6 +7,7 @@
 5. Who asked for it is told right after a transaction in which something was `noted` is committed.
 """
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +38,9 @@ class Database:
         if path != MEMORY and not create and not os.path.exists(path):
             raise missing(path)
         self.is_copy = False
+        if create and path != MEMORY:
+            with contextlib.suppress(OSError):  # SQLite says why
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))  # its -wal and -shm follow it
         try:
             with self.errors():
                 self._open(sqlite3.connect(path, timeout=PATIENCE_SECONDS, isolation_level=None), create)
