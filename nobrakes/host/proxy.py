@@ -4,14 +4,18 @@
    the loopback there and hands it out through the one that NOBRAKES_PROXY names; here its connections are taken.
 2. HOSTS are `name:port` with commas between. A connection (CONNECT, or a whole http:// address) goes to one of them,
    exactly as it is written there, or is answered by 403. Names are looked up here: inside nobody can.
-3. What was refused is written to LOG, each once.
-4. Where HTTPS_PROXY says so, this program itself goes through that proxy.
-5. Its exit code is the command's (128 + N for signal N), and it ends with it. What would stop it stops the command.
-6. Standard library only, nothing of nobrakes: it outlives the daemon that started it.
+3. A name is looked up once, and each of its addresses has to be a public one: whoever owns the name's records could
+   name this machine, its network or its metadata service. Who means such a place names its address in HOSTS
+   beside the name (`localhost` is one); what is connected to is the address that was judged.
+4. What was refused is written to LOG, each once.
+5. Where HTTPS_PROXY says so, this program itself goes through that proxy, which looks names up by itself.
+6. Its exit code is the command's (128 + N for signal N), and it ends with it. What would stop it stops the command.
+7. Standard library only, nothing of nobrakes: it outlives the daemon that started it.
 """
 
 import base64
 import contextlib
+import ipaddress
 import os
 import re
 import select
@@ -34,6 +38,10 @@ MOST = 100
 """Hosts in the log."""
 _HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
+_CARRIES = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "::/96")))
+"""Networks whose last four bytes are an address of the old kind, as `::ffff:0:0/96` and 6to4 have one too."""
+_PROTOCOLS = ipaddress.ip_network("192.0.0.0/24")
+_LOCAL_USE = ipaddress.ip_network("64:ff9b:1::/48")
 
 
 class Refused(Exception):
@@ -68,7 +76,7 @@ class Proxy:
                 client.settimeout(SECONDS)
                 try:
                     host, port, greeting, first = self._asked(*_head(client))
-                    server = _connected(host, port)
+                    server = _connected(host, port, self._hosts)
                 except Refused as refusal:
                     status, text = refusal.args
                     body = f"{text}\n".encode()
@@ -142,12 +150,91 @@ def _head(client: socket.socket) -> "tuple[bytes, bytes]":
     return head, rest
 
 
-def _connected(host: str, port: int) -> socket.socket:
+def is_public(address: str) -> bool:
+    """Whether the address belongs to the whole net, not to this machine or its network, nor carries one that does."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.teredo is not None:
+            return False
+        inner = [one for one in (found.ipv4_mapped, found.sixtofour) if one is not None]
+        if any(found in network for network in _CARRIES):
+            inner.append(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+        if found in _LOCAL_USE or found.is_site_local or not all(map(_is_global, inner)):
+            return False
+        if inner:
+            return True
+    return _is_global(found)
+
+
+def _is_global(found: "ipaddress.IPv4Address | ipaddress.IPv6Address") -> bool:
+    if found.version == 4 and found in _PROTOCOLS:
+        return False
+    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
+
+
+def _own_addresses(found: "list[str]") -> "set[str]":
+    """Those of them that are this machine's own: a socket can be bound to no other."""
+    own = set()
+    for address in found:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as tried:
+            tried.bind((address, 0))
+            own.add(address)
+    return own
+
+
+def addresses(host: str, port: int, allowed: "list[str]") -> "list[str]":
+    """What a name leads to, looked up once and judged. Refused, OSError.
+
+    What is an address itself was allowed as such, and so is one of `allowed` to which a name leads.
+    """
+    with contextlib.suppress(ValueError):
+        return [str(ipaddress.ip_address(host))]
+    if host == "localhost":
+        return ["127.0.0.1", "::1"]
+    rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = list(dict.fromkeys(str(row[4][0]) for row in rows))
+    own = _own_addresses(found)
+    inside = [
+        address
+        for address in found
+        if (address in own or not is_public(address)) and not _names(address, port) & set(allowed)
+    ]
+    if inside:
+        raise Refused(
+            "403 Forbidden",
+            f"nobrakes: {host} leads to {inside[0]}, which is no address of the public net. A person who means that "
+            "place can name the address beside it in sandbox.hosts in .nobrakes/config.toml.",
+        )
+    return found
+
+
+def _names(address: str, port: int) -> "set[str]":
+    return {f"{address}:{port}", f"[{address}]:{port}"}
+
+
+def _directly(host: str, port: int, allowed: "list[str]") -> socket.socket:
+    """A connection to an address that was judged. Refused, OSError."""
+    failed: OSError = OSError("the name leads nowhere")
+    for address in addresses(host, port, allowed):
+        try:
+            return socket.create_connection((address, port), SECONDS)
+        except OSError as error:
+            failed = error
+    raise failed
+
+
+def _connected(host: str, port: int, allowed: "list[str]") -> socket.socket:
     """A connection to the host, through the proxy of this machine where there is one."""
     further = "" if host in _LOCAL else os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy") or ""
     try:
         if not further:
-            return socket.create_connection((host, port), SECONDS)
+            return _directly(host, port, allowed)
+        with contextlib.suppress(socket.gaierror):  # there names may be known to the proxy alone
+            addresses(host, port, allowed)
         url = urlsplit(further if "://" in further else f"http://{further}")
         if url.scheme != "http" or not url.hostname:
             raise Refused("502 Bad Gateway", "HTTPS_PROXY of this machine is no http:// address")

@@ -49,7 +49,8 @@ def talk(tmp_path, server, monkeypatch):
     for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
     log = tmp_path / "refused"
-    serving = proxy.Proxy(str(log), [f"127.0.0.1:{server}", f"localhost:{server}", "nowhere.invalid:443"])
+    hosts = [f"127.0.0.1:{server}", f"localhost:{server}", "nowhere.invalid:443", f"rebound.example:{server}"]
+    serving = proxy.Proxy(str(log), hosts)
     listener = socket.create_server(("127.0.0.1", 0))
     here, there = socket.socketpair()
     socket.send_fds(there, [b"."], [listener.fileno()])
@@ -62,7 +63,7 @@ def talk(tmp_path, server, monkeypatch):
             client.shutdown(socket.SHUT_WR)
             return b"".join(iter(lambda: client.recv(65536), b"")).decode()
 
-    ask.log = log
+    ask.log, ask.hosts = log, hosts
     yield ask
     there.close()
     listener.close()
@@ -121,6 +122,59 @@ def test_what_is_no_request_is_told_so(talk, said):
 
 def test_a_host_that_cannot_be_reached_is_told(talk):
     assert talk(b"CONNECT nowhere.invalid:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 502")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "127.8.8.8", "0.0.0.0", "::1", "::", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1",
+        "169.254.169.254", "fe80::1", "fe80::1%1", "fd00::1", "fec0::1", "ff02::1", "224.0.0.1", "255.255.255.255",
+        "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe",
+        "64:ff9b:1::7f00:1", "2002:7f00:1::1", "2001:0:7f00:1::", "192.0.0.8", "198.18.0.1", "240.0.0.1", "no address",
+    ],
+)  # fmt: skip
+def test_a_name_that_leads_inside_is_refused(address, monkeypatch):
+    """Also when it is only one of several addresses: whoever answers chooses the order."""
+    rows = [(2, 1, 6, "", ("8.8.8.8", 443)), (10, 1, 6, "", (address, 443, 0, 0))]
+    monkeypatch.setattr(proxy.socket, "getaddrinfo", lambda *_, **__: rows)
+    assert not proxy.is_public(address)
+    with pytest.raises(proxy.Refused, match="403"):
+        proxy.addresses("ours.example", 443, ["ours.example:443"])
+    if address != "no address":
+        named = [f"{address}:443", f"[{address}]:443"]
+        assert proxy.addresses("ours.example", 443, named) == ["8.8.8.8", address]
+        assert proxy.addresses("ours.example", 80, ["8.8.8.8:80", f"{address}:80"]), "as a person says it"
+
+
+def test_a_name_on_the_loopback_is_looked_up_once_and_refused(talk, server, monkeypatch):
+    asked = []
+
+    def looked_up(host, port, *_, **__):
+        asked.append(host)
+        return [(2, 1, 6, "", ("127.0.0.1", server))]
+
+    real = socket.getaddrinfo
+    monkeypatch.setattr(
+        proxy.socket, "getaddrinfo", lambda h, *a, **k: looked_up(h, *a) if h == "rebound.example" else real(h, *a, **k)
+    )
+    said = f"CONNECT rebound.example:{server} HTTP/1.1\r\n\r\nGET /in HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+    assert "HTTP/1.1 200 OK" in talk(said), "a person allowed the name and the address"
+    talk.hosts.remove(f"127.0.0.1:{server}")
+    answer = talk(said)
+    assert answer.startswith("HTTP/1.1 403 Forbidden") and "127.0.0.1" in answer and asked == ["rebound.example"] * 2
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
+def test_public_addresses_are_public(address):
+    assert proxy.is_public(address)
+
+
+def test_an_address_of_this_machine_is_refused_though_it_is_public(monkeypatch):
+    rows = [(2, 1, 6, "", ("8.8.8.8", 443))]
+    monkeypatch.setattr(proxy.socket, "getaddrinfo", lambda *_, **__: rows)
+    monkeypatch.setattr(proxy, "_own_addresses", set)
+    with pytest.raises(proxy.Refused):
+        proxy.addresses("ours.example", 443, [])
 
 
 def test_it_goes_through_the_proxy_of_the_machine(talk, server, monkeypatch):
