@@ -38,7 +38,7 @@ def flooded(tmp_path: Path, mode: str, names: Sequence[str]) -> None:
         landed = [path for _, _, paths in arena.landed() for path in paths]
         assert not any(path.startswith(("zz", "sparse", "src/zeros")) for path in landed)
     finally:
-        clear(str(arena.root), time.monotonic() + 60)  # pytest could not
+        clear(str(arena.root), time.monotonic() + 300)  # pytest could not
 
 
 @pytest.mark.slow
