@@ -36,6 +36,7 @@ KEYS: Mapping[str, str] = {
     "hosts": "what was asked for, as `name:port`",
     "run": "the run's folder in `.nobrakes/runs`",
     "cap": "the cap that is reached, like `day.usd`",
+    "base": "main before the merge",
     "beads": "the beads that the step was about",
     "asked": "the escalations that are open again and stop the bead",
     "before": "what it was before: the bead's status, the reason it was held for, the moment it was deferred to; the "
@@ -49,7 +50,7 @@ KEYS: Mapping[str, str] = {
     "fields": "for each field that differs `before` and `after`",
     "head": "the commit that was handed in; null when there is none",
     "limit": "the cap, in dollars, tokens, minutes or starts",
-    "merged_commit": "the commit on main; null but for `merged`",
+    "merged_commit": "the commit on main; null but for `merged` and `found_merged`",
     "model": "the model that the agent was told to use; empty: its own choice",
     "name": "who works: the worker's name",
     "needs": "the other bead; for `proposed` a list of pairs `[bead, type]`",
@@ -107,6 +108,10 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.REVIEW_REJECTED: Happening("The work goes back to a Doer.", _ENDED),
     Kind.REVIEW_INTERRUPTED: Happening("The review ended without a judgement of the work.", _ENDED),
     Kind.MERGED: Happening("The bead is on main.", _ENDED),
+    Kind.FOUND_MERGED: Happening(
+        "Main carries the bead's merge, and no event named it: the database was older than main. The bead is done.",
+        ("merged_commit", "base", "reason", *_MOVED),
+    ),
     Kind.REVERTED: Happening(
         "The merge was taken back by a commit on main, by a person or by the canary; the bead is open again.",
         ("commit", "revert", "undone", "results", *_MOVED),

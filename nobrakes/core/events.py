@@ -36,6 +36,7 @@ class Kind(StrEnum):
     REVIEW_REJECTED = "review_rejected"
     REVIEW_INTERRUPTED = "review_interrupted"
     MERGED = "merged"
+    FOUND_MERGED = "found_merged"
     REVERTED = "reverted"
     FLAKED = "flaked"
     # people

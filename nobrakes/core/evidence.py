@@ -9,7 +9,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -43,7 +43,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A commit as it stands in the repository; `trailers` in their order."""
+    """A commit as it stands in the repository; `trailers` in their order. `at`: when; 0: it was not asked."""
 
     commit: str
     tree: str
@@ -51,6 +51,7 @@ class Made:
     subject: str
     author: str
     trailers: tuple[tuple[str, str], ...] = ()
+    at: float = field(default=0.0, compare=False)
 
     def trailer(self, key: str) -> str:
         """The last one with this key: what others wrote into the same text stands before ours. Empty: none."""

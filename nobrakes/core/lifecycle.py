@@ -17,14 +17,15 @@ START: Final = "START"
 BACK: Final = "BACK"
 Target = Status | Literal["START", "BACK"]
 
-_BY_PEOPLE: Mapping[Kind, Target] = {
+_AT_ANY_TIME: Mapping[Kind, Target] = {
     Kind.CANCELLED: Status.CANCELLED,
     Kind.DONE_BY_HAND: Status.DONE,
     Kind.ESCALATED: Status.ESCALATED,
+    Kind.FOUND_MERGED: Status.DONE,
 }
 
 TABLE: Mapping[Status, Mapping[Kind, Target]] = {
-    Status.DRAFT: {Kind.APPROVED: START, Kind.CANCELLED: Status.CANCELLED},
+    Status.DRAFT: {Kind.APPROVED: START, Kind.CANCELLED: Status.CANCELLED, Kind.FOUND_MERGED: Status.DONE},
     Status.OPEN: {
         Kind.EPIC_COMPLETED: Status.DONE,
         Kind.CANCELLED: Status.CANCELLED,
@@ -34,34 +35,40 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
     Status.NEEDS_TESTS: {
         Kind.TEST_WRITER_STARTED: Status.WRITING_TESTS,
         Kind.UNDONE: Status.DRAFT,
-        **_BY_PEOPLE,
+        **_AT_ANY_TIME,
     },
     Status.WRITING_TESTS: {
         Kind.TESTS_PROVEN_RED: Status.NEEDS_DOER,
         Kind.TESTS_REJECTED: Status.NEEDS_TESTS,
         Kind.TEST_WRITER_STOPPED: Status.NEEDS_TESTS,
-        **_BY_PEOPLE,
+        **_AT_ANY_TIME,
     },
-    Status.NEEDS_DOER: {Kind.DOER_STARTED: Status.DOING, Kind.UNDONE: Status.DRAFT, **_BY_PEOPLE},
+    Status.NEEDS_DOER: {Kind.DOER_STARTED: Status.DOING, Kind.UNDONE: Status.DRAFT, **_AT_ANY_TIME},
     Status.DOING: {
         Kind.WORK_SUBMITTED: Status.NEEDS_REVIEW,
         Kind.DOER_STOPPED: Status.NEEDS_DOER,
-        **_BY_PEOPLE,
+        **_AT_ANY_TIME,
     },
-    Status.NEEDS_REVIEW: {Kind.REVIEW_STARTED: Status.REVIEWING, **_BY_PEOPLE},
+    Status.NEEDS_REVIEW: {Kind.REVIEW_STARTED: Status.REVIEWING, **_AT_ANY_TIME},
     Status.REVIEWING: {
         Kind.MERGED: Status.DONE,
         Kind.REVIEW_REJECTED: Status.NEEDS_DOER,
         Kind.REVIEW_INTERRUPTED: Status.NEEDS_REVIEW,
-        **_BY_PEOPLE,
+        **_AT_ANY_TIME,
     },
     Status.ESCALATED: {
         Kind.RESOLVED: BACK,
         Kind.CANCELLED: Status.CANCELLED,
         Kind.DONE_BY_HAND: Status.DONE,
+        Kind.FOUND_MERGED: Status.DONE,
     },
-    Status.DONE: {Kind.REOPENED: START, Kind.REVERTED: Status.NEEDS_DOER, Kind.UNDONE: BACK},
-    Status.CANCELLED: {Kind.REOPENED: START, Kind.UNDONE: BACK},
+    Status.DONE: {
+        Kind.REOPENED: START,
+        Kind.REVERTED: Status.NEEDS_DOER,
+        Kind.UNDONE: BACK,
+        Kind.FOUND_MERGED: Status.DONE,  # once more: it was opened again, merged, and all of that was lost
+    },
+    Status.CANCELLED: {Kind.REOPENED: START, Kind.UNDONE: BACK, Kind.FOUND_MERGED: Status.DONE},
 }
 
 MOVING: frozenset[Kind] = frozenset(kind for row in TABLE.values() for kind in row)

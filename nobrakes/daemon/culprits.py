@@ -137,11 +137,13 @@ class Culprits:
     def merge_of(self, commit: str) -> tuple[Bead, str, str] | None:
         """(bead, base, merge) of the merge that brought this commit, and still stands; None: a person's own."""
         store, git = self.doors.store, self.doors.git
-        for event in store.latest_events((Kind.MERGED,), limit=MOST_MERGES):
+        for event in store.latest_events((Kind.MERGED, Kind.FOUND_MERGED), limit=MOST_MERGES):
             merge = str(event.data.get("merged_commit") or "")
-            if not merge or event.bead is None or event.attempt is None or not git.contains(commit, merge):
+            if not merge or event.bead is None or not git.contains(commit, merge):
                 continue
-            base = str(store.attempt(event.attempt).data.get("base") or "")
+            base = str(event.data.get("base") or "")
+            if not base and event.attempt is not None:
+                base = str(store.attempt(event.attempt).data.get("base") or "")
             if not base or git.contains(commit, base):
                 continue
             bead = store.bead(event.bead)

@@ -108,6 +108,31 @@ class Evidence:
         }
         return bounded(record)
 
+    def unknown(self, bead: Bead, base: Made, commits: Sequence[Made], anchor: str, why: str) -> Json:
+        """The record of a merge of which only what main says is known. `why` it is added later."""
+        gathered = _Gathered(self.doors, bead, [])
+        merged = place(commits[-1].commit, commits[-1].tree)
+        proof: Json = {"step": "validate", **merged, "contract": "", "how": How.UNKNOWN.value}
+        record = {
+            **gathered.begin(RecordKind.MERGE, commits[-1].at),
+            "added_later": why,
+            "anchor": "" if anchor == NONE else anchor,
+            "base": place(base.commit, base.tree),
+            "candidate": merged,
+            "merged": merged,
+            "commits": [place(one.commit, one.tree) for one in commits],
+            "steps": [
+                {**proof, "of": "branch"},
+                {"step": "rebase", "from": merged["commit"], "onto": base.commit, "commit": merged["commit"]},
+                {**proof, "of": "candidate"},
+                {"step": "merge", "from": base.commit, "to": merged["commit"]},
+                {**proof, "of": "main"},
+            ],
+            "counts": {"before": None, "after": None},
+            "attempts": [attempt_row(one, one.ended_at) for one in self.doors.store.attempts(bead.id)[-ATTEMPTS:]],
+        }
+        return bounded(record)
+
     def taken_back(self, bead: Bead, base: str, commit: str, why: str, actor: str, contract: str = "") -> str:
         """Record that `base`..`commit` was taken back by the newest commit on main that says so of the bead.
 

@@ -15,6 +15,7 @@ from ..git.removal import forget_sessions
 from ..ports import Notice
 from ..trash import Trash
 from .doors import Doors
+from .landings import landing_pin
 from .launch import tests_pin
 
 CURSOR = "news"
@@ -22,7 +23,7 @@ CURSOR = "news"
 MOST = 500
 """Events that are read at a time; while so many wait, no more are read."""
 
-_CLOSING = frozenset({Kind.MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND})
+_CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND})
 
 _FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})
 """What a provider refuses until a person does something."""
@@ -93,13 +94,16 @@ class News:
         runs = board.runs.values()
         if any((beads.get(run.attempt) or store.attempt(run.attempt).bead) == bead.id for run in runs):
             return  # its process is being stopped; the end of it cleans up
-        self.doors.aside.begin(retiring(bead.id), partial(self._retire, bead, event.kind is Kind.MERGED))
+        self.doors.aside.begin(
+            retiring(bead.id), partial(self._retire, bead, event.kind in (Kind.MERGED, Kind.FOUND_MERGED))
+        )
 
     def _retire(self, bead: Bead, merged: bool) -> None:
         """Done aside, so without a look at the store."""
         retire(self.doors, bead)
         if merged:
             self.doors.git.pin(tests_pin(bead.id), None)
+            self.doors.git.pin(landing_pin(bead.id), None)
 
     def _react(self, event: Event) -> bool:
         """Tell what has to be told; False: what the event asks for is not done yet."""

@@ -18,7 +18,7 @@ from ..core.rest import look_again, may_pass
 from ..core.reviewer import Journal, Step, waits_no_more, with_other_checks
 from ..core.train import Car
 from ..ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
-from . import messages
+from . import landings, messages
 from .closing import close
 from .culprits import FROZEN
 from .doors import Doors
@@ -206,6 +206,8 @@ class Queueing:
             if train[0].attempt != case.attempt.id:
                 return journal  # the head moves main
         land = self._frozen(case, journal) if train else None
+        if land is None and train and not self.ways.is_pending(case.attempt.id):
+            landings.hold(self.doors, self.judging.evidence, train)
         if land is None:
             land = self.ways.land(case.attempt.id, train, journal.tip, journal.base)
         if land is None:

@@ -1,15 +1,19 @@
 """What a daemon does before its first turn, so that the turns can take up what another one left."""
 
 import contextlib
+import os
 from dataclasses import replace
 
 from ..core.bead import Role
 from ..core.board import Board
 from ..core.errors import NobrakesError, Stale
 from ..core.events import Event, Kind
+from ..core.numbers import fences, last_attempt
 from ..core.reviewer import Journal, may_land
+from ..host.strays import end_all
 from ..ports import Notice
 from .doors import Doors
+from .reconciling import Reconciling
 
 
 def take_up(doors: Doors, board: Board) -> None:
@@ -22,6 +26,8 @@ def take_up(doors: Doors, board: Board) -> None:
                 doors.store.journal(attempt.id, again.as_data())
     doors.git.clear_locks()
     _tell_of_checkouts(doors, board)
+    _count_on(doors)
+    Reconciling(doors).look()
     runs = doors.store.runs()
     alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]
     if runs:
@@ -36,3 +42,17 @@ def _tell_of_checkouts(doors: Doors, board: Board) -> None:
     with contextlib.suppress(NobrakesError):  # the turns meet it again, and tell
         for text in doors.git.behind():
             doors.notifier.tell(Notice(text, urgent=True))
+
+
+def _count_on(doors: Doors) -> None:
+    """Where folders of runs bear attempts that the store does not know, it went back: nothing takes their numbers.
+
+    Whoever still works for an attempt that nobody knows is ended; what it committed stays in its clone.
+    """
+    try:
+        last = last_attempt(os.listdir(doors.places.runs))
+    except FileNotFoundError:
+        return
+    if doors.store.count_on(last, {}):
+        doors.store.count_on(last, fences(doors.git.kept()))
+        end_all(doors.places.wake, {run.id for run in doors.store.runs()})

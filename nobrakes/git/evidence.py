@@ -7,7 +7,7 @@
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..core.errors import GitFailed
 from ..core.evidence import PERSON, Entry, Made, Value, about, date, message
@@ -18,7 +18,7 @@ from .place import Place
 
 REF = f"{refs.OWN}/evidence"
 _TRIES = 20
-_FORMAT = "%H%x01%T%x01%P%x01%an <%ae>%x01%s%x01%(trailers:only,unfold,separator=%x01)"
+_FORMAT = "%H%x01%T%x01%P%x01%ct%x01%an <%ae>%x01%s%x01%(trailers:only,unfold,separator=%x01)"
 
 
 class Chain:
@@ -96,6 +96,17 @@ class Chain:
             self._about.setdefault(subject, commit)
         self._seen = tip
 
+    def hold(self, records: Mapping[str, Value]) -> None:
+        """Keep records outside of the chain, each on its candidate: what a chain without them will need."""
+        made = {name: self._write(record, record["candidate"]["commit"]) for name, record in records.items()}
+        refs.update(self.place, {refs.own_ref(name): commit for name, commit in made.items()})
+
+    def held(self, name: str) -> Value | None:
+        """The record that was kept under this name; None: there is none, or it cannot be read."""
+        commit = refs.read(self.place, refs.own_ref(name))
+        entry = self._entry(commit) if commit is not None else None
+        return entry.record if entry is not None and not entry.problem() else None
+
     def _write(self, record: Value, parent: str | None) -> str:
         self._empty = self._empty or self.place.run(["mktree"], stdin=b"").text
         who = f"{PERSON} {date(record)}"
@@ -127,8 +138,7 @@ def _subject(text: str) -> str:
 
 
 def _made(row: str) -> Made:
-    commit, tree, parents, author, subject, *trailers = row.strip("\n").split("\x01")
+    commit, tree, parents, at, author, subject, *trailers = row.strip("\n").split("\x01")
     pairs = (trailer.partition(":") for trailer in trailers if trailer.strip())
-    return Made(
-        commit, tree, tuple(parents.split()), subject, author, tuple((key, value.strip()) for key, _, value in pairs)
-    )
+    said = tuple((key, value.strip()) for key, _, value in pairs)
+    return Made(commit, tree, tuple(parents.split()), subject, author, said, float(at))

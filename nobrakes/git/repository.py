@@ -271,6 +271,14 @@ class Repository:
         """Put the record at the end of the chain, unless the chain has one about the same; the record's commit."""
         return self._chain.keep(record)
 
+    def hold(self, records: Mapping[str, Value]) -> None:
+        """Keep records of evidence under these names, each with its candidate as parent."""
+        self._chain.hold(records)
+
+    def held(self, name: str) -> Value | None:
+        """The record that was kept under this name; None: there is none, or it cannot be read."""
+        return self._chain.held(name)
+
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
         """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
         lands = self._lands

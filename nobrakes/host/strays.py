@@ -1,11 +1,12 @@
 """Processes that runs of a repository left behind, found by the marker in their environment and ended.
 
-For a repository whose database is gone: nobody knows of these runs any more, and nobody could speak for them.
+For a repository whose database is gone or went back: nobody knows of these runs any more, or could speak for them.
 """
 
 import os
 import signal
 import time
+from collections.abc import Container
 
 from ..core.errors import NobrakesError
 from . import proctable
@@ -16,12 +17,15 @@ GRACE = 2.0
 KILLING = 5.0
 
 
-def end_all(wake: str) -> list[str]:
-    """TERM, then KILL, to every process of every run of this repository; the runs, sorted. NobrakesError: one stays."""
+def end_all(wake: str, but: Container[str] = ()) -> list[str]:
+    """TERM, then KILL, to every process of every run of this repository; the runs, sorted. NobrakesError: one stays.
+
+    `but`: runs that somebody knows of.
+    """
     ended: set[str] = set()
     started = time.monotonic()
     pause = 0.005
-    while left := _left(wake):
+    while left := _left(wake, but):
         ended.update(left.values())
         past = time.monotonic() - started
         if past > GRACE + KILLING:
@@ -37,7 +41,7 @@ def end_all(wake: str) -> list[str]:
     return sorted(ended)
 
 
-def _left(wake: str) -> dict[Process, str]:
+def _left(wake: str, but: Container[str]) -> dict[Process, str]:
     """The living processes of the repository's runs, each with its run; this process is none."""
     home = os.fsencode(f"{HOME_MARKER}={os.path.abspath(wake)}")
     start = os.fsencode(f"{RUN_MARKER}=")
@@ -46,6 +50,7 @@ def _left(wake: str) -> dict[Process, str]:
         if not process.running or process.pid == os.getpid():
             continue
         entries = proctable.environment(process.pid)
-        if home in entries:
-            found[process] = next((os.fsdecode(e[len(start) :]) for e in entries if e.startswith(start)), "?")
+        run = next((os.fsdecode(e[len(start) :]) for e in entries if e.startswith(start)), "?")
+        if home in entries and run not in but:
+            found[process] = run
     return found

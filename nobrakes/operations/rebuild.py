@@ -11,7 +11,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..core.bead import CLOSED, Bead, Status
@@ -20,6 +20,7 @@ from ..core.escalations import STOPS_BEAD, Escalation
 from ..core.events import Kind
 from ..core.graph import deadlocks
 from ..core.lifecycle import TABLE
+from ..core.numbers import fences, last_attempt
 from ..host.files import private_folder
 from ..host.locks import DaemonLock, holder
 from ..host.strays import end_all
@@ -105,7 +106,7 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
     sources = gather(places, git)
     problems = [*sources.graph.problems, *sources.since.notes]
     tests = {name.removeprefix("tests/"): commit for name, commit in sources.refs.items() if name.startswith("tests/")}
-    fences = _fences(sources.refs)
+    known = fences(sources.refs)
     escalations = _escalations(sources, problems)
     # one that was asked of a draft did not stop it, and remembers no place to return to
     asked = {e.bead for e in escalations if e.resolved_at is None and e.type in STOPS_BEAD and e.return_to is not None}
@@ -115,7 +116,7 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
         if bead.status is not was.status:
             landed.append(bead.id)
         kept = bead.branch_kept and git is not None and git.has_workspace(bead.id)
-        bead = _waiting(replace(bead, branch_kept=kept, fence=max(bead.fence, fences.get(bead.id, 0))), tests)
+        bead = _waiting(replace(bead, branch_kept=kept, fence=max(bead.fence, known.get(bead.id, 0))), tests)
         beads.append(_stopped(bead) if bead.id in asked else bead)
     dependencies = list(sources.graph.dependencies)
     for circle in deadlocks([node_of(bead) for bead in beads], dependencies):
@@ -125,7 +126,9 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
         else:
             beads = [replace(b, epic=None) if b.id == circle.cut.bead else b for b in beads]
     proven = {b.id: tests[b.id] for b in beads if b.id in tests and Status.NEEDS_DOER in (b.status, b.return_to)}
-    found = Restored(beads, dependencies, escalations, sources.since.settings, proven, _last_attempt(places))
+    found = Restored(
+        beads, dependencies, escalations, sources.since.settings, proven, last_attempt(os.listdir(places.runs))
+    )
     fresh = f"{places.database}.new"
     for ending in ("", "-wal", "-shm"):
         if os.path.lexists(fresh + ending):
@@ -175,24 +178,6 @@ def _escalations(sources: Sources, problems: list[str]) -> list[Escalation]:
         else:
             problems.append(f"escalation {number} is about {one.bead}, which is not there: left out")
     return found
-
-
-def _fences(refs: Iterable[str]) -> dict[str, int]:
-    """The highest fence of each bead that refs bear: the next attempt's refs must not be theirs."""
-    found: dict[str, int] = {}
-    for name in refs:
-        kind, _, rest = name.partition("/")
-        bead, _, last = rest.partition("/")
-        number = last.partition("-")[0]
-        if kind in ("incoming", "archive") and number.isdigit():
-            found[bead] = max(found.get(bead, 0), int(number))
-    return found
-
-
-def _last_attempt(places: Places) -> int:
-    """The highest attempt that a folder of a run bears."""
-    numbers = [name.partition("-")[0] for name in os.listdir(places.runs)]
-    return max((int(number) for number in numbers if number.isdigit()), default=0)
 
 
 def _keep_old(places: Places) -> str | None:

@@ -54,7 +54,7 @@ def undo(
         event = event_of(store, seq)
         if event is None:
             raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists them.")
-        if event.kind is Kind.MERGED:
+        if event.kind in (Kind.MERGED, Kind.FOUND_MERGED):
             return _merge(store, git, event, actor, prove, places, keep)
     if seq is None:
         step = last(store)
@@ -121,7 +121,9 @@ def _merge(
     commit = str(event.data.get("commit") or event.data.get("merged_commit") or bead.merged_commit or "")
     if bead.status is not Status.DONE or not commit or bead.merged_commit not in (None, commit):
         raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
-    base = str(store.attempt(event.attempt).data.get("base", "")) if event.attempt is not None else ""
+    base = str(event.data.get("base") or "")
+    if not base and event.attempt is not None:
+        base = str(store.attempt(event.attempt).data.get("base", ""))
     reverted = revert_merge(store, git, bead, commit, base, prove)
     if keep is not None:
         keep(bead, base, commit)
@@ -232,7 +234,9 @@ def _unproposed(store: Store, event: Event, actor: str) -> None:
 
 def _closed_again(store: Store, event: Event, actor: str) -> None:
     bead = store.bead(_bead(event))
-    before = _before(store, event, (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.MERGED, Kind.EPIC_COMPLETED))
+    before = _before(
+        store, event, (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.MERGED, Kind.FOUND_MERGED, Kind.EPIC_COMPLETED)
+    )
     if before is None or before.kind not in (Kind.CANCELLED, Kind.DONE_BY_HAND) or bead.status in CLOSED:
         raise _refuse(event, "the bead was not closed by a person before")
     store.record(Event(before.kind, bead.id, actor=actor, data={"reason": before.data.get("reason", "")}))

@@ -234,6 +234,17 @@ class Git(Lands, Protocol):
         """
         ...
 
+    def hold(self, records: Mapping[str, Value]) -> None:
+        """Keep records of evidence below refs/nobrakes/ under these names, each with its candidate as parent.
+
+        All of them or none, and on the disk when this returns. The same record: the same object.
+        """
+        ...
+
+    def held(self, name: str) -> Value | None:
+        """The record that was kept under this name; None: there is none, or it cannot be read."""
+        ...
+
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
         """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
         ...

@@ -207,6 +207,13 @@ class Store(Spending, Reviews, Protocol):
         """All attempts of a bead, oldest first."""
         ...
 
+    def count_on(self, attempts: int, fences: Mapping[str, int]) -> bool:
+        """Number attempts above this one, and each bead's fence above the one given; whether attempts were behind.
+
+        A bead that is being worked on keeps its fence. Without a change nothing is written.
+        """
+        ...
+
     def renew(self, attempts: Sequence[int], lease_seconds: float) -> None:
         """Prolong leases, when less than two thirds are left."""
         ...

@@ -1,6 +1,6 @@
 """The fake git's chain of evidence, and the questions that it is compared by."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..core.evidence import PERSON, Entry, Made, Value, about, date, message
 from .objects import Commit, Objects
@@ -50,7 +50,23 @@ class FakeChain:
         self.refs[EVIDENCE] = made.id
         return made.id
 
+    def hold(self, records: Mapping[str, Value]) -> None:
+        """Keep records of evidence under these names, each with its candidate as parent."""
+        self._refuse_when_locked()
+        for name, record in records.items():
+            who, above = f"{PERSON} {date(record)}", (record["candidate"]["commit"],)
+            made = self.objects.commit({}, above, message(record), who, float(record["at"]))
+            self.refs[f"refs/nobrakes/{name}"] = made.id
+
+    def held(self, name: str) -> Value | None:
+        """The record that was kept under this name; None: there is none, or it cannot be read."""
+        commit = self.objects.commits.get(self.refs.get(f"refs/nobrakes/{name}", ""))
+        if commit is None:
+            return None
+        entry = Entry(commit.id, commit.parents, commit.subject, (commit.author, commit.author))
+        return None if entry.problem() else entry.record
+
 
 def _made(commit: Commit) -> Made:
     subject = commit.subject.partition("\n")[0]
-    return Made(commit.id, commit.tree, commit.parents, subject, commit.author, commit.trailers)
+    return Made(commit.id, commit.tree, commit.parents, subject, commit.author, commit.trailers, commit.when)

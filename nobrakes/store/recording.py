@@ -42,7 +42,8 @@ def record(db: Database, event: Event) -> Bead | None:
         attempt = event.attempt
         if event.kind in MOVING:
             changes = moved(db, bead, event.kind, event.data, now)
-            _refuse_while_it_lands(db, bead)
+            if event.kind is not Kind.FOUND_MERGED:  # which is of main, and no wish of a person
+                _refuse_while_it_lands(db, bead)
             data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
             if event.kind is Kind.UNDONE and bead.status in CLOSED:
                 asked, back = _ask_again(db, bead), Status(changes["status"])
@@ -52,7 +53,8 @@ def record(db: Database, event: Event) -> Bead | None:
             if bead.status in WORKING:
                 attempt = end_open_attempt(db, bead, event.kind.value, now)
                 # should the step be taken back, the next attempt goes on with what this one had
-                changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1, "branch_kept": True}
+                kept = event.kind is not Kind.FOUND_MERGED
+                changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1, "branch_kept": kept}
         elif event.kind in _REMARKS:
             changes = _REMARKS[event.kind](event)
             data |= {"before": bead.defer_until if event.kind is Kind.DEFERRED else bead.held}
@@ -98,21 +100,24 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float) -> dict[s
         changes |= {"failures": 0, "retry_at": None, "return_to": None}
     if kind is Kind.ESCALATED:
         changes |= {"return_to": returns_to(bead.status).value}
-    if kind in (Kind.RESOLVED, Kind.CANCELLED, Kind.DONE_BY_HAND):
+    if kind in (Kind.RESOLVED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
         settle_escalations(db, bead.id, kind, now)
     return changes
 
 
 def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> dict[str, Any]:
     if status in CLOSED:
-        remembers = bead.return_to if bead.status is Status.ESCALATED else returns_to(bead.status)
+        kept = bead.status in (Status.ESCALATED, *CLOSED)
+        remembers = bead.return_to if kept else returns_to(bead.status)
         changes = {
             "closed_at": now,
             "close_reason": str(data.get("reason") or kind.value.replace("_", " "))[:8000],
             "retry_at": None,
             "return_to": remembers.value if remembers else None,
         }
-        if kind is Kind.MERGED and data.get("merged_commit"):
+        if kind is Kind.FOUND_MERGED:
+            changes |= {"branch_kept": False}
+        if kind in (Kind.MERGED, Kind.FOUND_MERGED) and data.get("merged_commit"):
             changes["merged_commit"] = data["merged_commit"]
         return changes
     if bead.status in CLOSED:

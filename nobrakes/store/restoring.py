@@ -39,10 +39,28 @@ def restore(db: Database, found: Restored, actor: str) -> None:
         for escalation in found.escalations:
             _escalation(db, escalation)
         db.run_many("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", list(found.settings.items()))
-        if found.attempts:
-            db.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('attempts', ?)", (found.attempts,))
+        _count_from(db, "attempts", found.attempts)
         for bead, commit in found.tests.items():
             _proven(db, bead, commit, now)
+
+
+def count_on(db: Database, attempts: int, fences: Mapping[str, int]) -> bool:
+    """Number attempts above this one, and fences above these; whether attempts were behind."""
+    row = db.maybe("SELECT seq FROM sqlite_sequence WHERE name = 'attempts'")
+    was_behind = attempts > (row[0] if row is not None else 0)
+    values = [(fence, bead, fence) for bead, fence in fences.items()]
+    if was_behind or values:
+        with db.write():
+            if was_behind:
+                _count_from(db, "attempts", attempts)
+            db.run_many("UPDATE beads SET fence = ? WHERE id = ? AND fence < ? AND assignee IS NULL", values)
+    return was_behind
+
+
+def _count_from(db: Database, table: str, number: int) -> None:
+    """The table's next row has a number above this one."""
+    if not db.run("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, table)):
+        db.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, number))
 
 
 def _escalation(db: Database, one: Escalation) -> None:

@@ -23,6 +23,7 @@ from . import (
     planning,
     recompute,
     recording,
+    restoring,
 )
 from .database import Database
 from .spender import Spender
@@ -195,6 +196,10 @@ class SqliteStore(Spender, Upkeep):
     def attempts(self, bead: str) -> list[Attempt]:
         """All attempts of a bead, oldest first."""
         return attempts.attempts(self._db, bead)
+
+    def count_on(self, attempts_: int, fences: Mapping[str, int]) -> bool:
+        """Number attempts above this one, and fences above these; whether attempts were behind."""
+        return restoring.count_on(self._db, attempts_, fences)
 
     def reviewing(self) -> list[Attempt]:
         """The Reviewer's attempts that have not ended, oldest first."""

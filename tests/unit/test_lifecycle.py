@@ -43,7 +43,11 @@ MOVES = {(Status(a), Kind(kind)): to for a, kind, to in (line.split() for line i
 
 
 def people_may(status: Status, kind: Kind) -> str | None:
-    """People cancel or finish whatever is live, and whatever an agent or the Reviewer may touch can escalate."""
+    """People cancel or finish whatever is live, whatever an agent or the Reviewer may touch can escalate, and what main
+    carries is done, whatever the database says.
+    """
+    if kind is Kind.FOUND_MERGED:
+        return None if status is Status.OPEN else "done"
     if status is Status.DRAFT or status in CLOSED:
         return None
     if kind in (Kind.CANCELLED, Kind.DONE_BY_HAND):

@@ -1,0 +1,21 @@
+"""The numbers that refs and folders bear: a database that is older than these counts on from them."""
+
+from collections.abc import Iterable
+
+
+def fences(refs: Iterable[str]) -> dict[str, int]:
+    """The highest fence of each bead in names below refs/nobrakes/: the next attempt's refs must not be theirs."""
+    found: dict[str, int] = {}
+    for name in refs:
+        kind, _, rest = name.partition("/")
+        bead, _, last = rest.partition("/")
+        number = last.partition("-")[0]
+        if kind in ("incoming", "archive") and number.isdigit():
+            found[bead] = max(found.get(bead, 0), int(number))
+    return found
+
+
+def last_attempt(runs: Iterable[str]) -> int:
+    """The highest attempt that a folder of a run bears; 0: none does."""
+    numbers = (name.partition("-")[0] for name in runs)
+    return max((int(number) for number in numbers if number.isdigit()), default=0)
