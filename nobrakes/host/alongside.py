@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from . import proctable
 
+_GONE_SECONDS = 2.0
+
 
 def outputs(
     commands: Mapping[str, Sequence[str]], env: Mapping[str, str], seconds: float
@@ -31,7 +33,11 @@ def outputs(
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
-            out, _ = child.communicate()
+            try:
+                out, _ = child.communicate(timeout=_GONE_SECONDS)
+            except subprocess.TimeoutExpired:  # it waits for a disk, or what it left holds its output
+                found[name] = (-signal.SIGKILL, "")
+                continue
         found[name] = (child.returncode, out.decode(errors="replace"))
     return found
 

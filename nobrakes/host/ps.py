@@ -8,19 +8,25 @@ import os
 import subprocess
 import time
 
+from ..core.errors import NoAnswer
 from .process import Process
 
+SECONDS = 30.0
 _COLUMNS = "pid=,ppid=,stat=,lstart="
 
 
 def _ps(*arguments: str) -> list[str]:
-    done = subprocess.run(
-        ["ps", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env={**os.environ, "LC_ALL": "C"},
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            ["ps", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+            timeout=SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise NoAnswer(f"`ps` did not answer in {SECONDS:g} seconds") from None
     return done.stdout.decode("utf-8", "replace").splitlines()
 
 

@@ -2,14 +2,17 @@
 
 1. A shell that is started adopts its orphans, whether the daemon lives or not. The daemon is its parent.
 2. The process that becomes the shell mostly waits for that already; only right after another start it is being forked.
-3. A fork server that was killed is started anew; what was asked before that may have been done, and the caller is told.
+3. A fork server that was killed, or that hangs, is started anew; what was asked before that may have been done, and
+   the caller is told.
 4. Where it cannot work, the daemon forks by itself: dearer, and otherwise the same.
 """
 
+import contextlib
 import marshal
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import weakref
@@ -20,6 +23,9 @@ from functools import partial
 from . import forkserver
 from .reaper import adopting
 
+SECONDS = 20
+"""A fork server that is silent for so long hangs, and is given up."""
+_GONE_SECONDS = 2.0
 _FORK_AGAIN = forkserver.LENGTH.pack(0)
 
 
@@ -96,6 +102,8 @@ class Spawner:
 
     def _begin(self) -> socket.socket:
         ours, theirs = socket.socketpair()
+        for which in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            ours.setsockopt(socket.SOL_SOCKET, which, struct.pack("@ll", SECONDS, 0))
         with theirs:
             server = subprocess.Popen(
                 # texts become bytes there, as they would here
@@ -130,7 +138,8 @@ def _hear(line: socket.socket) -> tuple[int, int]:
 def _end(line: socket.socket, server: subprocess.Popen[bytes]) -> None:
     line.close()
     server.kill()  # by itself it would end with its line, unless it hangs
-    server.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):  # it waits for a disk, and nobody waits for it
+        server.wait(_GONE_SECONDS)
 
 
 def _prepare(adopt: Callable[[], int] | None) -> None:

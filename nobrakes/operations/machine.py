@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from .. import abilities
+from ..core.errors import MachineShort
 from ..host.versions import Versions
 from ..places import Places
 from ..sandbox import none as no_sandbox
@@ -34,7 +35,10 @@ def examine(
             yield Finding("checks", WARNING, f"{what}: `{program}` is not on PATH (the setup may bring it in)")
     for name in config.agents.crew().names():
         yield _agent(name, config, places)
-    yield _sandbox(config, sandbox_trouble, wall_trouble)
+    try:
+        yield _sandbox(config, sandbox_trouble, wall_trouble)
+    except MachineShort as error:
+        yield Finding("sandbox", ERROR, f"nothing is started meanwhile: {error}")
 
 
 def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]) -> Finding:
