@@ -7,6 +7,9 @@ import os
 
 from ..trash import Trash
 
+BROKEN = "~broken-"
+"""What a clone's name gets, before the fence, when it cannot be archived: a person has to look at it."""
+
 
 def kept_by_agents(agents: str) -> dict[str, list[str]]:
     """Of each bead, the folders in which agent CLIs kept their sessions: those in the CLIs' folders below `agents`."""

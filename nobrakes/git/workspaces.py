@@ -26,8 +26,6 @@ from .messages import worker as identity
 from .objects import Objects
 from .place import Place
 
-BROKEN = "~broken-"
-"""What a clone's name gets, before the fence, when its branch cannot be read: a person has to look at it."""
 _REMEMBERED = 100
 _TRIES = 3
 """So often git may fail to keep a clone's files before the clone is put aside."""
@@ -145,7 +143,7 @@ class Workspaces:
         path = self.path(bead.id)
         if broken is not None:
             # what cannot be archived is not removed, and must not stand in the bead's way either
-            removal.set_aside(self.trash, path, f"{path}{BROKEN}{fence}")
+            removal.set_aside(self.trash, path, f"{path}{removal.BROKEN}{fence}")
         for leftover in (path, path + MAKING, path + INDEX):
             self.trash.take(self.places.workspaces, leftover)
 

@@ -16,7 +16,7 @@ from ..core.bead import CLOSED, WORKING, DependencyType, Status
 from ..core.circles import Circle
 from ..core.errors import DaemonRunning, NobrakesError, NoMain, StoreBroken, UsageError
 from ..core.graph import Why, deadlocks, explain
-from ..git.removal import forget_sessions, kept_by_agents
+from ..git.removal import BROKEN, forget_sessions, kept_by_agents
 from ..host.locks import holder
 from ..places import Places
 from ..trash import Trash
@@ -218,6 +218,7 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
 def stale_workspaces(store: "Store", places: Places) -> list[str]:
     """The beads that are not live and have a workspace, or sessions that an agent CLI kept of them."""
     names = {name for name in _names(places.workspaces) if os.path.isdir(os.path.join(places.workspaces, name))}
+    names = {name for name in names if BROKEN not in name}
     names |= kept_by_agents(places.agents).keys()
     if not names:
         return []
@@ -238,6 +239,10 @@ def _workspaces(patient: _Patient) -> Iterator[Finding]:
     for name in stale_workspaces(patient.store, patient.places):
         text = f"the workspace or sessions of {name} belong to no live bead; work is archived before it goes"
         yield Finding("workspaces", WARNING, text, "stale-workspaces")
+    for name in _names(patient.places.workspaces):
+        if BROKEN in name:
+            text = f"workspaces/{name} was put aside: what lies in it could not be archived, look into it"
+            yield Finding("workspaces", WARNING, text)
     for one in Trash(patient.places.trash).left():
         if one.why:
             text = f"{one.path} cannot be removed: {one.why}; what is left of it is at {one.at}, look into it"

@@ -175,6 +175,16 @@ def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
     assert doctor.repair("stale-workspaces", store, door, places) == ["there is no stale workspace"]
 
 
+def test_a_clone_that_was_put_aside_is_told_and_left_alone(patient):
+    store, door, places = patient
+    aside = Path(places.workspaces, "one~broken-1")
+    aside.mkdir(parents=True)
+    told = found(patient)["workspaces"]
+    assert "put aside" in told.text and told.repair is None
+    assert doctor.repair("stale-workspaces", store, door, places) == ["there is no stale workspace"]
+    assert aside.is_dir()
+
+
 def test_sessions_of_closed_beads_that_an_earlier_version_left_are_stale_too(patient, repository):
     store, door, places = patient
     sessions = repository / ".nobrakes" / "agents" / "codex" / "a" / "sessions"
