@@ -126,9 +126,19 @@ def _main(patient: _Patient) -> Iterator[Finding]:
         yield Finding("main", ERROR, str(error))
     else:
         yield from _checkouts(patient.git)
+        yield from _unknown(patient)
     archived = patient.git.archived()
     if archived:
         yield Finding("archive", OK, f"{len(archived)} branches are kept under refs/nobrakes/archive")
+
+
+def _unknown(patient: _Patient) -> Iterator[Finding]:
+    """What main carries and the database does not know: it went back, and the next start sets it right."""
+    from .agreement import merged_unknown
+
+    for bead, commit in merged_unknown(patient.store, patient.git) if patient.store and patient.git else ():
+        text = f"{bead} is on main as {commit[:12]}, and the database does not know: `nobrakes run` makes it done"
+        yield Finding("main", WARNING, text)
 
 
 def _checkouts(git: "Git") -> Iterator[Finding]:

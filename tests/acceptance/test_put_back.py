@@ -71,7 +71,10 @@ def test_before_the_start(project: Scripted, what: tuple[str, ...]) -> None:
     backup = Backup(project)
     project.nobrakes("run")
     backup.put_back(what)
+    told = project.nobrakes("doctor", expect=None).stdout
+    assert "one is on main as" in told and "two is on main as" in told, "before anything is started it is told"
     project.nobrakes("run")
+    assert "is on main as" not in project.nobrakes("doctor").stdout
     assert_sound(project, "one", "two")
 
 
