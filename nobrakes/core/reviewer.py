@@ -76,6 +76,7 @@ class Journal:
     again: int = 0  # how often it was red in this step
     carried: tuple[Mapping[str, Any], ...] = ()  # results that stand while what failed beside them is repeated
     carried_for: str = ""  # the commit and the key of the checks that they are of
+    rebuilt: int = 0  # how often it was built anew since git had lost what it names
     published: bool = False  # it waits, and yet the candidate is at the remote, or may be
 
     def as_data(self) -> dict[str, Any]:
@@ -95,6 +96,21 @@ def with_other_checks(journal: Journal) -> Journal:
     if journal.step in (Step.VALIDATE_BASE, Step.VALIDATE_REBASED, Step.COUNT_BASE, Step.SWAP):
         return replace(journal, step=Step.REBASE, failure="", tip="", waiting="", waiting_until=0.0)
     return journal
+
+
+def built_anew(journal: Journal, step: Step) -> Journal:
+    """Where a review goes on whose objects are gone: nothing is named any more that has to be made again."""
+    again = Journal(step, is_scaffolding=journal.is_scaffolding, serial=journal.serial, cut_off=journal.cut_off)
+    if step is Step.REBASE:
+        again = replace(
+            again,
+            head=journal.head,
+            fork=journal.fork,
+            anchor=journal.anchor,
+            branch_contract=journal.branch_contract,
+            gates=journal.gates,
+        )
+    return replace(again, rebuilt=journal.rebuilt + 1)
 
 
 def waits_no_more(journal: Journal) -> Journal:

@@ -57,7 +57,7 @@ class AgentEndings:
             head = self.doors.git.take_in(bead, attempt.fence)
         except Tampered as error:  # the agent's doing: it must not hold up the others
             settle(self.doors, attempt, self._verdict(attempt, run)[0])
-            close(self.doors, limits, attempt, Outcome.BOUNDARY, str(error))
+            self._not_taken_in(attempt, limits, str(error))
             return
         verdict, log = self._verdict(attempt, run)
         settle(self.doors, attempt, verdict)
@@ -78,6 +78,16 @@ class AgentEndings:
         self.doors.store.close_attempt(
             attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, detail=verdict.detail, head=head, log=log
         )
+
+    def _not_taken_in(self, attempt: Attempt, limits: Limits, why: str) -> None:
+        """What lies in the workspace is not whole: the agent's doing, unless git lost what it was made from."""
+        start = str(attempt.data["start"])
+        if self.doors.git.is_whole(start):
+            close(self.doors, limits, attempt, Outcome.BOUNDARY, why)
+            return
+        why = f"git lost {start[:12]}, which the workspace was made from (a prune?): {why}"
+        log = replace(attempt.log, keep_branch=False)
+        close(self.doors, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=log)
 
     def start_proof(self, attempt: Attempt) -> None:
         """Run the new tests where they must fail; doing it twice starts it once."""

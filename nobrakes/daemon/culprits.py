@@ -139,7 +139,7 @@ class Culprits:
         store, git = self.doors.store, self.doors.git
         for event in store.latest_events((Kind.MERGED, Kind.FOUND_MERGED), limit=MOST_MERGES):
             merge = str(event.data.get("merged_commit") or "")
-            if not merge or event.bead is None or not git.contains(commit, merge):
+            if not merge or event.bead is None or not git.has(merge) or not git.contains(commit, merge):
                 continue
             base = str(event.data.get("base") or "")
             if not base and event.attempt is not None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.checks import CheckOutcome, CheckResult, overall
+from ..core.errors import GitFailed
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
 from ..core.outcomes import Outcome
@@ -24,6 +25,7 @@ from .closing import close
 from .doors import Doors
 from .evidence import Evidence
 from .flaky import Flaky
+from .lost import Lost
 from .train import Case, Train
 from .validation import MOST_CUT_OFF, Validation, as_json, explain
 
@@ -38,10 +40,11 @@ def _nobody(_: Sequence[CheckResult]) -> bool:
 class Judging:
     """Starts a review's validations and draws the consequences of their ends."""
 
-    def __init__(self, doors: Doors, validation: Validation, train: Train) -> None:
+    def __init__(self, doors: Doors, validation: Validation, train: Train, lost: Lost) -> None:
         self.doors = doors
         self.validation = validation
         self.train = train
+        self.lost = lost
         self.evidence = Evidence(doors)
         self.flaky = Flaky(doors, validation)
         self.watchman: Watchman = _nobody
@@ -102,6 +105,10 @@ class Judging:
         results = self.validation.judge(run)
         if cut_off and journal.cut_off < MOST_CUT_OFF:  # the step that wanted it starts it again
             return self._goes_on(attempt, run, replace(journal, cut_off=journal.cut_off + 1, validating=""))
+        if self._is_gone(commit, results):
+            found = self.lost.look(attempt, journal, case.limits)
+            if found is not None:
+                return None if found.journal is None else self._goes_on(attempt, run, found.journal)
         tree = doors.git.tree(commit)
         self.flaky.hear(attempt, tree, run, results)
         self.validation.remember(tree, run, results)
@@ -132,6 +139,15 @@ class Judging:
             suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
             following = self._after_validation(case, replace(judged, is_suspect=suspect), commit, results)
         return None if following is None else self._goes_on(attempt, run, following)
+
+    def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
+        """Whether git lost what was to be run: then a run that could not check it out says nothing."""
+        git = self.doors.git
+        try:
+            git.tree(commit)
+        except GitFailed:
+            return True
+        return overall(results) in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN) and not git.is_whole(commit)
 
     def _goes_on(self, attempt: Attempt, run: Run, following: Journal) -> Attempt:
         self.doors.store.journal(attempt.id, following.as_data())

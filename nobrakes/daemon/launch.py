@@ -45,6 +45,11 @@ CANARY = os.path.join(OWN, CANARY_FILE)
 """In the folder of a run: what its agent writes."""
 
 
+def start_pin(bead: str) -> str:
+    """The ref (below refs/nobrakes/) that keeps the commit alive that a bead's workspace was made from."""
+    return f"start/{bead}"
+
+
 def tests_pin(bead: str) -> str:
     """The ref (below refs/nobrakes/) that keeps a bead's proven tests."""
     return f"tests/{bead}"
@@ -169,6 +174,7 @@ class Launcher:
             if git.has_workspace(bead.id):
                 git.retire(bead, attempt.fence - 1)  # its holder's, so that no archive of ours takes its place
             start = self._fresh_start(bead, attempt)
+        git.pin(start_pin(bead.id), start)  # a person may take it off main while it is worked on
         return start, git.workspace(bead, start, attempt.name)
 
     def _archived(self, bead: Bead, attempt: Attempt) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ The place in the log is kept in the store, so nothing is told or cleaned up twic
 from collections.abc import Sequence
 from functools import partial
 
-from ..core.bead import Bead, Status
+from ..core.bead import Bead, Role, Status
 from ..core.board import Board
 from ..core.errors import NobrakesError
 from ..core.events import Event, Kind
@@ -17,6 +17,7 @@ from ..trash import Trash
 from .doors import Doors
 from .landings import landing_pin
 from .launch import tests_pin
+from .lost import pin_of
 
 CURSOR = "news"
 
@@ -24,6 +25,8 @@ MOST = 500
 """Events that are read at a time; while so many wait, no more are read."""
 
 _CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND})
+
+_REVIEW_OVER = frozenset({Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED})
 
 _FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})
 """What a provider refuses until a person does something."""
@@ -84,6 +87,8 @@ class News:
 
     def _begin(self, event: Event, board: Board) -> None:
         """Archive and remove the clone of a bead that was closed, unless something still works in it."""
+        if event.kind in _REVIEW_OVER and event.bead is not None:
+            self._let_go(event.bead, board)
         if event.kind not in _CLOSING or event.bead is None or self.doors.aside.busy(retiring(event.bead)):
             return
         store = self.doors.store
@@ -97,6 +102,11 @@ class News:
         self.doors.aside.begin(
             retiring(bead.id), partial(self._retire, bead, event.kind in (Kind.MERGED, Kind.FOUND_MERGED))
         )
+
+    def _let_go(self, bead: str, board: Board) -> None:
+        """The candidate of a review that is over may go, unless another review of the bead has begun."""
+        if not any(attempt.role is Role.REVIEWER and attempt.bead == bead for attempt in board.attempts):
+            self.doors.git.pin(pin_of(bead), None)
 
     def _retire(self, bead: Bead, merged: bool) -> None:
         """Done aside, so without a look at the store."""

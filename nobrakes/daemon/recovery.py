@@ -2,11 +2,12 @@
 
 import contextlib
 import os
+from collections.abc import Collection
 from dataclasses import replace
 
-from ..core.bead import Role
+from ..core.bead import CLOSED, Role
 from ..core.board import Board
-from ..core.errors import NobrakesError, Stale
+from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.events import Event, Kind
 from ..core.numbers import fences, last_attempt
 from ..core.reviewer import Journal, may_land
@@ -28,6 +29,7 @@ def take_up(doors: Doors, board: Board) -> None:
     _tell_of_checkouts(doors, board)
     _count_on(doors)
     Reconciling(doors).look()
+    _let_candidates_go(doors)
     runs = doors.store.runs()
     alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]
     if runs:
@@ -56,3 +58,15 @@ def _count_on(doors: Doors) -> None:
     if doors.store.count_on(last, {}):
         doors.store.count_on(last, fences(doors.git.kept()))
         end_all(doors.places.wake, {run.id for run in doors.store.runs()})
+
+
+def _let_candidates_go(doors: Doors) -> None:
+    """Remove the refs of candidates of beads that are closed: a database that was put back may not know of a review."""
+    kept: Collection[str] = ()
+    with contextlib.suppress(NobrakesError):  # the next start sees to it
+        kept = doors.git.kept()
+    for name in kept:
+        bead = name.split("/")[1] if name.startswith("candidate/") else ""
+        with contextlib.suppress(NoSuchBead):
+            if bead and doors.store.bead(bead).status in CLOSED:
+                doors.git.pin(name, None)

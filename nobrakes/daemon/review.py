@@ -13,6 +13,7 @@ from ..core.attempt import Attempt, Run
 from ..core.bead import Role
 from ..core.board import Board
 from ..core.boundaries import violations
+from ..core.errors import GitFailed
 from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.reviewer import Journal, Step, with_other_checks
@@ -21,6 +22,7 @@ from .closing import close
 from .doors import Doors
 from .gatefiles import GateFiles
 from .judging import Judging
+from .lost import Lost, handed_in, pin_of
 from .queueing import Queueing
 from .train import Case, Train, is_paced
 from .unusual import Unusual
@@ -37,7 +39,8 @@ class Review:
         self.doors = doors
         self.validation = validation
         self.train = Train(doors, validation)
-        self.judging = Judging(doors, validation, self.train)
+        self.lost = Lost(doors)
+        self.judging = Judging(doors, validation, self.train, self.lost)
         self.gates = GateFiles(doors)
         self.unusual = Unusual(doors)
         self.queueing = Queueing(doors, validation, self.train, self.judging)
@@ -64,7 +67,7 @@ class Review:
         case = Case(self.doors, attempt, board)
         moved = False
         for _ in range(MOST_STEPS):
-            following = self.steps[journal.step](case, journal)
+            following = self._step(case, journal)
             if following is None:
                 self.train.changed()
                 return True
@@ -80,23 +83,37 @@ class Review:
             case = Case(self.doors, attempt, board)
         return moved
 
+    def _step(self, case: Case, journal: Journal) -> Journal | None:
+        """Do the step; where git fails, look whether what it needs is gone, else try it again before it is told."""
+        for last in (False, False, True):
+            try:
+                following = self.steps[journal.step](case, journal)
+                if following is not None and following.candidate not in ("", journal.candidate):
+                    self.doors.git.pin(pin_of(case.attempt.bead), following.candidate)
+                return following
+            except GitFailed:
+                self.train.changed()
+                found = self.lost.look(case.attempt, journal, case.limits)
+                if found is not None:
+                    return found.journal
+                if last:
+                    raise
+        raise AssertionError("unreachable")
+
     # --- the steps -------------------------------------------------------------------------------
 
     def _take_in(self, case: Case, journal: Journal) -> Journal | None:
-        done = [
-            a
-            for a in self.doors.store.attempts(case.attempt.bead)
-            if a.role is Role.DOER and a.outcome is Outcome.COMPLETED and a.head
-        ]
-        if not done:
+        done = handed_in(self.doors, case.attempt.bead)
+        if done is None:
             return self.judging.reject(case, Outcome.NO_WORK, "there is no work to review")
-        head = str(done[-1].head)
+        head = str(done.head)
         main = self.doors.git.main()
         fork = self.doors.git.fork(main, head)
         if fork is None:
             return self.judging.reject(case, Outcome.BOUNDARY, "the branch has no history in common with main")
-        start = str(done[-1].data.get("start") or fork)
-        return Journal(Step.BOUNDARIES, head=head, fork=fork, base=start, anchor=self.doors.git.evidence_tip() or NONE)
+        start = str(done.data.get("start") or fork)
+        anchor = self.doors.git.evidence_tip() or NONE
+        return replace(journal, step=Step.BOUNDARIES, head=head, fork=fork, base=start, anchor=anchor)
 
     def _boundaries(self, case: Case, journal: Journal) -> Journal | None:
         git = self.doors.git
@@ -187,7 +204,7 @@ class Review:
         attempt = self.train.look(board).attempts.get(attempt.id, attempt)
         journal = Journal.of(attempt.data)
         self.train.changed()
-        if journal.candidate and doors.git.contains(journal.candidate, doors.git.main()):
+        if self._has_landed(journal):
             if journal.step is Step.VALIDATE_MAIN:
                 self.judging.stopped_on_main(attempt, journal)
             last = replace(journal, step=Step.CLEAN_UP, validating="", waiting_until=0.0)
@@ -199,3 +216,13 @@ class Review:
         kind, head = Kind.REVIEW_INTERRUPTED, journal.head
         close(doors, board.limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=head)
         return True
+
+    def _has_landed(self, journal: Journal) -> bool:
+        """Whether main contains the candidate; one that is gone from git is not on main."""
+        git = self.doors.git
+        try:
+            return bool(journal.candidate) and git.contains(journal.candidate, git.main())
+        except GitFailed:
+            if git.is_whole(journal.candidate):
+                raise
+            return False

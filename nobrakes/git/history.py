@@ -17,6 +17,10 @@ class History:
         self.objects = objects
         self._forks: dict[tuple[str, str], tuple[str | None, bool]] = {}
 
+    def forget(self) -> None:
+        """Remember nothing."""
+        self._forks.clear()
+
     def fork(self, main: str, head: str) -> str | None:
         """The commit where `head` left main; None: unrelated."""
         return self._fork(main, head)[0]

@@ -61,6 +61,12 @@ class Objects:
         """End the process that answers; the next question starts another."""
         self._git.close()
 
+    def forget(self) -> None:
+        """Remember nothing: objects do not change, but they may be gone."""
+        with self._lock:
+            self._commits.clear()
+            self._trees.clear()
+
     def _ask(self, question: bytes) -> tuple[str, str, bytes] | None:
         """(object id, type, content) of a `contents NAME`, (…, …, size in digits) of `info NAME`; None: not there.
 

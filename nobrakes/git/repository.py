@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..core.bead import Bead
 from ..core.boundaries import Change
-from ..core.errors import FileTooLarge
+from ..core.errors import FileTooLarge, GitFailed
 from ..core.evidence import Entry, Made, Value
 from ..core.sizes import DEFAULT, READ, Sizes
 from ..places import Places
@@ -107,6 +107,23 @@ class Repository:
     def has(self, commit: str) -> bool:
         """Whether the commit is still there."""
         return self.objects.content(commit) is not None
+
+    def is_whole(self, commit: str) -> bool:
+        """Whether the commit is there with all that it needs, as one sees who begins to look only now."""
+        self._forget()
+        return self._is_connected(commit, refs.main(self.place))
+
+    def _is_connected(self, commit: str, known: str) -> bool:
+        """Whether all is there that the commit needs beside what a whole one has."""
+        asked = ["rev-list", "--objects", "--quiet", commit, f"^{known}", "--"]
+        return self.place.run(asked, expect=(0, 128)).code == 0
+
+    def _forget(self) -> None:
+        """What was read may be gone, and a process that goes on answering still reads packs that were removed."""
+        self.close()
+        self.objects.forget()
+        self.history.forget()
+        self._changes.clear()
 
     def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
         """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`."""
@@ -210,7 +227,12 @@ class Repository:
         return self._lands.catch_up()
 
     def land(self, new: str, old: str) -> Land:
-        """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it."""
+        """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it.
+
+        GitFailed: a part of `new` is gone; it was tested when it was there, and main does not move to what is not.
+        """
+        if refs.main(self.place) == old and not self._is_connected(new, old):
+            raise GitFailed(f"{new[:12]} is not whole any more: something removed its objects")
         return self._lands.land(new, old)
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
@@ -230,7 +252,7 @@ class Repository:
         return self._workspaces.archive(bead, fence)
 
     def retire(self, bead: Bead, fence: int) -> None:
-        """Archive, then remove the bead's clone and its incoming refs."""
+        """Archive, then remove the bead's clone, its incoming refs, and those of its review and its start."""
         self._workspaces.retire(bead, fence)
 
     def archived(self, bead: str | None = None) -> list[tuple[str, str]]:

@@ -138,7 +138,8 @@ class Workspaces:
         kept, broken = self._keep(bead, fence)
         incoming = refs.names_in(self.place, f"{refs.INCOMING}/{bead.id}")
         wanted: dict[str, str | None] = {**kept, **self._only_held_by(incoming, bead, kept)}
-        wanted.update(dict.fromkeys(incoming))
+        of_review = refs.names_in(self.place, f"{refs.OWN}/candidate/{bead.id}")
+        wanted.update(dict.fromkeys((*incoming, *of_review, refs.own_ref(f"start/{bead.id}"))))
         refs.update(self.place, wanted)
         path = self.path(bead.id)
         if broken is not None:

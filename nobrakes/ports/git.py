@@ -105,6 +105,10 @@ class Git(Lands, Protocol):
         """Whether the commit is still there."""
         ...
 
+    def is_whole(self, commit: str) -> bool:
+        """Whether the commit is there with all that it needs, as one sees who begins to look only now."""
+        ...
+
     def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
         """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`.
 
@@ -192,7 +196,7 @@ class Git(Lands, Protocol):
         ...
 
     def retire(self, bead: Bead, fence: int) -> None:
-        """Archive, then remove the bead's clone and its incoming refs."""
+        """Archive, then remove the bead's clone, its incoming refs, and those of its review and its start."""
         ...
 
     def archived(self, bead: str | None = None) -> list[tuple[str, str]]:

@@ -53,6 +53,10 @@ class FakeGit(FakeChain, DecidedHere):
         """Nothing is ever collected."""
         return True
 
+    def is_whole(self, commit: str) -> bool:
+        """Whether the commit is there."""
+        return commit in self.objects.commits
+
     def fork(self, main: str, head: str) -> str | None:
         """The commit where `head` left main; None: unrelated."""
         return self.objects.fork(main, head)
@@ -166,6 +170,9 @@ class FakeGit(FakeChain, DecidedHere):
             taken = self.refs.pop(ref)
             if not any(self.contains(taken, head) for head in heads):
                 self.refs[self._free(f"{OWN}archive/{bead.id}/{ref.removeprefix(incoming)}-incoming", taken)] = taken
+        held = (f"{OWN}candidate/{bead.id}/", f"{OWN}start/{bead.id}")
+        for ref in [ref for ref in self.refs if ref.startswith(held[0]) or ref == held[1]]:
+            del self.refs[ref]
         self.clones.of_bead.pop(bead.id, None)
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:

@@ -66,6 +66,7 @@ READS = frozenset(
         "evidence",
         "evidence_tip",
         "has",
+        "is_whole",
         "has_workspace",
         "is_shared",
         "scratches",
@@ -274,6 +275,10 @@ class Reviews:
     def landed(self) -> list[str]:
         """The beads on main, oldest first."""
         return self.sh("git", "log", "--reverse", "--format=%(trailers:key=Bead,valueonly)", "main").split()
+
+    def refs(self, below: str) -> list[str]:
+        """The refs of ours below this name."""
+        return self.sh("git", "for-each-ref", "--format=%(refname)", f"refs/nobrakes/{below}").split()
 
     def assert_sound(self, good: Collection[str], bad: Collection[str]) -> None:
         """What must hold whatever was killed."""
