@@ -5,11 +5,13 @@ A moment is a copy of what a backup holds; what was merged, asked and answered a
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, until
 
 DATABASE = ("nobrakes.db", "nobrakes.db-wal", "nobrakes.db-shm")
@@ -178,3 +180,31 @@ def test_a_bead_of_another_chain_is_not_done(project: Scripted) -> None:
     project.nobrakes("run")
     assert project.status("one") == "done" and len(project.turns("one")) == 1
     assert int(project.git("rev-list", "--count", "main")) > int(before)
+
+
+SHIM = """#!/bin/sh
+'{git}' "$@"; code=$?
+case " $* " in *"nobrakes: merge"*) [ -e '{flag}' ] || {{ touch '{flag}'; kill -9 $PPID; }};; esac
+exit $code
+"""
+
+
+def test_killed_between_merge_and_record_and_the_database_lost(project: Scripted, tmp_path: Path) -> None:
+    """What the record needs is in git since before the merge: nothing in it is unknown."""
+    shim = tmp_path / "bin" / "git"
+    shim.parent.mkdir()
+    shim.write_text(SHIM.format(git=shutil.which("git"), flag=tmp_path / "killed"))
+    shim.chmod(0o755)
+    project.add("one")
+    backup = Backup(project)
+    env = {**project.env(), "PATH": f"{shim.parent}:{os.environ['PATH']}"}
+    killed = subprocess.run([NOBRAKES, "run"], cwd=project.folder, env=env, capture_output=True, timeout=60)
+    assert killed.returncode == -9 and len(commits(project, "one")) == 1
+    backup.put_back(BOTH)
+    project.nobrakes("run")
+    report = project.ask("verify")
+    assert report["wrong"] == [] and [seen["word"] for seen in report["commits"]] == ["merged"]
+    (note,) = report["notes"]
+    assert note["bead"] == "one" and note["text"].endswith("unknown: nothing")
+    assert_sound(project, "one")
+    assert project.git("for-each-ref", "refs/nobrakes/landing") == ""
