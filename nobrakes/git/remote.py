@@ -143,7 +143,8 @@ class Remote:
         try:
             process = subprocess.Popen(
                 command,
-                cwd=self.place.git_dir,
+                # an address such as ../remote.git is read from where git is run
+                cwd=self.place.worktree or self.place.git_dir,
                 env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

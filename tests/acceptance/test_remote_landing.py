@@ -58,6 +58,13 @@ def test_what_is_done_is_on_the_remotes_main(project: Shared, tmp_path: Path) ->
     assert "pushed" not in project.git("for-each-ref", "refs/nobrakes"), "what landed is not pinned any more"
 
 
+def test_a_remote_beside_the_repository_may_be_named_by_its_way(project: Shared) -> None:
+    project.git("remote", "set-url", "origin", "../remote.git")
+    project.add("one")
+    project.nobrakes("run")
+    assert project.is_the_same_there() and list(project.landed().values()) == ["one"]
+
+
 @pytest.mark.parametrize("while_it_is", ["worked on", "validated"])
 def test_somebody_else_pushes_meanwhile(project: Shared, tmp_path: Path, while_it_is: str) -> None:
     waits = f"touch {project.book}/on; until [ -e {project.book}/go ]; do sleep 0.05; done"
