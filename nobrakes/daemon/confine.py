@@ -91,11 +91,11 @@ class Confinement:
         own = (os.path.join(folder, OWN), *launch.writes)
         for path in launch.writes:
             private_folder(path)
-        if self.why_not():
-            door = self.doors.doorkeeper.begin(run, [])  # its login is the human's own
-            mine = (workspace, os.path.join(door, "in"), *own)
-            return self._walled(mine, folder, (("NOBRAKES_DOOR", door),))
         door = self.doors.doorkeeper.begin(run, [_login(source, place, own) for source, place in launch.login])
+        if self.why_not():
+            mine = (workspace, os.path.join(door, "in"), *own)
+            words = (("NOBRAKES_DOOR", door), ("NOBRAKES_SANDBOX", "landlock"), *launch.confined.items())
+            return self._walled(mine, folder, words)
         known = machine(launch.env)
         names = (launch.argv[0], *launch.programs)
         programs = [path for name in names for path in program(name, launch.env, known.home)]

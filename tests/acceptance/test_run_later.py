@@ -1,0 +1,43 @@
+"""Behind the wall an agent changes nothing that is run or read outside of it later."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from nobrakes.sandbox.machine import kept
+from nobrakes.sandbox.wall import platform_trouble
+from tests.support.scripted import Scripted
+
+SETTINGS = (
+    ".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", ".config/fish/config.fish", ".npmrc",
+    ".config/tool/settings", ".pypirc", ".aws/config", ".gnupg/gpg.conf", ".vimrc", ".zshrc", ".bash_aliases",
+    ".local/bin/tool", ".local/lib/python3.11/site-packages/dependency.py", ".cargo/bin/tool", "go/bin/tool",
+)  # fmt: skip
+
+
+@pytest.mark.skipif(bool(platform_trouble()), reason=platform_trouble())
+def test_settings_programs_and_dependencies_in_the_home_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    for name in SETTINGS:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("mine\n")
+    (home / ".cache").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    project = Scripted(tmp_path / "project")
+    project.add("one")
+    tried = "; ".join(f'echo planted >"{home / name}"; echo planted >"{home / name}.d"' for name in SETTINGS)
+    project.does("one", f'{tried}; echo kept >"{home}/.cache/own"; work')
+    project.nobrakes("run")
+    assert project.ask("show", "one")["status"] == "done"
+    assert (home / ".cache" / "own").read_text() == "kept\n", "it was behind a wall and at work"
+    for name in SETTINGS:
+        assert (home / name).read_text() == "mine\n", name
+        assert not (home / f"{name}.d").exists(), name
+
+
+def test_what_nobrakes_imports_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "user-site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    assert str(folder) in kept(os.environ)
