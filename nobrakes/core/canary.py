@@ -71,6 +71,7 @@ class Watch:
     cut_off: int = 0  # how many runs of this commit were killed from outside
     results: tuple[Mapping[str, Any], ...] = ()  # of the run that was red
     escalation: int = 0
+    contract: str = ""  # the key of the checks by which a frozen main was last looked at
 
     def as_data(self) -> dict[str, Any]:
         """JSON values."""
@@ -107,6 +108,11 @@ def due_at(watch: Watch, board: Board, main: str, ours_at: float | None, idle_si
     seen = max(watch.looked_at if main == watch.tip else 0.0, ours_at or 0.0)
     rested = idle_since + min(PATIENCE_SECONDS, hours * 3600)
     return max(rested, seen + hours * 3600) if known else rested
+
+
+def is_mended(watch: Watch, contract: str) -> bool:
+    """Whether a frozen main was judged by other checks than those of today: it is looked at again at once."""
+    return watch.frozen and watch.contract != contract
 
 
 def may_begin(watch: Watch, board: Board) -> bool:

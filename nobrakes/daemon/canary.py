@@ -125,10 +125,12 @@ class Canary:
             return False
         hours = self.doors.config().review.canary_hours
         due = canary.due_at(watch, board, main, self._landed_at(main), self._idle_since, hours)
-        if due > board.now and not (watch.frozen and self.culprits.was_decided(watch)):
+        contract = self.validation.contract()
+        at_once = canary.is_mended(watch, contract) or (watch.frozen and self.culprits.was_decided(watch))
+        if due > board.now and not at_once:
             self._wake = min(due, board.now + (WAIT_SECONDS if watch.frozen else GLANCE_SECONDS))
             return False
-        return self._save(canary.look(watch, main))
+        return self._save(replace(canary.look(watch, main), contract=contract))
 
     def _landed_at(self, main: str) -> float | None:
         """When a review landed this very tip; None: somebody else moved main."""
@@ -231,6 +233,8 @@ class Canary:
         if seen is Verdict.RED:
             watch = replace(watch, results=tuple(as_json(results)))
         following = canary.after(watch, seen, board.now)
+        if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
+            following = replace(following, contract=self.validation.contract())
         store = self.doors.store
         with store.together():
             if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):

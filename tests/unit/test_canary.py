@@ -16,6 +16,7 @@ from nobrakes.core.canary import (
     after,
     at_rest,
     due_at,
+    is_mended,
     look,
     may_begin,
     wanted,
@@ -145,3 +146,10 @@ def test_what_is_kept_is_read_again() -> None:
 def test_what_was_made_of_another_tip_is_forgotten() -> None:
     lost = look(Watch(phase=Phase.LAND, tip="tip", frozen=True, candidate="revert", onto="tip"), "theirs")
     assert (lost.phase, lost.tip, lost.candidate, lost.onto) == (Phase.LOOK, "theirs", "", "")
+
+
+def test_a_frozen_main_is_looked_at_again_when_its_checks_are_others() -> None:
+    frozen = Watch(frozen=True, tip="tip", searched="tip", contract="of yesterday")
+    assert is_mended(frozen, "of today")
+    assert not is_mended(frozen, "of yesterday")
+    assert not is_mended(replace(frozen, frozen=False), "of today")
