@@ -150,6 +150,8 @@ def config(a: Assignment) -> str:
     lines = [
         'approval_policy = "never"',
         "check_for_update_on_startup = false",
+        # the repository's instructions are in the prompt, as main has them
+        "project_doc_max_bytes = 0",
         f"developer_instructions = {_toml(a.system_prompt)}",
     ]
     url = a.settings.codex.base_url

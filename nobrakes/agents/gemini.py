@@ -24,6 +24,9 @@ from .guarded import answered, canary_path, command, self_test
 from .mcp import mcp_server
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
+ROLE_FILE = "nobrakes-role.md"
+"""What the CLI reads beside the prompt: the role, in its own home, and nothing of the repository."""
+
 API = "https://generativelanguage.googleapis.com/"
 KEY = "GEMINI_API_KEY"
 VERTEX = (
@@ -78,7 +81,7 @@ class Gemini:
             a.session,
             {
                 "gemini/.gemini/settings.json": json.dumps(settings(a)).encode(),
-                "gemini/.gemini/GEMINI.md": a.system_prompt.encode(errors="replace"),
+                f"gemini/.gemini/{ROLE_FILE}": a.system_prompt.encode(errors="replace"),
             },
             (("/bin/sh", "-c", _HOME, "home", kept, home, login, *names), proof(a)),
             writes=(kept,),
@@ -157,6 +160,8 @@ def settings(a: Assignment) -> dict[str, Any]:
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 5},
         "advanced": {"ignoreLocalEnv": True},
+        # the repository's instructions are in the prompt, as main has them: only the role's own file is read
+        "context": {"fileName": ROLE_FILE},
         "model": {"maxSessionTurns": a.settings.gemini.max_turns},
         "hooksConfig": {"enabled": True},
         "hooks": {"SessionStart": hook, "BeforeTool": hook},

@@ -3,6 +3,7 @@
 Made from the same JSON values that `--json` prints. Imports nothing that costs: cli.hot writes with it.
 """
 
+from ..core import imported
 from .screen import Screen, paragraph, table
 from .text import age, cut, one_line
 
@@ -60,6 +61,8 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     for name in ("description", "notes"):
         if bead[name]:
             out += ["", f"{name}:", paragraph(bead[name])]
+    for title, text in imported.texts(bead["metadata"]):
+        out += ["", f"{title.lower()}:", paragraph(text)]
     if bead["acceptance"]:
         out += ["", "done when:", *(f"  - {one_line(line)}" for line in bead["acceptance"])]
     mine = [(d["needs"], d["type"]) for d in bead["dependencies"] if d["bead"] == bead["id"]]

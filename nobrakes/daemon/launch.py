@@ -26,6 +26,7 @@ from ..core.resuming import BEGUN, RESUMES, SESSION, goes_on
 from ..host import recorder
 from ..ports import Argv, Candidate, Command, Message, Step, Workspace
 from ..roles.briefing import TOLD, Briefing, brief, digest
+from ..roles.instructions import instructions
 from . import degrading
 from .confine import OWN, Confinement
 from .doors import Doors
@@ -229,7 +230,9 @@ class Launcher:
     def _briefing(self, config: Config, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
         doors = self.doors
         nonce = hashlib.sha256(attempt.token.encode()).hexdigest()[:12]
-        return brief(doors.store, doors.places, config, config.main, bead, attempt.role, nonce, attempt.id, last)
+        main = doors.git.main()
+        own = instructions(lambda path: doors.git.read(main, path), bead.touches)
+        return brief(doors.store, doors.places, config, config.main, bead, attempt.role, nonce, attempt.id, last, own)
 
     def _environment(
         self,

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
+from ..core.imported import KEPT
 from ..core.lifecycle import returns_to
-from .reader import KEPT, Imported, parse
+from .reader import Imported, parse
 from .words import TYPE_WORDS, status_word, written
 
 __all__ = ["Imported", "dump", "line", "parse", "record"]

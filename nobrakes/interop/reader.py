@@ -15,10 +15,10 @@ from typing import Any
 
 from ..core.bead import Bead, Dependency, DependencyType, is_bead_id
 from ..core.errors import PlanError
+from ..core.imported import KEPT
 from .reading import Reading, one_line
 from .words import DEPENDENCY_WORDS, EXACT_DEPENDENCY_WORDS, TOMBSTONE
 
-KEPT = "x_beads"
 MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 
 

@@ -206,7 +206,18 @@ def bead_prompt(
     start = None if git is None else _start(store, git, id, wanted)
     if git is not None and start is not None:
         config = config.within(git, start, wanted)
-    return brief(store, places, config, config.main, bead, wanted, "preview0")
+    return brief(store, places, config, config.main, bead, wanted, "preview0", instructions=_own(git, bead))
+
+
+def _own(git: Git | None, bead: Bead) -> str:
+    """The repository's own instructions for the bead."""
+    from ..roles.instructions import instructions
+
+    try:
+        main = git.main() if git is not None else None
+    except NoMain:
+        return ""
+    return "" if git is None or main is None else instructions(lambda path: git.read(main, path), bead.touches)
 
 
 def _start(store: Store, git: Git, bead: str, role: Role) -> str | None:

@@ -4,7 +4,7 @@
 2. The rules of prompts.py hold: agents' words are fenced, people's words bounded.
 """
 
-from ..core import planreview
+from ..core import imported, planreview
 from ..core.cleaning import clean
 from .quoting import HISTORY, cut, fenced, history, quoted
 
@@ -40,6 +40,8 @@ def bead_text(bead: "Bead") -> str:
         parts.append("## Acceptance criteria\n\n" + _list(bead.acceptance))
     if bead.notes.strip():
         parts.append("## Notes\n\n" + cut(clean(bead.notes).strip(), NOTES))
+    for title, text in imported.texts(bead.metadata):
+        parts.append(f"## {title}\n\n{cut(clean(text).strip(), NOTES)}")
     if bead.touches:
         parts.append("## Files it will probably touch\n\n" + _list(bead.touches))
     return "\n\n".join(parts)

@@ -38,10 +38,12 @@ def brief(
     nonce: str,
     attempt: int = 0,
     resumes: Attempt | None = None,
+    instructions: str = "",
 ) -> Briefing:
     """The briefing of `attempt` (0: of one that is not open yet); ConfigError for a bad file of the persona.
 
-    `resumes`: the attempt whose session it goes on with, which is told only what is new.
+    `resumes`: the attempt whose session it goes on with, which is told only what is new. `instructions`: the
+    repository's own (roles.instructions).
     """
     earlier = [a for a in store.attempts(bead.id) if a.id != attempt]
     filed = store.escalations(open_only=False, bead=bead.id)
@@ -51,7 +53,9 @@ def brief(
         changed = "" if resumes.data.get(TOLD) == digest(bead) else bead_text(bead)
         plan = plan if new_since(resumes, filed) else ""
         return Briefing(only_seen(system), only_seen(resume_prompt(bead, resumes, filed, changed, plan, nonce)))
-    prompt = compile_prompt(role, bead, config, earlier, answers_of(filed), nonce=nonce, main=main, plan=plan)
+    prompt = compile_prompt(
+        role, bead, config, earlier, answers_of(filed), nonce=nonce, main=main, plan=plan, instructions=instructions
+    )
     return Briefing(only_seen(system), only_seen(prompt))
 
 

@@ -81,15 +81,18 @@ def compile_prompt(
     nonce: str,
     main: str,
     plan: str = "",
+    instructions: str = "",
 ) -> str:
     """The prompt of one attempt. `attempts` are the bead's earlier ones in any order, `answers` (question, answer).
 
-    `plan` is the section about the plan (see plan_text). `nonce` must be new for each attempt: letters and digits, at
-    least 8.
+    `plan` is the section about the plan (see plan_text), `instructions` that of the repository. `nonce` must be new for
+    each attempt: letters and digits, at least 8.
     """
     if len(nonce) < 8 or not nonce.isalnum():
         raise ValueError(f"{nonce!r} is no nonce")
     parts = [_task(role, bead, main), bead_text(bead)]
+    if instructions:
+        parts.append(instructions)
     if answers:
         parts.append("# What the human answered\n\n" + answered(answers, nonce))
     if plan:

@@ -28,7 +28,7 @@ def test_the_whole_command(assign: Assign) -> None:
     )  # fmt: skip
     assert launch.env["GEMINI_CLI_HOME"] == "/n/runs/1/gemini"
     assert launch.env["GEMINI_CLI_NO_RELAUNCH"] == launch.env["GEMINI_CLI_TRUST_WORKSPACE"] == "true"
-    assert launch.files["gemini/.gemini/GEMINI.md"] == b"You are a Doer."
+    assert launch.files["gemini/.gemini/nobrakes-role.md"] == b"You are a Doer."
     settings = json.loads(launch.files["gemini/.gemini/settings.json"])
     assert settings["model"] == {"maxSessionTurns": 9}
     assert settings["hooksConfig"] == {"enabled": True} and settings["advanced"] == {"ignoreLocalEnv": True}
