@@ -118,7 +118,14 @@ _RUN_LATER = """
 """
 
 
-_SETTINGS_OF = ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "GNUPGHOME", "ZDOTDIR")
+_SETTINGS_OF: tuple[str, ...] = (
+    "XDG_CONFIG_HOME",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "GEMINI_CLI_HOME",
+    "GNUPGHOME",
+    "ZDOTDIR",
+)
 _SETTINGS_OF += ("PYTHONUSERBASE", "PIPX_HOME", "NPM_CONFIG_USERCONFIG", "npm_config_userconfig", "DOCKER_CONFIG")
 """Variables that say where settings are which lie elsewhere."""
 
