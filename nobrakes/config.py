@@ -144,7 +144,10 @@ class Config(Section):
             from .core.testlayout import writers
 
             tests = writers(before, layout_of(trees, head) if head else before, trees.paths(base))
-        return replace(self, boundaries=replace(self.boundaries, tests=tests))
+        from .core.testlayout import EMPTY
+
+        known = tests or EMPTY.names  # ecosystems whose tests have no name of their own
+        return replace(self, boundaries=replace(self.boundaries, tests=known))
 
     def worker_names(self) -> tuple[str, ...]:
         """The names in order: the config's own, else those of NAMES.json."""
