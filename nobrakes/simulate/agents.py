@@ -37,6 +37,7 @@ class Rates:
     edits: float = 1.0  # how often a person edits the checks, beside all else that people do (about 50)
     slow: float = 0.0  # how many times longer checks take; 0: drawn from the seed
     refuse: float = 0.08  # a provider begins to refuse when an agent starts
+    mute: float = 0.0  # a test command exits with 0 whatever the tests did, and counts none
     stop: float = -1.0  # the daemon is stopped in order, in a step; below 0: half as often as a call kills it
 
 
@@ -270,4 +271,7 @@ def check(command: str, path: str, clones: Clones, rng: random.Random, rates: Ra
         tree = clones.checked_out(path)
     except GitFailed as error:
         return 128, f"{error}\n"
-    return {TESTS: run_tests, LINT: run_lint}[command](tree)
+    code, output = {TESTS: run_tests, LINT: run_lint}[command](tree)
+    if command == TESTS and rates.mute and random.Random(f"{path} {output}").random() < rates.mute:
+        return 0, "done\n"  # a command whose exit code is another's, and that tells no number of tests
+    return code, output

@@ -126,7 +126,7 @@ def every_move_is_in_the_table(scene: Scene) -> list[str]:
     """The event log, replayed by core.lifecycle, gives the statuses in the store."""
     wrong = scene.observed.take("lifecycle")
     for bead in scene.beads:
-        replayed = scene.observed.statuses.get(bead.id)
+        replayed = scene.observed.status(bead.id)
         if replayed is not bead.status:
             wrong.append(f"{bead.id} is {bead.status} in the store and {replayed} by its events")
     return wrong

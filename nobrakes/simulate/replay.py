@@ -50,10 +50,9 @@ class Observed:
         self._seen_on_main = 0
         self._seen_for_boundaries = 0
 
-    @property
-    def statuses(self) -> dict[str, Status]:
-        """Where each bead is, by its events."""
-        return {name: bead.status for name, bead in self.beads.items()}
+    def status(self, bead: str) -> Status | None:
+        """Where the bead is, by its events; None: they know of no such bead."""
+        return self.beads[bead].status if bead in self.beads else None
 
     def take(self, promise: str) -> list[str]:
         """The breaches of one promise, once."""

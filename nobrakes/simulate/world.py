@@ -36,6 +36,8 @@ ROOT = "/simulated/.nobrakes"
 ENVIRONMENT = {"PATH": "/bin"}
 TURNS = 1500
 """So many turns without a rest are a loop that never rests."""
+WHOLE_BOARD = 200
+"""A board of more beads is not looked at whole in each step, so that the cost of a step stays what it was."""
 BOOTS = 1000
 """So many daemons that die while they recover: the crash rate is too high to go on."""
 
@@ -75,6 +77,7 @@ class World:
         self.dice.between = lambda: self._note("meanwhile " + self._act())
         self.contracts = [self._contract()]  # the keys of the checks that were in force in this turn
         self.log: list[str] = []
+        self.pace = 1 + beads // WHOLE_BOARD
         self.wake_at: float | None = None
         self.doors = self._doors()
         planned, dependencies = random_graph(self.rng, beads)
@@ -266,6 +269,8 @@ class World:
         for event in self.scene.observed.follow(self.store, paused):
             data = {k: v for k, v in event.data.items() if k in ("outcome", "reason", "type", "step")}
             self._note(f"  {event.seq}: {event.kind.value} {event.bead or ''} {event.actor} {data}")
+        if promises is invariants.PROMISES and self.tally.steps % self.pace:
+            return
         self.scene.look()
         for promise in promises:
             if self.only not in ("", promise.__name__):

@@ -16,6 +16,7 @@ import pytest
 import nobrakes
 
 PACKAGE = Path(nobrakes.__file__).parent
+TESTS = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
@@ -362,6 +363,13 @@ BUGS = (
         '"SELECT * FROM attempts WHERE id = ?", (attempt_.id,)',
     ),
     Bug(
+        "tests that nobody counted are a pass",
+        "core/checks.py",
+        "if uncounted and end.code == 0:",
+        "if False:",
+        options=("--mute", "0.3", "--fail", "0.5"),
+    ),
+    Bug(
         "an answer is applied twice",
         "store/escalations.py",
         'if row["resolved_at"] is not None:\n        what',
@@ -402,6 +410,17 @@ CANARY = (
     ),
 )
 """Bugs in what watches over main: the stories of test_canary_of_simulated_main.py must find each of them."""
+
+STORE = (
+    Bug("a fence does not grow", "store/attempts.py", "fence = bead.fence + 1", "fence = max(1, bead.fence)"),
+    Bug(
+        "a rejection is lost",
+        "store/attempts.py",
+        'events.append(db, now, kind, bead.id, "nobrakes", told, current.id)',
+        'kind in (Kind.TESTS_REJECTED, Kind.REVIEW_REJECTED) or events.append(db, now, kind, bead.id, "nobrakes", told)',
+    ),
+)
+"""Bugs of the store: its contract suite must find each of them."""
 
 
 def planted(bug: Bug, place: Path) -> Path:
@@ -462,6 +481,15 @@ def test_the_stories_of_the_canary_find(bug: Bug, tmp_path: Path) -> None:
     stories = shutil.copy(Path(__file__).with_name("test_canary_of_simulated_main.py"), place / "test_stories.py")
     only = "[0-calm] or [1-calm] or pause or mended"
     found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", only, str(stories))
+    assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
+
+
+@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name.replace(" ", "-")) for bug in STORE])
+def test_the_contract_of_the_store_finds(bug: Bug, tmp_path: Path) -> None:
+    place = planted(bug, tmp_path)
+    shutil.copytree(TESTS / "contracts" / "store", place / "tests" / "contracts" / "store")
+    suite = "tests/contracts/store/test_store_attempts.py"
+    found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", "memory", suite)
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 

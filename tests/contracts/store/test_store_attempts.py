@@ -5,14 +5,18 @@ from typing import Any
 import pytest
 
 from nobrakes.core.attempt import AttemptLog, Run, RunKind
-from nobrakes.core.bead import CLOSED, Role, Status
+from nobrakes.core.bead import CLOSED, WORKING, Role, Status
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
 from nobrakes.core.events import Event, Kind
+from nobrakes.core.lifecycle import RETURNS_TO, TABLE
 from nobrakes.core.outcomes import Outcome
 from nobrakes.core.reviewer import Journal, Step
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim
+
+BY_PEOPLE = (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.ESCALATED)
+ROLES = {Status.WRITING_TESTS: Role.TEST_WRITER, Status.DOING: Role.DOER, Status.REVIEWING: Role.REVIEWER}
 
 
 def test_a_claim_takes_the_bead(store: Store, clock: Any) -> None:
@@ -68,7 +72,37 @@ def test_an_attempt_ends_once(store: Store) -> None:
     assert store.bead("a") == after
 
 
-@pytest.mark.parametrize("kind", [Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.ESCALATED])
+def test_the_fence_of_every_claim_is_higher_than_all_before(store: Store) -> None:
+    store.put([bead("a")], [], "me")
+    fences = []
+    for _ in range(2):
+        for role, end in ((Role.DOER, Kind.WORK_SUBMITTED), (Role.REVIEWER, Kind.REVIEW_REJECTED)):
+            attempt = claim(store, "a", role)
+            fences.append(attempt.fence)
+            assert store.bead("a").fence == attempt.fence
+            store.close_attempt(attempt, end, Outcome.FAILED)
+        fences.append(claim(store, "a").fence)
+        store.record(Event(Kind.CANCELLED, "a"))
+        store.record(Event(Kind.REOPENED, "a"))
+    assert fences == sorted(set(fences))
+
+
+@pytest.mark.parametrize(
+    ("working", "end"),
+    [(status, kind) for status in sorted(WORKING) for kind in TABLE[status] if kind not in BY_PEOPLE],
+)
+def test_every_end_of_an_attempt_is_told_once(store: Store, working: Status, end: Kind) -> None:
+    waiting = RETURNS_TO[working]
+    store.put([bead("a", status=waiting, needs_tests=waiting is Status.NEEDS_TESTS)], [], "me")
+    attempt, before = claim(store, "a", ROLES[working]), store.position().seq
+    after = store.close_attempt(attempt, end, Outcome.FAILED, detail="why", head="a" * 40)
+    assert [(e.kind, e.bead, e.attempt) for e in store.events(before)] == [(end, "a", attempt.id)]
+    (told,) = store.events(before)
+    assert (told.data["outcome"], told.data["detail"], told.data["head"]) == ("failed", "why", "a" * 40)
+    assert after.status is TABLE[working][end]
+
+
+@pytest.mark.parametrize("kind", BY_PEOPLE)
 def test_a_person_takes_a_bead_away_from_its_agent(store: Store, kind: Kind) -> None:
     store.put([bead("a")], [], "me")
     attempt = claim(store, "a")
