@@ -422,6 +422,9 @@ STORE = (
 )
 """Bugs of the store: its contract suite must find each of them."""
 
+GONE_BACK = Bug("a start compares nothing", "daemon/recovery.py", "Reconciling(doors).look()", "Reconciling(doors)")
+"""The stories of test_store_goes_back.py must find it."""
+
 
 def planted(bug: Bug, place: Path) -> Path:
     """A copy of the program with the bug in it."""
@@ -490,6 +493,13 @@ def test_the_contract_of_the_store_finds(bug: Bug, tmp_path: Path) -> None:
     shutil.copytree(TESTS / "contracts" / "store", place / "tests" / "contracts" / "store")
     suite = "tests/contracts/store/test_store_attempts.py"
     found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", "memory", suite)
+    assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
+
+
+def test_the_stories_of_a_store_that_goes_back_find_a_start_that_compares_nothing(tmp_path: Path) -> None:
+    place = planted(GONE_BACK, tmp_path)
+    stories = shutil.copy(Path(__file__).with_name("test_store_goes_back.py"), place / "test_stories.py")
+    found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(stories))
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 
