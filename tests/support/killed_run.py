@@ -78,11 +78,14 @@ class KilledRun:
                 return
         raise AssertionError(f"never done: {self.undone()}")
 
-    def kill_at_random(self, rng: random.Random, kills: int, usual: float) -> None:
-        """Kill so many daemons, each after a random while, as long as there is work."""
+    def kill_at_random(self, rng: random.Random, kills: int, usual: float) -> float:
+        """Kill so many daemons, each after a random while, as long as there is work; the usual seconds of a run, which
+        may be fewer than it was thought."""
         for _ in range(kills):
+            began = time.monotonic()
             if self.run(seconds=rng.uniform(0.1, usual)) == 0:
-                return
+                return min(usual, time.monotonic() - began)
+        return usual
 
     def undone(self) -> list[str]:
         """The beads that are not done."""
