@@ -4,7 +4,7 @@ from typing import Annotated
 
 from ..core.errors import UsageError
 from .opened import actor, opened
-from .options import argument
+from .options import argument, option
 from .output import Output, plain, said
 from .text import one_line
 
@@ -27,11 +27,28 @@ def resume() -> Output:
     return said({"paused": False}, "new work is started again")
 
 
-def stop() -> Output:
-    """Stop the agents too. Their work is kept, and their beads are ready again after `nobrakes resume`."""
+def stop(
+    agent: Annotated[str | None, argument(metavar="NAME|BEAD", help="One agent: its name, or its bead.")] = None,
+    hold: Annotated[str | None, option("--hold", help="Hold its bead too, and say why; else the bead goes on.")] = None,
+) -> Output:
+    """Stop all agents, or one. Their work is kept, and no failure is counted.
+
+    All: their beads are ready again after `nobrakes resume`. One: its bead goes on with the next attempt, unless it is
+    held; nothing else is paused.
+
+    Example: nobrakes stop Ada --hold "I rewrite the description first"
+    """
     from ..operations import control
 
+    if agent is None and hold is not None:
+        raise UsageError("--hold is for one agent's bead", "Name the agent or its bead: nobrakes stop Ada --hold why")
     with opened() as app:
+        if agent is not None:
+            found = control.stop_one(app.store, app.places, agent, hold, actor=actor())
+            data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number}
+            then = f"{found.bead} goes on" if hold is None else f"{found.bead} is held"
+            said_ = f"{one_line(found.name)} is being stopped, its work is kept; {then}"
+            return said({**data, "held": hold is not None}, said_)
         control.stop(app.store, app.places, actor=actor())
     return said({"stopping": True}, "the agents are being stopped, their work is kept; `nobrakes resume` goes on")
 

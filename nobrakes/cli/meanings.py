@@ -103,6 +103,7 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.DOER_STARTED: Happening("A Doer holds the bead.", _STARTED),
     Kind.WORK_SUBMITTED: Happening("The Doer handed in; the Reviewer is next.", _ENDED),
     Kind.DOER_STOPPED: Happening("The Doer ended without handing in.", _ENDED),
+    Kind.STOP_ASKED: Happening("`nobrakes stop` for one agent; it ends as `interrupted`.", ("name", "number")),
     Kind.REVIEW_STARTED: Happening("The Reviewer holds the bead.", _STARTED),
     Kind.REVIEW_STEP: Happening("A validation of the review ended.", ("step", "commit", "run", "results")),
     Kind.REVIEW_REJECTED: Happening("The work goes back to a Doer.", _ENDED),
@@ -207,7 +208,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.PROVIDER_DOWN: "The provider has an outage.",
     Outcome.NETWORK: "The provider cannot be reached.",
     Outcome.MODEL_UNAVAILABLE: "The provider has no such model.",
-    Outcome.INTERRUPTED: "It was stopped by `nobrakes stop` or with the daemon.",
+    Outcome.INTERRUPTED: "It was stopped by `nobrakes stop`, alone or with all, or with the daemon.",
     Outcome.CAPPED: "It was stopped because a cap of its bead, the day or the run was reached.",
     Outcome.CANCELLED: "A person took the bead away.",
 }

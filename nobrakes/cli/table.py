@@ -75,7 +75,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("daemon run", "daemons:run", BREAKER, "The daemon itself, in the foreground.", changes=True, hidden=True),
     Entry("pause", "breaker:pause", BREAKER, "Start nothing new; what runs goes on.", changes=True),
     Entry("resume", "breaker:resume", BREAKER, "Start new work again.", changes=True),
-    Entry("stop", "breaker:stop", BREAKER, "Stop the agents too; their work is kept.", changes=True),
+    Entry("stop", "breaker:stop", BREAKER, "Stop the agents, or one of them; their work is kept.", changes=True),
     Entry("set", "breaker:set_limits", BREAKER, "Change limits while it runs.", changes=True),
     Entry("gates", "gates:gates", BREAKER, "Which providers refuse, until when; what was spent.", changes=True),
     Entry("doctor", "mending:doctor", BREAKER, "Look for what is broken, and mend what can be mended."),

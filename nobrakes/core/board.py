@@ -47,6 +47,7 @@ class Board:
     paused: bool = False  # nothing new is started; what runs goes on
     frozen: bool = False  # main is red: no review starts or lands
     stopping: bool = False  # agents are being stopped; nothing new is started
+    stop_asked: frozenset[int] = frozenset()  # attempts that a person asked to stop, one by one
     gates: Mapping[str, Gate] = field(default_factory=dict)  # by provider: closed, or not proven open yet
     providers: Mapping[str, str] = field(default_factory=dict)  # agent to provider, as their adapters say
     breakers: Mapping[tuple[str, str], Breaker] = field(default_factory=dict)  # of the beads in `ready`, by provider

@@ -30,6 +30,7 @@ class Kind(StrEnum):
     DOER_STARTED = "doer_started"
     WORK_SUBMITTED = "work_submitted"
     DOER_STOPPED = "doer_stopped"
+    STOP_ASKED = "stop_asked"
     # review
     REVIEW_STARTED = "review_started"
     REVIEW_STEP = "review_step"

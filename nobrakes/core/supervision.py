@@ -7,7 +7,8 @@
    daemon that was away for an hour looks first.
 5. A run whose attempt is over (cancelled by a person, taken away) is stopped like any other.
 6. A run that is only planned, and an attempt without a run, were cut off: they are resumed.
-7. Who is asked to stop though nothing is wrong with it: core.stopping.
+7. A person stops all agents, or one attempt: whatever it runs is stopped, and that is nobody's failure.
+8. Who is asked to stop though nothing is wrong with it: core.stopping.
 """
 
 from collections.abc import Container
@@ -42,7 +43,7 @@ def plan(board: Board, ended: Container[str] = ()) -> list[Action]:
                 actions.append(Kill(run.id))
         elif run.attempt not in held:
             actions.append(Terminate(run.id, Outcome.CANCELLED))
-        elif board.stopping:
+        elif board.stopping or run.attempt in board.stop_asked:
             actions.append(Terminate(run.id, Outcome.INTERRUPTED))
         elif run.hard_deadline and board.now >= run.hard_deadline:
             actions.append(Terminate(run.id, Outcome.TIMED_OUT))

@@ -1,8 +1,9 @@
-"""The Breaker Box: pause, resume, stop, and limits that a person changes while it runs.
+"""The Breaker Box: pause, resume, stop all or one, and limits that a person changes while it runs.
 
 1. What is changed here is a setting of the store, so it holds for every daemon and outlives each of them.
 2. A changed limit overrides config.toml until it is changed again; it is checked by the same rules.
 3. Whatever is changed wakes the daemon.
+4. Stopping one agent starts and pauses nothing: its bead goes on with the next attempt, unless it is held.
 """
 
 import json
@@ -10,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from ..core.errors import ConfigError
+from ..core.errors import ConfigError, NotAllowed
 from ..core.events import Event, Kind
 from ..host.watching import poke
 from ..places import Places
 
 if TYPE_CHECKING:
     from ..config import Config
+    from ..core.attempt import Attempt
     from ..core.board import Limits
     from ..ports import Store
     from ..sections import LimitSettings
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"
+STOP_ASKED = "stop_asked"
 LIMITS = "limits"
 YES = "yes"
 
@@ -52,6 +55,32 @@ def pause(store: "Store", places: Places, actor: str) -> bool:
 def stop(store: "Store", places: Places, actor: str) -> bool:
     """Stop the agents too, and keep their work. Whether that is new."""
     return _switch(store, places, {PAUSED: YES, STOPPING: YES}, Kind.PAUSED, actor)
+
+
+def stop_one(store: "Store", places: Places, name_or_bead: str, hold: str | None, actor: str) -> "Attempt":
+    """Have the agent of this name or bead stopped, and its work kept; `hold`: why its bead is held, None: it goes on.
+
+    Asked twice, it is asked once. The attempt that is stopped. NoSuchBead, and NotAllowed where nobody is at work.
+    """
+    from ..core.board import Limits
+    from . import beads, sessions
+
+    found = store.attempt(sessions.find_session(store, places, name_or_bead).attempt)
+    if found.outcome is not None:
+        now = store.bead(found.bead).status.value
+        raise NotAllowed(f"no agent works on bead {found.bead}: it is {now}", "`nobrakes status` names who is at work.")
+    with store.together():
+        board = store.board(Limits())
+        if found.id not in board.stop_asked:
+            open_ones = {attempt.id for attempt in board.attempts}
+            asked = sorted((board.stop_asked & open_ones) | {found.id})
+            store.set_setting(STOP_ASKED, " ".join(map(str, asked)))
+            data = {"name": found.name, "number": found.number}
+            store.record(Event(Kind.STOP_ASKED, found.bead, found.id, actor, data))
+        if hold is not None:
+            beads.hold(store, found.bead, hold, actor)
+    wake(places)
+    return found
 
 
 def resume(store: "Store", places: Places, actor: str) -> bool:

@@ -12,6 +12,8 @@ from .database import Database
 PAUSED = "paused"
 STOPPING = "stopping"
 FROZEN = "frozen"
+STOP_ASKED = "stop_asked"
+"""The attempts that a person asked to stop: their ids, with spaces between."""
 
 READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
 TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
@@ -47,6 +49,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
             epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),
             paused=PAUSED in settings,
             stopping=STOPPING in settings,
+            stop_asked=frozenset(int(word) for word in settings.get(STOP_ASKED, "").split()),
             pace=Pace.of_text(settings.get(PACE)),
             frozen=FROZEN in settings,
             gates=gates,
@@ -58,5 +61,6 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
 
 
 def _settings(db: Database) -> dict[str, Any]:
-    found = db.all("SELECT key, value FROM settings WHERE key IN (?, ?, ?, ?)", (PAUSED, STOPPING, FROZEN, PACE))
+    wanted = (PAUSED, STOPPING, FROZEN, PACE, STOP_ASKED)
+    found = db.all("SELECT key, value FROM settings WHERE key IN (?, ?, ?, ?, ?)", wanted)
     return {row[0]: row[1] for row in found}

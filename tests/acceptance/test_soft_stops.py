@@ -110,6 +110,34 @@ def test_who_was_stopped_by_a_person_goes_on_with_the_same_session(tmp_path: Pat
     assert "# Your task" in prompt(made, 0) and "# Your task" not in prompt(made, 1)
 
 
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_one_agent_is_stopped_and_its_bead_goes_on(tmp_path: Path, stubborn: bool) -> None:
+    made = project(tmp_path, "", "grace_seconds = 1")
+    if stubborn:
+        made.flag("stubborn").touch()
+    with made.running() as run:
+        until(lambda: begun(made))
+        made.nobrakes("stop", "one")
+        until(lambda: made.outcomes("one")[:1] == ["interrupted"])
+        run.communicate(timeout=60)
+    assert made.outcomes("one") == ["interrupted", "completed"] and made.status("one") == "done"
+    assert made.show("one")["failures"] == 0 and len(made.events("stop_asked")) == 1
+    assert "--resume" in prompt(made, 1) and made.git("show", "main:work.0") == "half"
+
+
+def test_one_agent_is_stopped_and_its_bead_is_held(tmp_path: Path) -> None:
+    made = project(tmp_path, "")
+    with made.running() as run:
+        until(lambda: begun(made))
+        made.nobrakes("stop", "one", "--hold", "I look at it first")
+        run.communicate(timeout=60)
+    assert made.outcomes("one") == ["interrupted"] and made.status("one") == "needs_doer"
+    assert made.show("one")["held"] == "I look at it first" and not made.events("paused")
+    made.nobrakes("release", "one")
+    made.nobrakes("run")
+    assert made.status("one") == "done" and made.git("show", "main:work.0") == "half"
+
+
 def test_nobody_goes_on_with_a_session_while_its_last_run_lives(tmp_path: Path) -> None:
     made = project(tmp_path, "")
     made.flag("stubborn").touch()

@@ -54,6 +54,7 @@ def people_and_agents(folder: Path) -> Any:
     assert attempt is not None
     for verb in own.SAYING:
         own.agent_say(path, attempt.token, verb, "a text")
+    control.stop_one(store, places, "Ada", None, "me")
     own.agent_done(path, attempt.token, "completed", "a summary")
     for id_, how in (("b", "cancel"), ("c", "done")):
         number = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), id_, None, "me").id

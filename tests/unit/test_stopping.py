@@ -76,3 +76,8 @@ def test_who_is_being_stopped_is_not_stopped_again() -> None:
         state, runs={**state.runs, 1: replace(state.runs[1], term_at=NOW, stopping=Outcome.GAVE_UP_CONTEXT)}
     )
     assert stopped(state) == {}
+
+
+@pytest.mark.parametrize("kind", [RunKind.AGENT, RunKind.RED_PROOF, RunKind.CHEAT])
+def test_a_person_stops_one_attempt_whatever_it_runs(kind: RunKind) -> None:
+    assert stopped(board(kind=kind, stop_asked=frozenset({2, 77}))) == {"2-1": Outcome.INTERRUPTED}

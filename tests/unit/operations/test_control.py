@@ -3,8 +3,10 @@
 import pytest
 
 from nobrakes.config import Config
-from nobrakes.core.errors import ConfigError
+from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.errors import ConfigError, NoSuchBead, NotAllowed
 from nobrakes.core.events import Kind
+from nobrakes.core.outcomes import Outcome
 from nobrakes.operations import control
 from nobrakes.places import Places
 from nobrakes.sections import LimitSettings
@@ -91,3 +93,36 @@ def test_the_same_limit_again_is_no_event(store):
     control.set_limits(store, {"doers": "7"}, "me")
     control.set_limits(store, {"doers": "7"}, "me")
     assert kinds(store) == [Kind.LIMITS_CHANGED]
+
+
+def started(store, bead):
+    store.put([Bead(bead, bead, status=Status.NEEDS_DOER)], [], "me")
+    attempt = store.open_attempt(bead, Role.DOER, "script", (f"Of {bead}",), 60.0, None)
+    assert attempt is not None
+    return attempt
+
+
+def test_one_agent_is_asked_to_stop_by_name_or_bead(store, places, tmp_path):
+    first, second = started(store, "one"), started(store, "two")
+    assert control.stop_one(store, places, "of one", None, "me").id == first.id
+    assert list((tmp_path / "wake").iterdir())
+    board = store.board(Config().board_limits())
+    assert (board.stop_asked, board.stopping, board.paused) == ({first.id}, False, False)
+    control.stop_one(store, places, "one", None, "me")
+    control.stop_one(store, places, "two", "think", "me")
+    assert store.board(Config().board_limits()).stop_asked == {first.id, second.id}
+    assert (store.bead("one").held, store.bead("two").held) == (None, "think")
+    assert [e.attempt for e in store.events() if e.kind is Kind.STOP_ASKED] == [first.id, second.id]
+
+
+def test_who_has_ended_is_forgotten_and_cannot_be_stopped(store, places):
+    first, second = started(store, "one"), started(store, "two")
+    control.stop_one(store, places, "one", None, "me")
+    store.close_attempt(first, Kind.DOER_STOPPED, Outcome.INTERRUPTED)
+    with pytest.raises(NotAllowed, match="no agent works on bead one"):
+        control.stop_one(store, places, "one", "why", "me")
+    assert store.bead("one").held is None
+    with pytest.raises(NoSuchBead):
+        control.stop_one(store, places, "nobody", None, "me")
+    control.stop_one(store, places, "two", None, "me")
+    assert store.board(Config().board_limits()).stop_asked == {second.id}
