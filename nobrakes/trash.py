@@ -6,10 +6,12 @@
    a path matters. Links are removed and never followed, also where one is put in place while we work.
 3. It has a time. What is left then, or cannot be removed, stays in the trash and is tried again later.
 4. What cannot be removed is a finding, with its reason beside it (`left`), and no error: it must not stop anybody.
+5. Of several who come to the same folder one removes it, the others leave it to him.
 """
 
 import contextlib
 import errno
+import fcntl
 import itertools
 import json
 import os
@@ -181,8 +183,9 @@ def clear(folder: str, until: float) -> str | None:
     except OSError as error:
         return _reason(error)
     try:
+        fcntl.flock(top, fcntl.LOCK_EX | fcntl.LOCK_NB)
         stuck = _Level(top, until).clear()
-    except _TimeIsUp:
+    except (_TimeIsUp, BlockingIOError):
         return None
     except OSError as error:
         return _reason(error)
@@ -193,7 +196,8 @@ def clear(folder: str, until: float) -> str | None:
     try:
         os.rmdir(folder)
     except OSError as error:
-        return _reason(error)
+        # somebody still writes there: it comes by again
+        return None if error.errno in (errno.ENOENT, errno.ENOTEMPTY) else _reason(error)
     return None
 
 
@@ -238,6 +242,8 @@ class _Level:
             os.close(inner)
         try:
             os.rmdir(name, dir_fd=self.top)
+        except FileNotFoundError:
+            return
         except OSError as error:
             if whole and error.errno == errno.ENOTEMPTY:
                 return  # somebody writes there: it comes by again

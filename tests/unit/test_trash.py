@@ -1,6 +1,7 @@
 """What agents and checks filled is removed whatever it holds, in a bounded time; what cannot be removed is told."""
 
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -158,3 +159,25 @@ def test_only_what_lies_directly_in_the_named_folder_goes(root: Path, trash: Tra
     with pytest.raises(GitFailed):
         trash.take(str(root / "a"), str(root / "a" / ".." / "a"))
     assert (root / "a" / "b").is_dir()
+
+
+def test_several_who_empty_it_at_once_find_nothing_wrong(root: Path, trash: Trash) -> None:
+    """One takes while others empty, as the daemon's loop and what works beside it do."""
+    over = threading.Event()
+
+    def empties() -> None:
+        while not over.is_set():
+            trash.empty(5)
+
+    others = [threading.Thread(target=empties) for _ in range(3)]
+    for other in others:
+        other.start()
+    for number in range(60):
+        deepened(root / f"{number}", 40, "inner")
+        assert trash.take(str(root), str(root / f"{number}"), 5)
+    over.set()
+    for other in others:
+        other.join()
+    trash.empty(60)
+    assert [one.why for one in trash.left() if one.why] == []
+    assert os.listdir(trash.folder) == []
