@@ -3,7 +3,8 @@
 1. The attempt is open before anything is touched; each step may be done again after a crash.
 2. A kept branch is worked on further, also after its clone was archived; else work starts afresh, and what was there
    is archived first.
-3. A Doer starts from the proven tests, carried over to the present main where they apply.
+3. A Doer starts from the proven tests, carried over to the present main where they apply. An attempt's data say
+   where that is (`start`) and on which commit of main it stands (`fork`), for main may be rewritten later.
 4. An agent goes on with the session of the attempt before where core.resuming says so and nobody else holds it.
 """
 
@@ -46,6 +47,10 @@ CANARY = os.path.join(OWN, CANARY_FILE)
 """In the folder of a run: what its agent writes."""
 
 
+FORK = "fork"
+"""In an attempt's data: the commit of main that its work and the tests under it stand on."""
+
+
 def start_pin(bead: str) -> str:
     """The ref (below refs/nobrakes/) that keeps the commit alive that a bead's workspace was made from."""
     return f"start/{bead}"
@@ -68,7 +73,7 @@ class Launcher:
         doors = self.doors
         config = doors.config()
         bead = doors.store.bead(attempt.bead)
-        start, workspace = self._workspace(bead, attempt)
+        start, fork, workspace = self._workspace(bead, attempt)
         minutes = limits.caps.attempt.minutes
         seconds = limits.agent_seconds if minutes is None else min(limits.agent_seconds, minutes * 60)
         run_id = f"{attempt.id}-agent"
@@ -111,7 +116,7 @@ class Launcher:
         }
         known |= {WINDOW: launch.context_tokens, DIARY: launch.diary}
         known |= {TELLS: True} if launch.tells else {}
-        doors.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, **known})
+        doors.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, FORK: fork, **known})
         doors.store.plan_run(
             Run(
                 run_id,
@@ -159,24 +164,24 @@ class Launcher:
         files = [os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err")]
         return (sys.executable, "-I", "-S", recorder.__file__, *files, str(RECORD), "--", *argv)
 
-    def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, Workspace]:
-        """Where to work, and the commit that this role's changes are measured from."""
+    def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:
+        """The commit that this role's changes are measured from, the commit of main under it, and where to work."""
         git = self.doors.git
         left = None if git.has_workspace(bead.id) else self._archived(bead, attempt)
         if left is not None:
             head, files = left
             start = str(attempt.data.get("start") or self._earlier_start(bead, attempt))
-            return start, git.workspace(bead, head, attempt.name, files)
+            return start, self._earlier_fork(bead), git.workspace(bead, head, attempt.name, files)
         if attempt.data.get("start"):  # a crash cut the start off
-            start = str(attempt.data["start"])
+            start, fork = str(attempt.data["start"]), attempt.data.get(FORK)
         elif git.has_workspace(bead.id) and bead.branch_kept:
-            start = self._earlier_start(bead, attempt)
+            start, fork = self._earlier_start(bead, attempt), self._earlier_fork(bead)
         else:
             if git.has_workspace(bead.id):
                 git.retire(bead, attempt.fence - 1)  # its holder's, so that no archive of ours takes its place
-            start = self._fresh_start(bead, attempt)
+            start, fork = self._fresh_start(bead, attempt)
         git.pin(start_pin(bead.id), start)  # a person may take it off main while it is worked on
-        return start, git.workspace(bead, start, attempt.name)
+        return start, fork, git.workspace(bead, start, attempt.name)
 
     def _archived(self, bead: Bead, attempt: Attempt) -> tuple[str, str] | None:
         """Where a kept branch was, and the commit with its files, when its clone was archived (a cancel taken back)."""
@@ -190,7 +195,7 @@ class Launcher:
         newest = max((fence for fence, _, _ in found if fences and fence >= max(fences)), default=None)
         kept = {kind: commit for fence, kind, commit in reversed(found) if fence == newest}
         files = kept.get("wip") or kept.get("branch")
-        head = kept.get("branch") or (git.fork(git.main(), files) if files else None)
+        head = kept.get("branch") or (git.fork(git.main(), files, self._earlier_fork(bead)) if files else None)
         return (head, files) if head and files else None
 
     def _earlier_start(self, bead: Bead, attempt: Attempt) -> str:
@@ -205,15 +210,21 @@ class Launcher:
         starts = [a.data["start"] for a in self.doors.store.attempts(bead.id) if a.data.get("start")]
         return str(starts[-1]) if starts else (attempt.base or self.doors.git.main())
 
-    def _fresh_start(self, bead: Bead, attempt: Attempt) -> str:
-        """The commit that fresh work starts from: main, or for a Doer the proven tests carried over to main."""
+    def _earlier_fork(self, bead: Bead) -> str | None:
+        """The commit of main that a kept branch stands on; None: it was made when nobody wrote that down."""
+        agents = (one for one in reversed(self.doors.store.attempts(bead.id)) if one.role is not Role.REVIEWER)
+        return next((one.data.get(FORK) for one in agents if one.data.get("start")), None)
+
+    def _fresh_start(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None]:
+        """What fresh work starts from: main, or for a Doer the proven tests carried over to it; and main below it."""
         git = self.doors.git
         main = attempt.base or git.main()
         proof = proven_tests(self.doors, bead.id) if attempt.role is Role.DOER else None
         if proof is None or proof.head is None:
-            return main
-        if git.contains(main, proof.head):
-            return proof.head
+            return main, main
+        began = git.fork(main, proof.head, proof.data.get(FORK))
+        if began == main:
+            return proof.head, main
         message = Message(
             f"Tests for {bead.title}",
             "",
@@ -221,11 +232,11 @@ class Launcher:
             proof.ended_at or proof.started_at,
             (("Bead", bead.id),),
         )
-        moved = git.squash(main, proof.head, message)
+        moved = git.squash(main, proof.head, message, began)
         if not isinstance(moved, Candidate):
-            return proof.head
+            return proof.head, began
         git.pin(tests_pin(bead.id), moved.commit)
-        return moved.commit
+        return moved.commit, main
 
     def _briefing(self, config: Config, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
         doors = self.doors

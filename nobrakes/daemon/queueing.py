@@ -117,8 +117,8 @@ class Queueing:
         """The candidate on `base`, after the commits that lead to it."""
         message = messages.for_merge(self.doors, case.bead, case.attempt)
         if self.doors.config().review.merge == "rebase":
-            return self.doors.git.replay(base, journal.head, message)
-        made = self.doors.git.squash(base, journal.head, message)
+            return self.doors.git.replay(base, journal.head, message, journal.fork)
+        made = self.doors.git.squash(base, journal.head, message, journal.fork)
         return made if isinstance(made, Conflict) else (made,)
 
     def validate_rebased(self, case: Case, journal: Journal) -> Journal | None:

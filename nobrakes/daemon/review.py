@@ -22,6 +22,7 @@ from .closing import close
 from .doors import Doors
 from .gatefiles import GateFiles
 from .judging import Judging
+from .launch import FORK
 from .lost import Lost, handed_in, pin_of
 from .queueing import Queueing
 from .train import Case, Train, is_paced
@@ -108,7 +109,7 @@ class Review:
             return self.judging.reject(case, Outcome.NO_WORK, "there is no work to review")
         head = str(done.head)
         main = self.doors.git.main()
-        fork = self.doors.git.fork(main, head)
+        fork = self.doors.git.fork(main, head, done.data.get(FORK))
         if fork is None:
             return self.judging.reject(case, Outcome.BOUNDARY, "the branch has no history in common with main")
         start = str(done.data.get("start") or fork)

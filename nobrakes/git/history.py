@@ -21,9 +21,16 @@ class History:
         """Remember nothing."""
         self._forks.clear()
 
-    def fork(self, main: str, head: str) -> str | None:
-        """The commit where `head` left main; None: unrelated."""
-        return self._fork(main, head)[0]
+    def fork(self, main: str, head: str, began: str | None = None) -> str | None:
+        """The commit where `head` left main; None: unrelated.
+
+        `began`: the commit of main on which the work began. It is the fork also where main was rewritten since and
+        does not contain it any more: what lies between the two is not the work's.
+        """
+        found = self._fork(main, head)[0]
+        if began is None or found == began or not self.contains(began, head):
+            return found
+        return began if found is None or self.contains(found, began) else found
 
     def only_fork(self, main: str, head: str) -> str | None:
         """The fork of two lines without merges, if it is near: there is no other then. None: git may know several."""

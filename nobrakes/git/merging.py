@@ -6,7 +6,8 @@
 4. A replay is linear: when `head` has merge commits of its own, the replay is one commit with all of it, since
    neither parent's line alone holds what was done.
 5. git 2.38 has no --merge-base: the merge of one commit C is that of C with a commit on C's parent that has the
-   present tree, so that the parent is the base.
+   present tree, so that the parent is the base. Where main was rewritten, both sides are put on the commit of main
+   that the work began on: what a person took off main does not come back with it.
 6. Files are merged in the built-in ways that main's attributes name (attributes.py), else as text.
 """
 
@@ -38,29 +39,33 @@ class Merger:
         self.history = history
         self._ways_of = ("", "")
 
-    def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
-        """One commit on `onto` with everything `head` added since they parted."""
-        fork = self.history.fork(onto, head)
+    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since they parted, or since `began` (History.fork)."""
+        fork = self.history.fork(onto, head, began)
+        if fork is None:
+            return Conflict((), "the branch has no commit in common with main")
         if fork == onto:
             tree: str | Conflict = self.objects.commit(head).tree
+        elif fork != self.history.fork(onto, head):
+            tree = self._moved(fork, onto, head)
         elif fork == head:
             tree = self.objects.commit(onto).tree
-        elif fork is None:
-            return Conflict((), "the branch has no commit in common with main")
         else:
             base = self.history.only_fork(onto, head)
             whole = None if base is None else self._trees_of(base, onto, head)
             tree = whole or self._merge(onto, head, onto)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
-    def replay(self, onto: str, head: str, message: Message) -> tuple[Candidate, ...] | Conflict:
+    def replay(
+        self, onto: str, head: str, message: Message, began: str | None = None
+    ) -> tuple[Candidate, ...] | Conflict:
         """`head`'s commits one by one on `onto`; those that add nothing there are left out, but for the last."""
-        fork = self.history.fork(onto, head)
+        fork = self.history.fork(onto, head, began)
         if fork is None:
             return Conflict((), "the branch has no commit in common with main")
         commits = self.history.since(fork, head)
         if not commits or any(len(commit.parents) != 1 for commit in commits):
-            whole = self.squash(onto, head, message)
+            whole = self.squash(onto, head, message, began)
             return whole if isinstance(whole, Conflict) else (whole,)
         steps: list[Candidate] = []
         tip, tree = onto, self.objects.commit(onto).tree
@@ -100,6 +105,14 @@ class Merger:
             return tree
         whole = self._merged_by_hand(parent.tree, tree, commit.tree)
         return whole or self._merge(self._joint(tree, parent.id), commit.id, main)
+
+    def _moved(self, fork: str, onto: str, head: str) -> str | Conflict:
+        """The tree of `onto` with what `head` changed against `fork`, which `onto` does not contain any more."""
+        whole = self._trees_of(fork, onto, head)
+        if whole is not None:
+            return whole
+        ours, theirs = (self._joint(self.objects.commit(commit).tree, fork) for commit in (onto, head))
+        return self._merge(ours, theirs, onto)
 
     def _trees_of(self, base: str, ours: str, theirs: str) -> str | None:
         """The tree of two commits whose only fork is `base`; None: git has to merge them."""

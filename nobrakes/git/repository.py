@@ -153,9 +153,9 @@ class Repository:
         """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""
         return self._workspaces.take_in(bead, fence)
 
-    def fork(self, main: str, head: str) -> str | None:
-        """The commit where `head` left main; None: unrelated."""
-        return self.history.fork(main, head)
+    def fork(self, main: str, head: str, began: str | None = None) -> str | None:
+        """The commit where `head` left main, or `began` where main was rewritten since; None: unrelated."""
+        return self.history.fork(main, head, began)
 
     def contains(self, ancestor: str, descendant: str) -> bool:
         """Whether `ancestor` is `descendant` or one of its ancestors."""
@@ -198,13 +198,15 @@ class Repository:
                 self._paths[commit] = found
         return found
 
-    def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
-        """One commit on `onto` with everything `head` added since they parted. Same input, same id."""
-        return self._merger.squash(onto, head, message)
+    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since `fork`. Same input, same id."""
+        return self._merger.squash(onto, head, message, began)
 
-    def replay(self, onto: str, head: str, message: Message) -> tuple[Candidate, ...] | Conflict:
-        """`head`'s commits one by one on `onto`, texts kept, with `message`'s trailers. Same input, same ids."""
-        return self._merger.replay(onto, head, message)
+    def replay(
+        self, onto: str, head: str, message: Message, began: str | None = None
+    ) -> tuple[Candidate, ...] | Conflict:
+        """`head`'s commits since `fork` one by one on `onto`, texts kept, with `message`'s trailers. Same ids."""
+        return self._merger.replay(onto, head, message, began)
 
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
         """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""

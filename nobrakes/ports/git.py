@@ -135,8 +135,12 @@ class Git(Lands, Protocol):
         """
         ...
 
-    def fork(self, main: str, head: str) -> str | None:
-        """The commit where `head` left main; None: unrelated."""
+    def fork(self, main: str, head: str, began: str | None = None) -> str | None:
+        """The commit where `head` left main; None: unrelated.
+
+        `began`: the commit of main that the work began on. Where main was rewritten since and does not contain it, it
+        is the fork all the same, as long as it is in `head`: what lies between the two is not the work's.
+        """
         ...
 
     def contains(self, ancestor: str, descendant: str) -> bool:
@@ -159,12 +163,17 @@ class Git(Lands, Protocol):
         """Every path in a commit's tree."""
         ...
 
-    def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
-        """One commit on `onto` with everything `head` added since they parted. Same input, same id."""
+    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since `fork(onto, head, began)`. Same input, same id."""
         ...
 
-    def replay(self, onto: str, head: str, message: Message) -> tuple[Candidate, ...] | Conflict:
-        """`head`'s commits one by one on `onto`, texts kept, with `message`'s trailers. Same input, same ids."""
+    def replay(
+        self, onto: str, head: str, message: Message, began: str | None = None
+    ) -> tuple[Candidate, ...] | Conflict:
+        """`head`'s commits since `fork(onto, head, began)` one by one on `onto`, with `message`'s trailers.
+
+        Their texts are kept. Same input, same ids.
+        """
         ...
 
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:

@@ -57,9 +57,12 @@ class FakeGit(FakeChain, DecidedHere):
         """Whether the commit is there."""
         return commit in self.objects.commits
 
-    def fork(self, main: str, head: str) -> str | None:
-        """The commit where `head` left main; None: unrelated."""
-        return self.objects.fork(main, head)
+    def fork(self, main: str, head: str, began: str | None = None) -> str | None:
+        """The commit where `head` left main, or `began` where main was rewritten since; None: unrelated."""
+        found = self.objects.fork(main, head)
+        if began is None or not self.contains(began, head):
+            return found
+        return began if found is None or self.contains(found, began) else found
 
     def contains(self, ancestor: str, descendant: str) -> bool:
         """Whether `ancestor` is `descendant` or one of its ancestors."""
@@ -190,16 +193,18 @@ class FakeGit(FakeChain, DecidedHere):
 
     # --- making commits --------------------------------------------------------------------------
 
-    def squash(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
-        """One commit on `onto` with everything `head` added since they parted."""
-        base = self.fork(onto, head)
+    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since they parted, or since `began`."""
+        base = self.fork(onto, head, began)
         if base is None:
             return Conflict((), "unrelated")
         return self._pick(onto, self.objects.tree_of(base), self.objects.tree_of(head), message)
 
-    def replay(self, onto: str, head: str, message: Message) -> tuple[Candidate, ...] | Conflict:
+    def replay(
+        self, onto: str, head: str, message: Message, began: str | None = None
+    ) -> tuple[Candidate, ...] | Conflict:
         """`head`'s commits one by one on `onto`, texts kept, with `message`'s trailers."""
-        base = self.fork(onto, head)
+        base = self.fork(onto, head, began)
         if base is None:
             return Conflict((), "unrelated")
         steps: list[Commit] = []

@@ -1,6 +1,6 @@
 """The fake git keeps the promises of ports.Git: the suite of tests/contracts/git, on plain dicts.
 
-Left out are the tests about what the fake has not: people's names, sections of shared files, folders and bytes.
+Left out are the tests about what the fake has not: people's names, sections of shared files, lines of files, folders and bytes.
 """
 
 import random
@@ -25,6 +25,7 @@ import test_git_suite_work
 OUT = {
     "test_changes_name_the_gate_sections_of_shared_files",
     "test_commit_files_commits_what_differs_and_nothing_else",
+    "test_lines_that_both_changed_are_merged_from_where_the_work_began",
     "test_drop_scratch_refuses_every_other_place",
     "test_squash_on_an_unmoved_main",
 }
@@ -46,6 +47,14 @@ class FakeGitWorld:
         made = self.git.objects.commit(present, (self.git.head,), text, "human", self.commits)
         self.git.put_on_main(made.id)
         return made.id
+
+    def amend_main(self, files: Mapping[str, str | None]) -> str:
+        last = self.git.objects.find(self.git.head)
+        tree = {**self.git.objects.tree_of(last.id), **files}
+        self.commits += 1
+        present = {path: content for path, content in tree.items() if content is not None}
+        self.git.put_on_main(self.git.objects.commit(present, last.parents, "amended", "human", self.commits).id)
+        return self.git.head
 
     def prepare(self, prologue: Sequence[Argv]) -> None:
         for argv in prologue:

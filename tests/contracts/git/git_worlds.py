@@ -39,6 +39,10 @@ class GitWorld(Protocol):
     scratch_folder: str
 
     def commit_on_main(self, files: Files, text: str = "by a human") -> str: ...
+    def amend_main(self, files: Files) -> str:
+        """Put another commit in the place of main's last one; None removes a path."""
+        ...
+
     def prepare(self, prologue: Sequence[Argv]) -> None: ...
     def commit_in_workspace(self, bead: Bead, files: Files, text: str = "by an agent") -> str: ...
     def write_in_workspace(self, bead: Bead, files: Files) -> None: ...
@@ -110,6 +114,16 @@ class RealWorld:
         write(other, files)
         sh(other, "git", "add", "-A")
         sh(other, "git", "commit", "-q", "--allow-empty", "-m", text, env=ME)
+        self.sh("git", "fetch", "-q", "--update-head-ok", str(other), "+main:main")
+        sh(self.root.parent, "rm", "-rf", str(other))
+        return self.sh("git", "rev-parse", "main").strip()
+
+    def amend_main(self, files: Files) -> str:
+        other = self.root.parent / "human"
+        sh(self.root.parent, "git", "clone", "-q", "--no-local", "-b", "main", str(self.root), str(other))
+        write(other, files)
+        sh(other, "git", "add", "-A")
+        sh(other, "git", "commit", "-q", "--amend", "--allow-empty", "-m", "amended", env=ME)
         self.sh("git", "fetch", "-q", "--update-head-ok", str(other), "+main:main")
         sh(self.root.parent, "rm", "-rf", str(other))
         return self.sh("git", "rev-parse", "main").strip()

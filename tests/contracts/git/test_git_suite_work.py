@@ -202,6 +202,82 @@ def test_fold_keeps_only_the_given_steps(git_world, begin):
     assert git_world.git.fold(main, [], message()) == Candidate(main, git_world.git.tree(main))
 
 
+def test_work_on_an_amended_main_is_what_it_changed_since_it_began(git_world, begin):
+    first = git_world.git.main()
+    began = git_world.commit_on_main({"person": "one\n", "gone": "x\n"})
+    it = begin()
+    git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one")
+    head = git_world.commit_in_workspace(it, {"src/a.py": "aa\n", "src/b.py": "b\n"}, "two")
+    git_world.git.take_in(it, 1)
+    main = git_world.amend_main({"person": "two\n", "gone": None})
+    git = git_world.git
+    assert git.fork(main, head) == first
+    assert git.fork(main, head, began) == began
+    made = git.squash(main, head, message(), began)
+    assert git_world.files(made.commit) == {**git_world.files(main), "src/a.py": "aa\n", "src/b.py": "b\n"}
+    assert git.squash(main, head, message(), began) == made
+    steps = git.replay(main, head, message(), began)
+    assert [text.split("\n")[0] for _, _, text in git_world.log(steps[-1].commit, main)] == ["one", "two"]
+    assert git_world.files(steps[0].commit) == {**git_world.files(main), "src/a.py": "a\n"}
+    assert steps[-1].tree == made.tree
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_work_on_a_main_with_another_beginning_has_a_fork_where_it_began(git_world, begin, is_new):
+    began = git_world.git.main()
+    it = begin()
+    head = git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n"})
+    git_world.git.take_in(it, 1)
+    main = git_world.amend_main({"src/app.py": "one = 1\n", "more": "1\n"} if is_new else {"src/app.py": "one = 3\n"})
+    assert git_world.git.fork(main, head) is None
+    assert git_world.git.fork(main, head, began) == began
+    made = git_world.git.squash(main, head, message(), began)
+    (step,) = git_world.git.replay(main, head, message(), began) if is_new else (None,)
+    if is_new:
+        assert git_world.files(made.commit) == {**git_world.files(main), "src/app.py": "one = 2\n"}
+        assert step.tree == made.tree
+    else:
+        assert isinstance(made, Conflict) and made.files == ("src/app.py",)
+
+
+def test_where_work_began_is_its_fork_only_while_it_holds_it_and_main_does_not_hold_more(git_world, begin):
+    first = git_world.git.main()
+    began = git_world.commit_on_main({"person": "one\n"})
+    it = begin()
+    head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    git_world.git.take_in(it, 1)
+    main = git_world.commit_on_main({"person": "two\n"})
+    assert git_world.git.fork(main, head, began) == began == git_world.git.fork(main, head)
+    assert git_world.git.fork(main, head, first) == began, "main holds more of it"
+    assert git_world.git.fork(main, head, main) == began, "it does not hold that"
+
+
+def test_what_was_taken_off_main_does_not_come_back_with_the_work(git_world, begin):
+    git_world.commit_on_main({"kept": "1\n"})
+    began = git_world.commit_on_main({"person": "one\n"})
+    it = begin()
+    head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
+    git_world.git.take_in(it, 1)
+    main = git_world.amend_main({"person": None})
+    made = git_world.git.squash(main, head, message(), began)
+    assert git_world.files(made.commit) == {**git_world.files(main), "src/a.py": "a\n"}
+    nothing = git_world.git.squash(main, began, message(), began)
+    assert nothing.tree == git_world.git.tree(main), "work that adds nothing"
+
+
+def test_lines_that_both_changed_are_merged_from_where_the_work_began(git_world, begin):
+    text = "".join(f"{number}\n" for number in range(20))
+    git_world.commit_on_main({"long": text})
+    began = git_world.commit_on_main({"person": "one\n"})
+    it = begin()
+    head = git_world.commit_in_workspace(it, {"long": text + "work\n"})
+    git_world.git.take_in(it, 1)
+    main = git_world.amend_main({"long": "person\n" + text})
+    made = git_world.git.squash(main, head, message(), began)
+    assert git_world.files(made.commit)["long"] == "person\n" + text + "work\n"
+    assert git_world.git.replay(main, head, message(), began)[-1].tree == made.tree
+
+
 def test_revert_takes_one_commit_back_and_leaves_later_work(git_world):
     before = git_world.files(git_world.git.main())
     bad = git_world.commit_on_main({"src/app.py": "one = bad\n", "bad": "x\n"})
