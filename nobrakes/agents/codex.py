@@ -21,7 +21,7 @@ from . import codex_events, codex_verdict
 from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
 from .environment import UNATTENDED, allowed, identity
 from .guarded import answered, canary_path, command, self_test
-from .mcp import mcp_server
+from .mcp import TOOL_SECONDS, mcp_server
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 API = "https://api.openai.com"
@@ -165,7 +165,7 @@ def config(a: Assignment) -> str:
     server = mcp_server(a)
     lines += [f"[mcp_servers.{server.name}]", f"command = {_toml(server.argv[0])}"]
     lines += [f"args = {_array(server.argv[1:])}", f"env_vars = {_array(server.variables)}"]
-    lines += ['default_tools_approval_mode = "approve"']
+    lines += ['default_tools_approval_mode = "approve"', f"tool_timeout_sec = {TOOL_SECONDS}"]
     return "\n".join(lines) + "\n"
 
 

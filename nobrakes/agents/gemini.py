@@ -21,7 +21,7 @@ from . import gemini_events, gemini_verdict
 from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
 from .environment import UNATTENDED, allowed, identity
 from .guarded import answered, canary_path, command, self_test
-from .mcp import mcp_server
+from .mcp import TOOL_SECONDS, mcp_server
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 ROLE_FILE = "nobrakes-role.md"
@@ -154,6 +154,7 @@ def settings(a: Assignment) -> dict[str, Any]:
     server = mcp_server(a)
     variables = {name: f"${name}" for name in server.variables}  # looked up when the server is started
     one = {"command": server.argv[0], "args": server.argv[1:], "env": variables, "trust": True}
+    one["timeout"] = TOOL_SECONDS * 1000
     hook = [{"hooks": [{"name": "nobrakes", "type": "command", "command": command(a), "timeout": 30_000}]}]
     return {
         "security": {"auth": {"selectedType": method(a)}},

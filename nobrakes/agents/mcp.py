@@ -11,6 +11,8 @@ from .adapter import Assignment
 
 NAME = "nobrakes"
 VARIABLES = ("NOBRAKES_HOME", "NOBRAKES_TOKEN", "NOBRAKES_WORKSPACE", "NOBRAKES_DOOR")
+TOOL_SECONDS = 3900
+"""What a CLI lets one call take, where it has a limit of its own: longer than an agent may wait for a person."""
 
 
 @dataclass(frozen=True, slots=True)

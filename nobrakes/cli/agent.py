@@ -61,7 +61,7 @@ def notify(text: Text) -> Output:
     return _do("notify", text=text_or_stdin(text, "text"))
 
 
-Wait = Annotated[float, option("--wait", min=0, help="Seconds to wait for the person, at most 300.")]
+Wait = Annotated[float, option("--wait", min=0, help="Seconds to wait for the person, at most 3600.")]
 
 
 def ask(

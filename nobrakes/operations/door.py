@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 POLL_SECONDS = 0.25
-MOST_SECONDS = 300.0
-"""Half of what an agent may be silent by default."""
+MOST_SECONDS = 3600.0
+"""As long as an attempt may take by default; MCP clients are told to wait longer than this (agents.mcp)."""
+SIGN_SECONDS = 5.0
+"""Seconds between two signs of life of an agent that waits, since it says nothing meanwhile."""
 OUTCOMES = {
     "completed": "completed",
     "context_exhausted": "gave_up_context",
@@ -132,12 +134,36 @@ def wait_for(path: str, token: str, number: int, wait: float) -> "str | None":
     """The answer to the question, or the decision about the plan, as soon as it is there; None: not in time."""
     if wait <= 0:
         return None  # what is answered is open no more, and what is not open was asked anew
-    at = store()
-    until = time.monotonic() + min(wait, MOST_SECONDS)
-    answer: str | None
-    while (answer := at.agent_answer(path, token, number)[1]) is None and time.monotonic() < until:
-        time.sleep(POLL_SECONDS)
+    now = sign = time.monotonic()
+    until = now + wait
+    answer = _answer_now(path, token, number)
+    while answer is None and (now := time.monotonic()) < until:
+        if now >= sign:
+            _show_life()
+            sign = now + SIGN_SECONDS
+        time.sleep(min(POLL_SECONDS, until - now))
+        answer = _answer_now(path, token, number)
     return answer
+
+
+def _answer_now(path: str, token: str, number: int) -> "str | None":
+    """What was answered; None: nothing yet, or nobody can say just now (the daemon starts anew)."""
+    try:
+        found: str | None = store().agent_answer(path, token, number)[1]
+    except Exception as error:
+        from ..core.errors import DoorClosed, StoreBusy
+
+        if isinstance(error, (DoorClosed, StoreBusy)):
+            return None
+        raise
+    return found
+
+
+def _show_life() -> None:
+    """Touch the run's own folder, which the daemon looks at: whoever waits for a person is not silent."""
+    written = os.environ.get("NOBRAKES_HANDOFF", "")
+    if os.path.isabs(written):
+        os.utime(os.path.dirname(written))
 
 
 def escalate(suggestion: str, detail: str) -> int:

@@ -5,19 +5,21 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
+from nobrakes.agents import mcp
 from nobrakes.cli import agent as commands
 from nobrakes.cli.table import COMMANDS
 from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.errors import NobrakesError, NotAllowed, Stale, UsageError
+from nobrakes.core.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreBusy, UsageError
 from nobrakes.core.events import Kind
 from nobrakes.core.outcomes import Outcome
 from nobrakes.hooks.rules import Place, decide
 from nobrakes.host.doorkeeper import SpoolDoorkeeper
 from nobrakes.mcp_server import server
-from nobrakes.operations import agentops, boardops, desk, ownbead
+from nobrakes.operations import agentops, boardops, desk, door, ownbead
 from nobrakes.store import flood, own
 from nobrakes.store.door import reply
 from nobrakes.store.opening import create_store
@@ -260,6 +262,50 @@ def test_whoever_waits_for_a_person_hears_the_answer(work):
             time.sleep(0.01)
         store.answer(store.escalations()[0].id, "This one", "me")
         assert waiting.result().text == "This one"
+
+
+def test_a_wait_outlasts_whoever_is_away(work, monkeypatch):
+    """A daemon that starts anew, or a database that is busy, ends no wait: the answer is heard afterwards."""
+    store, _ = work()
+    real, away = door.store().agent_answer, [DoorClosed("not just now"), StoreBusy("just now")]
+
+    def answer(path, token, number):
+        if away:
+            raise away.pop()
+        if not store.escalations(open_only=False)[0].answer:
+            store.answer(number, "This one", "me")
+        return real(path, token, number)
+
+    monkeypatch.setattr(door.store(), "agent_answer", answer)
+    assert do("ask", question="Which?", wait=1200).text == "This one" and not away
+
+
+def test_a_wait_lasts_as_long_as_it_says_and_the_agent_does_not_count_as_silent(work, tmp_path, monkeypatch):
+    work()
+    clock = [0.0]
+    folder = tmp_path / "own"
+    folder.mkdir()
+    monkeypatch.setenv("NOBRAKES_HANDOFF", str(folder / "handoff.md"))
+    signs = []
+    monkeypatch.setattr(door, "store", lambda: SimpleNamespace(agent_answer=lambda *given: (given[2], None)))
+    monkeypatch.setattr(door.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(door.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + max(seconds, 1e-6)))
+    monkeypatch.setattr(door.os, "utime", signs.append)
+    assert door.wait_for("", "", 7, 1234.6) is None
+    assert clock[0] == pytest.approx(1234.6)
+    assert set(signs) == {str(folder)} and len(signs) > 1200 / 10
+
+
+@pytest.mark.parametrize("wait", [-1, 3601, float("inf"), float("nan"), "soon"])
+def test_a_wait_that_cannot_be_is_refused_and_nothing_is_asked(work, wait):
+    store, _ = work()
+    with pytest.raises(UsageError, match="wait has to be"):
+        do("ask", question="Which?", wait=wait)
+    assert store.escalations() == []
+
+
+def test_no_agent_gives_up_its_tools_before_the_longest_wait_is_over():
+    assert mcp.TOOL_SECONDS > door.MOST_SECONDS
 
 
 # --- a flood
