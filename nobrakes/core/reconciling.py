@@ -14,6 +14,8 @@ from .bead import Bead, BeadType
 from .evidence import Made
 from .verifying import NONE
 
+NAMED = 20
+"""So many beads are named in one text; more are counted."""
 SLACK = 2.0
 """So many seconds a commit may be older than its bead: git keeps whole seconds."""
 
@@ -62,6 +64,22 @@ def merges(line: Sequence[Made], apart: Collection[str] = ()) -> list[Merge]:
             spoken.add(bead)
         above = made
     return found[::-1]
+
+
+def fallen_off(done: Sequence[Bead], off: Collection[str], merged: Collection[str]) -> str:
+    """What a person is told of done beads whose merge main does not carry any more; empty: there is none.
+
+    `off`: the commits that main does not contain; `merged`: the beads that it names all the same (a rebase).
+    """
+    gone = [bead for bead in done if bead.merged_commit in off and bead.id not in merged]
+    if not gone:
+        return ""
+    named = ", ".join(f"{bead.id} ({str(bead.merged_commit)[:12]})" for bead in gone[:NAMED])
+    more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
+    return (
+        f"main was rewritten and does not carry these done beads any more: {named}{more}. Bring one back with "
+        "`git cherry-pick COMMIT` on main, or have it done again with `nobrakes reopen BEAD`"
+    )
 
 
 def is_ours(merge: Merge, bead: Bead | None, chain: Collection[str], recorded: Collection[str]) -> bool:

@@ -5,11 +5,12 @@ import os
 from collections.abc import Collection
 from dataclasses import replace
 
-from ..core.bead import CLOSED, Role
+from ..core.bead import CLOSED, Role, Status
 from ..core.board import Board
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.events import Event, Kind
 from ..core.numbers import fences, last_attempt
+from ..core.reconciling import fallen_off
 from ..core.reviewer import Journal, may_land
 from ..host.strays import end_all
 from ..ports import Notice
@@ -29,6 +30,7 @@ def take_up(doors: Doors, board: Board) -> None:
     _tell_of_checkouts(doors, board)
     _count_on(doors)
     Reconciling(doors).look()
+    _tell_of_what_fell_off(doors)
     _let_candidates_go(doors)
     runs = doors.store.runs()
     alive = [run.id for run in runs if run.pid is not None and doors.processes.alive(run)]
@@ -43,6 +45,16 @@ def _tell_of_checkouts(doors: Doors, board: Board) -> None:
         return
     with contextlib.suppress(NobrakesError):  # the turns meet it again, and tell
         for text in doors.git.behind():
+            doors.notifier.tell(Notice(text, urgent=True))
+
+
+def _tell_of_what_fell_off(doors: Doors) -> None:
+    """A person took done beads off main: theirs to decide, and told at each start for as long as it is so."""
+    done = [bead for bead in doors.store.beads([Status.DONE]) if bead.merged_commit]
+    with contextlib.suppress(NobrakesError):  # without a main there is nothing to compare, and the turns tell of it
+        off = doors.git.off_main([str(bead.merged_commit) for bead in done])
+        text = fallen_off(done, off, doors.git.merged()) if off else ""
+        if text:
             doors.notifier.tell(Notice(text, urgent=True))
 
 

@@ -1,5 +1,7 @@
 """Questions about how commits descend from each other. Answers never change, so they are remembered."""
 
+from collections.abc import Collection
+
 from ..core.errors import GitFailed
 from .objects import Commit, Objects
 from .place import Place
@@ -94,6 +96,16 @@ class History:
         asked = ["rev-list", "--reverse", "--topo-order", head]
         answer = self.place.run(asked if fork is None else [*asked, f"^{fork}"])
         return [self.objects.commit(oid) for oid in answer.text.split()]
+
+    def outside(self, tip: str, commits: Collection[str]) -> frozenset[str]:
+        """Those of the commits that `tip` does not contain: asked at once, since there may be thousands."""
+        if not commits:
+            return frozenset()
+        there = {commit for commit in commits if self.objects.content(commit) is not None}
+        asked = "".join(f"{commit}\n" for commit in sorted(there))
+        found = self.place.run(["rev-list", "--stdin"], stdin=f"{asked}^{tip}\n".encode()) if there else None
+        outside = set(found.text.split()) if found else set()
+        return frozenset(commit for commit in commits if commit not in there or commit in outside)
 
     def between(self, base: str, tip: str) -> tuple[str, ...] | None:
         """The commits from `base` (without it) to `tip` by first parents, oldest first; None: no such line."""

@@ -5,7 +5,7 @@
 3. Nothing here runs under a configuration that an agent wrote (environment, clones, salvage).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -274,6 +274,10 @@ class Repository:
     def merged(self) -> dict[str, str]:
         """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""
         return self.history.merged(refs.main(self.place))
+
+    def off_main(self, commits: Collection[str]) -> frozenset[str]:
+        """Those of the commits that main does not contain, also where they are gone from git."""
+        return self.history.outside(refs.main(self.place), commits)
 
     def made(self, name: str) -> Made | None:
         """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""

@@ -1,9 +1,23 @@
-"""Where the database and main disagree about what is merged: what the next start of a daemon will set right."""
+"""Where the database and main disagree about what is merged.
+
+What main carries and the database does not know is set right by the next start of a daemon; what a person took off main
+is theirs to decide.
+"""
 
 from ..core.bead import Status
 from ..core.errors import GitFailed, NoMain
-from ..core.reconciling import is_ours, merges
+from ..core.reconciling import fallen_off, is_ours, merges
 from ..ports import Git, Store
+
+
+def off_main(store: Store, git: Git) -> str:
+    """What a person is told of done beads whose merge main does not carry any more; empty: there is none."""
+    done = [bead for bead in store.beads([Status.DONE]) if bead.merged_commit]
+    try:
+        off = git.off_main([str(bead.merged_commit) for bead in done])
+        return fallen_off(done, off, git.merged()) if off else ""
+    except (NoMain, GitFailed):
+        return ""  # which is told by itself
 
 
 def merged_unknown(store: Store, git: Git) -> list[tuple[str, str]]:

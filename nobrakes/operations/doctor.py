@@ -127,6 +127,7 @@ def _main(patient: _Patient) -> Iterator[Finding]:
     else:
         yield from _checkouts(patient.git)
         yield from _unknown(patient)
+        yield from _fallen(patient)
     archived = patient.git.archived()
     if archived:
         yield Finding("archive", OK, f"{len(archived)} branches are kept under refs/nobrakes/archive")
@@ -138,6 +139,15 @@ def _unknown(patient: _Patient) -> Iterator[Finding]:
 
     for bead, commit in merged_unknown(patient.store, patient.git) if patient.store and patient.git else ():
         text = f"{bead} is on main as {commit[:12]}, and the database does not know: `nobrakes run` makes it done"
+        yield Finding("main", WARNING, text)
+
+
+def _fallen(patient: _Patient) -> Iterator[Finding]:
+    """What the database calls done and a person took off main."""
+    from .agreement import off_main
+
+    text = off_main(patient.store, patient.git) if patient.store and patient.git else ""
+    if text:
         yield Finding("main", WARNING, text)
 
 

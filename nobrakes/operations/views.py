@@ -85,6 +85,7 @@ class StatusView:
     degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why
     quarantined: tuple["Quarantined", ...]
     behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
+    off_main: str = ""  # the done beads that main does not carry any more, and what can be done
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,19 +172,20 @@ def status(store: "Store", places: Places, config: "Config") -> StatusView:
         caps_of(limits.caps, moment.spent),
         _degraded(places, config),
         quarantined(store),
-        _behind(places, config),
+        *_of_main(store, places, config),
     )
 
 
-def _behind(places: Places, config: "Config") -> tuple[str, ...]:
-    """Nothing where git cannot be asked: the doctor says why."""
+def _of_main(store: "Store", places: Places, config: "Config") -> tuple[tuple[str, ...], str]:
+    """Checkouts that are behind, and what fell off main; nothing where git cannot be asked: the doctor says why."""
     from ..git.repository import Repository
+    from .agreement import off_main
 
     git = Repository(places, config.main)
     try:
-        return git.behind()
+        return git.behind(), off_main(store, git)
     except NobrakesError:
-        return ()
+        return (), ""
     finally:
         git.close()
 

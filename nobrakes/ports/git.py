@@ -1,6 +1,6 @@
 """The door to the repository."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -222,6 +222,10 @@ class Git(Lands, Protocol):
 
     def merged(self) -> dict[str, str]:
         """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""
+        ...
+
+    def off_main(self, commits: Collection[str]) -> frozenset[str]:
+        """Those of the commits that main does not contain, also where they are gone from git. NoMain."""
         ...
 
     def made(self, name: str) -> Made | None:

@@ -5,7 +5,7 @@
 3. `landed` remembers what nobrakes put on main, for the invariants.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..core.bead import Bead
 from ..core.boundaries import Change
@@ -103,6 +103,10 @@ class FakeGit(FakeChain, DecidedHere):
                 if key in ("Bead", "Reverts-Bead"):
                     found.setdefault(value, commit.id if key == "Bead" else "")
         return {bead: commit for bead, commit in found.items() if commit}
+
+    def off_main(self, commits: Collection[str]) -> frozenset[str]:
+        """Those of the commits that main does not contain."""
+        return frozenset(commits) - {commit.id for commit in self.objects.line(self.head)}
 
     def kept(self) -> dict[str, str]:
         """Everything that refs/nobrakes/ holds."""

@@ -160,3 +160,24 @@ def test_during_a_review(project: Scripted, rewrite: Callable[[Scripted], None],
         go.touch()
         assert run.wait(timeout=60) == 0
     assert_nobody_blamed(project, "completed")
+
+
+def test_done_beads_that_a_reset_takes_off_main_are_told(project: Scripted) -> None:
+    """By `doctor`, `status` and each start, until they are back."""
+    project.add("one", "two")
+    project.nobrakes("run")
+    commit = {bead: commit for commit, bead in project.landed().items()}
+    project.git("reset", "-q", "--hard", "HEAD~2")
+    for told in ("doctor", "status", "run"):
+        said = project.nobrakes(told, expect=None).stdout
+        for word in ("one (", "two (", commit["one"][:12], "nobrakes reopen BEAD", "git cherry-pick COMMIT"):
+            assert word in " ".join(said.split()), f"{told}: {said}"
+    assert {"one", "two"} == {bead for bead in ("one", "two") if bead in project.ask("status")["off_main"]}
+    project.git("cherry-pick", commit["one"])
+    said = " ".join(project.nobrakes("doctor", expect=None).stdout.split())
+    assert f"two ({commit['two'][:12]})" in said and "one (" not in said, "it is back, as another commit"
+    project.nobrakes("reopen", "two")
+    project.nobrakes("run")
+    assert project.status("two") == "done" and (project.folder / "src" / "two").exists()
+    for told in ("doctor", "status", "run"):
+        assert "does not carry" not in project.nobrakes(told, expect=None).stdout

@@ -324,3 +324,13 @@ def test_drop_scratch_refuses_every_other_place(git_world, tmp_path):
         with pytest.raises(NobrakesError):
             git_world.git.drop_scratch(path)
     assert (tmp_path / "precious").is_dir()
+
+
+def test_what_main_does_not_contain_any_more(git_world):
+    first = git_world.git.main()
+    second = git_world.commit_on_main({"more": "1\n"})
+    assert git_world.git.off_main([first, second]) == frozenset()
+    assert git_world.git.off_main([]) == frozenset()
+    git_world.amend_main({"more": "2\n"})
+    gone = "0123456789" * 4
+    assert git_world.git.off_main([first, second, gone]) == {second, gone}
