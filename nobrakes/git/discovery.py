@@ -29,10 +29,12 @@ class Discovered:
 
 
 def discover(path: str) -> Discovered:
-    """The repository around `path`; NotARepository, GitTooOld."""
+    """The repository around `path`; NotARepository (also for one whose path has a line break), GitTooOld."""
     found = ".".join(map(str, commands.version()))
     git_dir, common, bare = _folders(path)
     top = common if bare else _ask(path, ["rev-parse", "--show-toplevel"])
+    if "\n" in top or not os.path.isdir(top):  # a line break at its end is not there to be seen
+        raise _broken(path)
     superproject = "" if bare else _ask(path, ["rev-parse", "--show-superproject-working-tree"])
     head = commands.run(["symbolic-ref", "-q", "--short", "HEAD"], cwd=path, env=_READING, expect=(0, 1))
     branches = _ask(path, ["for-each-ref", "--format=%(refname:strip=2)", "refs/heads/"])
@@ -74,13 +76,22 @@ def _folders(path: str) -> tuple[str, str, bool]:
     if not os.path.isdir(path):
         raise NotARepository(f"there is no folder {path}")
     try:
-        git_dir, common, bare = _ask(path, asked).split("\n")
+        found = _ask(path, asked).split("\n")
     except GitFailed:
         raise NotARepository(f"{path} is in no git repository") from None
+    if len(found) != len(asked) - 2:
+        raise _broken(path)
+    git_dir, common, bare = found
     # inside .git itself nothing is a worktree, and it is no bare repository either
     if bare != "true" and _ask(path, ["rev-parse", "--is-inside-work-tree"]) != "true":
         raise NotARepository(f"{path} is inside a repository's own git folder", "Go to the folder with your files.")
     return os.path.realpath(git_dir), os.path.realpath(common), bare == "true"
+
+
+def _broken(path: str) -> NotARepository:
+    """git ends what it answers with a line break, and lists of folders are files of lines."""
+    why = f"the path of the repository around {path!r} has a line break, and git's own lists of folders have lines"
+    return NotARepository(why, "Rename the folder, then run `nobrakes init`.")
 
 
 def _dirty(path: str) -> bool:
