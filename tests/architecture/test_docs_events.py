@@ -92,7 +92,10 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
         note(seen, world.store)
     assert set(Kind) - set(seen) <= unseen
     told = {kind: set(meanings.EVENTS[kind].keys) for kind in seen}
-    assert {kind: told[kind] ^ keys for kind, keys in seen.items() if told[kind] != keys} == {}
+    assert {kind: keys - told[kind] for kind, keys in seen.items() if keys - told[kind]} == {}
+    # what few stories have need not have had all its keys in one of them
+    often = {kind: keys for kind, keys in seen.items() if kind not in unseen}
+    assert {kind: told[kind] - keys for kind, keys in often.items() if told[kind] - keys} == {}
     assert {key for found in meanings.EVENTS.values() for key in found.keys} == set(meanings.KEYS)
 
 
