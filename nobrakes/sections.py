@@ -353,6 +353,7 @@ class SandboxSettings(Section):
 
     mode: Literal["auto", "bubblewrap", "none"] = "auto"
     wall: Literal["auto", "landlock", "none"] = "auto"
+    home: Literal["private", "own"] = "private"
     network: Literal["open", "provider", "none"] = "open"
     hosts: Annotated[tuple[str, ...], Hosts()] = ()
     read: Annotated[tuple[str, ...], WholePaths()] = ()

@@ -18,6 +18,7 @@ from ..ports import Argv, Login
 from ..sandbox import bubblewrap, none, wall
 from ..sandbox.bubblewrap import lies_in
 from ..sandbox.closure import Bounds, Closure, Machine
+from ..sandbox.home import HOME, NO_USER_SITE, steady, variables
 from ..sandbox.machine import kept, machine, named_files, program
 from ..sandbox.wall import Wall
 from .doors import Doors
@@ -121,8 +122,29 @@ class Confinement:
         if self.nothing():
             return Confined()
         if self.why_not():
-            return self._walled((checkout,), folder)
+            home = self.home(folder)
+            return self._walled((checkout, home) if home else (checkout,), folder)
         return self._confined(checkout, folder, machine(self.doors.environment), inner=read)
+
+    def home(self, folder: str) -> str:
+        """The home that has to be made for a run of checks with this folder; empty: none has to be.
+
+        In a sandbox it has one in memory.
+        """
+        is_private = self.doors.config().sandbox.home == "private"
+        return os.path.join(folder, HOME) if is_private and self.why_not() else ""
+
+    def environment(self, folder: str) -> dict[str, str]:
+        """What a run of checks with this folder sees."""
+        environment = dict(self.doors.environment)
+        if home := self.home(folder):
+            return {**environment, **variables(home, environment)}
+        return environment if self.doors.config().sandbox.home == "own" else {**environment, **NO_USER_SITE}
+
+    def seen(self) -> dict[str, str]:
+        """What all runs of checks see alike, whichever folder they have."""
+        environment = dict(self.doors.environment)
+        return environment if self.doors.config().sandbox.home == "own" else steady(environment)
 
     def _walled(self, own: tuple[str, ...], folder: str, environment: tuple[tuple[str, str], ...] = ()) -> Confined:
         doors = self.doors

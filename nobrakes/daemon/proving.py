@@ -63,7 +63,7 @@ class Proving:
             stopped = self._wait(run)
         except BaseException:
             doors.processes.kill(run)
-            doors.git.drop_scratch(os.path.join(doors.places.scratch, run_id))
+            self.validation.scratch.remove(run_id)
             raise
         if stopped:
             run = Run(run_id, 0, RunKind.VALIDATION, now, born.pid, born.mark, stopping=Outcome.TIMED_OUT)
@@ -98,4 +98,4 @@ class Proving:
             words = name.split("-")
             if words[0] == ASKED and len(words) == 4 and proctable.look(int(words[2])) is None:
                 self.doors.processes.kill(Run(name, 0, RunKind.VALIDATION, 0.0))
-                self.doors.git.drop_scratch(os.path.join(scratch, name))
+                self.validation.scratch.remove(name)

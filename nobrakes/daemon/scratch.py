@@ -11,6 +11,7 @@ import os
 from functools import partial
 
 from ..ports import Notice
+from ..sandbox.home import HOME
 from ..trash import Trash
 from .doors import Doors
 
@@ -36,8 +37,13 @@ class Scratch:
     def drop(self, run: str) -> None:
         """Begin to remove a run's checkout."""
         self._leaving.add(run)
-        path = os.path.join(self.doors.places.scratch, run)
-        self.doors.aside.begin(f"drop {run}", partial(self.doors.git.drop_scratch, path))
+        self.doors.aside.begin(f"drop {run}", partial(self.remove, run))
+
+    def remove(self, run: str) -> None:
+        """Remove a run's checkout and, before it, the home that its checks had."""
+        folder = os.path.join(self.doors.places.runs, run)
+        self.trash.take(folder, os.path.join(folder, HOME))
+        self.doors.git.drop_scratch(os.path.join(self.doors.places.scratch, run))
 
     def settle(self) -> bool:
         """Hear which removals are over, and begin with what is left; the error of one that failed.

@@ -6,7 +6,7 @@
 3. A tree that passed the same commands is not run again; only passes are remembered. With a check that is never cached
    a pass stands only for the other steps of the review that saw it.
 4. A run that was cut off said neither yes nor no: it is done again, a few times.
-5. The checkout is removed when its run has been judged.
+5. The checkout is removed when its run has been judged, and with it the home that the run had.
 6. A run that repeats what failed is of the whole contract: the results that stand lie beside it (CARRIED), and the
    checks that they are of are not run.
 """
@@ -25,6 +25,7 @@ from ..core.kept import as_values
 from ..core.outcomes import Outcome
 from ..core.testcounts import TestCounts
 from ..ports import Born, Command
+from ..sandbox.home import MADE
 from . import decoys as decoying
 from .checksteps import OUTPUT_TAIL, CheckStep, Ends, as_steps, seconds_of, steps_of
 from .confine import Confinement
@@ -97,7 +98,7 @@ class Validation:
             made_from, present = self._made
             if present is None or made_from[0] is not config or made_from[1] != quarantined:
                 pairs = quarantine.pairs(quarantined)
-                present = Contract(config.setup, config.contract(), digest(self.doors.environment), pairs)
+                present = Contract(config.setup, config.contract(), digest(self.confinement.seen()), pairs)
                 self._made = (config, quarantined), present
             self._present = present
         return self._present
@@ -201,6 +202,8 @@ class Validation:
         # inside, since the checkout may hold links that lead out of it
         copy = (("cp", "-R", os.path.join(over, "."), path),) if files else ()
         wrap = self.confinement.check(path, folder, (over,) if files else ()).wrap
+        if self.confinement.home(folder):
+            files[MADE] = b""  # the folder is made with it
         if carried:
             files[CARRIED] = json.dumps(list(carried)).encode()
         steps = as_steps(_run(contract, carried), wrap)
@@ -217,7 +220,7 @@ class Validation:
             Command(
                 folder=folder,
                 cwd=path,
-                env={**doors.environment, "CI": "1"},
+                env={**self.confinement.environment(folder), "CI": "1"},
                 steps=steps,
                 prologue=(
                     *doors.git.scratch(commit, path),

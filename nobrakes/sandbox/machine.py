@@ -21,7 +21,7 @@ ssl/openssl.cnf terminfo timezone
 """
 _MARKS = ("pyvenv.cfg", "conda-meta", "libexec", "versions", os.path.join("lib", "node_modules"))
 """What shows that a `bin` or `shims` belongs to an installation whose other folders its programs need."""
-_TOOLCHAINS = {
+TOOLCHAINS = {
     ".rustup": "RUSTUP_HOME",
     ".nvm": "NVM_DIR",
     ".volta": "VOLTA_HOME",
@@ -41,7 +41,7 @@ def machine(environment: Mapping[str, str]) -> Machine:
     system = (*folders, *(f"/etc/{name}" for name in _ETC.split()))
     found = [path for path in _programs(environment) if not lies_in(home, os.path.realpath(path))]
     variables = []
-    for name, variable in _TOOLCHAINS.items():
+    for name, variable in TOOLCHAINS.items():
         folder = os.path.join(home, name)
         if os.path.isdir(folder):
             found.append(folder)

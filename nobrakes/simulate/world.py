@@ -16,6 +16,7 @@ from ..daemon.doors import Doors
 from ..daemon.loop import Daemon
 from ..places import Places
 from ..ports import Argv, Command, Step
+from ..sandbox.home import steady
 from ..store.opening import open_memory
 from . import fakeremote, invariants, settled
 from .agents import Rates, Script, Seat, agent, check, ends_at_once
@@ -138,7 +139,7 @@ class World:
         self.scene.observed.lands += [(commit, tuple(self.contracts)) for commit in proven]
 
     def _contract(self) -> str:
-        return Contract(self.config.setup, self.config.contract(), digest(ENVIRONMENT)).key
+        return Contract(self.config.setup, self.config.contract(), digest(steady(ENVIRONMENT))).key
 
     def _boot(self) -> Daemon:
         for _ in range(BOOTS):

@@ -98,7 +98,8 @@ def test_what_is_let_in_may_be_written_but_never_the_repository(confinement, tmp
     (tmp_path / "link").symlink_to(tmp_path / "cache")
     for name in ("cache", "link"):
         words = confinement(mode="none", write=(str(tmp_path / name),)).check("/checkout", "/run").wrap(("true",))
-        assert [word for word in words if word.startswith("own=")] == ["own=/checkout", f"own={tmp_path / 'cache'}"]
+        own = [word for word in words if word.startswith("own=")]
+        assert own == ["own=/checkout", "own=/run/home", f"own={tmp_path / 'cache'}"]
     for path in ("project", "project/.git", "linked", "."):
         (tmp_path / path).mkdir(parents=True, exist_ok=True)
         with pytest.raises(NoSandbox):
