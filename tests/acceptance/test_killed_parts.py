@@ -44,8 +44,9 @@ class Parts(Scripted):
         until(lambda: all(file.exists() and file.read_text().endswith("\n") for file in files))
         pids = {name: int(file.read_text()) for name, file in zip(names, files, strict=True)}
         found = proctable.look(pids["agent"])
-        assert found is not None
-        return {**pids, "wrapper": found.parent}
+        recorder = found and proctable.look(found.parent)  # it stands between them, and keeps what the agent says
+        assert recorder is not None
+        return {**pids, "wrapper": recorder.parent}
 
     def in_the_end(self, pids: dict[str, int]) -> None:
         """What holds whoever was killed."""

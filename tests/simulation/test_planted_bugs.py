@@ -135,7 +135,7 @@ BUGS = (
     Bug(
         "nobody is asked about a change of the gates",
         "daemon/gatefiles.py",
-        "if not paths or bead.scaffolding or self._accepted(bead, journal.head):",
+        "if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):",
         "if True:",
         seed=1,
     ),
@@ -166,13 +166,6 @@ BUGS = (
         "core/outcomes.py",
         "return Consequence(False, Retry.GATE, Session.RESUME, told, seconds)",
         "return Consequence(True, Retry.GATE, Session.RESUME, told, seconds)",
-    ),
-    Bug(
-        "one start too many in an hour",
-        "core/assigner.py",
-        "free = min(free, left)",
-        "free = min(free, left + 1)",
-        seed=240,
     ),
     Bug(
         "a cap of the day is forgotten",

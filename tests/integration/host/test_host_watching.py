@@ -139,7 +139,8 @@ TO_A_THREAD = """
 import signal, sys, threading, time
 from nobrakes.daemon.service import _Signals
 from nobrakes.host.watching import Waker
-with Waker(sys.argv[1]) as waker, _Signals(waker) as signals:
+from nobrakes.host.stopping import StopLimit
+with Waker(sys.argv[1]) as waker, StopLimit() as limit, _Signals(waker, limit) as signals:
     def other():
         time.sleep(0.3)
         signal.pthread_kill(threading.get_ident(), signal.SIGTERM)

@@ -117,7 +117,7 @@ def test_both_ways_read_the_same_answer(
         ["progress", "x", "--step", "-1"],
         ["progress", "x", "--step", "one"],
         ["progress", "x", "--step", "0", "--of", "0"],
-        ["ask", "Why?", "--wait", "301"],
+        ["ask", "Why?", "--wait", "3601"],
         ["ask", "Why?", "--wait", "1.5"],
         ["ask", "--question", "Why?"],
         ["answer", "last"],
