@@ -104,8 +104,8 @@ def test_gemini_cli_in_its_acp_mode_takes_a_bead_from_ready_to_merged(tmp_path: 
     command = ["env", "GEMINI_CLI_TRUST_WORKSPACE=true", GEMINI, "--acp", "--model", "gemini-2.5-pro"]
     named = 'environment = ["GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_NO_RELAUNCH"]\n'
     # an agent of the protocol keeps its state where its settings are, which nobody behind the wall writes unasked
-    lets = f'keys = ["GEMINI_API_KEY"]\nauth = "gemini-api-key"\n[sandbox]\nwrite = [{json.dumps(str(home / ".gemini"))}]\n'
-    field = prepare(tmp_path, config(command, lets, named))
+    lets = 'keys = ["GEMINI_API_KEY"]\nauth = "gemini-api-key"\n'
+    field = prepare(tmp_path, config(command, lets, named), write=(str(home / ".gemini"),))
 
     def shell(text: str) -> dict[str, object]:
         return tool("run_shell_command", {"command": text, "description": "go on"})

@@ -139,8 +139,11 @@ class Field:
         self.assert_merged()
 
 
-def prepare(folder: Path, agents: str, sandbox: str = "none") -> Field:
-    """A repository whose config has these settings of agents; in a sandbox they reach their provider alone."""
+def prepare(folder: Path, agents: str, sandbox: str = "none", write: tuple[str, ...] = ()) -> Field:
+    """A repository whose config has these settings of agents; in a sandbox they reach their provider alone.
+
+    `write`: places that agents may write beside their own.
+    """
     field = Field(folder, folder / "repository")
     (field.repository / "tests").mkdir(parents=True)
     (field.repository / "tests" / "__init__.py").write_text("")
@@ -152,7 +155,7 @@ def prepare(folder: Path, agents: str, sandbox: str = "none") -> Field:
     field.run(NOBRAKES, "init")
     check = '[[checks]]\nname = "test"\ncommand = "python3 -m unittest discover -s tests -t ."\n'
     (field.repository / ".nobrakes" / "config.toml").write_text(
-        f'main = "main"\n\n{check}\n{agents}\n[sandbox]\nmode = "{sandbox}"\nnetwork = "provider"\n'
+        f'main = "main"\n\n{check}\n{agents}\n[sandbox]\nmode = "{sandbox}"\nnetwork = "provider"\nwrite = {json.dumps(write)}\n'
     )
     plan = folder / "plan.json"
     plan.write_text(json.dumps({"beads": [{"id": "hello", "title": "Greet people", "type": "feature"}]}))
