@@ -65,11 +65,13 @@ class Trash:
             raise GitFailed(f"{path} is not in {root}, so nobrakes does not remove it")
         if not os.path.lexists(path):
             return True
-        place = os.path.join(self.folder, f"{time.time_ns()}-{os.getpid()}")
+        place = self._place()
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)  # Python gives a mode to the last folder alone
             os.mkdir(place, 0o700)
-            _move(path, os.path.join(place, "0"))
+            while not _move(path, os.path.join(place, "0")):
+                place = self._place()  # whoever empties the trash took the last one away while it was empty
+                os.mkdir(place, 0o700)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.rmdir(place)
@@ -80,6 +82,9 @@ class Trash:
         self._note(place, path, "")
         self._remove(place, path, time.monotonic() + seconds)
         return True
+
+    def _place(self) -> str:
+        return os.path.join(self.folder, f"{time.time_ns()}-{os.getpid()}")
 
     def _take_there(self, place: str, path: str, seconds: float) -> bool:
         """Remove it where it lies: that is another disk."""
@@ -99,7 +104,7 @@ class Trash:
         """Tell of a path that could not be put anywhere else; it lies where it lay."""
         with contextlib.suppress(OSError):
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        self._note(os.path.join(self.folder, f"{time.time_ns()}-{os.getpid()}"), path, _reason(error))
+        self._note(self._place(), path, _reason(error))
 
     def is_stuck(self, path: str) -> bool:
         """Whether the path was to be put here a short while ago and could not be."""
@@ -301,16 +306,21 @@ def _unlinked(name: str, folder: int) -> OSError | None:
     return None
 
 
-def _move(path: str, to: str) -> None:
-    """Rename; a folder that does not let itself be moved, or what it lies in, is opened first."""
+def _move(path: str, to: str) -> bool:
+    """Rename; a folder that does not let itself be moved, or what it lies in, is opened first.
+
+    False: it is still where it was, for what it should go to is gone.
+    """
     try:
-        os.rename(path, to)
+        try:
+            os.rename(path, to)
+        except PermissionError:
+            open_up(os.path.dirname(path), None)
+            open_up(path, None)
+            os.rename(path, to)
     except FileNotFoundError:
-        return
-    except PermissionError:
-        open_up(os.path.dirname(path), None)
-        open_up(path, None)
-        os.rename(path, to)
+        return not os.path.lexists(path)
+    return True
 
 
 def _opened(name: str, folder: int | None) -> int:

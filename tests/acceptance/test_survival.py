@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.host import proctable
 from tests.support.scripted import Scripted, lives, until
 
 WAITS = 'while [ ! -e "$BOOK/go" ]; do sleep 0.05; done; work'
@@ -17,8 +18,9 @@ def project(tmp_path: Path) -> Scripted:
 
 
 def wrapper_of(agent: int) -> int:
-    """The shell above the agent that writes its exit code down."""
-    return int(Path(f"/proc/{agent}/stat").read_text().rpartition(")")[2].split()[1])
+    """The process that writes the agent's exit code down; between them stands the recorder of what the agent says."""
+    recorder = proctable.look(agent).parent
+    return proctable.look(recorder).parent
 
 
 def test_an_agent_outlives_its_daemon_and_counts_once(project: Scripted) -> None:

@@ -241,8 +241,8 @@ BUGS = (
     Bug(
         "a stop forgets that the merge has landed",
         "daemon/review.py",
-        "if journal.candidate and doors.git.contains(journal.candidate, doors.git.main()):",
-        "if False:",
+        "return bool(journal.candidate) and git.contains(journal.candidate, git.main())",
+        "return False",
         runs=120,
         seed=4,
     ),

@@ -161,6 +161,22 @@ def test_only_what_lies_directly_in_the_named_folder_goes(root: Path, trash: Tra
     assert (root / "a" / "b").is_dir()
 
 
+def test_who_empties_it_between_the_place_and_the_move_loses_nothing(
+    root: Path, trash: Trash, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "file").write_text("x")
+    rename, times = os.rename, iter([True, True])
+
+    def slow(source, target, **where):
+        if next(times, False):
+            Trash(trash.folder).empty(5)
+        rename(source, target, **where)
+
+    monkeypatch.setattr(os, "rename", slow)
+    assert trash.take(str(root), str(root / "file"))
+    assert list(root.iterdir()) == [] and trash.left() == ()
+
+
 def test_several_who_empty_it_at_once_find_nothing_wrong(root: Path, trash: Trash) -> None:
     """One takes while others empty, as the daemon's loop and what works beside it do."""
     over = threading.Event()
