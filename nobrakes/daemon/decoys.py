@@ -51,16 +51,17 @@ class Decoys:
         self.doors = doors
         self._draw = random.Random(secrets.token_bytes(16))
 
-    def plan(self, commit: str, checks: Sequence[Check], known: Mapping[str, Any] | None) -> Plan:
-        """The decoys for a run of these checks on the commit. `known`: the recorded results of main's tree."""
+    def plan(self, commit: str, checks: Sequence[Check], recorded: Callable[[str], Mapping[str, Any] | None]) -> Plan:
+        """The decoys for a run of these checks on the commit. `recorded`: what is remembered of a tree."""
         tests = [check for check in checks if check.kind == "test" and check.read_as != "exit"]
         if not tests or not self.doors.config().review.decoy:
             return {}
         git = self.doors.git
         try:
-            changes = git.changes(git.main(), commit)
+            main = git.main()
+            changes = git.changes(main, commit)
             own = [change.path for change in changes if change.after != "000000" and likely(change.path)]
-            reported = {str(row["name"]): str(row.get("decoy", "")) for row in (known or {}).get("results", ())}
+            reported = decoys_of(recorded(git.tree(main)))
             return {check.name: found for check in tests if (found := self._for(check, commit, own, reported))}
         except (GitFailed, NoMain):
             return {}  # the run itself says what is wrong with the repository

@@ -6,7 +6,8 @@
 3. The difference is the branch's text, bounded; the whole of it is in the commit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..core.attempt import Attempt
 from ..core.bead import Bead, Role
@@ -46,13 +47,7 @@ class GateFiles:
             f"The branch changes what decides whether work is good, or what tests expect: {', '.join(paths[:20])}.\n"
             "Accept the change for this very commit, or send the work back."
         )
-        evidence = {
-            "head": journal.head,
-            "files": [_told(change) for change in changed[:50]],
-            "difference": clean(self.doors, self._difference(begin, journal.head, changed)),
-        }
-        outcome = Outcome.CHECKS_CHANGED
-        close(self.doors, limits, attempt, outcome, detail, head=journal.head, evidence=evidence)
+        self._ask(attempt, limits, journal.head, detail, self._shown(begin, journal.head, changed))
         return None
 
     def ask_about_runner(self, attempt: Attempt, journal: Journal, limits: Limits, test: str) -> None:
@@ -63,13 +58,16 @@ class GateFiles:
             "On main it does. Something in the branch may bend the runner: look at the difference. Accept it for this "
             "very commit, or send the work back."
         )
-        evidence = {
-            "head": journal.head,
-            "test": test,
-            "files": [_told(change) for change in changed[:50]],
-            "difference": self._difference(journal.fork, journal.head, changed),
-        }
-        close(self.doors, limits, attempt, Outcome.CHECKS_CHANGED, detail, head=journal.head, evidence=evidence)
+        evidence = {"test": test, **self._shown(journal.fork, journal.head, changed)}
+        self._ask(attempt, limits, journal.head, detail, evidence)
+
+    def _shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
+        """What a person is shown of the changes, without what is secret in them."""
+        difference = clean(self.doors, self._difference(begin, head, changed))
+        return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
+
+    def _ask(self, attempt: Attempt, limits: Limits, head: str, detail: str, evidence: Mapping[str, Any]) -> None:
+        close(self.doors, limits, attempt, Outcome.CHECKS_CHANGED, detail, head=head, evidence=evidence)
 
     def is_accepted(self, bead: str, head: str) -> bool:
         """Whether a person accepted what was asked about this commit."""

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from ..core import quarantine
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.checks import Check, CheckOutcome, CheckResult, Contract, digest, overall
-from ..core.errors import NoMain
 from ..core.kept import as_values
 from ..core.outcomes import Outcome
 from ..core.testcounts import TestCounts
@@ -52,7 +51,7 @@ CARRIED = "carried.json"
 OVER = "over"
 """The folder in a run's folder with the files that are laid over its checkout."""
 
-NOTHING: Mapping[str, str] = {}
+NOTHING: Mapping[str, Any] = {}
 
 CHEAT_SECONDS = 300.0
 """So long a check may take with a cheat, which may well never end; what takes longer is not held against the tests."""
@@ -79,6 +78,7 @@ class Validation:
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
         self._contracts: dict[str, Contract] = {}
+        self._texts: dict[tuple[str, str], str] = {}
         self._present: Contract | None = None
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
         self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
@@ -174,7 +174,7 @@ class Validation:
         if known is not None:
             carried = self.carried(name)
         elif kind is RunKind.VALIDATION:
-            decoys = self._decoys(commit, _run(contract, carried))
+            decoys = self.decoys.plan(commit, _run(contract, carried), self.recorded)
         checks = contract.checks
         now = doors.store.now()
         seconds = seconds_of(checks) + sum(step.seconds for step in decoying.timed(checks, decoys)) + 1800.0
@@ -191,7 +191,7 @@ class Validation:
         contract: Contract,
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
-        decoys: "decoying.Plan" = NOTHING,  # type: ignore[assignment]
+        decoys: "decoying.Plan" = NOTHING,
     ) -> Born:
         """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
         doors = self.doors
@@ -246,22 +246,23 @@ class Validation:
 
     def carried(self, run_id: str) -> Sequence[Mapping[str, Any]]:
         """The results that stand beside this run's own; mostly none."""
-        text = self.doors.processes.output(self._file(run_id, CARRIED), OUTPUT_TAIL)
+        text = self._beside(run_id, CARRIED)
         return tuple(json.loads(text)) if text else ()
-
-    def _decoys(self, commit: str, checks: Sequence[Check]) -> "decoying.Plan":
-        try:
-            known = self.recorded(self.doors.git.tree(self.doors.git.main()))
-        except NoMain:
-            known = None
-        return self.decoys.plan(commit, checks, known)
 
     def planned(self, run_id: str) -> "decoying.Plan":
         """The tests that the run alters when its checks have passed."""
-        return decoying.of_text(self.doors.processes.output(self._file(run_id, decoying.PLAN), OUTPUT_TAIL))
+        return decoying.of_text(self._beside(run_id, decoying.PLAN))
 
-    def _file(self, run_id: str, name: str) -> str:
-        return os.path.join(self.doors.places.runs, run_id, name)
+    def _beside(self, run_id: str, name: str) -> str:
+        """A file beside a run, empty where it has none: like its contract it is written once, and asked for often."""
+        if (run_id, name) not in self._texts:
+            text = self.doors.processes.output(os.path.join(self.doors.places.runs, run_id, name), OUTPUT_TAIL)
+            if self.of_run(run_id) is None:
+                return text  # the run's folder is not there yet
+            if len(self._texts) >= REMEMBERED:
+                self._texts.clear()
+            self._texts[run_id, name] = text
+        return self._texts[run_id, name]
 
     def checks(self, run: Run) -> tuple[Check, ...]:
         """The checks that the run executes; none when that is not known any more."""
