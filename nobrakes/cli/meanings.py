@@ -221,8 +221,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     "looks like a secret key: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",
     EscalationType.WEAK_TESTS: "As repeated_failure, and the last attempt's tests were too weak: the bead may say too "
     "little about what has to be proven.",
-    EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, with a "
-    "guess at the cause.",
+    EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, and a "
+    "likely cause where something that was seen speaks for it.",
     EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",
     EscalationType.QUESTION: "An agent asks (`nobrakes agent ask`), or stopped as blocked and says by what.",
     EscalationType.PLAN_REVIEW: "A bead with the label `plan-review` waits until you approve its plan "

@@ -1,19 +1,16 @@
-"""Escalations: what only a person can decide, typed, with what was tried and a guess at the cause.
+"""Escalations: what only a person can decide, typed, with what was tried and, where it was seen, a likely cause.
 
 1. An escalation that stops its bead remembers where the bead returns to; a suggestion stops nothing.
 2. The same thing is asked once: `fingerprint` is unique among the open ones.
-3. The hypothesis (B42) is derived from the outcomes alone, so it is the same each time.
+3. The hypothesis (B42) quotes its evidence, and is empty without any (core.hypotheses).
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from .attempt import Attempt
 from .bead import Status
-from .outcomes import TABLE, Outcome
 
 
 class EscalationType(StrEnum):
@@ -74,38 +71,3 @@ _BY_WORDS = {EscalationType.QUESTION, EscalationType.PLAN_REVIEW, EscalationType
 def too_many_failures(failures: int, max_failures: int) -> bool:
     """Whether a bead with this many counted failures goes to a person instead of another agent."""
     return failures >= max_failures
-
-
-_MACHINE = "the environment: the machine, the provider or a check is broken, not the bead"
-_UNCLEAR = "a flawed requirement: tests and description may contradict each other"
-_CONTEXT = "missing context: the agents could not find out what they needed"
-_BIG = "a hard or too large bead: it does not fit into one session; consider splitting it"
-
-_HYPOTHESES: Mapping[Outcome, str] = {
-    Outcome.GAVE_UP_CONTEXT: _BIG,
-    Outcome.CONTEXT_OVERFLOW: _BIG,
-    Outcome.TURN_LIMIT: _BIG,
-    Outcome.TIMED_OUT: _BIG,
-    Outcome.GAVE_UP_TESTS: _UNCLEAR,
-    Outcome.FAILED_REVIEW: _UNCLEAR,
-    Outcome.NOT_RED: _UNCLEAR,
-    Outcome.WEAK_TESTS: _UNCLEAR,
-    Outcome.NO_WORK: _CONTEXT,
-    Outcome.FAILED: _CONTEXT,
-    Outcome.CONTRADICTED_ITSELF: _CONTEXT,
-    Outcome.BOUNDARY: "the test boundary: the work seems to need a file that the role may not change",
-    Outcome.STALLED: _MACHINE,
-    Outcome.CRASHED: _MACHINE,
-    Outcome.KILLED: _MACHINE,
-}
-
-
-def hypothesis(attempts: Sequence[Attempt]) -> str:
-    """The likeliest reason why these attempts failed; of equally frequent ones, the latest."""
-    failed = [a.outcome for a in attempts if a.outcome is not None and TABLE[a.outcome].counts]
-    if not failed:
-        return _MACHINE
-    guesses = [_HYPOTHESES.get(outcome, _CONTEXT) for outcome in failed]
-    counted = Counter(guesses)
-    best = max(counted.values())
-    return next(guess for guess in reversed(guesses) if counted[guess] == best)

@@ -15,6 +15,7 @@ from ..core.bead import Bead, Role
 from ..core.board import Limits
 from ..core.escalations import EscalationType
 from ..core.events import Kind
+from ..core.hypotheses import hypothesis
 from ..core.outcomes import TABLE, Outcome, retry_after
 from ..core.tried import approaches
 from ..ports import NewEscalation
@@ -129,15 +130,15 @@ def _escalation(
     if consequence.needs_person:
         type_ = _NEEDS_PERSON.get(outcome, EscalationType.BROKEN_ENVIRONMENT)
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}"
-        guess = "" if type_ in _DECIDED_BY_WORK else escalations.hypothesis([])
+        guess = "" if type_ in _DECIDED_BY_WORK else hypothesis(attempts[-1:])
         return NewEscalation(type_, title, detail, tried, guess)
     if repeats >= MACHINE_FAULTS:
         title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
-        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, escalations.hypothesis([]))
+        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, hypothesis(attempts))
     if consequence.counts and escalations.too_many_failures(bead.failures + 1, limits.max_failures):
         title = f"{bead.id} failed {bead.failures + 1} times"
         type_ = EscalationType.WEAK_TESTS if outcome is Outcome.WEAK_TESTS else EscalationType.REPEATED_FAILURE
-        return NewEscalation(type_, title, detail, tried, escalations.hypothesis(attempts))
+        return NewEscalation(type_, title, detail, tried, hypothesis(attempts))
     if outcome is Outcome.BLOCKED and not asked:
         title = log.blockers or log.summary or "The agent says that it is blocked, and not by what"
         return NewEscalation(EscalationType.QUESTION, title[:500], detail, tried)

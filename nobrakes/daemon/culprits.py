@@ -8,6 +8,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..core import hypotheses
 from ..core.bead import Bead, Status
 from ..core.canary import Phase, Verdict, Watch, at_rest
 from ..core.checks import CheckResult
@@ -180,6 +181,6 @@ class Culprits:
             f"{bead.id} broke main and was taken back",
             f"main was green at {watch.green[:12]}, and red since {watch.culprit[:12]}.\n{log}",
             evidence,
-            "checks that depend on more than the tree, or on the order of merges",
+            hypotheses.passed_before(f"{merge[:12]} passed when it was merged", log),
         )
         store.escalate(new, bead.id, None, "nobrakes")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..core import hypotheses
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.checks import CheckOutcome, CheckResult, overall
 from ..core.errors import GitFailed
@@ -224,9 +225,10 @@ class Judging:
             escalation=NewEscalation(
                 EscalationType.MAIN_RED,
                 "main does not pass its own checks",
-                "The branch failed, and so does main without it, so the branch is not blamed.\n" + explain(results),
+                "The branch failed, and so does main without it, so the branch is not blamed. Mend main or the checks, "
+                "then resolve with --retry.\n" + explain(results),
                 {"main": journal.base or journal.fork, "results": as_json(results), "branch": journal.failure},
-                "a flawed contract or a broken main: mend main or the checks, then resolve with --retry",
+                hypotheses.of_output(explain(results)),
             ),
         )
         return None
@@ -292,7 +294,7 @@ class Judging:
                 f"main was red after {bead.id} was merged",
                 f"{what}\n{explain(results)}",
                 {"commit": journal.candidate, "reverted": landed, "results": as_json(results)},
-                "a flaky check, or a check that depends on more than the tree",
+                hypotheses.passed_before("this very tree passed before it was merged", explain(results)),
             ),
         )
 

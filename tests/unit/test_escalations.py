@@ -1,15 +1,11 @@
-"""What only a person can decide: asked once, with what was tried and a guess at the cause."""
-
-from collections.abc import Sequence
+"""What only a person can decide: asked once, with what was tried."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nobrakes.core.attempt import Attempt, AttemptLog
 from nobrakes.core.bead import Role
-from nobrakes.core.escalations import STOPS_BEAD, EscalationType, fingerprint, hypothesis, too_many_failures
-from nobrakes.core.outcomes import TABLE, Outcome
+from nobrakes.core.escalations import STOPS_BEAD, EscalationType, fingerprint, too_many_failures
+from nobrakes.core.outcomes import Outcome
 from nobrakes.core.tried import approaches
 
 
@@ -18,33 +14,6 @@ def tried(*outcomes: Outcome | None) -> list[Attempt]:
         Attempt(n, "b", n, Role.DOER, "Ada", fence=n, token="t", started_at=0.0, outcome=outcome)
         for n, outcome in enumerate(outcomes, start=1)
     ]
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "guess"),
-    [
-        ([Outcome.GAVE_UP_CONTEXT, Outcome.TURN_LIMIT, Outcome.TIMED_OUT], "a hard or too large bead"),
-        ([Outcome.GAVE_UP_TESTS, Outcome.FAILED_REVIEW, Outcome.NOT_RED], "a flawed requirement"),
-        ([Outcome.NO_WORK, Outcome.FAILED], "missing context"),
-        ([Outcome.CRASHED, Outcome.KILLED, Outcome.STALLED], "the environment"),
-        ([Outcome.BOUNDARY], "the test boundary"),
-        ([Outcome.FAILED, Outcome.FAILED, Outcome.CRASHED], "missing context"),  # the more frequent
-        ([Outcome.FAILED, Outcome.CRASHED], "the environment"),  # of equals the latest
-        ([Outcome.CRASHED, Outcome.FAILED], "missing context"),
-        ([Outcome.NETWORK, Outcome.RATE_LIMITED], "the environment"),  # nothing that counts
-        ([], "the environment"),
-        ([Outcome.FAILED, Outcome.NETWORK, Outcome.NETWORK, None], "missing context"),  # what counts, decides
-    ],
-)
-def test_the_guess_at_a_cause(outcomes: Sequence[Outcome | None], guess: str) -> None:
-    assert hypothesis(tried(*outcomes)).startswith(guess)
-
-
-@given(st.lists(st.sampled_from(list(Outcome))))
-def test_there_is_always_one_guess_and_always_the_same(outcomes: list[Outcome]) -> None:
-    assert hypothesis(tried(*outcomes)) == hypothesis(tried(*outcomes)) != ""
-    counted = [outcome for outcome in outcomes if TABLE[outcome].counts]
-    assert hypothesis(tried(*outcomes)) == hypothesis(tried(*counted))
 
 
 def test_a_bead_goes_to_a_person_at_the_last_failure_it_may_have() -> None:
