@@ -52,7 +52,7 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
         out.append(screen.paint("no check is configured: nothing can be merged", "red"))
     if found.frozen:
         out.append(_frozen(found.frozen, screen))
-    out += [screen.paint(one_line(why), "red") for why in (*found.behind, found.off_main) if why]
+    out += [screen.paint(one_line(why), "red") for why in (*found.behind, found.off_main, *found.unknown) if why]
     if found.working:
         out += ["", _workers(found.working, screen)]
     hindered = hindrances(found.gates, found.caps, now, screen)

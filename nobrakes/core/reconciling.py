@@ -7,7 +7,7 @@
 3. The newest word of main about a bead counts: a later `Reverts-Bead:` takes back what came before it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from .bead import Bead, BeadType
@@ -16,6 +16,8 @@ from .verifying import NONE
 
 NAMED = 20
 """So many beads are named in one text; more are counted."""
+COMPARED = "compared"
+"""The setting: main's commit up to which store and main agree."""
 SLACK = 2.0
 """So many seconds a commit may be older than its bead: git keeps whole seconds."""
 
@@ -66,15 +68,16 @@ def merges(line: Sequence[Made], apart: Collection[str] = ()) -> list[Merge]:
     return found[::-1]
 
 
-def fallen_off(done: Sequence[Bead], off: Collection[str], merged: Collection[str]) -> str:
+def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection[str]) -> str:
     """What a person is told of done beads whose merge main does not carry any more; empty: there is none.
 
-    `off`: the commits that main does not contain; `merged`: the beads that it names all the same (a rebase).
+    `done`: bead -> its merge; `off`: the commits that main does not contain; `merged`: the beads that it names all the
+    same (a rebase).
     """
-    gone = [bead for bead in done if bead.merged_commit in off and bead.id not in merged]
+    gone = [(bead, commit) for bead, commit in done.items() if commit in off and bead not in merged]
     if not gone:
         return ""
-    named = ", ".join(f"{bead.id} ({str(bead.merged_commit)[:12]})" for bead in gone[:NAMED])
+    named = ", ".join(f"{bead} ({commit[:12]})" for bead, commit in gone[:NAMED])
     more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
     return (
         f"main was rewritten and does not carry these done beads any more: {named}{more}. Bring one back with "

@@ -16,7 +16,7 @@ from ..core.errors import NoMain, Tampered
 from ..core.events import Event, Kind
 from ..core.evidence import Value
 from ..core.outcomes import Outcome
-from ..core.reconciling import Merge, is_ours, merges
+from ..core.reconciling import COMPARED, Merge, is_ours, merges
 from ..core.reviewer import Journal
 from ..ports import Notice
 from .doors import Doors
@@ -24,8 +24,6 @@ from .evidence import Evidence
 from .landings import LANDING, landing_pin
 from .ways import PINS
 
-COMPARED = "compared"
-"""The setting: main's commit up to which store and main agree."""
 _NAMING = (Kind.MERGED, Kind.FOUND_MERGED)
 _MANY = 10_000
 _WHY = "the daemon was killed before it wrote the record, and the database did not know of the merge"

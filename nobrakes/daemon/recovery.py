@@ -5,7 +5,7 @@ import os
 from collections.abc import Collection
 from dataclasses import replace
 
-from ..core.bead import CLOSED, Role, Status
+from ..core.bead import CLOSED, Role
 from ..core.board import Board
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.events import Event, Kind
@@ -50,9 +50,9 @@ def _tell_of_checkouts(doors: Doors, board: Board) -> None:
 
 def _tell_of_what_fell_off(doors: Doors) -> None:
     """A person took done beads off main: theirs to decide, and told at each start for as long as it is so."""
-    done = [bead for bead in doors.store.beads([Status.DONE]) if bead.merged_commit]
+    done = doors.store.merges()
     with contextlib.suppress(NobrakesError):  # without a main there is nothing to compare, and the turns tell of it
-        off = doors.git.off_main([str(bead.merged_commit) for bead in done])
+        off = doors.git.off_main(done.values())
         text = fallen_off(done, off, doors.git.merged()) if off else ""
         if text:
             doors.notifier.tell(Notice(text, urgent=True))

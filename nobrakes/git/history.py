@@ -98,14 +98,29 @@ class History:
         return [self.objects.commit(oid) for oid in answer.text.split()]
 
     def outside(self, tip: str, commits: Collection[str]) -> frozenset[str]:
-        """Those of the commits that `tip` does not contain: asked at once, since there may be thousands."""
+        """Those of the commits that `tip` does not contain: asked at once, since there may be thousands.
+
+        One command where all of them are there; where one is gone git does not answer, and says first which are.
+        """
+        wanted = frozenset(commits)
+        try:
+            return wanted & self._reached(wanted, tip)
+        except GitFailed:
+            there = self._commits(wanted)
+            return wanted - there | wanted & self._reached(there, tip)
+
+    def _reached(self, commits: Collection[str], tip: str) -> frozenset[str]:
+        """What the commits are made from, and they themselves, without what `tip` contains."""
         if not commits:
             return frozenset()
-        there = {commit for commit in commits if self.objects.content(commit) is not None}
-        asked = "".join(f"{commit}\n" for commit in sorted(there))
-        found = self.place.run(["rev-list", "--stdin"], stdin=f"{asked}^{tip}\n".encode()) if there else None
-        outside = set(found.text.split()) if found else set()
-        return frozenset(commit for commit in commits if commit not in there or commit in outside)
+        asked = "".join(f"{commit}\n" for commit in sorted(commits))
+        return frozenset(self.place.run(["rev-list", "--stdin"], stdin=f"{asked}^{tip}\n".encode()).text.split())
+
+    def _commits(self, names: Collection[str]) -> frozenset[str]:
+        """Those of the names that are commits here."""
+        asked = "".join(f"{name}\n" for name in sorted(names)).encode()
+        found = self.place.run(["cat-file", "--batch-check=%(objectname) %(objecttype)"], stdin=asked).text.split("\n")
+        return frozenset(line.removesuffix(" commit") for line in found if line.endswith(" commit"))
 
     def between(self, base: str, tip: str) -> tuple[str, ...] | None:
         """The commits from `base` (without it) to `tip` by first parents, oldest first; None: no such line."""
@@ -115,10 +130,10 @@ class History:
         # a base that came in by a merge is an ancestor, and no place that main ever was at
         return tuple(found) if found and self.objects.commit(found[0]).parents[:1] == (base,) else None
 
-    def merged(self, main: str) -> dict[str, str]:
+    def merged(self, main: str, since: str | None = None) -> dict[str, str]:
         """Bead id to the newest commit on main's first-parent line that carries it as `Bead:` trailer.
 
-        A bead that a newer commit names as `Reverts-Bead:` is left out.
+        A bead that a newer commit names as `Reverts-Bead:` is left out, and what `since` was made from.
         """
         answer = self.place.run(
             [
@@ -133,6 +148,7 @@ class History:
                 "--grep=^Reverts-Bead:",
                 "--format=%H%x01%(trailers:key=Bead,key=Reverts-Bead,unfold,separator=%x01)",
                 main,
+                *([f"^{since}"] if since else []),
                 "--",
             ]
         )

@@ -271,9 +271,9 @@ class Repository:
         below = f"{refs.OWN}/"
         return {ref.removeprefix(below): commit for ref, commit in refs.below(self.place, below)}
 
-    def merged(self) -> dict[str, str]:
+    def merged(self, since: str | None = None) -> dict[str, str]:
         """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""
-        return self.history.merged(refs.main(self.place))
+        return self.history.merged(refs.main(self.place), since)
 
     def off_main(self, commits: Collection[str]) -> frozenset[str]:
         """Those of the commits that main does not contain, also where they are gone from git."""

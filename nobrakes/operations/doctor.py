@@ -135,10 +135,9 @@ def _main(patient: _Patient) -> Iterator[Finding]:
 
 def _unknown(patient: _Patient) -> Iterator[Finding]:
     """What main carries and the database does not know: it went back, and the next start sets it right."""
-    from .agreement import merged_unknown
+    from .agreement import unknown
 
-    for bead, commit in merged_unknown(patient.store, patient.git) if patient.store and patient.git else ():
-        text = f"{bead} is on main as {commit[:12]}, and the database does not know: `nobrakes run` makes it done"
+    for text in unknown(patient.store, patient.git) if patient.store and patient.git else ():
         yield Finding("main", WARNING, text)
 
 

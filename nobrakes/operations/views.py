@@ -86,6 +86,7 @@ class StatusView:
     quarantined: tuple["Quarantined", ...]
     behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
     off_main: str = ""  # the done beads that main does not carry any more, and what can be done
+    unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +177,19 @@ def status(store: "Store", places: Places, config: "Config") -> StatusView:
     )
 
 
-def _of_main(store: "Store", places: Places, config: "Config") -> tuple[tuple[str, ...], str]:
-    """Checkouts that are behind, and what fell off main; nothing where git cannot be asked: the doctor says why."""
+def _of_main(store: "Store", places: Places, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """Checkouts that are behind, what fell off main, and what of it the store does not know.
+
+    Nothing where git cannot be asked: the doctor says why.
+    """
     from ..git.repository import Repository
-    from .agreement import off_main
+    from .agreement import off_main, unknown
 
     git = Repository(places, config.main)
     try:
-        return git.behind(), off_main(store, git)
+        return git.behind(), off_main(store, git), tuple(unknown(store, git))
     except NobrakesError:
-        return (), ""
+        return (), "", ()
     finally:
         git.close()
 

@@ -220,8 +220,11 @@ class Git(Lands, Protocol):
         """Everything that refs/nobrakes/ holds: the name below it -> object."""
         ...
 
-    def merged(self) -> dict[str, str]:
-        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""
+    def merged(self, since: str | None = None) -> dict[str, str]:
+        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back.
+
+        `since`: without what this commit has.
+        """
         ...
 
     def off_main(self, commits: Collection[str]) -> frozenset[str]:

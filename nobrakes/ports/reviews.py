@@ -17,6 +17,10 @@ class Reviews(Protocol):
         """The Reviewer's latest attempts, newest first."""
         ...
 
+    def merges(self) -> dict[str, str]:
+        """Bead id to the commit of its merge, of every done bead that has one, by id order."""
+        ...
+
     def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
         """The recorded results of a validation that passed, by its key; None: it has to be run."""
         ...

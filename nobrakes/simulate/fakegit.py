@@ -95,10 +95,11 @@ class FakeGit(FakeChain, DecidedHere):
         """Every path in a commit."""
         return frozenset(self.objects.tree_of(commit))
 
-    def merged(self) -> dict[str, str]:
-        """Bead id to the newest commit on main with its `Bead:` trailer."""
+    def merged(self, since: str | None = None) -> dict[str, str]:
+        """Bead id to the newest commit on main with its `Bead:` trailer, without what `since` was made from."""
         found: dict[str, str] = {}
-        for commit in self.objects.line(self.head):
+        without = {commit.id for commit in self.objects.line(since)} if since else set[str]()
+        for commit in (one for one in self.objects.line(self.head) if one.id not in without):
             for key, value in commit.trailers:
                 if key in ("Bead", "Reverts-Bead"):
                     found.setdefault(value, commit.id if key == "Bead" else "")

@@ -28,6 +28,14 @@ def beads(db: Database, statuses: Iterable[Status], ids: Iterable[str]) -> list[
     return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} ORDER BY id", values)]
 
 
+def merges(db: Database) -> dict[str, str]:
+    """Bead id to the commit of its merge, of every done bead that has one, by id order; no text is read."""
+    asked = (
+        f"SELECT id, merged_commit FROM beads WHERE status = '{Status.DONE.value}' AND merged_commit <> '' ORDER BY id"
+    )
+    return dict(db.plain(asked))
+
+
 def dependencies(db: Database, bead: str) -> list[Dependency]:
     """Those that touch the bead, at either end; sorted."""
     found = db.all(

@@ -209,6 +209,10 @@ class SqliteStore(Spender, Upkeep):
         """The Reviewer's latest attempts, newest first."""
         return looking.reviews(self._db, limit)
 
+    def merges(self) -> dict[str, str]:
+        """Bead id to the commit of its merge, of every done bead that has one."""
+        return looking.merges(self._db)
+
     def renew(self, attempts_: Sequence[int], lease_seconds: float) -> None:
         """Prolong leases, when less than two thirds are left."""
         attempts.renew(self._db, attempts_, lease_seconds)

@@ -73,10 +73,12 @@ def test_before_the_start(project: Scripted, what: tuple[str, ...]) -> None:
     backup = Backup(project)
     project.nobrakes("run")
     backup.put_back(what)
-    told = project.nobrakes("doctor", expect=None).stdout
-    assert "one is on main as" in told and "two is on main as" in told, "before anything is started it is told"
+    for command in ("doctor", "status"):
+        told = project.nobrakes(command, expect=None).stdout
+        assert "one is on main as" in told and "two is on main as" in told, "before anything is started it is told"
     project.nobrakes("run")
-    assert "is on main as" not in project.nobrakes("doctor").stdout
+    for command in ("doctor", "status"):
+        assert "is on main as" not in project.nobrakes(command).stdout
     assert_sound(project, "one", "two")
 
 

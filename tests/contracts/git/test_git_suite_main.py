@@ -48,6 +48,8 @@ def test_merged_finds_beads_by_their_trailers(git_world, begin):
         commits[name] = made.commit
     git_world.commit_on_main({"q": "q\n"}, "talks about Bead: three in a line")
     assert git_world.git.merged() == commits
+    assert git_world.git.merged(commits["one"]) == {"two.x": commits["two.x"]}
+    assert git_world.git.merged(git_world.git.main()) == {}
 
 
 def test_what_a_revert_took_back_is_not_merged_until_it_lands_again(git_world, begin):
