@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..core.boundaries import ABSENT
 from ..core.checks import Check, CheckOutcome, CheckResult
 from ..core.decoys import LARGEST, Decoy, decoys, endings, is_reported, likely, narrowed
 from ..core.errors import GitFailed, NoMain
@@ -60,7 +61,7 @@ class Decoys:
         try:
             main = git.main()
             changes = git.changes(main, commit)
-            own = [change.path for change in changes if change.after != "000000" and likely(change.path)]
+            own = [change.path for change in changes if change.after != ABSENT and likely(change.path)]
             reported = decoys_of(recorded(git.tree(main)))
             return {check.name: found for check in tests if (found := self._for(check, commit, own, reported))}
         except (GitFailed, NoMain):

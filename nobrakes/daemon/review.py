@@ -29,6 +29,9 @@ from .train import Case, Train, is_paced
 from .unusual import Unusual
 from .validation import Validation
 
+_TRIES = 3
+"""So often a step is tried while git fails."""
+
 MOST_STEPS = 100
 """Of one review in one turn: however many there are to do, others have their turn, and a stop is heard."""
 
@@ -84,22 +87,21 @@ class Review:
             case = Case(self.doors, attempt, board)
         return moved
 
-    def _step(self, case: Case, journal: Journal) -> Journal | None:
+    def _step(self, case: Case, journal: Journal, tries: int = _TRIES) -> Journal | None:
         """Do the step; where git fails, look whether what it needs is gone, else try it again before it is told."""
-        for last in (False, False, True):
-            try:
-                following = self.steps[journal.step](case, journal)
-                if following is not None and following.candidate not in ("", journal.candidate):
-                    self.doors.git.pin(pin_of(case.attempt.bead), following.candidate)
-                return following
-            except GitFailed:
-                self.train.changed()
-                found = self.lost.look(case.attempt, journal, case.limits)
-                if found is not None:
-                    return found.journal
-                if last:
-                    raise
-        raise AssertionError("unreachable")
+        try:
+            following = self.steps[journal.step](case, journal)
+            if following is not None and following.candidate not in ("", journal.candidate):
+                self.doors.git.pin(pin_of(case.attempt.bead), following.candidate)
+            return following
+        except GitFailed:
+            self.train.changed()
+            found = self.lost.look(case.attempt, journal, case.limits)
+            if found is not None:
+                return found.journal
+            if tries == 1:
+                raise
+            return self._step(case, journal, tries - 1)
 
     # --- the steps -------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@
 from ..core.attempt import Attempt
 from ..core.bead import Bead
 from ..core.board import Limits
-from ..core.boundaries import GITLINK, SYMLINK, Change
+from ..core.boundaries import ABSENT, GITLINK, SYMLINK, Change
 from ..core.errors import FileTooLarge
 from ..core.escalations import EscalationType
 from ..core.outcomes import Outcome
@@ -20,7 +20,6 @@ from .doors import Doors
 
 SEARCHED = 50_000_000
 """Bytes of a branch that are searched."""
-_NONE = "000000"
 
 
 class Unusual:
@@ -49,7 +48,7 @@ class Unusual:
         found: list[str] = []
         left = SEARCHED
         for change in self.doors.git.changes(journal.fork, journal.head):
-            if change.after == _NONE:
+            if change.after == ABSENT:
                 continue
             why = odd_name(change.path)
             if why is None and change.after not in (SYMLINK, GITLINK):
@@ -57,7 +56,7 @@ class Unusual:
                 left -= len(after)
                 if left < 0:
                     return [*found, f"more than {SEARCHED // 1_000_000} MB are new, and the rest was not searched"]
-                before = self._text(journal.fork, change) if after and change.before != _NONE else ""
+                before = self._text(journal.fork, change) if after and change.before != ABSENT else ""
                 why = new_secrets(change.path, before, after)
             if why is not None:
                 found.append(why)

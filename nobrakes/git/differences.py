@@ -5,13 +5,12 @@ The trees are compared by reading those folders that differ: as `git diff-tree -
 
 from collections.abc import Mapping
 
-from ..core.boundaries import SYMLINK, Change
+from ..core.boundaries import ABSENT, SYMLINK, Change
 from ..core.errors import GitFailed
 from ..core.sizes import LONGEST_PATH, READ, Sizes
 from .objects import EXECUTABLE, FILE, FOLDER, Entry, Objects
 from .sections import changed_dependencies, changed_sections, is_shared
 
-ABSENT = "000000"
 _FILES = (FILE, EXECUTABLE)
 
 

@@ -10,10 +10,10 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..core.boundaries import GITLINK
+from ..core.boundaries import ABSENT, GITLINK
 from ..core.errors import GitFailed
 from . import commands
-from .differences import ABSENT, raw
+from .differences import raw
 from .objects import EXECUTABLE, FILE, Objects
 from .obstacles import Difference
 from .standing import apart, entries, gone

@@ -8,9 +8,8 @@ import os
 import stat
 from collections.abc import Sequence
 
-from ..core.boundaries import GITLINK
+from ..core.boundaries import ABSENT, GITLINK
 from ..walking import Beyond, walk
-from .differences import ABSENT
 
 Difference = tuple[str, str, str, str, str]
 """(path, mode before, mode after, object before, object after), as from differences.raw."""

@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ..core.boundaries import ABSENT
 from ..core.errors import DiskFull, GitFailed, StoreReadOnly
 from . import commands
-from .differences import ABSENT, raw
+from .differences import raw
 from .environment import CHECKOUT
 from .history import History
 from .obstacles import Difference

@@ -8,7 +8,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..core.bead import Bead
-from ..core.boundaries import Change
+from ..core.boundaries import ABSENT, Change
 from ..core.branches import branch_of
 from ..core.errors import FileTooLarge, GitFailed
 from ..core.sizes import READ
@@ -20,7 +20,6 @@ from .objects import Commit, Objects, differing, merge
 from .project import FIRST_TREE, Tree
 
 FILE = "100644"
-ABSENT = "000000"
 OWN = "refs/nobrakes/"
 
 
