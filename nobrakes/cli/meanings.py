@@ -230,7 +230,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.BROKEN_CHECKS: "A check is missing, collected no test, timed out or was killed.",
     EscalationType.BROKEN_ENVIRONMENT: "The agent's command, login, model or settings; or five faults of the machine "
     "in a row.",
-    EscalationType.MAIN_RED: "main fails its own checks: before a branch is blamed for it, or after a merge.",
+    EscalationType.MAIN_RED: "main fails its own checks: before a branch is blamed for it, or after a merge. One red "
+    "main is one question, to which all that is found out is added.",
     EscalationType.BREAKER_OPEN: "Every agent of the role has failed on the bead in the same way, or without a commit, "
     "as often as `[breaker]` says. Deciding it lets each of them try once more.",
     EscalationType.CAP_REACHED: "The bead has cost what `[caps.bead]` allows.",

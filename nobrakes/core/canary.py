@@ -71,6 +71,7 @@ class Watch:
     cut_off: int = 0  # how many runs of this commit were killed from outside
     results: tuple[Mapping[str, Any], ...] = ()  # of the run that was red
     escalation: int = 0
+    unwatched: bool = False  # a review found main red where the canary is switched off: nobody looks, or searches
     contract: str = ""  # the key of the checks by which a frozen main was last looked at
 
     def as_data(self) -> dict[str, Any]:
@@ -125,12 +126,18 @@ def may_begin(watch: Watch, board: Board) -> bool:
 def look(watch: Watch, main: str) -> Watch:
     """Begin to look at this tip."""
     # what was made of another tip is no use for this one
-    return replace(watch, phase=Phase.LOOK, tip=main, commit="", cut_off=0, candidate="", onto="")
+    return replace(watch, phase=Phase.LOOK, tip=main, commit="", cut_off=0, candidate="", onto="", unwatched=False)
 
 
 def told_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) -> Watch:
     """Begin to look at a tip that failed already, and with it a branch: nothing is merged meanwhile."""
     return replace(look(watch, main), frozen=True, searched="", results=tuple(results))
+
+
+def told_unwatched(watch: Watch, main: str, results: Sequence[Mapping[str, Any]], contract: str) -> Watch:
+    """Nothing is merged on this red tip, and nobody looks at it by himself."""
+    red = told_red(watch, main, results)
+    return replace(red, phase=Phase.REST, unwatched=True, contract=contract)
 
 
 def wanted(watch: Watch) -> str:

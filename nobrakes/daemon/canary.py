@@ -81,7 +81,7 @@ class Canary:
         self._wake = None
         config = self.doors.config()
         if not config.review.canary_hours or not config.checks:
-            return self._switch_off()
+            return self._rest_unwatched(board) if self.watch.unwatched else self._switch_off()
         if board.stopping:
             return self._put_off()
         if self.watch.phase is Phase.REST:
@@ -99,16 +99,18 @@ class Canary:
             return False
         return self._go_on(board)
 
-    def found_red(self, results: Sequence[CheckResult]) -> bool:
-        """A review found main red: from now on nothing is merged. False: nobody watches over main here."""
-        if not self.doors.config().review.canary_hours:
-            return False
-        if not self.watch.frozen:
-            self._drop_run()
-            frozen = canary.told_red(self.watch, self.doors.git.main(), as_json(results))
-            with self.doors.store.together():
-                self._save(self.culprits.freeze(frozen, results, "as a review found"))
-        return True
+    def found_red(self, results: Sequence[CheckResult]) -> None:
+        """A review found main red: from now on nothing is merged."""
+        if self.watch.frozen:
+            return
+        self._drop_run()
+        main, rows = self.doors.git.main(), as_json(results)
+        if self.doors.config().review.canary_hours:
+            frozen = canary.told_red(self.watch, main, rows)
+        else:
+            frozen = canary.told_unwatched(self.watch, main, rows, self.validation.contract())
+        with self.doors.store.together():
+            self._save(self.culprits.freeze(frozen, results, "as a review found"))
 
     # --- when to look ----------------------------------------------------------------------------
 
@@ -272,6 +274,18 @@ class Canary:
         return False
 
     # --- ends ------------------------------------------------------------------------------------
+
+    def _rest_unwatched(self, board: Board) -> bool:
+        """What a review found red is frozen until main, its checks or a person says something else."""
+        watch = self.watch
+        moved = self.doors.git.main() != watch.tip or self.validation.contract() != watch.contract
+        if moved or not watch.frozen or self.culprits.was_decided(watch):
+            over = replace(watch, unwatched=False)
+            why = "main or its checks have changed; the next review sees whether it is green"
+            with self.doors.store.together():
+                return self._save(self.culprits.let_go(over, why))
+        self._wake = board.now + WAIT_SECONDS
+        return False
 
     def _switch_off(self) -> bool:
         """Off is off: what it froze is let go."""

@@ -17,6 +17,7 @@ from ..core.events import Event, Kind
 from ..ports import Candidate, Message, NewEscalation
 from .doors import Doors
 from .messages import US
+from .redmain import question
 from .validation import as_json, explain
 
 FROZEN = "frozen"
@@ -55,13 +56,13 @@ class Culprits:
         title = f"main is red at {watch.tip[:12]}, {how}"
         return self._escalate(watch, title, f"{_MEANWHILE}\n{explain(results)}")
 
-    def let_go(self, watch: Watch) -> Watch:
-        """Main is green, or nobody looks any more."""
+    def let_go(self, watch: Watch, why: str = "") -> Watch:
+        """Main is green, or nobody looks any more, or for another reason."""
         store = self.doors.store
         if store.setting(FROZEN) is not None:
             store.set_setting(FROZEN, None)
             store.record(Event(Kind.MAIN_UNFROZEN, data={"commit": watch.tip}))
-        self._resolve(watch, "main is green again" if watch.tip else "nobody looks at main any more")
+        self._resolve(watch, why or ("main is green again" if watch.tip else "nobody looks at main any more"))
         return replace(watch, escalation=0, results=(), frozen=False)
 
     def tell_green(self, watch: Watch) -> None:
@@ -96,8 +97,7 @@ class Culprits:
         return self._escalate(watch, title.replace("_", " "), f"{_ENDS[why]} {_MEANWHILE}\n{failed}")
 
     def _escalate(self, watch: Watch, title: str, detail: str) -> Watch:
-        """Ask a person; what was asked before, when less was known, is over."""
-        self._resolve(watch, "more is known by now")
+        """Ask a person, or add to what was asked when less was known."""
         evidence = {
             "main": watch.tip,
             "green": watch.green or None,
@@ -105,11 +105,13 @@ class Culprits:
             "searched": list(watch.line[:50]),
             "results": list(watch.results),
         }
-        new = NewEscalation(EscalationType.MAIN_RED, title, detail, evidence)
+        new = question(self.doors.store, title, detail, evidence, hypotheses.of_output(detail))
         return replace(watch, escalation=self.doors.store.escalate(new, None, None, "nobrakes").id)
 
     def _resolve(self, watch: Watch, why: str) -> None:
-        if watch.escalation and not self.was_decided(watch):
+        """The question about main is over; that of a bead is its own, and a person's."""
+        asked = self.doors.store.escalation(watch.escalation) if watch.escalation else None
+        if asked is not None and asked.resolved_at is None and asked.bead is None:
             self.doors.store.resolve(watch.escalation, why, "nobrakes")
 
     # --- taking back -----------------------------------------------------------------------------
@@ -176,8 +178,8 @@ class Culprits:
         store.change(bead.id, {"notes": f"{bead.notes}\n\n{note}".strip()[-_NOTE:]}, "nobrakes")
         log = "\n".join(f"{row['name']}: {row['reason']}\n{row['tail']}" for row in rows)
         evidence = {"reverted": True, "main": watch.tip, "green": watch.green, "searched": list(watch.line), **data}
-        new = NewEscalation(
-            EscalationType.MAIN_RED,
+        new = question(
+            store,
             f"{bead.id} broke main and was taken back",
             f"main was green at {watch.green[:12]}, and red since {watch.culprit[:12]}.\n{log}",
             evidence,

@@ -27,15 +27,16 @@ from .doors import Doors
 from .evidence import Evidence
 from .flaky import Flaky
 from .lost import Lost
+from .redmain import question
 from .train import Case, Train
 from .validation import MOST_CUT_OFF, Validation, as_json, explain
 
-Watchman = Callable[[Sequence[CheckResult]], bool]
-"""Told that main is red: whether somebody sees to it, and lets nothing be reviewed meanwhile."""
+Watchman = Callable[[Sequence[CheckResult]], None]
+"""Told that main is red: it sees that nothing is merged meanwhile, and that a person is asked."""
 
 
-def _nobody(_: Sequence[CheckResult]) -> bool:
-    return False
+def _nobody(_: Sequence[CheckResult]) -> None:
+    """Where no daemon turns, nothing is merged anyway."""
 
 
 class Judging:
@@ -211,26 +212,10 @@ class Judging:
         if self.doors.git.main() != (journal.base or journal.fork):
             # main was red where the branch left it, and has moved: what counts is how they do together
             return replace(journal, step=Step.REBASE, failure="")
-        if self.watchman(results):
-            why = "main itself does not pass the checks; the review begins again when it does"
-            kind, head = Kind.REVIEW_INTERRUPTED, journal.head
-            close(self.doors, case.limits, case.attempt, Outcome.INTERRUPTED, why, kind=kind, head=head)
-            return None
-        self.doors.store.close_attempt(
-            case.attempt,
-            Kind.REVIEW_INTERRUPTED,
-            Outcome.BROKEN_CHECKS,
-            detail="main itself does not pass the checks",
-            head=journal.head,
-            escalation=NewEscalation(
-                EscalationType.MAIN_RED,
-                "main does not pass its own checks",
-                "The branch failed, and so does main without it, so the branch is not blamed. Mend main or the checks, "
-                "then resolve with --retry.\n" + explain(results),
-                {"main": journal.base or journal.fork, "results": as_json(results), "branch": journal.failure},
-                hypotheses.of_output(explain(results)),
-            ),
-        )
+        self.watchman(results)
+        why = "main itself does not pass the checks; the review begins again when it does"
+        kind, head = Kind.REVIEW_INTERRUPTED, journal.head
+        close(self.doors, case.limits, case.attempt, Outcome.INTERRUPTED, why, kind=kind, head=head)
         return None
 
     def reject(self, case: Case, outcome: Outcome, detail: str, journal: Journal | None = None) -> Journal | None:
@@ -289,14 +274,16 @@ class Judging:
             detail=f"main was red after the merge. {what}",
             head=journal.head,
             counts=True,
-            escalation=NewEscalation(
-                EscalationType.MAIN_RED,
+            escalation=question(
+                doors.store,
                 f"main was red after {bead.id} was merged",
                 f"{what}\n{explain(results)}",
                 {"commit": journal.candidate, "reverted": landed, "results": as_json(results)},
                 hypotheses.passed_before("this very tree passed before it was merged", explain(results)),
             ),
         )
+        if not landed:
+            self.watchman(results)
 
 
 def _is_good_news(journal: Journal, results: list[CheckResult]) -> bool:

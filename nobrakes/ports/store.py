@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NewEscalation:
-    """An escalation about to be filed."""
+    """An escalation about to be filed. `adds_to`: the open one which this is more of; 0: none."""
 
     type: EscalationType
     title: str
     detail: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)
     hypothesis: str = ""
+    adds_to: int = 0
 
 
 @dataclass(frozen=True, slots=True)

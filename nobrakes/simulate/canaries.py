@@ -39,3 +39,12 @@ def without_canary(config: Config) -> Config:
 def nothing_is_reviewed_while_main_is_red(scene: Scene) -> list[str]:
     """From the moment main was found red until it is green, no review starts."""
     return scene.observed.take("frozen")
+
+
+def one_red_main_is_one_question(scene: Scene) -> list[str]:
+    """From main's red until it is seen green, one question about it is open, whoever finds it red."""
+    asked = scene.observed.asked_about_main
+    if len(asked) < 2:
+        return []
+    open_ = [number for number in sorted(asked) if scene.store.escalation(number).resolved_at is None]
+    return [f"one red main is asked as {open_}"] if len(open_) > 1 else []

@@ -13,7 +13,7 @@ from ..core.outcomes import TABLE, Outcome
 from ..core.transcript import PREFIX
 from ..daemon.validation import MOST_CUT_OFF
 from . import landed
-from .canaries import nothing_is_reviewed_while_main_is_red, watch_of
+from .canaries import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
 from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
 from .scene import Scene
@@ -201,6 +201,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     who_fails_too_often_is_with_a_person,
     nothing_starts_while_paused,
     nothing_is_reviewed_while_main_is_red,
+    one_red_main_is_one_question,
     work_starts_when_its_blockers_are_done,
     nothing_starts_at_a_closed_gate,
     a_refusal_burns_no_attempt,

@@ -12,6 +12,7 @@ from ..core import lifecycle
 from ..core.attempt import Attempt
 from ..core.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, DependencyType, Status
 from ..core.errors import NotAllowed
+from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
 from ..core.outcomes import TABLE, Outcome
 from ..ports import Store
@@ -44,6 +45,7 @@ class Observed:
         self.evidence: str | None = None  # where the chain ended
         self.paused = False
         self.frozen = False
+        self.asked_about_main: set[int] = set()  # questions since main was last seen green
         self.closed_until: dict[str, float] = {}  # gates, by provider
         self.spending = Spending()
         self._breaches: dict[str, list[str]] = defaultdict(list)
@@ -77,6 +79,10 @@ class Observed:
             self.closed_until.pop(event.data["provider"], None)
         elif event.kind in (Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN):
             self.frozen = event.kind is Kind.MAIN_FROZEN
+        if event.kind in (Kind.MERGED, Kind.MAIN_GREEN, Kind.MAIN_UNFROZEN):
+            self.asked_about_main.clear()
+        elif event.kind is Kind.ESCALATED and event.data.get("type") == EscalationType.MAIN_RED:
+            self.asked_about_main.add(int(event.data["escalation"]))
         if name is None:
             return
         if event.kind is Kind.PROPOSED:

@@ -3,7 +3,9 @@
 1. The fingerprint is unique among the open ones: filing the same again returns the open one. It is told again where it
    stops its bead only now.
 2. A stopping type stops its bead at once, but for a bead that is worked on: there the attempt's end does.
-3. The bead goes back when its last stopping escalation is resolved, with its failures forgiven.
+3. What is more of an open one (`adds_to`) is added to it: nobody is asked twice. It becomes the question of the bead
+   that it stops; another bead's question it cannot be as well, so that one has its own.
+4. The bead goes back when its last stopping escalation is resolved, with its failures forgiven.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,6 +25,9 @@ from .planning import bead as whole_bead
 
 Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
 
+_MOST_DETAIL = 8000
+"""So many characters of detail are kept of one that is added to."""
+
 _STOPPING = ", ".join(f"'{type_.value}'" for type_ in sorted(STOPS_BEAD))
 
 
@@ -32,7 +37,7 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
     with db.write():
         if bead_id is not None:
             moving.require(db, (bead_id,))
-        already = _same(db, new, bead_id)
+        already = None if new.adds_to else _same(db, new, bead_id)
         filed = already or file(db, new, bead_id, attempt, actor, now)
         if bead_id is not None and new.type in STOPS_BEAD:
             bead = whole_bead(db, bead_id)
@@ -48,7 +53,9 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
 
 
 def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None, actor: str, now: float) -> Escalation:
-    """Write it down, in the caller's transaction; the open one that is the same, if there is one."""
+    """Write it down, in the caller's transaction; the open one that is the same or is added to, if there is one."""
+    if (earlier := _added_to(db, new, bead)) is not None:
+        return _add(db, earlier, new, bead, actor, now)
     if (same := _same(db, new, bead)) is not None:
         return same
     number = db.insert(
@@ -70,6 +77,38 @@ def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None
     filed = rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (number,)))
     _tell(db, filed, actor, now)
     return filed
+
+
+def _added_to(db: Database, new: NewEscalation, bead: str | None) -> Escalation | None:
+    """The open one that this is more of, unless it is the question of another bead."""
+    sql = "SELECT * FROM escalations WHERE id = ? AND resolved_at IS NULL"
+    row = db.maybe(sql, (new.adds_to,)) if new.adds_to else None
+    found = None if row is None else rows.escalation(row)
+    own = None if found is None or bead is None or found.bead == bead else _same(db, new, bead)
+    is_free = found is not None and own is None and (bead is None or found.bead in (None, bead))
+    return found if is_free else None
+
+
+def _add(db: Database, earlier: Escalation, new: NewEscalation, bead: str | None, actor: str, now: float) -> Escalation:
+    """Write down what is more by now. What a bead is asked keeps its words, and is told again where they change."""
+    words = earlier.title if earlier.bead is not None and bead is None else new.title
+    before = "" if earlier.title == new.title else f"\n\nBefore: {earlier.title}\n{earlier.detail}"
+    whose = earlier.bead or bead
+    values = {
+        "bead": whose,
+        "title": words,
+        "detail": (new.detail + before)[:_MOST_DETAIL],
+        "attempt": earlier.attempt,
+        "evidence": rows.as_json({**earlier.evidence, **new.evidence}),
+        "hypothesis": new.hypothesis or earlier.hypothesis,
+        "fingerprint": fingerprint(new.type, whose, words),
+    }
+    columns = ", ".join(f"{column} = ?" for column in values)
+    db.run(f"UPDATE escalations SET {columns} WHERE id = ?", (*values.values(), earlier.id))
+    added = rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (earlier.id,)))
+    if (added.bead, added.title) != (earlier.bead, earlier.title):
+        _tell(db, added, actor, now)
+    return added
 
 
 def _same(db: Database, new: NewEscalation, bead: str | None) -> Escalation | None:

@@ -415,6 +415,17 @@ STORE = (
 )
 """Bugs of the store: its contract suite must find each of them."""
 
+ASKED_TWICE = (
+    Bug("nothing is added", "daemon/redmain.py", "hypothesis, _open(store))", "hypothesis)"),
+    Bug(
+        "each bead asks by itself",
+        "daemon/canary.py",
+        'self._save(self.culprits.freeze(frozen, results, "as a review found"))',
+        'self.culprits.freeze(frozen, results, "as a review found")',
+    ),
+)
+"""Bugs in what is asked about a red main: the stories of test_red_main_is_asked_once.py must find each of them."""
+
 GONE_BACK = Bug("a start compares nothing", "daemon/recovery.py", "Reconciling(doors).look()", "Reconciling(doors)")
 """The stories of test_store_goes_back.py must find it."""
 
@@ -486,6 +497,15 @@ def test_the_contract_of_the_store_finds(bug: Bug, tmp_path: Path) -> None:
     shutil.copytree(TESTS / "contracts" / "store", place / "tests" / "contracts" / "store")
     suite = "tests/contracts/store/test_store_attempts.py"
     found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", "memory", suite)
+    assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name.replace(" ", "-")) for bug in ASKED_TWICE])
+def test_the_stories_of_a_red_main_find(bug: Bug, tmp_path: Path) -> None:
+    place = planted(bug, tmp_path)
+    stories = shutil.copy(Path(__file__).with_name("test_red_main_is_asked_once.py"), place / "test_stories.py")
+    found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(stories))
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 

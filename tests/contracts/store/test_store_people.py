@@ -77,6 +77,31 @@ def test_a_question_stops_the_bead_when_the_attempt_ends(store: Store) -> None:
     assert store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED).status is Status.NEEDS_REVIEW
 
 
+def test_what_is_more_of_an_open_question_is_added_and_becomes_its_beads(store: Store) -> None:
+    def red(title: str, adds_to: int = 0, **evidence: str) -> NewEscalation:
+        return NewEscalation(EscalationType.MAIN_RED, title, f"{title}!", evidence, adds_to=adds_to)
+
+    store.put([bead("a"), bead("b")], [], "me")
+    first = store.escalate(red("red", main="1"), None, None, "me").id
+    store.escalate(red("red since 1", first, culprit="1"), None, None, "me")
+    after = store.close_attempt(
+        claim(store, "a"), Kind.DOER_STOPPED, Outcome.FAILED, escalation=red("a did it", first, revert="2")
+    )
+    assert (after.status, after.return_to) == (Status.ESCALATED, Status.NEEDS_DOER)
+    store.escalate(red("still red", first), None, None, "me")
+    (asked,) = store.escalations()
+    assert (asked.id, asked.bead, asked.title) == (first, "a", "a did it")
+    assert asked.evidence == {"main": "1", "culprit": "1", "revert": "2"}
+    assert [word in asked.detail for word in ("still red!", "a did it!", "red since 1!", "red!")] == [True] * 4
+    told = [e.data["title"] for e in store.events() if e.kind is Kind.ESCALATED]
+    assert told == ["red", "red since 1", "a did it"]
+    other = store.escalate(red("b too", first), "b", None, "me")
+    assert other.id != first and store.bead("b").status is Status.ESCALATED, "one bead's question stops no other"
+    store.resolve(first, "retry", "me", None)
+    assert store.bead("a").status is Status.NEEDS_DOER
+    assert store.escalate(red("red again", first), None, None, "me").id not in (first, other.id)
+
+
 def test_an_attempt_ends_with_its_escalation(store: Store) -> None:
     store.put([bead("a")], [], "me")
     new = NewEscalation(EscalationType.REPEATED_FAILURE, "three times")
