@@ -21,6 +21,7 @@ from .sections import (
     BoundarySettings,
     BreakerSettings,
     CapsSettings,
+    GitSettings,
     LimitSettings,
     RetentionSettings,
     ReviewSettings,
@@ -53,6 +54,7 @@ class Config(Section):
     breaker: BreakerSettings = BreakerSettings()
     caps: CapsSettings = CapsSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    git: GitSettings = GitSettings()
     retention: RetentionSettings = RetentionSettings()
     names: tuple[str, ...] = ()
 

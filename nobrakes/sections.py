@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from .values import Branch, Hosts, OneOrMore, Rule, Section, WholePaths, section
+from .core.branches import PATTERN
+from .values import Branch, BranchPattern, Hosts, OneOrMore, Rule, Section, WholePaths, section
 
 if TYPE_CHECKING:
     from .core.crew import Crew
@@ -336,6 +337,13 @@ class CapsSettings(Section):
     bead: CapSettings = CapSettings()
     day: CapSettings = CapSettings()
     run: CapSettings = CapSettings()
+
+
+@section
+class GitSettings(Section):
+    """How beads appear in git."""
+
+    branch_pattern: Annotated[str, BranchPattern()] = PATTERN
 
 
 @section

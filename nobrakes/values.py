@@ -79,15 +79,30 @@ class Branch:
         return no_info_after_validator_function(_branch, handler(source))
 
 
-_NO_BRANCH = r"^-|^/|[/.]$|\.\.|//|@\{|(^|/)\.|\.lock(/|$)|[\x00-\x20\x7f~^:?*\[\\]|^@?$"
-
-
 def _branch(name: str) -> str:
-    import re
+    from .core.branches import is_branch_name
 
-    if re.search(_NO_BRANCH, name):
+    if not is_branch_name(name):
         raise ValueError("is no name of a branch")
     return name
+
+
+class BranchPattern:
+    """What the branches of beads are called."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_branch_pattern, handler(source))
+
+
+def _branch_pattern(pattern: str) -> str:
+    from .core.branches import pattern_mistake
+
+    wrong = pattern_mistake(pattern)
+    if wrong:
+        raise ValueError(wrong)
+    return pattern
 
 
 class OneOrMore:

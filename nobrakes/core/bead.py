@@ -122,6 +122,7 @@ class Bead:
     return_to: Status | None = None
     branch_kept: bool = False  # the next attempt goes on where the last one stopped
     merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
+    branch: str = ""  # what its branch is called; empty before its first attempt (core.branches)
 
 
 CONTENT = (

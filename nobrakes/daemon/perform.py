@@ -121,6 +121,7 @@ class Performer:
             doors.git.main(),
             adapter.provider,
             config.agents.model_of(action.agent, action.role.value),
+            config.git.branch_pattern,
         )
         if attempt is None:
             return False

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
+from ..core.branches import PATTERN, branch_of, named
 from ..core.imported import KEPT
 from ..core.lifecycle import returns_to
 from .reader import Imported, parse
@@ -48,6 +49,8 @@ def _own(bead: Bead, issue_type: str) -> Record:
         own["failures"] = bead.failures
     if bead.merged_commit:
         own["merged_commit"] = bead.merged_commit
+    if branch_of(bead) != named(bead, PATTERN):
+        own["branch"] = bead.branch
     if bead.branch_kept:
         own["branch_kept"] = True
     return own

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.bead import MAX_TITLE, Bead, BeadType, Status, first_status, parse_type
+from ..core.branches import MOST, is_branch_name
 from ..core.errors import BadBead
 from .words import CLOSED_WORDS, OPEN_WORDS, SET_ASIDE_WORDS, moment
 
@@ -170,6 +171,8 @@ class Reading:
         own = self.own
         held = own.get("held")
         commit = own.get("merged_commit")
+        branch = own.get("branch", "")
+        is_sound = isinstance(branch, str) and len(branch) <= 2 * MOST and is_branch_name(branch)
         bead = Bead(
             id=self.raw["id"],
             title=self.title(),
@@ -192,5 +195,6 @@ class Reading:
             failures=self.count("failures"),
             merged_commit=commit if isinstance(commit, str) else None,
             branch_kept=own.get("branch_kept") is True,
+            branch=branch if is_sound else "",
         )
         return self.status(bead)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.attempt import Attempt, AttemptLog, Run
 from ..core.bead import Bead, Dependency, Role, Status
+from ..core.branches import PATTERN
 from ..core.escalations import Escalation, EscalationType
 from ..core.events import Event, Kind
 from ..core.links import Node
@@ -167,9 +168,11 @@ class Store(Spending, Reviews, Protocol):
         base: str | None,
         provider: str = "",
         model: str = "",
+        branch_pattern: str = PATTERN,
     ) -> Attempt | None:
         """Claim a ready bead for a role: name, lease, fence + 1, token, status moved, event. None: lost the race.
 
+        A bead that has no branch yet gets one by the pattern, and keeps it.
         A REVIEWER claim needs status needs_review and takes the name "Reviewer"; it needs no readiness.
         """
         ...

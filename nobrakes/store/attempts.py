@@ -11,6 +11,7 @@ from typing import Any
 
 from ..core.attempt import Attempt, AttemptLog
 from ..core.bead import CLOSED, Bead, Role, Status
+from ..core.branches import named
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.escalations import STOPS_BEAD
 from ..core.events import Kind
@@ -45,6 +46,7 @@ def open_attempt(
     names: Sequence[str],
     lease_seconds: float,
     base: str | None,
+    branch_pattern: str,
 ) -> Attempt | None:
     """Claim the bead for the seat (agent, provider, model); None when somebody else has it or it is not ready."""
     status, kind, condition = _CLAIM[role]
@@ -92,6 +94,7 @@ def open_attempt(
                 "fence": fence,
                 "lease_until": now + lease_seconds,
                 "retry_at": None,
+                "branch": bead.branch or named(bead, branch_pattern),
             },
             now,
         )

@@ -30,7 +30,14 @@ def _to_2(connection: Connection) -> None:
         connection.execute(statement)
 
 
-STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2}
+def _to_3(connection: Connection) -> None:
+    """Beads know their branch; those that an agent worked on had it from their type and their id."""
+    connection.execute("ALTER TABLE beads ADD COLUMN branch VARCHAR DEFAULT '' NOT NULL")
+    named = "UPDATE beads SET branch = type || '/bead-' || id WHERE id IN (SELECT bead FROM attempts)"
+    connection.execute(named)
+
+
+STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2, 2: _to_3}
 
 
 def is_earlier(version: int) -> bool:

@@ -71,6 +71,7 @@ def bead(row: Row) -> Bead:
         return_to=Status(row["return_to"]) if row["return_to"] else None,
         branch_kept=bool(row["branch_kept"]),
         merged_commit=row["merged_commit"],
+        branch=row["branch"],
     )
 
 
@@ -111,6 +112,7 @@ def state_values(value: Bead) -> dict[str, Any]:
         "return_to": value.return_to.value if value.return_to else None,
         "branch_kept": value.branch_kept,
         "merged_commit": value.merged_commit,
+        "branch": value.branch,
     }
 
 

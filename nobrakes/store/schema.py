@@ -1,6 +1,6 @@
 """The database's schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""
 
-VERSION = 2
+VERSION = 3
 
 SCHEMA = """\
 CREATE TABLE beads (
@@ -35,6 +35,7 @@ CREATE TABLE beads (
     rank INTEGER NOT NULL,
     b_level INTEGER DEFAULT 0 NOT NULL,
     done_level INTEGER DEFAULT 0 NOT NULL,
+    branch VARCHAR DEFAULT '' NOT NULL,
     PRIMARY KEY (id),
     FOREIGN KEY(epic) REFERENCES beads (id)
 );

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.attempt import Attempt, AttemptLog, Run
 from ..core.bead import Bead, Dependency, Role, Status
+from ..core.branches import PATTERN
 from ..core.escalations import Escalation
 from ..core.events import Event, Kind
 from ..core.links import Node
@@ -149,10 +150,11 @@ class SqliteStore(Spender, Upkeep):
         base: str | None,
         provider: str = "",
         model: str = "",
+        branch_pattern: str = PATTERN,
     ) -> Attempt | None:
         """Claim a ready bead; None: lost the race."""
-        seat = (agent, provider, model)
-        return attempts.open_attempt(self._db, self._token_source, bead, role, seat, names, lease_seconds, base)
+        seat, source = (agent, provider, model), self._token_source
+        return attempts.open_attempt(self._db, source, bead, role, seat, names, lease_seconds, base, branch_pattern)
 
     def close_attempt(
         self,

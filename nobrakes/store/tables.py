@@ -68,6 +68,7 @@ class BeadRow(SQLModel, table=True):
     rank: int
     b_level: int = Field(sa_column_kwargs={"server_default": text("0")})
     done_level: int = Field(sa_column_kwargs={"server_default": text("0")})
+    branch: str = Field(sa_column_kwargs={"server_default": ""})
 
 
 class BeadTextRow(SQLModel, table=True):
@@ -267,7 +268,7 @@ def schema_module() -> str:
     """The source of schema.py."""
     return (
         '"""The database\'s schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""\n\n'
-        f'VERSION = 2\n\nSCHEMA = """\\\n{ddl()}"""\n'
+        f'VERSION = 3\n\nSCHEMA = """\\\n{ddl()}"""\n'
     )
 
 

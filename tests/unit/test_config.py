@@ -56,6 +56,7 @@ def test_every_setting_is_in_that_file_and_explained() -> None:
         ("[limits]\ndoer = 3", "limits.doer: is not a setting"),
         ("[agents.claude]\nmodle = 'x'", "agents.claude.modle: is not a setting"),
         ("[limits]\ndoers = 'many'", "limits.doers: "),
+        ("[git]\nbranch_pattern = 'feature/x'", "git.branch_pattern: "),
         ("[limits]\ndoers = -1", "limits.doers: "),
         ("[limits]\nidle_minutes = 0", "limits.idle_minutes: "),
         ("[review]\nmerge = 'octopus'", "review.merge: "),

@@ -1,6 +1,7 @@
 """The suite, first part: workspaces, taking in, looking. Written against ports.Git alone."""
 
 import os
+from dataclasses import replace
 
 import pytest
 from git_worlds import bead, message
@@ -24,6 +25,15 @@ def test_a_workspace_does_not_exist_before_its_prologue_ran(git_world):
     git_world.prepare(made.prologue)
     assert git_world.git.has_workspace("login")
     assert git_world.checkout(made.path) == git_world.files(git_world.git.main())
+
+
+def test_a_workspace_has_the_branch_that_its_bead_was_started_with(git_world):
+    it = replace(bead(), branch="agents/login")
+    made = git_world.git.workspace(it, git_world.git.main(), "Ada")
+    git_world.prepare(made.prologue)
+    head = git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n"})
+    assert made.branch == "agents/login" and git_world.git.take_in(it, 1) == head
+    assert git_world.git.workspace(it, head, "Bea").branch == "agents/login"
 
 
 def test_a_workspace_that_is_there_is_kept_with_its_work(git_world, begin):

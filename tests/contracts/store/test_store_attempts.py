@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nobrakes.core.attempt import AttemptLog, Run, RunKind
-from nobrakes.core.bead import CLOSED, WORKING, Role, Status
+from nobrakes.core.bead import CLOSED, WORKING, BeadType, Role, Status
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
 from nobrakes.core.events import Event, Kind
@@ -31,6 +31,21 @@ def test_a_claim_takes_the_bead(store: Store, clock: Any) -> None:
     assert store.board(Limits()).attempts == (first, second) == (store.attempt(first.id), store.attempts("b")[0])
     with pytest.raises(NoSuchBead):
         store.open_attempt("ghost", Role.DOER, "script", NAMES, 60.0, None)
+
+
+def test_a_bead_gets_its_branch_with_its_first_attempt_and_keeps_it(store: Store) -> None:
+    store.put([bead("a"), bead("b")], [], "me")
+    assert store.bead("a").branch == ""
+
+    def claimed(id_: str, pattern: str) -> str:
+        attempt = store.open_attempt(id_, Role.DOER, "script", NAMES, 60.0, None, branch_pattern=pattern)
+        assert attempt is not None
+        store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
+        return store.bead(id_).branch
+
+    assert claimed("a", "agents/{type}/{id}") == "agents/task/a"
+    store.change("a", {"type": BeadType.FIX}, "me")
+    assert (claimed("a", "{type}-{id}"), claimed("b", "{type}-{id}")) == ("agents/task/a", "task-b")
 
 
 def test_names_go_round_and_skip_those_in_use(store: Store) -> None:

@@ -22,6 +22,16 @@ def one(**fields):
     return found.beads[0], list(found.problems)
 
 
+def test_a_branch_of_another_pattern_is_kept_and_no_other_text_is_taken_for_one():
+    own = {"status": "needs_doer", "branch": "agents/x"}
+    found, _ = one(x_nobrakes=own)
+    assert found.branch == "agents/x" and interop.record(found, [])["x_nobrakes"] == own
+    usual = Bead("x", "X", status=Status.NEEDS_DOER, branch="task/bead-x")
+    assert "branch" not in interop.record(usual, [])["x_nobrakes"]
+    for bad in ("../../x", "a b", "x" * 400, 7, None):
+        assert one(x_nobrakes={**own, "branch": bad})[0].branch == ""
+
+
 def test_a_record_has_beads_words():
     bead = Bead(
         "b", "Title", BeadType.FIX, "d", ("one", "two"), 0, ("l",), "e", 30, False, True, ("src/**",), "n", {"k": 1},

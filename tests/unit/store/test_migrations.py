@@ -70,7 +70,7 @@ def test_it_has_the_shape_of_a_new_one_and_all_that_was_in_it(
     assert shape(old) == shape(str(tmp_path / "new.db"))
     migrated, new = open_store(old), open_store(str(tmp_path / "new.db"))
     for bead in ("a", "b"):
-        assert migrated.bead(bead) == new.bead(bead)
+        assert migrated.bead(bead) == new.bead(bead) and migrated.bead(bead).branch == f"task/bead-{bead}"
         assert migrated.attempts(bead) == new.attempts(bead)
     assert migrated.events() == new.events() and migrated.setting("paused") == "yes"
     assert migrated.check() == []
