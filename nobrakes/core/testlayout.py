@@ -81,6 +81,7 @@ class _Folder:
     nested: list[str]  # those in such folders
 
 
+@lru_cache(maxsize=64)
 def unclear(paths: frozenset[str]) -> tuple[str, ...]:
     """The paths whose texts `layout` wants, in order; nothing but these is asked for."""
     wanted = {path for path in paths if _BY_TEXT.fullmatch(path.rpartition("/")[2])}
@@ -119,8 +120,8 @@ def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset(
 def writers(before: Layout, after: Layout, paths: Iterable[str]) -> tuple[str, ...]:
     """What a Test Writer may change, by the tree `before`, which has these paths, and the tree `after` its work."""
     own = (*before.tests, *before.fresh)
-    code = [path for path in paths if not matches(path, before.tests)]
     new = [glob for glob in after.found if glob not in before.found]
+    code = [path for path in paths if not matches(path, before.tests)] if new else []
     taken = [glob for glob in new if any(matches(path, (glob,)) for path in code)]
     return tuple(dict.fromkeys((*own, *after.names, *(glob for glob in new if glob not in taken))))
 

@@ -79,6 +79,7 @@ class World:
         self.contracts = [self._contract()]  # the keys of the checks that were in force in this turn
         self.log: list[str] = []
         self.pace = 1 + beads // WHOLE_BOARD
+        self.rest = max(2000, 20 * beads)  # so many calm steps it may take until all is settled
         self.wake_at: float | None = None
         self.doors = self._doors()
         planned, dependencies = random_graph(self.rng, beads)
@@ -235,7 +236,7 @@ class World:
         self.store.set_setting("stopping", None)
         self.daemon = self._boot()
 
-    def run(self, steps: int = 250, quiet_steps: int = 2000) -> Tally:
+    def run(self, steps: int = 250) -> Tally:
         """A wild time of at most `steps`, then a calm one until all is settled. Broken when a promise is."""
         self.config = self.scene.config = with_canary(self.config, self.seed)
         for _ in range(steps):
@@ -252,7 +253,7 @@ class World:
         self.people.tidy()
         self._turns()
         self._keep_promises(invariants.PROMISES)
-        for _ in range(quiet_steps):
+        for _ in range(self.rest):
             self.config = self.scene.config = at_ease(self.config, self.store)
             if not self.step():
                 break

@@ -1,6 +1,10 @@
-"""Random beads, agents that fail in every way, and a daemon that is killed again and again: nothing is lost."""
+"""Random beads, agents that fail in every way, and a daemon that is killed again and again: nothing is lost.
+
+NOBRAKES_CHAOS: how many beads the long one has (60).
+"""
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -85,5 +89,5 @@ def test_a_dozen_beads_settle_while_the_daemon_is_killed(tmp_path: Path, sandbox
 
 
 @pytest.mark.slow
-def test_two_hundred_beads_settle(tmp_path: Path) -> None:
-    settle(make(tmp_path, 2, doers=4), 2, 200, kills=10)
+def test_many_beads_settle(tmp_path: Path) -> None:
+    settle(make(tmp_path, 2, doers=4), 2, int(os.environ.get("NOBRAKES_CHAOS", "60")), kills=10)

@@ -30,7 +30,7 @@ def spoil(world: World, path: str) -> None:
     usual = world.processes.program
 
     def program(command: Command, step: Step) -> Script:
-        if step.argv[0] != AGENT and path in world.git.clones.checked_out(command.cwd):
+        if AGENT not in step.argv and path in world.git.clones.checked_out(command.cwd):
             return fails()
         return usual(command, step)
 
