@@ -7,6 +7,8 @@
 3. Tests that the base has must not have become fewer. A missing symbol may hide tests, since a file or a
    build that cannot be loaded reports none of its tests: there the Reviewer's comparison (core.checks.weaker)
    decides, on the tree that is to be merged.
+4. A check that tells of no test says nothing of them. Where it ends in the same way without them, its runner is
+   broken, and whoever wrote the tests is not blamed.
 """
 
 from collections.abc import Sequence
@@ -50,3 +52,23 @@ def judge_red(
     if counts_after.failed <= counts_before.failed:
         return f"no more tests fail than on the base, where {counts_before.failed} fail already"
     return None
+
+
+def mute(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The checks that ran to their end, did not pass, and told of no test, or of too few to be a run."""
+    return tuple(
+        result
+        for result in results
+        if result.code is not None
+        and (result.outcome is CheckOutcome.NOT_RUN or (result.outcome is CheckOutcome.FAIL and result.counts is None))
+    )
+
+
+def mute_without_tests(results: Sequence[CheckResult], on_base: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The mute checks that end in the same way on the base, as they ended there."""
+    ends = {_end(result) for result in mute(results)}
+    return tuple(result for result in mute(on_base) if _end(result) in ends)
+
+
+def _end(result: CheckResult) -> tuple[str, CheckOutcome, int | None, bool]:
+    return result.name, result.outcome, result.code, result.counts is None

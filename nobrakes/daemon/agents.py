@@ -2,12 +2,14 @@
 
 1. The tree is the truth: what an agent says counts only where the tree bears it out.
 2. An agent whose exit code nobody saw is judged by its words and its tree; without a word it is lost, and that is
-   nobody's failure. A red proof that was cut off is run again.
+   nobody's failure. A red proof that was cut off is run again. One that tells of no test is followed by the same
+   checks without the new tests, where they are not known to pass: a runner that is broken there too is no failure.
 3. A Test Writer's tests go to a Doer only after they were proven red; a Doer's work goes to the Reviewer.
 """
 
 import os
 from dataclasses import replace
+from typing import Any
 
 from ..agents.adapter import UNSEEN, AgentEnd, Verdict
 from ..agents.guarded import NOT_GUARDED, self_test_failed
@@ -16,11 +18,11 @@ from ..core.attempt import Attempt, AttemptLog, Run, RunKind
 from ..core.bead import Bead, Role
 from ..core.board import Limits
 from ..core.boundaries import violations
-from ..core.checks import CheckOutcome, overall
+from ..core.checks import CheckOutcome, CheckResult, overall
 from ..core.errors import Tampered
 from ..core.events import Kind
 from ..core.outcomes import Outcome
-from ..core.redproof import judge_red
+from ..core.redproof import judge_red, mute, mute_without_tests
 from ..core.testcounts import why_failed
 from ..ports import StepEnd
 from .accounts import settle
@@ -31,10 +33,13 @@ from .honesty import fewer_assertions
 from .launch import CANARY, HANDOFF, STEP, tests_pin
 from .proofs import clean
 from .strength import Strength
-from .validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, run_id, sum_counts
+from .validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, result_of, run_id, sum_counts
 
 TAIL = 64_000_000
 """Bytes of an agent's output that are read for its verdict."""
+
+ON_BASE = "on_base"
+"""Where the journal keeps what the red proof said, while the same checks run without the new tests."""
 
 
 class AgentEndings:
@@ -90,8 +95,9 @@ class AgentEndings:
         close(self.doors, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=log)
 
     def start_proof(self, attempt: Attempt) -> None:
-        """Run the new tests where they must fail; doing it twice starts it once."""
-        self.validation.start(attempt, str(attempt.data["head"]), RunKind.RED_PROOF, _cut_off(attempt) + 1)
+        """Run the new tests where they must fail, or the base without them; doing it twice starts it once."""
+        commit = str(attempt.data["start" if ON_BASE in attempt.data else "head"])
+        self.validation.start(attempt, commit, RunKind.RED_PROOF, _serial(attempt))
 
     def proof(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """Hand the tests over to a Doer when they are red for a good reason, else send them back."""
@@ -100,7 +106,7 @@ class AgentEndings:
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
         times = _cut_off(attempt)
-        known = run.id != run_id(attempt, RunKind.RED_PROOF, times + 1)  # it was counted, and a crash hid it
+        known = run.id != run_id(attempt, RunKind.RED_PROOF, _serial(attempt))  # it was counted, and a crash hid it
         if known or (cut_off and times < MOST_CUT_OFF):
             again = attempt
             if not known:
@@ -112,20 +118,47 @@ class AgentEndings:
         if run.stopping is Outcome.INTERRUPTED:
             close(doors, limits, attempt, Outcome.INTERRUPTED, "stopped during the red proof", head=head)
             return
-        evidence = {"red_proof": as_json(results)}
+        if ON_BASE in attempt.data:
+            self._proof_on_base(attempt, results, limits)
+            return
+        rows = as_json(results)
         if not results or overall(results) is CheckOutcome.BROKEN:
             detail = "The new tests could not be run.\n" + explain(results)
+            evidence = {"red_proof": rows}
             close(doors, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
             return
         base = self.validation.recorded(doors.git.tree(str(attempt.data["start"])))
         reason = why_failed("\n".join(r.tail for r in results if r.outcome is not CheckOutcome.PASS))
         why_not = judge_red(results, counts_of(base), sum_counts(results), reason)
-        if why_not is not None:
-            detail = why_not + "\n" + explain(results)
-            kind = Kind.TESTS_REJECTED
-            close(doors, limits, attempt, Outcome.NOT_RED, detail, kind=kind, head=head, evidence=evidence)
+        detail = "" if why_not is None else why_not + "\n" + explain(results)
+        if base is None and mute(results):
+            kept = {"red_proof": rows, "why_not": detail}
+            attempt = replace(attempt, data={**attempt.data, ON_BASE: kept, "cut_off": 0})
+            doors.store.journal(attempt.id, attempt.data)
+            doors.store.end_run(run.id)
+            self.start_proof(attempt)
             return
-        self.strength.begin(attempt, limits, evidence["red_proof"])
+        self._proof_judged(attempt, limits, rows, detail)
+
+    def _proof_on_base(self, attempt: Attempt, on_base: list[CheckResult], limits: Limits) -> None:
+        """The checks told of no test: whether they do so without the new tests too says whose fault it is."""
+        kept = attempt.data[ON_BASE]
+        broken = mute_without_tests([result_of(row) for row in kept["red_proof"]], on_base)
+        if not broken:
+            self._proof_judged(attempt, limits, kept["red_proof"], str(kept["why_not"]))
+            return
+        detail = "The checks tell of no test, and without the new tests they end in the same way.\n" + explain(broken)
+        evidence = {"red_proof": kept["red_proof"], "base": as_json(on_base)}
+        head = str(attempt.data["head"])
+        close(self.doors, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
+
+    def _proof_judged(self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], why_not: str) -> None:
+        """Go on with tests that are red ("" for `why_not`), or send them back."""
+        if why_not:
+            kind, head, evidence = Kind.TESTS_REJECTED, str(attempt.data["head"]), {"red_proof": rows}
+            close(self.doors, limits, attempt, Outcome.NOT_RED, why_not, kind=kind, head=head, evidence=evidence)
+            return
+        self.strength.begin(attempt, limits, rows)
 
     def _proven(self, attempt: Attempt) -> None:
         head = str(attempt.data["head"])
@@ -237,8 +270,13 @@ class AgentEndings:
 
 
 def _cut_off(attempt: Attempt) -> int:
-    """How many of its red proofs were cut off."""
+    """How many of its red proofs were cut off, of those on the same commit."""
     return int(attempt.data.get("cut_off", 0))
+
+
+def _serial(attempt: Attempt) -> int:
+    """The number of the red proof that is to be done now; those on the base are numbered from 11 on."""
+    return _cut_off(attempt) + (11 if ON_BASE in attempt.data else 1)
 
 
 _STOPPED = {

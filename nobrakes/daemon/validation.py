@@ -292,7 +292,7 @@ class Validation:
             self.scratch.drop(run.id)
             return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
         folder = os.path.join(doors.places.runs, run.id)
-        stand = {str(row["name"]): _result(row) for row in self.carried(run.id)}
+        stand = {str(row["name"]): result_of(row) for row in self.carried(run.id)}
         planned = self.planned(run.id)
         ending = doors.processes.ending(folder, self.steps(run))
         top = os.path.join(doors.places.scratch, run.id)
@@ -328,8 +328,8 @@ def _run(contract: Contract, carried: Sequence[Mapping[str, Any]]) -> tuple[Chec
     return tuple(check for check in contract.checks if check.name not in stand)
 
 
-def _result(row: Mapping[str, Any]) -> CheckResult:
-    """A result that stands, as `as_json` wrote it."""
+def result_of(row: Mapping[str, Any]) -> CheckResult:
+    """A result as `as_json` wrote it, without its output."""
     counts = TestCounts(**row["counts"]) if row["counts"] else None
     forgiven = tuple(row["quarantined"])
     outcome, reason, seconds = CheckOutcome(row["outcome"]), str(row["reason"]), float(row["seconds"])
