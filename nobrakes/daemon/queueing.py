@@ -2,7 +2,8 @@
 
 1. Main moves in one place only, by compare-and-swap from the commit that was validated against; the head of the train
    moves it, for itself and for those behind it that are proven with it.
-2. The journals say so before main moves; from then on the store lets nobody take the beads out of review.
+2. The journals say so before main moves, and are on the disk, since main will be: a power cut takes both or neither.
+   From then on the store lets nobody take the beads out of review.
 3. Who stands on something that is not there any more is built anew.
 """
 
@@ -208,6 +209,7 @@ class Queueing:
         land = self._frozen(case, journal) if train else None
         if land is None and train and not self.ways.is_pending(case.attempt.id):
             landings.hold(self.doors, self.judging.evidence, train)
+            self.doors.store.sync()
         if land is None:
             land = self.ways.land(case.attempt.id, train, journal.tip, journal.base)
         if land is None:

@@ -13,7 +13,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
 from ..core.errors import NobrakesError, StoreBroken, StoreBusy
@@ -35,8 +35,8 @@ FAR = 1000
 class Telling(Store, Protocol):
     """A store that tells when it changed."""
 
-    def tell(self, tell: Callable[[], None]) -> None:
-        """Call this after each transaction that changed what `changes` gives."""
+    def tell(self, tell: Callable[[], None], settle: Callable[[], None]) -> None:
+        """Call `tell` after each transaction that changed what `changes` gives, and `settle` in `sync`."""
         ...
 
 
@@ -63,7 +63,7 @@ def attach(store: Telling, places: Places, say: Callable[[str], None]) -> None:
         return  # whoever asks this store next hears it from the store itself
     if behind:
         follow()
-    store.tell(follow)
+    store.tell(follow, lambda: settle(places))
 
 
 def keep_up(store: Store, places: Places) -> None:
@@ -78,6 +78,16 @@ def keep_up(store: Store, places: Places) -> None:
             write_atomic(places.since, _written(changes))
         else:
             _append(descriptor, _written(changes))
+
+
+def settle(places: Places) -> None:
+    """The file is on the disk when this returns. DiskFull, MachineShort."""
+    with storage_errors(places.since), suppress(FileNotFoundError):
+        descriptor = os.open(places.since, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def shorten(store: Store, places: Places, upto: Position) -> None:

@@ -78,6 +78,13 @@ class Store(Spending, Reviews, Protocol):
         """
         ...
 
+    def sync(self) -> None:
+        """What was committed is on the disk when this returns, and so is what is kept beside the database.
+
+        Transactions are not by themselves: a power cut may take the last ones.
+        """
+        ...
+
     # the graph
     def touched(self, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
         """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`).

@@ -5,6 +5,7 @@
 3. Where the folder cannot be written, a copy is read (readonly.py); writing to it is StoreReadOnly.
 4. SQLite's errors leave as core.errors; anything else is a bug and passes unchanged.
 5. Who asked for it is told right after a transaction in which something was `noted` is committed.
+6. A power cut may take the last transactions; `sync` is for those that must be on the disk before something else is.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.errors import StoreBroken, StoreReadOnly, UsageError
+from ..core.errors import MachineShort, StoreBroken, StoreReadOnly, UsageError
 from .conditions import now
 from .failures import translated
 from .migrations import is_earlier, migrate
@@ -35,6 +36,7 @@ class Database:
         self._given_now = now
         self.noted = False
         self.tell: Callable[[], None] | None = None
+        self.settle: Callable[[], None] | None = None
         if path != MEMORY and not create and not os.path.exists(path):
             raise missing(path)
         self.is_copy = False
@@ -86,6 +88,16 @@ class Database:
     def close(self) -> None:
         """Release it."""
         self.connection.close()
+
+    def sync(self) -> None:
+        """Whatever was committed is on the disk when this returns, and what was written beside it. MachineShort."""
+        if self.path == MEMORY:
+            return
+        if self.settle is not None:
+            self.settle()
+        with contextlib.suppress(FileNotFoundError):  # what is in no write-ahead log was synced by SQLite
+            _flush(f"{self.path}-wal")  # a file on which SQLite has no lock: it loses none when we close it
+        _flush(os.path.dirname(self.path) or ".")  # the names of files that are new
 
     def now(self) -> float:
         """Seconds since 1970 UTC by the database's own clock, unless another was given."""
@@ -193,6 +205,19 @@ class Database:
         row = self.maybe(sql, values)
         assert row is not None, f"an answer was certain: {sql}"
         return row
+
+
+def _flush(path: str) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise MachineShort(f"{error.strerror}: {path}") from error
 
 
 class _Errors:

@@ -64,9 +64,13 @@ class SqliteStore(Spender, Upkeep):
         """Several calls as one transaction."""
         return self._db.write(told=told)
 
-    def tell(self, told: Callable[[], None]) -> None:
-        """Call this after each transaction that changed what `changes` gives."""
-        self._db.tell = told
+    def sync(self) -> None:
+        """Have on the disk what was committed, and what is kept beside the database."""
+        self._db.sync()
+
+    def tell(self, told: Callable[[], None], settle: Callable[[], None]) -> None:
+        """Call `told` after each transaction that changed what `changes` gives, and `settle` in `sync`."""
+        self._db.tell, self._db.settle = told, settle
 
     # the graph
 

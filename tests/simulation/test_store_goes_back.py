@@ -1,7 +1,9 @@
 """The database goes back to a copy of earlier, and git does not: nothing is merged twice, and all is done at the end."""
 
+import json
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
@@ -58,3 +60,23 @@ def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
             if bead.id in landed and bead.type is not BeadType.EPIC:
                 assert bead.status is Status.DONE, bead
     assert found
+
+
+@pytest.mark.parametrize("seed", (1, 4, 6))  # main here alone, and shared ones
+def test_before_main_moves_the_database_that_says_so_is_on_the_disk(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for all that land together."""
+    world = World(seed, rates=KIND, beads=8)
+    on_disk: list[sqlite3.Connection] = []
+    seen: list[tuple[str, ...]] = []
+    monkeypatch.setattr(world.store, "sync", lambda: on_disk.append(copy_of(world.store._db.connection)))
+
+    def landed(commits: Sequence[str]) -> None:
+        seen.append(tuple(commits))
+        (disk,) = on_disk
+        on_disk.clear()
+        journals = [json.loads(row[0]) for row in disk.execute("SELECT data FROM attempts WHERE outcome IS NULL")]
+        assert commits[-1] in {one["candidate"] for one in journals if one.get("step") == "swap"}
+
+    world.git.told_of_landing = landed
+    to_its_end(world)
+    assert seen and sum(map(len, seen)) == len(world.git.landed)

@@ -204,7 +204,7 @@ class AnyPlanning(RuleBasedStateMachine):
 
     @rule(more=NUMBER)
     def is_killed_before_the_line(self, more: int) -> None:
-        self.store.tell(lambda: None)
+        self.store.tell(lambda: None, lambda: None)
         if self.ids:
             self.store.change(self.pick(more), {"notes": f"unsaid {more}"}, "me")
         self.again()
@@ -452,3 +452,29 @@ def test_nobody_else_may_work_while_it_is_rebuilt(places: Places) -> None:
 
     with DaemonLock(places.lock), pytest.raises(NobrakesError, match="already works"):
         rebuild(places, None)
+
+
+def test_what_was_synced_outlives_a_power_cut(places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The disk has of each file what it had when it was last synced."""
+    disk = tmp_path / "disk"
+    store = opened(places)
+
+    def fsync(descriptor: int) -> None:
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        if path.is_file():
+            (disk / path.name).write_bytes(path.read_bytes())
+
+    disk.mkdir()
+    for path in Path(places.folder).glob("nobrakes.db*"):
+        (disk / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(os, "fsync", fsync)
+    store.put([Bead("kept", "before the sync", status=Status.NEEDS_DOER)], [], "a person")
+    store.sync()
+    store.put([Bead("gone", "after it", status=Status.NEEDS_DOER)], [], "a person")
+    store.close()
+    (disk / "nobrakes.db-shm").unlink(missing_ok=True)
+    after = open_store(str(disk / "nobrakes.db"))
+    assert [bead.id for bead in after.beads()] == ["kept"]
+    after.close()
+    log = (disk / "beads.since.jsonl").read_text()
+    assert '"kept"' in log and '"gone"' not in log
