@@ -37,15 +37,22 @@ SEEN_BY_CHILDREN = (
 class App:
     """A repository with nobrakes in it. Doors are opened when they are first used, and closed by `close`."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, is_reading: bool = False) -> None:
         self.places = places
+        self.is_reading = is_reading
+        self.misconfigured = ""
 
     @cached_property
     def config(self) -> "Config":
-        """The settings; ConfigError."""
-        from .config import load
+        """The settings; ConfigError. Who only reads gets an answer in any case, and is told what is wrong."""
+        from .config import load, load_for_reading
 
-        return load(self.places.config)
+        if not self.is_reading:
+            return load(self.places.config)
+        found, self.misconfigured = load_for_reading(self.places.config)
+        if self.misconfigured:
+            _note(self.misconfigured)
+        return found
 
     @cached_property
     def store(self) -> "Store":
@@ -175,7 +182,7 @@ def _keep_up(places: Places) -> None:
         assert app.store, "a store that is opened catches up"
 
 
-def open_app(start: str | None = None) -> App:
+def open_app(start: str | None = None, is_reading: bool = False) -> App:
     """The app for the folder `start` (default: the current one); NotARepository, NotInitialised."""
     places = find(start)
     if places is None:
@@ -183,7 +190,7 @@ def open_app(start: str | None = None) -> App:
         if repository_root(here) is None:
             raise NotARepository(f"{here} is not in a git repository")
         raise NotInitialised("nobrakes is not set up in this repository yet")
-    return App(places)
+    return App(places, is_reading)
 
 
 def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Doors":

@@ -5,6 +5,7 @@
    was made of: while that text is the file's, a command reads the values and imports no pydantic.
 """
 
+import contextlib
 import json
 import os
 import time
@@ -238,8 +239,24 @@ def load(path: str) -> Config:
     known = _remembered(path, text)
     if known is None:
         known = parse(text, os.path.relpath(path))
-        remembered.keep(path, text, _judge(), asdict(known))
+        if text.strip():  # an empty one is being written, and is not what holds
+            remembered.keep(path, text, _judge(), asdict(known))
     return known
+
+
+def load_for_reading(path: str) -> tuple[Config, str]:
+    """The config for who only looks, and what is wrong with the file: then the last good one, or else the defaults."""
+    try:
+        found = load(path)
+        with contextlib.suppress(OSError), open(path, encoding="utf-8") as file:
+            if not file.read().strip():
+                raise ConfigError(f"{os.path.relpath(path)} is empty.")
+        return found, ""
+    except ConfigError as error:
+        values = remembered.recall_last(path, _judge())
+        last = _made(Config, values) if isinstance(values, dict) else None
+        shown = "the settings of before" if last is not None else "every setting's default"
+        return last or Config(), f"{' '.join(str(error).split())} Shown is what holds with {shown}."
 
 
 def _remembered(path: str, text: str) -> Config | None:

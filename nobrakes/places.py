@@ -34,6 +34,23 @@ class Places:
         return os.path.join(self.folder, "config.toml")
 
     @property
+    def judged(self) -> str:
+        """What the settings were found to say (nobrakes.remembered)."""
+        return os.path.join(self.folder, "config.checked")
+
+    def config_is_new(self) -> bool:
+        """Whether the settings changed since they were last found to be right, as far as two looks tell.
+
+        An agent or a check, which may not see them, is told no.
+        """
+        if "NOBRAKES_TOKEN" in os.environ or "NOBRAKES_RUN" in os.environ:
+            return False
+        try:
+            return os.stat(self.config).st_ctime_ns > os.stat(self.judged).st_mtime_ns
+        except OSError:
+            return True
+
+    @property
     def snapshot(self) -> str:
         """The graph as tracked by git."""
         return os.path.join(self.folder, "beads.jsonl")

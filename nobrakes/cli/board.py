@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import UsageError
 from . import beadtext
-from .opened import BeadId, known, opened
+from .opened import BeadId, known, looked_at
 from .options import argument, option
 from .output import Output, plain
 from .screen import Screen, table
@@ -40,7 +40,7 @@ def list_beads(
     Example: nobrakes list --status needs_doer --status doing
     """
     statuses = _statuses(status)
-    with opened() as app:
+    with looked_at() as app:
         if epic is not None:
             known(app.store, epic)
         fitting = app.store.places(statuses, epic)
@@ -84,7 +84,7 @@ def _natural(bead: str) -> tuple[object, ...]:
 
 def show(bead: BeadId) -> Output:
     """One bead with everything about it: texts, dependencies, attempts, open escalations."""
-    with opened() as app:
+    with looked_at() as app:
         found = plain(known(app.store, bead))
         dependencies = app.store.dependencies(bead)
         found["dependencies"] = plain(dependencies)
@@ -108,7 +108,7 @@ def ready(
 
     if beads and not explain:
         raise UsageError("beads are named, but not what to say about them", "Add --explain.")
-    with opened() as app:
+    with looked_at() as app:
         for bead in beads or ():
             known(app.store, bead)
         if explain:

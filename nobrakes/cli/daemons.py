@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from .opened import opened
+from .opened import looked_at, opened
 from .options import option
 from .output import Output, said
 
@@ -35,7 +35,7 @@ def status() -> Output:
     """Whether a daemon works here."""
     from ..operations import daemons
 
-    with opened() as app:
+    with looked_at() as app:
         pid = daemons.running(app.places)
     return said(
         {"running": pid is not None, "pid": pid}, f"a daemon works (process {pid})" if pid else "no daemon works here"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ..core.bead import Status
 from ..core.errors import UsageError
-from .opened import actor, opened, text_or_stdin
+from .opened import actor, looked_at, opened, text_or_stdin
 from .options import argument, option
 from .output import Output, dumps, plain, said
 from .screen import Screen, paragraph, table
@@ -22,7 +22,7 @@ def escalations(all: Annotated[bool, option("--all", help="The resolved ones too
     """What waits for a decision; first that for which most beads wait."""
     from ..operations import desk
 
-    with opened() as app:
+    with looked_at() as app:
         found = desk.escalations(app.store, all=all)
         now = app.store.now()
 
@@ -45,7 +45,7 @@ def escalation(number: Number) -> Output:
     """One escalation: what happened, what was tried, and what is behind it."""
     from ..operations import desk
 
-    with opened() as app:
+    with looked_at() as app:
         found = desk.show(app.store, number)
 
     def text(screen: Screen) -> str:

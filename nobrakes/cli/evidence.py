@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.errors import NotAllowed, Unproven, UsageError
 from .moments import spoken
-from .opened import BeadId, opened
+from .opened import BeadId, looked_at, opened
 from .options import argument, option
 from .output import Output, plain
 from .screen import Screen, paragraph
@@ -37,7 +37,7 @@ def review(bead: BeadId) -> Output:
     """
     from ..operations import evidence
 
-    with opened() as app:
+    with looked_at() as app:
         found = evidence.records_of(app.git, bead)
     return Output(plain(found), lambda screen: "\n\n".join(_shown(one, screen) for one in found))
 
@@ -70,7 +70,7 @@ def verify(
         if not as_json:
             sys.stderr.write(f"{line}\n")
 
-    with opened() as app:
+    with opened() if rerun else looked_at() as app:
         report = evidence.verify(app.git, range)
         if rerun:
             from ..operations import rerunning

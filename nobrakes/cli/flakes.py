@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import UsageError
-from .opened import actor, opened
+from .opened import actor, looked_at, opened
 from .options import argument, option
 from .output import Output, plain, said
 from .screen import Screen, table
@@ -22,7 +22,7 @@ def flakes(
     """
     from ..operations import flakes as operations
 
-    with opened() as app:
+    with looked_at() as app:
         found = operations.flakes(app.store, check)
         now = app.store.now()
 
@@ -75,7 +75,7 @@ def quarantine(
 def _show() -> Output:
     from ..operations import flakes as operations
 
-    with opened() as app:
+    with looked_at() as app:
         found = operations.quarantined(app.store)
         now = app.store.now()
     lines = [quarantined_line(one, now) for one in found]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import UsageError
-from .opened import actor, opened
+from .opened import actor, looked_at, opened
 from .options import argument
 from .output import Output, plain, said
 from .screen import Screen
@@ -61,7 +61,7 @@ def gates(
 def _show() -> Output:
     from ..operations import gates as operations
 
-    with opened() as app:
+    with looked_at() as app:
         found = operations.view(app.store, app.config)
 
     def text(screen: Screen) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..core.errors import NobrakesError, UsageError
-from .opened import known, opened
+from .opened import known, looked_at
 from .options import option
 from .output import Output, said
 from .text import one_line
@@ -26,7 +26,7 @@ def graph(
 
     if format not in FORMATS:
         raise UsageError(f"'{one_line(format)[:40]}' is not a format", f"Use one of: {', '.join(FORMATS)}.")
-    with opened() as app:
+    with looked_at() as app:
         if epic is not None:
             known(app.store, epic)
         drawn = drawing.graph(app.store, format=format, epic=epic)

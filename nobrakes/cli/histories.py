@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from . import happenings
 from .beadtext import attempt_text
 from .moments import spoken
-from .opened import BeadId, known, opened
+from .opened import BeadId, known, looked_at
 from .options import option
 from .output import Output, plain
 from .screen import Screen, paragraph
@@ -19,7 +19,7 @@ def reviews(limit: Annotated[int, option("--limit", "-n", min=1, help="At most s
     """What the Reviewer merged and rejected, newest first, with what the checks said."""
     from ..operations import histories
 
-    with opened() as app:
+    with looked_at() as app:
         found = histories.reviews(app.store, limit)
     return Output(plain(found), lambda screen: "\n".join(_review(r, screen) for r in found) or "no review yet")
 
@@ -51,7 +51,7 @@ def history(bead: BeadId) -> Output:
     """
     from ..operations import histories
 
-    with opened() as app:
+    with looked_at() as app:
         known(app.store, bead)
         found = histories.history(app.store, app.git, bead)
     return Output(plain(found), lambda screen: _history(found, screen))

@@ -74,10 +74,18 @@ def put_envelope(command: str, data: str) -> int:
     return put('{"ok":true,"command":"' + command + '","data":' + visible(data) + "}")
 
 
+def _found() -> "places.Places | None":
+    """The repository, where there is nothing to be said about it first."""
+    found = places.find()
+    if found is None or places.strangers() or not os.path.exists(found.database) or found.config_is_new():
+        return None
+    return found
+
+
 def _ready(words: "list[str]") -> "int | None":
     read = read_words(words, ("--limit", "-n"), ("--json",))
-    found = places.find()
-    if read is None or read[1] or found is None or places.strangers() or not os.path.exists(found.database):
+    found = _found()
+    if read is None or read[1] or found is None:
         return None
     options = read[0]
     limit = options.get("--limit", options.get("-n", "20"))
@@ -95,8 +103,8 @@ def _ready(words: "list[str]") -> "int | None":
 
 def _show(words: "list[str]") -> "int | None":
     read = read_words(words, (), ("--json",))
-    found = places.find()
-    if read is None or len(read[1]) != 1 or found is None or places.strangers() or not os.path.exists(found.database):
+    found = _found()
+    if read is None or len(read[1]) != 1 or found is None:
         return None
     from ..store import hot
 

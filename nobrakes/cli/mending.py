@@ -105,7 +105,7 @@ def doctor(
     """
     from ..operations import doctor as operation
 
-    with opened() as app:
+    with opened(is_reading=repair is None and not agents) as app:
         if agents:
             return _try_agents(app, repair)
         is_there = os.path.lexists(app.places.database)  # looking makes none
@@ -116,7 +116,8 @@ def doctor(
             done = operation.repair(repair, store, git, app.places)
             return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
         config = _or_none(lambda: app.config)
-        findings = operation.examine(store, git, app.places, config, app.sandbox_trouble, app.wall_trouble)
+        wrong = app.misconfigured
+        findings = operation.examine(store, git, app.places, config, app.sandbox_trouble, app.wall_trouble, wrong)
     broken = [finding.name for finding in findings if not finding.ok]
     error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how it is mended.") if broken else None
     return Output(plain(findings), lambda screen: _findings(findings, screen), error)

@@ -18,11 +18,20 @@ BeadId = Annotated[str, argument(metavar="BEAD", help="The bead's id.")]
 
 
 @contextmanager
-def opened() -> Iterator["App"]:
+def looked_at() -> Iterator["App"]:
+    """The repository, for a command that only shows: a config.toml that is wrong is told, and nothing more."""
+    with opened(is_reading=True) as app:
+        if app.places.config_is_new():
+            assert app.config, "what is wrong with it is told while it is read"
+        yield app
+
+
+@contextmanager
+def opened(is_reading: bool = False) -> Iterator["App"]:
     """The repository around the current folder; NotInitialised, ConfigError, StoreBroken."""
     from ..app import open_app
 
-    app = open_app()
+    app = open_app(is_reading=is_reading)
     try:
         yield app
         if app.is_copy:

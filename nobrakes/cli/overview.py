@@ -24,9 +24,9 @@ def next_step() -> tuple[str, str]:
         if places.repository_root(os.getcwd()) is None:
             return "git init", "nobrakes lives in a git repository, and there is none here"
         return "nobrakes init", "this repository does not use nobrakes yet"
-    from .opened import opened
+    from .opened import looked_at
 
-    with opened() as app:
+    with looked_at() as app:
         counts = app.store.counts()
         waiting = app.store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}

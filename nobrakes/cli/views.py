@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from .flakes import quarantined_line
 from .gates import hindrances
 from .moments import spoken
-from .opened import opened
+from .opened import looked_at
 from .output import Output, plain
 from .screen import Screen, table
 from .text import age, count, cut, one_line
@@ -27,7 +27,7 @@ def status() -> Output:
     """
     from ..operations import views
 
-    with opened() as app:
+    with looked_at() as app:
         found = views.status(app.store, app.places, app.config)
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
@@ -94,7 +94,7 @@ def board() -> Output:
     """The first beads of each column, by where they are, and how many stand there. Epics are left out."""
     from ..operations import views
 
-    with opened() as app:
+    with looked_at() as app:
         found = views.board(app.store)
         now = app.store.now()
     return Output(plain(found), lambda screen: _board(found, now, screen))

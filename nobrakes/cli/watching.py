@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..core.bead import Role
 from ..core.errors import UsageError
-from .opened import BeadId, known, opened
+from .opened import BeadId, known, looked_at
 from .options import argument, option
 from .output import Output, dumps, plain, write
 from .screen import Screen, screen_of
@@ -45,7 +45,7 @@ def events(
     from .live import Titles
 
     shown = 0
-    with opened() as app:
+    with looked_at() as app:
         if bead is not None:
             known(app.store, bead)
         titles, width = Titles(app.store), screen_of(sys.stdout).width
@@ -75,7 +75,7 @@ def watch(
     from ..operations import sessions
 
     screen = screen_of(sys.stdout)
-    with opened() as app:
+    with looked_at() as app:
         session = sessions.find_session(app.store, app.places, agent)
         if not as_json:
             write(f"{one_line(session.name)} ({session.role}) on {session.bead}, attempt {session.number}")
@@ -99,7 +99,7 @@ def log(
     """What the agents on a bead said and did, attempt by attempt."""
     from ..operations import sessions
 
-    with opened() as app:
+    with looked_at() as app:
         known(app.store, bead)
         agents = [a for a in app.store.attempts(bead) if a.role is not Role.REVIEWER]
         chosen = [a for a in agents if attempt is None or a.number == attempt]

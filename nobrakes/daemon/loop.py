@@ -2,7 +2,8 @@
 
 1. A turn looks once, lets the deciders decide, and does what they ask; it is repeated while it changes anything.
 2. Between turns the loop sleeps until something wakes it: a child's end, a command, or the next due moment.
-3. A daemon that starts takes up what an earlier one left: nothing has to be told to it (`recover`).
+3. A daemon that starts takes up what an earlier one left: nothing has to be told to it (`recover`). It begins no turn
+   before that is done.
 """
 
 import os
@@ -20,6 +21,7 @@ from ..core.board import Board
 from ..core.errors import (
     ConfigError,
     DiskFull,
+    GitFailed,
     GitTooOld,
     MachineShort,
     NoAgent,
@@ -300,6 +302,24 @@ def _bearing(folder: str) -> Iterator[None]:
     """What is shown may get lost where nothing can be written: it is in the store as well."""
     with suppress(*WAITED_OUT), storage_errors(folder):
         yield
+
+
+def recover(daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: Callable[[], bool]) -> bool:
+    """Take up what an earlier daemon left, once nothing of the machine or of git is in the way; False: told to end.
+
+    What is in the way is told and waited out as in a turn; `met` is called then.
+    """
+    while not should_end():
+        try:
+            with storage_errors(daemon.doors.places.folder):
+                daemon.recover()
+        except (*WAITED_OUT, GitFailed) as error:
+            daemon.troubled(error)
+            met()
+            waker.wait(RETRY_SECONDS)
+        else:
+            return True
+    return False
 
 
 def run(

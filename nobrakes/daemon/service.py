@@ -77,7 +77,8 @@ class Opens(Protocol):
 def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[], None] = lambda: None) -> Board:
     """Hold the repository's lock and work until told to end or, with `until_idle`, until nothing is left to do.
 
-    `ready` is called once when the daemon has the lock and has recovered. Raises DaemonRunning.
+    `ready` is called when the daemon has the lock and has recovered, or said what it waits for before that. Raises
+    DaemonRunning.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     daemon = open_daemon()
@@ -103,10 +104,12 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
         if nothing:
             store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
         degrading.tell(doors)
-        daemon.recover()
-        ready()
-        doors.doorkeeper.start()
         try:
+            recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0)
+            if not recovered:
+                return store.board(doors.limits())
+            ready()
+            doors.doorkeeper.start()
 
             def should_end(board: Board) -> bool:
                 if not signals.asked and not os.path.lexists(doors.places.database):

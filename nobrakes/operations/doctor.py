@@ -53,6 +53,7 @@ class _Patient:
     config: "Config | None"
     sandbox_trouble: Callable[[], str]
     wall_trouble: Callable[[], str] = lambda: NOT_TRIED
+    misconfigured: str = ""
 
 
 def examine(
@@ -62,11 +63,15 @@ def examine(
     config: "Config | None",
     sandbox_trouble: Callable[[], str] = lambda: NOT_TRIED,
     wall_trouble: Callable[[], str] = lambda: NOT_TRIED,
+    misconfigured: str = "",
 ) -> list[Finding]:
-    """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself."""
+    """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself.
+
+    `misconfigured`: what is wrong with config.toml, where `config` is that of before.
+    """
     if config is not None and config.sandbox.mode != "none":
         sandbox_trouble = _begun(sandbox_trouble)
-    patient = _Patient(store, git, places, config, sandbox_trouble, wall_trouble)
+    patient = _Patient(store, git, places, config, sandbox_trouble, wall_trouble, misconfigured)
     found: dict[Callable[[_Patient], Iterator[Finding]], list[Finding]] = {_database: list(_database(patient))}
     found |= {look: list(look(patient)) for look in _LOOKS if look not in found}
     return [finding for look in _LOOKS for finding in found[look]]
@@ -111,7 +116,10 @@ def _config(patient: _Patient) -> Iterator[Finding]:
     if patient.config is None:
         yield Finding("config", ERROR, "config.toml cannot be read: `nobrakes config --check` says why")
         return
-    yield Finding("config", OK, "config.toml is right")
+    if patient.misconfigured:
+        yield Finding("config", ERROR, patient.misconfigured)
+    else:
+        yield Finding("config", OK, "config.toml is right")
     yield from machine.examine(patient.config, patient.places, patient.sandbox_trouble, patient.wall_trouble)
 
 

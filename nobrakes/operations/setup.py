@@ -80,6 +80,7 @@ def init(
         branch, why = (main, "as you said") if main else _main(root, found)
         detected = _with(detect(root) if not found.bare else Detected(), checks)
     created = _make(places, None if has_config else config_text(branch, detected.setup, detected.checks), branch)
+    load(places.config)  # it is remembered as right, so that hot commands need not look
     warnings = _warnings(found, branch, detected)
     if has_config and main not in (None, branch):
         warnings.insert(0, f"main stays '{branch}': change it in {_shown(places.config)}")

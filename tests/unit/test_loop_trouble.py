@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.errors import NoAnswer, StoreBroken, StoreBusy
+from nobrakes.core.errors import GitFailed, NoAnswer, NoMain, StoreBroken, StoreBusy
 from nobrakes.daemon import loop
 from nobrakes.daemon.loop import Daemon, Turn
 
@@ -86,3 +86,20 @@ def test_a_log_that_cannot_be_written_ends_nothing() -> None:
 def test_a_damaged_database_and_a_bug_still_end_it(error: Exception) -> None:
     with pytest.raises(type(error)):
         Rig([error, None]).run()
+
+
+@pytest.mark.parametrize("trouble", [*TROUBLES, lambda: GitFailed("Unable to create '.git/index.lock': File exists.")])
+def test_what_a_start_meets_is_waited_out_and_told_once_as_well(trouble: Callable[[], Exception]) -> None:
+    rig, met = Rig([trouble(), trouble(), None]), []
+    rig.daemon.recover = rig.tick  # type: ignore[method-assign, assignment]
+    assert loop.recover(rig.daemon, rig, lambda: met.append(1), lambda: False)
+    assert len(rig.told) == 1 and len(met) == 2
+    assert rig.waited == [loop.RETRY_SECONDS, loop.RETRY_SECONDS]
+
+
+def test_a_start_that_waits_hears_a_stop_and_what_waiting_does_not_mend_ends_it() -> None:
+    rig = Rig([NoAnswer("`git x` did not answer"), NoMain("there is no main")])
+    rig.daemon.recover = rig.tick  # type: ignore[method-assign, assignment]
+    assert not loop.recover(rig.daemon, rig, lambda: None, lambda: bool(rig.waited))
+    with pytest.raises(NoMain):
+        loop.recover(rig.daemon, rig, lambda: None, lambda: False)
