@@ -240,11 +240,16 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     from .agents.registry import adapter
     from .daemon.loop import Daemon
     from .host import command
+    from .operations import detectformat
+    from .ports import Notice
 
     for name in app.config.agents.crew().names():
         adapter(name)
     command.install(app.places)
-    return Daemon(doors_of(app, notifier or app.notifier))
+    people = notifier or app.notifier
+    for text in detectformat.untold(app.store, app.places.root, app.config.checks):
+        people.tell(Notice(text))
+    return Daemon(doors_of(app, people))
 
 
 def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:

@@ -39,6 +39,8 @@ class CheckSettings(Section):
             return f"report and format are read of tests alone, and its kind is {self.kind}"
         if self.report and self.format not in ("auto", "junit"):
             return f"the files of report are read as junit; format is {self.format}"
+        if self.kind != "test" and self.min_tests > 1:
+            return f"min_tests needs a count, and only tests are counted; its kind is {self.kind}"
         if self.format == "exit" and self.min_tests > 1:
             return 'min_tests needs a count, and with format "exit" nothing is counted'
         return None

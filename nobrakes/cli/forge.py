@@ -57,7 +57,9 @@ def _set_up(report: "InitReport", screen: Screen) -> str:
     out += [f"  made    {', '.join(report.created)}"] if report.created else []
     out.append(f"  main    {one_line(report.main)} ({one_line(report.main_why)})")
     out += [f"  setup   {one_line(report.detected.setup)}"] if report.detected.setup else []
-    out += [f"  {check.kind:<7} {one_line(check.command)}" for check in report.detected.checks]
+    for check in report.detected.checks:
+        read_as = f"  (read as {check.format})" if check.format not in ("auto", "exit") else ""
+        out.append(f"  {check.kind:<7} {one_line(check.command)}{read_as}")
     out += [f"  {one_line(report.tests.told())}"] if report.tests else []
     out += [screen.paint("warning: ", "yellow") + one_line(warning) for warning in report.warnings]
     return "\n".join([*out, "", "Next:", *(f"  {one_line(step)}" for step in report.next_steps)])

@@ -55,4 +55,6 @@ def _own(name: str, main: str, setup: str, checks: Iterable[CheckSettings]) -> l
             out.append(f"timeout_minutes = {check.timeout_minutes}")
         if check.min_tests != plain.min_tests:
             out.append(f"min_tests = {check.min_tests}")
+        if check.format != plain.format:
+            out.append(f"format = {quoted(check.format)}")
     return out or ["# checks = []"]

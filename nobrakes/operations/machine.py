@@ -11,6 +11,7 @@ from ..core.errors import MachineShort
 from ..host.versions import Versions
 from ..places import Places
 from ..sandbox import none as no_sandbox
+from .detectformat import what_to_write
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def examine(
         program = program_of(command)
         if program is not None and shutil.which(program) is None and os.path.sep not in program:
             yield Finding("checks", WARNING, f"{what}: `{program}` is not on PATH (the setup may bring it in)")
+    for text in what_to_write(places.root, config.checks).values():
+        yield Finding("checks", WARNING, text)
     for name in config.agents.crew().names():
         yield _agent(name, config, places)
     try:

@@ -20,6 +20,7 @@ from ..host.files import keep_private
 from ..places import FOLDER, Places, repository_root
 from .configtext import config_text
 from .detect import Detected, detect
+from .detectformat import what_to_write, with_format
 from .testfiles import TestsFound, find_tests
 
 IGNORED = """\
@@ -78,10 +79,11 @@ def init(
         detected = detect(root) if force_detect and not found.bare else Detected(config.setup, config.checks)
     else:
         branch, why = (main, "as you said") if main else _main(root, found)
-        detected = _with(detect(root) if not found.bare else Detected(), checks)
+        detected = _with(root, detect(root) if not found.bare else Detected(), checks)
     created = _make(places, None if has_config else config_text(branch, detected.setup, detected.checks), branch)
     load(places.config)  # it is remembered as right, so that hot commands need not look
     warnings = _warnings(found, branch, detected)
+    warnings += what_to_write(root, detected.checks).values()
     if has_config and main not in (None, branch):
         warnings.insert(0, f"main stays '{branch}': change it in {_shown(places.config)}")
     if has_config and checks:
@@ -94,11 +96,13 @@ def init(
     return InitReport(places, tuple(created), detected, tuple(warnings), _next(detected), branch, why, tests)
 
 
-def _with(detected: Detected, given: Sequence[CheckSettings]) -> Detected:
+def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Detected:
+    """What was detected, with the given checks in place of it, each with the format that its command tells."""
     kinds = {check.kind for check in given}
     names = {check.name for check in given}
     kept = tuple(check for check in detected.checks if check.kind not in kinds and check.name not in names)
-    return Detected(detected.setup, (*given, *kept), detected.notes)
+    checks = tuple(with_format(root, check) for check in (*given, *kept))
+    return Detected(detected.setup, checks, detected.notes)
 
 
 def _main(root: str, found: Discovered) -> tuple[str, str]:

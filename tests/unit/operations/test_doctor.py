@@ -19,7 +19,7 @@ from nobrakes.sections import AgentSettings, ScriptSettings
 from nobrakes.store.opening import open_store
 
 GOOD = Config(
-    checks=(CheckSettings(name="test", command="CI=1 sh -c true"),),
+    checks=(CheckSettings(name="test", command="CI=1 sh -c true", format="exit"),),
     agents=AgentSettings(doer=("script",), test_writer=("script",), script=ScriptSettings(command=("sh",))),
 )
 
