@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from .adapter import Assignment
 
 NAME = "nobrakes"
-VARIABLES = ("NOBRAKES_HOME", "NOBRAKES_TOKEN", "NOBRAKES_WORKSPACE", "NOBRAKES_DOOR")
+VARIABLES = ("NOBRAKES_HOME", "NOBRAKES_TOKEN", "NOBRAKES_WORKSPACE", "NOBRAKES_DOOR", "NOBRAKES_CHECKS")
 TOOL_SECONDS = 3900
 """What a CLI lets one call take, where it has a limit of its own: longer than an agent may wait for a person."""
 

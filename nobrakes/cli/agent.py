@@ -3,21 +3,29 @@
 cli.hot answers the usual spellings faster. Texts are an argument, or stdin for '-'.
 """
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from ..core.errors import UsageError
+from ..core.errors import ChecksFailed, UsageError
 from .opened import text_or_stdin
 from .options import argument, option
 from .output import Output
 from .text import lines
 
+if TYPE_CHECKING:
+    from ..operations.agentops import Reply
+
 Text = Annotated[str, argument(help="The text; '-' reads it from stdin.")]
 
 
-def _do(operation: str, **arguments: Any) -> Output:
+def _reply(operation: str, **arguments: Any) -> "Reply":
+    """What the operation gives."""
     from ..operations import agentops
 
-    reply = agentops.perform(operation, arguments)
+    return agentops.perform(operation, arguments)
+
+
+def _do(operation: str, **arguments: Any) -> Output:
+    reply = _reply(operation, **arguments)
     return Output(reply.data, lambda screen: "\n".join(lines(reply.text)))
 
 
@@ -54,6 +62,16 @@ def progress(
     Example: nobrakes agent progress --step 2 --of 5 "The header is parsed"
     """
     return _do("progress", text=text_or_stdin(text, "text"), step=step, of=of)
+
+
+def test(check: Annotated[str, argument(help="One check alone, by its name.")] = "") -> Output:
+    """Run the project's checks in your workspace. Each call is one test round, which a person sees.
+
+    What passes here is not proven yet: the review runs the checks itself, on a fresh checkout.
+    """
+    reply = _reply("test", check=check)
+    error = None if reply.data["passed"] else ChecksFailed("not every check passed")
+    return Output(reply.data, lambda screen: "\n".join(lines(reply.text)), error)
 
 
 def notify(text: Text) -> Output:

@@ -100,5 +100,7 @@ def attempt_text(attempt: "Values") -> str:
     """One attempt on one line: who, how it ended, after how long."""
     end = attempt["outcome"] or "works"
     took = f" after {age(attempt['ended_at'] - attempt['started_at'])}" if attempt["ended_at"] else ""
+    rounds = attempt["data"].get("rounds")
+    took += f", {rounds} test round{'s' if rounds != 1 else ''}" if rounds else ""
     detail = f": {cut(one_line(attempt['detail']), 80)}" if attempt["detail"] else ""
     return f"{attempt['number']}  {attempt['role']:<11} {one_line(attempt['name'])}  {end}{took}{detail}"

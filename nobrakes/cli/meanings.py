@@ -131,6 +131,7 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.LOGGED: Happening("`nobrakes agent log`.", _SAID),
     Kind.PROGRESSED: Happening("`nobrakes agent progress`.", _SAID),
     Kind.NOTIFIED: Happening("`nobrakes agent notify`; the person is told.", _SAID),
+    Kind.TESTED: Happening("`nobrakes agent test`: how each check ended.", _SAID),
     Kind.HANDED_OFF: Happening("`nobrakes agent done`; the process has not ended yet.", ("outcome",)),
     Kind.DAEMON_STARTED: Happening("A daemon works, in the foreground or the background.", ("pid",)),
     Kind.DAEMON_STOPPED: Happening("It ended in order. Without this event it was killed.", ("pid",)),

@@ -87,6 +87,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("agent whats-next", "agent:whats_next", AGENTS, "What to do next, by the facts."),
     Entry("agent log", "agent:log", AGENTS, "Write a line into the bead's log."),
     Entry("agent progress", "agent:progress", AGENTS, "Say how far you are."),
+    Entry("agent test", "agent:test", AGENTS, "Run the project's checks in your workspace."),
     Entry("agent notify", "agent:notify", AGENTS, "Tell the person something, without waiting."),
     Entry("agent ask", "agent:ask", AGENTS, "Ask the person a question, and wait a while for the answer."),
     Entry("agent request-review", "agent:request_review", AGENTS, "Have your plan approved before you begin."),

@@ -263,3 +263,10 @@ class NoEvidence(NobrakesError):
     hint = (
         "Only merges leave evidence. A clone fetches it: git fetch origin refs/nobrakes/evidence:refs/nobrakes/evidence"
     )
+
+
+class ChecksFailed(NobrakesError):
+    """A check did not pass in an agent's workspace (`nobrakes agent test`)."""
+
+    code = 54
+    hint = "What it printed stands above."

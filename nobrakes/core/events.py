@@ -53,6 +53,7 @@ class Kind(StrEnum):
     LOGGED = "logged"
     PROGRESSED = "progressed"
     NOTIFIED = "notified"
+    TESTED = "tested"
     HANDED_OFF = "handed_off"
     # the machine
     DAEMON_STARTED = "daemon_started"

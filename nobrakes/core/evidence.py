@@ -192,6 +192,7 @@ def attempt_row(attempt: Any, ended_at: float | None) -> dict[str, Any]:
         "provider": attempt.provider,
         "session": attempt.data.get("session"),
         "outcome": None if attempt.outcome is None else attempt.outcome.value,
+        "rounds": attempt.data.get("rounds"),
         "tokens": attempt.tokens,
         "cost_usd": _rounded(attempt.cost_usd),
         "started_at": _rounded(attempt.started_at),

@@ -23,8 +23,10 @@ from ..core.errors import Tampered
 from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.redproof import judge_red, mute, mute_without_tests
+from ..core.rounds import ROUNDS
 from ..core.testcounts import why_failed
 from ..ports import StepEnd
+from . import rounds
 from .accounts import settle
 from .closing import close, has_asked
 from .doors import Doors
@@ -56,6 +58,8 @@ class AgentEndings:
         """Close the attempt, or go on with the red proof."""
         bead = self.doors.store.bead(attempt.bead)
         attempt = note_session(self.doors, attempt, head_of(self.doors, run))
+        attempt = replace(attempt, data={**attempt.data, ROUNDS: rounds.count(self.doors, attempt, run)})
+        self.doors.store.journal(attempt.id, attempt.data)
         try:
             if attempt.id in self.refused:
                 raise self.refused.pop(attempt.id)

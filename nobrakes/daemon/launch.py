@@ -9,6 +9,7 @@
 """
 
 import hashlib
+import json
 import os
 import sys
 import uuid
@@ -278,9 +279,16 @@ class Launcher:
             "NOBRAKES_WORKSPACE": workspace.path,
             "NOBRAKES_TESTS": "\n".join(boundary.tests),
             "NOBRAKES_GATES": "\n".join(boundary.gates),
+            "NOBRAKES_CHECKS": _checks(config),
             "NOBRAKES_SCAFFOLDING": "1" if bead.scaffolding else "",
             "NOBRAKES_PYTHON": sys.executable,
         }
+
+
+def _checks(config: Config) -> str:
+    """The contract, for whoever runs it in the workspace (operations.testing)."""
+    wanted = ("name", "command", "directory", "timeout")
+    return json.dumps([{name: getattr(check, name) for name in wanted} for check in config.contract()])
 
 
 def _archive_name(ref: str) -> tuple[int, str]:

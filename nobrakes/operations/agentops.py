@@ -119,6 +119,12 @@ def _escalate(suggestion: str, detail: str) -> Reply:
     return Reply({"escalation": number}, door.suggested(number))
 
 
+def _test(check: str) -> Reply:
+    from . import testing
+
+    return Reply(*testing.test(check))
+
+
 def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_branch: bool) -> Reply:
     said = door.OUTCOMES[outcome]
     door.done(said, summary, blockers, learnings, not discard_branch)
@@ -142,6 +148,12 @@ OPERATIONS: "tuple[Operation, ...]" = (
             Parameter("step", "The step that you have finished, with its commit made.", int),
             Parameter("of", "How many steps there are.", int, least=1),
         ),
+    ),
+    Operation(
+        "test",
+        "Run the project's checks in your workspace: each call is one test round.",
+        _test,
+        (Parameter("check", "One check alone, by its name.", default=""),),
     ),
     Operation("notify", "Tell the person something, without waiting for an answer.", _said("notify"), (_TEXT,)),
     Operation(

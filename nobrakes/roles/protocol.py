@@ -6,13 +6,14 @@ from ..core.transcript import PREFIX, Marker
 _COMMITS = """- Commit often, each commit one step, with the message `<subject>`, an empty line, `Bead: {bead}`.
   Only what is committed counts. Never push, merge, rebase, switch branches or touch git's configuration."""
 
-_TALK = """Where you have the tools of the MCP server `nobrakes`, they do the same as these commands.
+_TALK = """The tools of an MCP server `nobrakes` do the same.
 
 - `nobrakes agent progress "<where you are>" --step <n> --of <m>` after each step, with its commit made.
 - `nobrakes agent ask "<question>" --wait 120` when only the human can decide. Without an answer, stop as BLOCKED.
 - `nobrakes agent escalate "<suggestion>"` for work outside this bead. Do not do it, and create no task.
 - `nobrakes agent notify "<text>"` to tell the human something without waiting.
-- `nobrakes agent log "<text>"` for what a later reader of this bead should know.
+- `nobrakes agent log "<text>"` for later readers of this bead.
+- `nobrakes agent test` runs the checks here: one test round.
 - `nobrakes agent whats-next` when you are not sure what is left."""
 
 _GIVE_UP = """Give up after three rounds of {what} that you cannot explain, or when your context runs low, before you

@@ -21,6 +21,7 @@ QUIET = frozenset(
         Kind.LOGGED,
         Kind.PROGRESSED,
         Kind.NOTIFIED,
+        Kind.TESTED,
         Kind.HANDED_OFF,
         Kind.DAEMON_STARTED,
         Kind.DAEMON_STOPPED,

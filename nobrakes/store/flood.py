@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-REMARKS = ("'logged', 'progressed', 'notified'", 1000, "remarks")
+REMARKS = ("'logged', 'progressed', 'notified', 'tested'", 1000, "remarks")
 QUESTIONS = ("'escalated', 'suggested'", 20, "questions, suggestions and plans")
 
 

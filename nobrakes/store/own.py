@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LIMIT = 8000
 CUT = " […]"
-SAYING = {"log": "logged", "progress": "progressed", "notify": "notified"}
+SAYING = {"log": "logged", "progress": "progressed", "notify": "notified", "test": "tested"}
 SAID = ("completed", "gave_up_context", "gave_up_tests", "failed", "blocked")
 
 

@@ -232,3 +232,27 @@ def test_a_person_sees_both_tracks(door, monkeypatch):
     shown = door.run("status")[1]
     assert "Ada says: step 6 of 9, 1 commit, parses" in shown and "but it claims step 6 with 1 commit" in shown
     assert json.loads(door.run("status", "--json")[1])["data"]["working"][0]["says"].startswith("step 6")
+
+
+def test_the_checks_are_run_in_the_agents_workspace_and_each_call_is_a_round(door, tmp_path, monkeypatch):
+    work = tmp_path / "work"
+    (work / "sub").mkdir(parents=True)
+    rows = [
+        {"name": "unit", "command": "echo ran $NOBRAKES_TOKEN; pwd; exit 3", "directory": "sub", "timeout": 60.0},
+        {"name": "style", "command": "true", "directory": "", "timeout": 60.0},
+        {"name": "slow", "command": "echo began; sleep 60", "directory": "", "timeout": 0.2},
+    ]
+    monkeypatch.setenv("NOBRAKES_CHECKS", json.dumps(rows))
+    monkeypatch.setenv("NOBRAKES_WORKSPACE", str(work))
+    code, out, _ = door.run("agent", "test", "unit")
+    assert code == 54 and f"unit: fail: exit code 3\nran\n{work}/sub" in out, "the door is not the tests'"
+    assert (door.last_event().kind, door.last_event().data["text"]) == (Kind.TESTED, "unit: fail: exit code 3")
+    code, out, _ = door.run("agent", "test", "--json")
+    assert code == 54 and [one["outcome"] for one in json.loads(out)["data"]["checks"]] == [
+        "fail: exit code 3",
+        "pass",
+        "fail: stopped after 0.2 seconds",
+    ]
+    assert door.run("agent", "test", "style")[:2] == (0, "style: pass")
+    before = door.last_event()
+    assert door.run("agent", "test", "ghost")[0] == 2 and door.last_event() == before

@@ -48,6 +48,16 @@ def test_an_agent_reads_the_answer_while_it_waits(project: Scripted) -> None:
     assert project.outcomes("one") == ["completed"]
 
 
+def test_test_rounds_are_counted_and_shown_to_the_person(project: Scripted) -> None:
+    project.does("one", "nobrakes agent test >/dev/null; work; nobrakes agent test; exit 0")
+    project.add("one", "two")
+    project.nobrakes("run")
+    [doer, *_] = project.show("one")["attempts"]
+    assert doer["data"]["rounds"] == 2 and "2 test rounds" in project.nobrakes("show", "one").stdout
+    assert '"rounds":2' in project.nobrakes("review", "one", "--json").stdout
+    assert "test round" not in project.nobrakes("show", "two").stdout
+
+
 def test_a_suggestion_stops_nothing(project: Scripted) -> None:
     project.does("one", "nobrakes agent escalate 'Tidy the cellar' --detail 'it is full'; work")
     project.add("one")

@@ -61,7 +61,7 @@ PLAIN = [
 
 
 def test_all_operations_are_here() -> None:
-    assert {words[0] for words in PLAIN} | {"answer"} == {operation.name for operation in agentops.OPERATIONS}
+    assert {words[0] for words in PLAIN} | {"answer", "test"} == {operation.name for operation in agentops.OPERATIONS}
 
 
 def both(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
