@@ -17,12 +17,12 @@ ROUNDS = "rounds"
 _RUNNERS = r"python[\d.]*|node|ruby|perl|php|bash|sh|deno"
 _WRAPPERS = r"uv|poetry|pipenv|pdm|hatch|rye|bundle|env|exec|time|nice|run|xvfb-run|timeout|stdbuf|\d+[smh]?"
 _WITH_VERB = frozenset(
-    "npm npx pnpm yarn bun bunx cargo go make gmake mvn mvnw gradle gradlew dotnet mix rake deno swift sbt just task "
-    "bazel cabal stack flutter dart zig".split()
-)
+    ("npm", "npx", "pnpm", "yarn", "bun", "bunx", "cargo", "go", "make", "gmake", "mvn", "mvnw", "gradle", "gradlew",
+     "dotnet", "mix", "rake", "deno", "swift", "sbt", "just", "task", "bazel", "cabal", "stack", "flutter", "dart")
+)  # fmt: skip
 """Programs that do many things: the word after them says which."""
 
-_START = rf"""(?:^(?:[\w .-]{{1,30}}:\s)?|[;&|(\n`]|-l?c\s+['"]?|\$\()\s*"""
+_START = r"""(?:^(?:[\w .-]{1,30}:\s)?|[;&|(\n`]|-l?c\s+['"]?|\$\()\s*"""
 _BEFORE = rf"""(?:(?:\w+=\S*|(?:\S*/)?(?:{_RUNNERS}|{_WRAPPERS})|-\S+)\s+)*(?:\S*/)?"""
 _AFTER = r"""(?=$|[\s;&|)'"`])"""
 

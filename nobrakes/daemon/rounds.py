@@ -1,4 +1,4 @@
-"""Counting an attempt's test rounds when its agent has ended: the calls of its tools, and what it had run at its door."""
+"""Counting an attempt's test rounds when its agent has ended: calls of its tools, and those at its door."""
 
 import os
 from collections.abc import Iterator
