@@ -202,6 +202,7 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
     from .daemon.doors import Doors
     from .host.aside import ThreadAside
     from .host.doorkeeper import SpoolDoorkeeper
+    from .host.steady import steady
     from .operations import control, ownbead
     from .ports import Notice
     from .store.door import reply
@@ -231,6 +232,7 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
         sandbox_trouble=app.sandbox_trouble,
         wall_trouble=app.wall_trouble,
         doorkeeper=SpoolDoorkeeper(app.places.doors, Trash(app.places.trash), answer, tell),
+        steady=steady,
         guard=guard_argv(),
     )
 

@@ -75,6 +75,14 @@ class Canary:
         """When it wants to be asked again, if nothing else happens."""
         return [self._wake] if self._wake is not None else []
 
+    def measure_anew(self, jump: float) -> None:
+        """The clock jumped: nothing is due for that, and nothing waits longer."""
+        self._again_at, self._wake = 0.0, None
+        self._idle_since = self._passing_since = self._alone_since = None
+        self.clock.keep(set())
+        if jump < 0:
+            self._save(replace(self.watch, looked_at=max(0.0, self.watch.looked_at + jump)))
+
     def turn(self, board: Board) -> bool:
         """Do what can be done now; whether anything was."""
         self.ways.settle({NOBODY, *(attempt.id for attempt in board.attempts)})

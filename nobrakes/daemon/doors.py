@@ -47,4 +47,5 @@ class Doors:
     wall_trouble: Callable[[], str] = lambda: "none was asked for"  # why Landlock does not work; empty: it does
     doorkeeper: Doorkeeper = field(default_factory=NoDoors)
     degraded: Callable[[], list[str]] = list  # what is to be said of agents that can do less than they should
+    steady: Callable[[], tuple[str, float] | None] = lambda: None  # a clock that nobody sets: its boot, and seconds
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool

@@ -42,6 +42,7 @@ from .canary import Canary
 from .doors import Doors
 from .guarding import GuardWatch
 from .intake import Intake
+from .jumps import Jumps
 from .launch import STEP
 from .metering import Meter
 from .news import News, retiring
@@ -113,6 +114,7 @@ class Daemon:
         self.upkeep = Upkeep(doors)
         self.canary = Canary(doors, self.performer.validation, self.performer.review.queueing.ways)
         self.performer.review.judging.watchman = self.canary.found_red
+        self.jumps = Jumps(doors)
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
         self._trouble: NobrakesError | None = None
@@ -160,11 +162,22 @@ class Daemon:
         self.meter.keep(watched)
 
     def _look(self) -> Board:
+        jump = self.jumps.settle()
+        if jump:
+            self._measure_anew(jump)
         self.performer.validation.look_again()
         board = self.doors.store.board(self.doors.limits())
         names = board.limits.crew.names()
         providers = {name: self._provider(name) for name in names}
         return replace(board, providers=providers, contexts=self.meter.contexts(board))
+
+    def _measure_anew(self, jump: float) -> None:
+        """What is remembered by the clock is forgotten, as by a new daemon."""
+        self._ended_at, self._trouble_until = {}, 0.0
+        self.checks.keep(set())
+        self.meter.keep(set())
+        self.performer.renew_anew()
+        self.canary.measure_anew(jump)
 
     def _provider(self, agent: str) -> str:
         try:

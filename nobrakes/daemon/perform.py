@@ -229,6 +229,10 @@ class Performer:
         self.doors.store.update_run(run.id, sampled_at=board.now, **fields)
         return False
 
+    def renew_anew(self) -> None:
+        """The clock jumped: leases are looked at in the next turn."""
+        self._renewed = -math.inf
+
     def _renew(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.RenewLeases)
         lease = board.limits.lease_seconds

@@ -229,6 +229,10 @@ class Store(Spending, Reviews, Protocol):
         """Prolong leases, when less than two thirds are left."""
         ...
 
+    def move_times(self, seconds: float) -> None:
+        """The clock jumped: move the times of runs and leases along; back, also retries and closed gates."""
+        ...
+
     # child processes
     def plan_run(self, run: Run) -> None:
         """Remember that a child is about to be started."""

@@ -38,6 +38,7 @@ class Rates:
     slow: float = 0.0  # how many times longer checks take; 0: drawn from the seed
     refuse: float = 0.08  # a provider begins to refuse when an agent starts
     mute: float = 0.0  # a test command exits with 0 whatever the tests did, and counts none
+    jump: float = 0.0  # the wall clock is set, or the machine sleeps, in a step
     stop: float = -1.0  # the daemon is stopped in order, in a step; below 0: half as often as a call kills it
 
 

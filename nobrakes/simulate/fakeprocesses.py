@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ..core.attempt import Run
 from ..core.errors import GitFailed
+from ..core.outcomes import Outcome
 from ..ports import Argv, Born, Command, Ending, Remains, Reports, Step, StepEnd
 from .agents import Script
 from .clock import FakeClock
@@ -41,6 +42,9 @@ class Child:
     wrapped: bool = True
     over: bool = False  # the wrapper has said all that it had to say
     told_to_stop: bool = False
+    stopped_at: float = 0.0  # when TERM came first
+    stopped_for: Outcome | None = None  # and why
+    active_at: float = 0.0  # when it last showed a sign of life
     stopped_at_work: bool = False  # told so without a reason, while it worked on alone
     script: Script | None = None
     place: int = -1  # of the present step; -1: the prologue
@@ -89,7 +93,7 @@ class FakeProcesses:
         """Start it and return at once; a run that was started before is only found again."""
         if run not in self.children:
             born = Born(1000 + len(self.children), f"boot{self._boot}-{len(self.children)}")
-            child = Child(run, command, born, self.clock.now())
+            child = Child(run, command, born, self.clock.steady())
             child.outputs = {f"{command.folder}/{name}": text.decode() for name, text in command.files.items()}
             child.stubborn = self.rng.random() < 0.1
             self.children[run] = child
@@ -152,6 +156,8 @@ class FakeProcesses:
         if child is None or not child.alive:
             return
         child.told_to_stop = True
+        if not child.stopped_at:
+            child.stopped_at, child.stopped_for = self.clock.steady(), run.stopping
         works_on = self.remains(run, child.command.folder, ()) is Remains.STEP
         child.stopped_at_work = works_on and child.is_agent and run.stopping is None
         if not child.stubborn:
@@ -169,7 +175,8 @@ class FakeProcesses:
         child = self.children.get(run.id)
         if child is None or not child.alive or not child.working:
             return "silent"
-        return f"busy at {self.clock.now():.3f}"
+        child.active_at = self.clock.steady()
+        return f"busy at {self.clock.steady():.3f}"
 
     # --- the world's side ------------------------------------------------------------------------
 
@@ -184,7 +191,7 @@ class FakeProcesses:
             moment, _, run, what = heapq.heappop(self._due)
             child = self.children[run]
             if child.alive:
-                self.clock.advance_to(moment)
+                self.clock.pass_to(moment)
                 self._happen(child, what)
                 lines.append(f"{run} {what}{'' if child.alive else ', dead'}")
         return lines
@@ -215,7 +222,7 @@ class FakeProcesses:
 
     def _later(self, run: str, what: str, seconds: float) -> None:
         self._counter += 1
-        heapq.heappush(self._due, (self.clock.now() + seconds, self._counter, run, what))
+        heapq.heappush(self._due, (self.clock.steady() + seconds, self._counter, run, what))
 
     def _happen(self, child: Child, what: str) -> None:
         if what == "die":
@@ -262,7 +269,7 @@ class FakeProcesses:
         if (step.after and not failed) or (step.when_passed and not passed):
             self._next_step(child)
             return
-        child.begun[step.name] = self.clock.now()
+        child.begun[step.name] = self.clock.steady()
         child.script = self.program(child.command, step)
         self._go_on(child)
 
@@ -286,7 +293,7 @@ class FakeProcesses:
         if not child.wrapped:
             self._main_is_over(child)
             return
-        child.ended[step.name] = (code, self.clock.now() - child.begun[step.name])
+        child.ended[step.name] = (code, self.clock.steady() - child.begun[step.name])
         self._next_step(child)
 
     def _main_is_over(self, child: Child) -> None:

@@ -112,6 +112,20 @@ def who_fails_too_often_is_with_a_person(scene: Scene) -> list[str]:
     return wrong
 
 
+def a_jump_of_the_clock_blames_nobody(scene: Scene) -> list[str]:
+    """Who is stopped for its time or its silence had that time, and was silent so long, by a clock that nobody sets."""
+    limits, wrong = scene.config.limits, []
+    for child in scene.processes.children.values():
+        if not child.is_agent or child.stopped_for not in (Outcome.TIMED_OUT, Outcome.STALLED):
+            continue
+        is_late = child.stopped_for is Outcome.TIMED_OUT
+        since = child.started_at if is_late else max(child.started_at, child.active_at)
+        least = 60 * (limits.agent_minutes if is_late else limits.idle_minutes) - 1
+        if child.stopped_at - since < least:
+            wrong.append(f"{child.run} is {child.stopped_for} after {child.stopped_at - since:.0f} s")
+    return wrong
+
+
 def nothing_starts_while_paused(scene: Scene) -> list[str]:
     """Nothing new is started from the moment a person paused."""
     return scene.observed.take("paused")
@@ -199,6 +213,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     locks_are_held_by_the_living,
     every_move_is_in_the_table,
     who_fails_too_often_is_with_a_person,
+    a_jump_of_the_clock_blames_nobody,
     nothing_starts_while_paused,
     nothing_is_reviewed_while_main_is_red,
     one_red_main_is_one_question,

@@ -106,6 +106,7 @@ class World:
             limits=self.config.board_limits,
             adapter=adapter,
             environment=ENVIRONMENT,
+            steady=lambda: ("boot", self.clock.steady()),
         )
 
     def _prepare(self, argv: Argv) -> str | None:
@@ -177,7 +178,7 @@ class World:
                 continue
             except Exception as error:
                 raise self._broken([f"the daemon died of {type(error).__name__}: {error}"]) from error
-            self.wake_at = turn.wake_at
+            self.wake_at = None if turn.wake_at is None else turn.wake_at - self.clock.apart
             if not turn.changed:
                 return
         raise self._broken([f"the loop did not rest in {TURNS} turns"])
@@ -191,18 +192,25 @@ class World:
             return False
         self.tally.steps += 1
         paused, pauses = self.store.setting(PAUSED) is not None, self.people.pauses
-        moment = max(min(moments), self.clock.now())
+        moment = max(min(moments), self.clock.steady())
         if self.rng.random() < 0.2:
             moment += self.rng.uniform(0, 60)
         for line in self.processes.advance(moment):
             self._note(line)
-        self.clock.advance_to(moment)
+        self.clock.pass_to(moment)
+        if self.rates.jump and self.rng.random() < self.rates.jump:
+            self._set_clock()
         if self.rng.random() < self.dice.meddle * 200:
             self._note(self._act())
         self._machine()
         self._turns()
         self._keep_promises(invariants.PROMISES, paused and pauses == self.people.pauses)
         return True
+
+    def _set_clock(self) -> None:
+        jump = self.rng.choice((-1, 1)) * self.rng.uniform(60, 20_000)
+        self.clock.jump(jump)
+        self._note(f"THE CLOCK JUMPS by {jump:+.0f} s")
 
     def _act(self) -> str:
         self.tally.acts += 1
@@ -228,9 +236,9 @@ class World:
             if not self.store.runs() and not self.store.board(self.config.board_limits()).attempts:
                 break
             moments = [m for m in (self.processes.next_event(), self.wake_at) if m is not None]
-            moment = max(min(moments, default=self.clock.now()), self.clock.now())
+            moment = max(min(moments, default=self.clock.steady()), self.clock.steady())
             self.processes.advance(moment)
-            self.clock.advance_to(moment)
+            self.clock.pass_to(moment)
         else:
             raise self._broken(["a daemon that was told to stop did not end"])
         self.store.set_setting("stopping", None)

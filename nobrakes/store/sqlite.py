@@ -223,6 +223,10 @@ class SqliteStore(Spender, Upkeep):
         """Prolong leases, when less than two thirds are left."""
         attempts.renew(self._db, attempts_, lease_seconds)
 
+    def move_times(self, seconds: float) -> None:
+        """The clock jumped: move the times of runs and leases along; back, also retries and closed gates."""
+        attempts.move_times(self._db, seconds)
+
     # child processes
 
     def plan_run(self, run: Run) -> None:

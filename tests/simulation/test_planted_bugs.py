@@ -426,6 +426,9 @@ ASKED_TWICE = (
 )
 """Bugs in what is asked about a red main: the stories of test_red_main_is_asked_once.py must find each of them."""
 
+CLOCK = Bug("a jump is not seen", "daemon/loop.py", "jump = self.jumps.settle()", "jump = 0.0")
+"""The stories of test_clock_that_jumps.py must find it."""
+
 GONE_BACK = Bug("a start compares nothing", "daemon/recovery.py", "Reconciling(doors).look()", "Reconciling(doors)")
 """The stories of test_store_goes_back.py must find it."""
 
@@ -505,6 +508,14 @@ def test_the_contract_of_the_store_finds(bug: Bug, tmp_path: Path) -> None:
 def test_the_stories_of_a_red_main_find(bug: Bug, tmp_path: Path) -> None:
     place = planted(bug, tmp_path)
     stories = shutil.copy(Path(__file__).with_name("test_red_main_is_asked_once.py"), place / "test_stories.py")
+    found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(stories))
+    assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
+
+
+@pytest.mark.slow
+def test_the_stories_of_a_clock_that_jumps_find_that_nobody_looks(tmp_path: Path) -> None:
+    place = planted(CLOCK, tmp_path)
+    stories = shutil.copy(Path(__file__).with_name("test_clock_that_jumps.py"), place / "test_stories.py")
     found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(stories))
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
