@@ -26,6 +26,10 @@ def take_up(doors: Doors, board: Board) -> None:
             again = replace(journal, waiting="", waiting_until=0.0, passing=False, passing_since=0.0)
             with contextlib.suppress(Stale):  # a person took the bead away meanwhile
                 doors.store.journal(attempt.id, again.as_data())
+    mended = doors.git.settle_in()
+    if mended:
+        text = f"the repository was moved: {len(mended)} workspaces of it borrow from its new place now"
+        doors.notifier.tell(Notice(text))
     doors.git.clear_locks()
     _tell_of_checkouts(doors, board)
     _count_on(doors)

@@ -16,7 +16,7 @@ from ..core.evidence import Entry, Made, Value
 from ..core.sizes import DEFAULT, READ, Sizes
 from ..places import Places
 from ..ports import Argv, Candidate, Conflict, Land, Lands, Message, Workspace
-from . import differences, locks, refs
+from . import differences, locks, moved, refs
 from .history import History
 from .objects import EXECUTABLE, FILE, Objects
 from .place import Place
@@ -316,6 +316,10 @@ class Repository:
 
         assert isinstance(lands, SharedLander), "whoever asks a remote can push to it"
         return lands.commit(lambda: self._committer.commit_files(files, message))
+
+    def settle_in(self) -> tuple[str, ...]:
+        """Mend the workspaces that point to where the repository was before it was moved; their names."""
+        return moved.settle(self.place, self.places)
 
     def clear_locks(self) -> None:
         """Remove the lock files that a killed nobrakes left, and bring along the checkouts of main that it left behind

@@ -269,6 +269,10 @@ class Git(Lands, Protocol):
         """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
         ...
 
+    def settle_in(self) -> tuple[str, ...]:
+        """Mend the workspaces that point to where the repository was before it was moved; their names."""
+        ...
+
     def clear_locks(self) -> None:
         """Remove the lock files that a killed nobrakes left on its own refs and on main, and bring along the checkouts
         of main that it left behind, where that loses nothing."""

@@ -297,6 +297,10 @@ class FakeGit(FakeChain, DecidedHere):
         self.put_on_main(self._commit(tree, self.head, message).id)
         return self.head
 
+    def settle_in(self) -> tuple[str, ...]:
+        """Nobody moves it."""
+        return ()
+
     def clear_locks(self) -> None:
         """Remove the lock files that a killed nobrakes left."""
         self.locked = False
