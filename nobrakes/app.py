@@ -71,7 +71,7 @@ class App:
             make_missing(self.places, self.git, _note)
         keep_private(self.places.folder)
         store = open_store(self.places.database)
-        keeping.attach(store, self.places, _note)
+        keeping.attach(store, self.places, _note, lambda: self.git)
         return store
 
     @property

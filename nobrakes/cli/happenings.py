@@ -36,6 +36,7 @@ WORDS: Mapping[Kind, str] = {
 STYLES: Mapping[Kind, str] = {
     Kind.MERGED: "green",
     Kind.FOUND_MERGED: "green",
+    Kind.BROUGHT_BACK: "yellow",
     Kind.REVIEW_REJECTED: "yellow",
     Kind.TESTS_REJECTED: "yellow",
     Kind.DOER_STOPPED: "yellow",

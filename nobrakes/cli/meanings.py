@@ -37,7 +37,7 @@ KEYS: Mapping[str, str] = {
     "run": "the run's folder in `.nobrakes/runs`",
     "cap": "the cap that is reached, like `day.usd`",
     "base": "main before the merge",
-    "beads": "the beads that the step was about",
+    "beads": "the beads that the step was about, or how many were brought back",
     "asked": "the escalations that are open again and stop the bead",
     "before": "what it was before: the bead's status, the reason it was held for, the moment it was deferred to; the "
     "limits that were changed",
@@ -47,6 +47,7 @@ KEYS: Mapping[str, str] = {
     "detail": "how it ended in words, at most 500 characters",
     "ended": "runs whose process has ended",
     "escalation": "the escalation's number",
+    "escalations": "how many escalations were brought back",
     "fields": "for each field that differs `before` and `after`",
     "head": "the commit that was handed in; null when there is none",
     "limit": "the cap, in dollars, tokens, minutes or starts",
@@ -70,9 +71,9 @@ KEYS: Mapping[str, str] = {
     "return_to": "the status that the bead remembers to go back to; null when it remembers none",
     "revert": "the commit that takes it back",
     "role": "`test_writer`, `doer` or `reviewer`",
-    "settings": "the switches that changed: `paused`, `stopping`",
+    "settings": "the switches that changed: `paused`, `stopping`; or what was brought back",
     "spent": "what was spent",
-    "status": "the status that the bead came with",
+    "status": "the status that the bead came with, or is back in",
     "step": "the step of the review",
     "test": "the test's name as its report tells it; empty: the whole check",
     "tests": "the tests that failed, where the report names them all",
@@ -154,6 +155,11 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.CULPRIT_FOUND: Happening("The search for what made main red is over.", ("commit", "why", "green")),
     Kind.ARCHIVE_EXPIRED: Happening("A person let go of archived branches that were merged.", ("refs",)),
     Kind.RECOVERED: Happening("A daemon took up what an earlier one left.", ("alive", "ended")),
+    Kind.BROUGHT_BACK: Happening(
+        "The database was older than what is kept beside it, and is as that says: of a bead its `status` and what it "
+        "was `before`; of all of it, how much.",
+        ("before", "status", "beads", "escalations", "settings"),
+    ),
     Kind.UNCONFINED: Happening("A daemon starts, and its agents and checks run without sandbox and wall.", ("why",)),
     Kind.DEGRADED: Happening(
         "Less is asked of an agent than it should be able to do: when a daemon starts, and when it changes.", ("why",)

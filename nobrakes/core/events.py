@@ -72,6 +72,7 @@ class Kind(StrEnum):
     MAIN_UNFROZEN = "main_unfrozen"
     CULPRIT_FOUND = "culprit_found"
     RECOVERED = "recovered"
+    BROUGHT_BACK = "brought_back"
     ARCHIVE_EXPIRED = "archive_expired"
     UNDONE = "undone"
     UNCONFINED = "unconfined"

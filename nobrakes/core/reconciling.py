@@ -18,6 +18,8 @@ NAMED = 20
 """So many beads are named in one text; more are counted."""
 COMPARED = "compared"
 """The setting: main's commit up to which store and main agree."""
+WENT_BACK = "went_back"
+"""The setting: facts were brought back into a database that was older than them, and no daemon has counted on yet."""
 SLACK = 2.0
 """So many seconds a commit may be older than its bead: git keeps whole seconds."""
 
@@ -91,4 +93,9 @@ def is_ours(merge: Merge, bead: Bead | None, chain: Collection[str], recorded: C
         return False
     if merge.tip.commit in recorded or merge.anchor in chain:
         return True
-    return merge.anchor == NONE and merge.tip.at + SLACK >= bead.created_at
+    return merge.anchor == NONE and is_younger(merge, bead)
+
+
+def is_younger(merge: Merge, bead: Bead) -> bool:
+    """Whether the merge was made after its bead."""
+    return merge.tip.at + SLACK >= bead.created_at

@@ -24,7 +24,7 @@ CURSOR = "news"
 MOST = 500
 """Events that are read at a time; while so many wait, no more are read."""
 
-_CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND})
+_CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.BROUGHT_BACK})
 
 _REVIEW_OVER = frozenset({Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED})
 

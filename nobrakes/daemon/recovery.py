@@ -10,7 +10,7 @@ from ..core.board import Board
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.events import Event, Kind
 from ..core.numbers import fences, last_attempt
-from ..core.reconciling import fallen_off
+from ..core.reconciling import WENT_BACK, fallen_off
 from ..core.reviewer import Journal, may_land
 from ..host.strays import end_all
 from ..ports import Notice
@@ -71,9 +71,10 @@ def _count_on(doors: Doors) -> None:
         last = last_attempt(os.listdir(doors.places.runs))
     except FileNotFoundError:
         return
-    if doors.store.count_on(last, {}):
+    if doors.store.count_on(last, {}) or doors.store.setting(WENT_BACK):
         doors.store.count_on(last, fences(doors.git.kept()))
         end_all(doors.places.wake, {run.id for run in doors.store.runs()})
+        doors.store.set_setting(WENT_BACK, None)
 
 
 def _let_candidates_go(doors: Doors) -> None:

@@ -26,11 +26,11 @@ _MOMENTS = ("answered_at", "resolved_at")
 
 @dataclass
 class Since:
-    """What the lines say. `records`: bead -> its last record."""
+    """What the lines say. `records`: bead -> its last record; `settings` None: no line tells of them."""
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     escalations: dict[int, Escalation] = field(default_factory=dict)
-    settings: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
 
 

@@ -6,7 +6,9 @@
    and its line is made good by the next one, at the latest when a store is opened.
 3. Lines stand in the order of what they say: the file is locked before the database is read.
 4. The database is what counts: when the file cannot be written that is told, nothing is undone, and the next one tries.
-5. A snapshot that main has makes the file short again. The file of another database is put aside, never overwritten.
+5. A snapshot that main has makes the file short again.
+6. A file that names what the database does not know is later than it: that is brought back (operations.broughtback),
+   and the file goes on with all that the database then says. It is never put aside.
 """
 
 import fcntl
@@ -23,7 +25,7 @@ from ..places import Places
 from ..ports import Position, Store
 
 if TYPE_CHECKING:
-    from ..ports import Changes
+    from ..ports import Changes, Git
 
 TAIL = 4096
 """Bytes at the end of the file in which its last mark is looked for first."""
@@ -40,14 +42,19 @@ class Telling(Store, Protocol):
         ...
 
 
-def attach(store: Telling, places: Places, say: Callable[[str], None]) -> None:
-    """Keep the file up with this store from now on, and make good what was missed. `say` hears of trouble, once."""
+def attach(store: Telling, places: Places, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
+    """Keep the file up with this store from now on, and make good what was missed on either side.
+
+    `say` hears of what was brought back, and of trouble, once; `git` is asked for only to bring back.
+    """
     said: list[str] = []
 
     def follow() -> None:
         try:
-            keep_up(store, places)
+            back = keep_up(store, places, git)
             said.clear()
+            if back:
+                say(back)
         except (NobrakesError, OSError) as error:
             text = (
                 f"what changed is in the database, and not yet in {places.since}: {error}. The next change writes it."
@@ -66,18 +73,24 @@ def attach(store: Telling, places: Places, say: Callable[[str], None]) -> None:
     store.tell(follow, lambda: settle(places))
 
 
-def keep_up(store: Store, places: Places) -> None:
-    """Append what changed after the file's last mark. DiskFull, StoreReadOnly, StoreBusy: it is as it was."""
+def keep_up(store: Store, places: Places, git: "Callable[[], Git] | None" = None) -> str:
+    """Append what changed after the file's last mark; what was brought back first, in words, if anything was.
+
+    DiskFull, StoreReadOnly, StoreBusy: it is as it was.
+    """
     with storage_errors(places.since), _locked(places.since) as descriptor:
         place = _mark(descriptor)
         changes = store.changes(place)
         if not _has_to_be_written(changes, place):
-            return
+            return ""
+        back = ""
         if changes.restarted:
-            aside(places.since)
-            write_atomic(places.since, _written(changes))
-        else:
-            _append(descriptor, _written(changes))
+            from .broughtback import bring_back
+
+            back = bring_back(store, places, git() if git is not None else None, place)
+            changes = store.changes(Position())
+        _append(descriptor, _written(changes))
+        return back
 
 
 def settle(places: Places) -> None:
@@ -106,15 +119,6 @@ def settings(store: Store) -> dict[str, str]:
     from .control import LIMITS, PAUSED
 
     return {key: value for key in (PAUSED, LIMITS, SETTING) if (value := store.setting(key)) is not None}
-
-
-def aside(path: str) -> str:
-    """Give what is there a name that nothing else has; the name."""
-    number = 1
-    while os.path.lexists(f"{path}.old-{number}"):
-        number += 1
-    os.replace(path, f"{path}.old-{number}")
-    return f"{path}.old-{number}"
 
 
 def _has_to_be_written(changes: "Changes", after: Position) -> bool:

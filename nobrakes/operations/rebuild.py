@@ -25,7 +25,7 @@ from ..host.files import private_folder
 from ..host.locks import DaemonLock, holder
 from ..host.strays import end_all
 from ..places import Places
-from ..ports import Git, Position
+from ..ports import Git, Position, Restored
 from . import keeping
 from .planwork import node_of
 from .sources import Sources, gather
@@ -98,12 +98,32 @@ def told(made: Rebuilt) -> list[str]:
 
 def _rebuild(places: Places, git: Git | None) -> Rebuilt:
     from ..store.opening import create_store
-    from ..store.restoring import Restored
 
     for folder in (places.runs, places.wake, places.workspaces, places.scratch):
         private_folder(folder)
     ended = end_all(places.wake)
     sources = gather(places, git)
+    found, landed, problems = restorable(sources, git)
+    found = replace(found, attempts=last_attempt(os.listdir(places.runs)))
+    fresh = f"{places.database}.new"
+    for ending in ("", "-wal", "-shm"):
+        if os.path.lexists(fresh + ending):
+            os.unlink(fresh + ending)  # what an interrupted rebuild left; nobody else makes it
+    store = create_store(fresh)
+    try:
+        store.restore(found, ACTOR)
+        old = _keep_old(places)
+        # before the database is there: who is killed in between finds none, and rebuilds it from these lines
+        keeping.shorten(store, places, Position())
+    finally:
+        store.close()
+    os.replace(fresh, places.database)
+    still = sum(1 for one in found.escalations if one.resolved_at is None)
+    return Rebuilt(len(found.beads), tuple(landed), tuple(problems), old, sources.later, still, tuple(ended))
+
+
+def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], list[str]]:
+    """What a database is given of all that was found, the beads that are done by a merge on main, and the problems."""
     problems = [*sources.graph.problems, *sources.since.notes]
     tests = {name.removeprefix("tests/"): commit for name, commit in sources.refs.items() if name.startswith("tests/")}
     known = fences(sources.refs)
@@ -126,24 +146,7 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
         else:
             beads = [replace(b, epic=None) if b.id == circle.cut.bead else b for b in beads]
     proven = {b.id: tests[b.id] for b in beads if b.id in tests and Status.NEEDS_DOER in (b.status, b.return_to)}
-    found = Restored(
-        beads, dependencies, escalations, sources.since.settings, proven, last_attempt(os.listdir(places.runs))
-    )
-    fresh = f"{places.database}.new"
-    for ending in ("", "-wal", "-shm"):
-        if os.path.lexists(fresh + ending):
-            os.unlink(fresh + ending)  # what an interrupted rebuild left; nobody else makes it
-    store = create_store(fresh)
-    try:
-        store.restore(found, ACTOR)
-        old = _keep_old(places)
-        # before the database is there: who is killed in between finds none, and rebuilds it from these lines
-        keeping.shorten(store, places, Position())
-    finally:
-        store.close()
-    os.replace(fresh, places.database)
-    still = sum(1 for one in escalations if one.resolved_at is None)
-    return Rebuilt(len(beads), tuple(landed), tuple(problems), old, sources.later, still, tuple(ended))
+    return Restored(beads, dependencies, escalations, sources.since.settings, proven), landed, problems
 
 
 def _landed(bead: Bead, merged: Mapping[str, str]) -> Bead:

@@ -1,16 +1,20 @@
 """What a database is made anew from: the snapshot as it lies there and as git has it, and what changed since.
 
 1. Of two records of a bead the one that was updated later counts; of two that are equally old, the later of this order:
-   the file as it lies there, the snapshot that was committed last, main's, what was written since.
+   the database's own, the file as it lies there, the snapshot that was committed last, main's, what was written since.
 2. The file that lies there may be of an old branch, or not there at all: main and refs/nobrakes/snapshot still have it.
+3. Of main's merges those count that the evidence here names. What it does not name yet, a daemon finds at its start. A
+   clone has neither evidence nor a file of changes: there a merge counts that is younger than its bead.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.bead import Bead
 from ..core.errors import GitFailed, NoMain
+from ..core.reconciling import is_younger, merges
 from ..interop import beads as interop
 from ..interop import since as later
 from ..interop.reader import graph, records
@@ -26,32 +30,60 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What was found. `later` counts the beads that are otherwise in what was written since than in a snapshot."""
+    """What was found. `later` counts the beads that are otherwise in what was written since than in a snapshot.
+
+    `merged`: bead -> its merge on main; `differing`: the beads that are otherwise in the database that was given.
+    """
 
     graph: interop.Imported
     since: later.Since
     refs: Mapping[str, str]
     merged: Mapping[str, str]
     later: int
+    differing: frozenset[str] = frozenset()
 
 
-def gather(places: Places, git: Git | None) -> Sources:
-    """Read it all. PlanError: the snapshot has git's conflict markers in it."""
+def gather(places: Places, git: Git | None, own: str | None = None) -> Sources:
+    """Read it all. `own`: the records of a database. PlanError: the snapshot has git's conflict markers in it."""
     problems: list[str] = []
+    here = records(own, "the database", problems) if own is not None else {}
     refs = git.kept() if git is not None else {}
     main = _main(git)
-    found: dict[str, tuple[int, Record]] = {}
+    found: dict[str, tuple[int, Record]] = dict(here)
     for text in (_text(places.snapshot), _committed(git, refs.get(SNAPSHOT_PIN)), _committed(git, main)):
-        own: list[str] = []
-        _newer(found, records(text, os.path.basename(places.snapshot), own))
-        problems += [problem for problem in own if problem not in problems]
+        told: list[str] = []
+        _newer(found, records(text, os.path.basename(places.snapshot), told))
+        problems += [problem for problem in told if problem not in problems]
     since = later.read(_text(places.since), os.path.basename(places.since))
     before = {id_: raw for id_, (_, raw) in found.items()}
     _newer(found, {id_: (0, raw) for id_, raw in since.records.items()})
     changed = sum(1 for id_, (_, raw) in found.items() if raw is not before.get(id_) and raw != before.get(id_))
     made = graph(found, problems)
-    merged = git.merged() if git is not None and main is not None else {}
-    return Sources(made, since, refs, merged, changed)
+    merged = _merged(places, git, main, made.beads) if git is not None and main is not None and own is None else {}
+    differing = {id_ for id_, (_, raw) in found.items() if id_ not in here or _facts(raw) != _facts(here[id_][1])}
+    return Sources(made, since, refs, merged, changed, frozenset() if own is None else frozenset(differing))
+
+
+def _merged(places: Places, git: Git, main: str, beads: Iterable[Bead]) -> dict[str, str]:
+    """Bead -> its merge on main that nothing newer there takes back."""
+    known = {bead.id: bead for bead in beads}
+    standing = [merge for merge in merges(git.line(main)) if merge.stands and merge.bead in known]
+    recorded: set[str] = set()
+    is_clone = not os.path.lexists(places.since)
+    for entry in git.evidence() if standing else ():
+        is_clone = False
+        if not entry.problem():
+            recorded.update(str(one["commit"]) for one in entry.record["commits"])
+    return {
+        merge.bead: merge.tip.commit
+        for merge in standing
+        if merge.tip.commit in recorded or (is_clone and is_younger(merge, known[merge.bead]))
+    }
+
+
+def _facts(record: Record) -> Record:
+    """A record without what tells only of the one who works."""
+    return {key: value for key, value in record.items() if key not in ("assignee", "status")}
 
 
 def _newer(found: dict[str, tuple[int, Record]], given: Mapping[str, tuple[int, Record]]) -> None:

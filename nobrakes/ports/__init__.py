@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .git import Argv, Candidate, Conflict, Git, Land, Landing, Lands, Message, Workspace
     from .people import Aside, Clock, Notice, Notifier
     from .processes import Born, Command, Doorkeeper, Ending, Login, Processes, Remains, Reports, Step, StepEnd
-    from .store import Changes, NewEscalation, Position, Store
+    from .store import Changes, NewEscalation, Position, Restored, Store
 
 __all__ = [
     "Argv",
@@ -39,6 +39,7 @@ __all__ = [
     "Processes",
     "Remains",
     "Reports",
+    "Restored",
     "Step",
     "StepEnd",
     "Store",
@@ -52,7 +53,7 @@ _HOME = {
     **dict.fromkeys(("Aside", "Clock", "Notice", "Notifier"), "people"),
     **dict.fromkeys(("Born", "Command", "Doorkeeper", "Ending", "Login", "Processes", "Remains"), "processes"),
     **dict.fromkeys(("Reports", "Step", "StepEnd"), "processes"),
-    **dict.fromkeys(("Changes", "NewEscalation", "Position", "Store"), "store"),
+    **dict.fromkeys(("Changes", "NewEscalation", "Position", "Restored", "Store"), "store"),
 }
 
 

@@ -58,6 +58,21 @@ class Changes:
         return bool(self.beads or self.escalations or self.settings is not None or self.restarted)
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was kept outside of a database, to be put into one.
+
+    `tests`: bead -> the commit of its proven tests; `settings` None: not known; `attempts`: the last one's number.
+    """
+
+    beads: Sequence[Bead]
+    dependencies: Sequence[Dependency]
+    escalations: Sequence[Escalation] = ()
+    settings: Mapping[str, str] | None = None
+    tests: Mapping[str, str] = field(default_factory=dict)
+    attempts: int = 0
+
+
 class Store(Spending, Reviews, Protocol):
     """Facts about beads, attempts, escalations; every change is one transaction with its event."""
 
@@ -299,6 +314,14 @@ class Store(Spending, Reviews, Protocol):
 
     def changes(self, after: Position) -> Changes:
         """What changed after this position: beads, escalations and the settings that people make."""
+        ...
+
+    def bring_back(self, found: Restored, beyond: int, actor: str) -> dict[str, Any]:
+        """Put in what is later than this database, and number events above `beyond`; how much that was.
+
+        One transaction, told of by `brought_back`. Who works on a bead that comes back does so no more. What only this
+        database has stays as it is.
+        """
         ...
 
     def position(self) -> Position:

@@ -1,30 +1,32 @@
-"""Filling an empty database with what was kept outside of it (operations.rebuild).
+"""What was kept outside of the database, put into one: an empty one (operations.rebuild), or one that is older.
 
-1. Beads and escalations keep their ids and their times; each bead is told of as proposed.
+1. Beads and escalations keep their ids and their times; each new bead is told of as proposed.
 2. The tests that were proven red are an attempt that ended well, so that the next Doer starts from them.
 3. Attempts are numbered on from those of earlier databases: a folder that bears such a number is never taken for new.
+   So are events, since the file beside the database names them.
+4. Into an older database comes what its caller found to be later, as it is there; who works on such a bead does so no
+   more. Nothing that only the database has is touched.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-from ..core.bead import Bead, Dependency, Role
+from ..core.bead import WORKING, Bead, DependencyType, Role
 from ..core.escalations import Escalation, fingerprint
+from ..core.events import Kind
+from ..core.lifecycle import returns_to
 from ..core.outcomes import Outcome
-from . import planning, rows
-from .database import Database
+from ..core.ranks import rank
+from ..core.reconciling import WENT_BACK
+from ..ports import Restored
+from . import events, moving, planning, recording, rows
+from .changes import PEOPLES
+from .database import Database, Row
+from .recompute import recompute
 
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What is put into an empty database. `tests`: bead -> the commit of its proven tests."""
-
-    beads: Sequence[Bead]
-    dependencies: Sequence[Dependency]
-    escalations: Sequence[Escalation] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    tests: Mapping[str, str] = field(default_factory=dict)
-    attempts: int = 0
+_SAME_MOMENT = 1e-3
+"""Seconds: what is written outside has microseconds, a database may have more."""
 
 
 def restore(db: Database, found: Restored, actor: str) -> None:
@@ -38,10 +40,109 @@ def restore(db: Database, found: Restored, actor: str) -> None:
         )
         for escalation in found.escalations:
             _escalation(db, escalation)
-        db.run_many("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", list(found.settings.items()))
+        db.run_many("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", list((found.settings or {}).items()))
         _count_from(db, "attempts", found.attempts)
         for bead, commit in found.tests.items():
             _proven(db, bead, commit, now)
+
+
+def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[str, Any]:
+    """Put in what is later than this database, in one transaction; the data of the event that tells of it.
+
+    `beyond`: the last event that the file beside the database names. Nobody is told (Database.tell): the file has it.
+    """
+    now = db.now()
+    with db.write(told=False):
+        db.run("PRAGMA defer_foreign_keys = ON")
+        _count_from(db, "events", beyond)
+        known = {row[0] for row in db.all("SELECT id FROM beads")}
+        planning.put(db, [replace(bead, epic=None) for bead in found.beads if bead.id not in known], [], actor)
+        for bead in found.beads:
+            _as_it_was_later(db, bead, bead.id in known, actor, now)
+        db.run_many("DELETE FROM edges WHERE bead = ?", [(bead.id,) for bead in found.beads])
+        whose = {bead.id for bead in found.beads}
+        db.run_many(
+            "INSERT OR IGNORE INTO edges (bead, needs, type) VALUES (?, ?, ?)",
+            [
+                (edge.bead, edge.needs, edge.type.value)
+                for edge in found.dependencies
+                if edge.bead in whose and edge.type is not DependencyType.PARENT_CHILD
+            ],
+        )
+        recompute(db, now)
+        asked = sum(_asked_later(db, one) for one in found.escalations)
+        told = {"beads": len(found.beads), "escalations": asked, "settings": _set_later(db, found.settings)}
+        for bead_id, commit in found.tests.items():
+            if bead_id in whose:
+                _proven(db, bead_id, commit, now)
+        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '1')", (WENT_BACK,))
+        events.append(db, now, Kind.BROUGHT_BACK, None, actor, told)
+    return told
+
+
+def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: float) -> None:
+    before = planning.bead(db, bead.id)
+    fence = max(before.fence, bead.fence)
+    if before.status in WORKING:
+        recording.end_open_attempt(db, before, Kind.BROUGHT_BACK.value, now)
+        fence = max(fence, before.fence + 1)
+    status = returns_to(bead.status)
+    values = rows.state_values(replace(bead, status=status, fence=fence, assignee=None, lease_until=None))
+    values |= {name: values[name] or now for name in ("created_at", "updated_at")}
+    since = db.one("SELECT ready_since FROM beads WHERE id = ?", (bead.id,))[0]
+    values["rank"] = rank(bead.priority, since)
+    sets = ", ".join(f'"{name}" = :{name}' for name in values)
+    db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead.id})
+    moving.set_texts(db, bead.id, rows.text_values(bead))
+    told = {"before": before.status.value if was_here else None, "status": status.value}
+    events.append(db, now, Kind.BROUGHT_BACK, bead.id, actor, told)
+
+
+def _asked_later(db: Database, one: Escalation) -> bool:
+    """Whether the escalation was not here, or not as it is there."""
+    mark = fingerprint(one.type, one.bead, one.title)
+    row = db.maybe("SELECT * FROM escalations WHERE id = ?", (one.id,))
+    if row is not None and not _is(row, one, mark):
+        same = db.all("SELECT * FROM escalations WHERE fingerprint = ?", (mark,))
+        row = next((other for other in same if _is(other, one, mark)), None)
+        one = replace(one, id=0 if row is None else row["id"])  # another has its number, so it gets a new one
+    number = one.id if row is not None else 0
+    is_open = one.resolved_at is None
+    open_one = "SELECT 1 FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL AND id <> ?"
+    if is_open and db.maybe(open_one, (mark, number)) is not None:
+        return False  # it is asked here already
+    if row is None:
+        _escalation(db, one)
+        return True
+    later = {
+        "answer": one.answer,
+        "answered_at": one.answered_at,
+        "resolved_at": one.resolved_at,
+        "resolution": one.resolution,
+        "return_to": one.return_to.value if one.return_to else None,
+    }
+    if all(row[name] == value for name, value in later.items()):
+        return False
+    sets = ", ".join(f"{name} = :{name}" for name in later)
+    db.run(f"UPDATE escalations SET {sets} WHERE id = :id", {**later, "id": one.id})
+    return True
+
+
+def _is(row: Row, one: Escalation, mark: str) -> bool:
+    return bool(row["fingerprint"] == mark and abs(row["created_at"] - one.created_at) < _SAME_MOMENT)
+
+
+def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:
+    """What people set, as it is there; what they unset goes. The names of those that were otherwise here."""
+    if settings is None:
+        return []
+    here = {row[0]: row[1] for row in db.all("SELECT key, value FROM settings")}
+    names = [name for name in PEOPLES if here.get(name) != settings.get(name)]
+    for name in names:
+        db.run("DELETE FROM settings WHERE key = ?", (name,))
+        if name in settings:
+            db.run("INSERT INTO settings (key, value) VALUES (?, ?)", (name, settings[name]))
+    return names
 
 
 def count_on(db: Database, attempts: int, fences: Mapping[str, int]) -> bool:
@@ -66,7 +167,7 @@ def _count_from(db: Database, table: str, number: int) -> None:
 def _escalation(db: Database, one: Escalation) -> None:
     """As it was, but for the attempt that it came from: that is lost."""
     values = {
-        "id": one.id,
+        "id": one.id or None,
         "type": one.type.value,
         "bead": one.bead,
         "title": one.title,
@@ -86,9 +187,12 @@ def _escalation(db: Database, one: Escalation) -> None:
 
 
 def _proven(db: Database, bead: str, commit: str, now: float) -> None:
+    here = "SELECT 1 FROM attempts WHERE bead = ? AND role = ? AND head = ? AND outcome = ?"
+    if db.maybe(here, (bead, Role.TEST_WRITER.value, commit, Outcome.COMPLETED.value)) is not None:
+        return
     values = {
         "bead": bead,
-        "number": 1,
+        "number": 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead,))[0] or 0),
         "role": Role.TEST_WRITER.value,
         "name": "nobrakes",
         "fence": 0,

@@ -11,7 +11,7 @@ from ..core.escalations import Escalation
 from ..core.events import Event, Kind
 from ..core.links import Node
 from ..core.outcomes import Outcome
-from ..ports import Changes, NewEscalation, Position
+from ..ports import Changes, NewEscalation, Position, Restored
 from . import (
     attempts,
     chain,
@@ -302,6 +302,10 @@ class SqliteStore(Spender, Upkeep):
     def changes(self, after: Position) -> Changes:
         """What changed after it."""
         return changes.changes(self._db, after)
+
+    def bring_back(self, found: Restored, beyond: int, actor: str) -> dict[str, Any]:
+        """Put in what is later than this database, and number events above `beyond`."""
+        return restoring.bring_back(self._db, found, beyond, actor)
 
     def position(self) -> Position:
         """The last event."""

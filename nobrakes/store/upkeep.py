@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..ports import Restored
 from . import counting, moving, recompute, restoring
 from .database import Database
 
@@ -11,7 +12,7 @@ class Upkeep:
 
     _db: Database
 
-    def restore(self, found: restoring.Restored, actor: str) -> None:
+    def restore(self, found: Restored, actor: str) -> None:
         """Fill this empty store with what was kept outside of the database."""
         restoring.restore(self._db, found, actor)
 

@@ -12,7 +12,7 @@ import pytest
 from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, until
 
-FOR_A_WORKER = {"assignee", "fence", "lease_until", "retry_at", "attempts"}
+FOR_A_WORKER = {"assignee", "branch", "fence", "lease_until", "retry_at", "attempts"}
 """What a bead shows of the one who works on it."""
 
 
@@ -260,18 +260,44 @@ def test_a_torn_line_is_told_and_costs_nothing(project: Scripted) -> None:
     assert_same(everything(project), before)
 
 
-def test_a_database_of_before_that_comes_back_is_not_mixed_with_the_new_one(project: Scripted) -> None:
-    project.nobrakes("add", "One", "--id", "one")
+def test_a_database_of_before_that_comes_back_gets_back_what_came_after_it(project: Scripted) -> None:
+    """The file that knows better is never put aside: what a person typed, asked and answered is there again."""
+    project.does("one", 'nobrakes agent ask "Which way?"; nobrakes agent done blocked', turn=1)
+    project.add("one")
     old = database(project).read_bytes()
+    project.nobrakes("run", expect=40)
+    project.nobrakes("answer", str(project.open()[0]["id"]), "north by north-west")
     project.nobrakes("add", "Two", "--id", "two")
-    database(project).write_bytes(old)
-    project.nobrakes("add", "Three", "--id", "three")
+    project.nobrakes("pause")
     before = everything(project)
     lose(project)
-    assert_same(everything(project), before)
-    assert "three.id" in before and "two.id" not in before
-    aside = since(project).with_name("beads.since.jsonl.old-1")
-    assert '"id":"two"' in aside.read_text()
+    database(project).write_bytes(old)
+    done = project.nobrakes("add", "Three", "--id", "three")
+    assert "2 beads and 1 escalations were brought back; paused is as it was set" in done.stderr
+    after = everything(project)
+    assert "three.id" in after
+    assert_same({name: value for name, value in after.items() if not name.startswith("three.")}, before)
+    assert not list(since(project).parent.glob("beads.since.jsonl.*"))
+    project.nobrakes("resume")
+    project.nobrakes("hold", "two")
+    project.nobrakes("hold", "three")
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "done" and "north by north-west" in project.prompt("one", 2)
+
+
+def test_a_trailer_of_another_chain_makes_nothing_done(project: Scripted) -> None:
+    """Neither a history that was taken over nor a person's own words, when the database is made anew."""
+    project.add("mine")
+    project.nobrakes("run")
+    tree = project.git("rev-parse", "main^{tree}").strip()
+    for trailers in (f"Evidence: {'a' * 40}", ""):
+        made = project.git("commit-tree", tree, "-p", "main", "-m", f"One\n\nBead: one\n{trailers}".strip()).strip()
+        project.git("update-ref", "refs/heads/main", made)
+    project.add("one")
+    lose(project)
+    assert project.status("one") == "needs_doer" and project.status("mine") == "done"
+    project.nobrakes("run")
+    assert project.status("one") == "done" and len(project.turns("one")) == 1
 
 
 def test_a_log_without_its_database_spoils_nothing(project: Scripted) -> None:

@@ -73,9 +73,13 @@ def test_before_the_start(project: Scripted, what: tuple[str, ...]) -> None:
     backup = Backup(project)
     project.nobrakes("run")
     backup.put_back(what)
-    for command in ("doctor", "status"):
+    for command in ("doctor", "status") if what == BOTH else ():
         told = project.nobrakes(command, expect=None).stdout
         assert "one is on main as" in told and "two is on main as" in told, "before anything is started it is told"
+    if what == DATABASE:
+        done = project.nobrakes("list", "--all")
+        assert "2 beads and 0 escalations were brought back" in done.stderr and "needs_doer" not in done.stdout
+        assert not [name for name in os.listdir(project.folder / ".nobrakes") if ".old-" in name]
     project.nobrakes("run")
     for command in ("doctor", "status"):
         assert "is on main as" not in project.nobrakes(command).stdout
@@ -150,6 +154,17 @@ def test_after_a_merge_was_taken_back(project: Scripted, what: tuple[str, ...]) 
     assert len(commits(project, "one")) == 2 and project.status("one") == "done"
     project.nobrakes("verify")
     project.nobrakes("doctor")
+
+
+def test_what_a_person_opened_again_is_open_when_the_database_of_before_comes_back(project: Scripted) -> None:
+    project.add("one")
+    project.nobrakes("run")
+    backup = Backup(project)
+    project.nobrakes("reopen", "one")
+    project.nobrakes("hold", "one")
+    backup.put_back(DATABASE)
+    project.nobrakes("run", expect=None)
+    assert project.status("one") == "needs_doer" and project.show("one")["held"] and len(commits(project, "one")) == 1
 
 
 @pytest.mark.slow

@@ -1,13 +1,16 @@
 """What is kept beside the database: whatever people do, and whoever is killed, a rebuilt database says the same."""
 
 import os
+import re
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +20,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from nobrakes.core.bead import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
-from nobrakes.core.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, StoreBusy
+from nobrakes.core.bead import CLOSED, Bead, BeadType, Dependency, DependencyType, Role, Status
+from nobrakes.core.branches import branch_of
+from nobrakes.core.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, Stale, StoreBusy
 from nobrakes.core.escalations import EscalationType
 from nobrakes.core.events import Event, Kind
+from nobrakes.core.outcomes import Outcome
 from nobrakes.interop import beads as interop
 from nobrakes.operations import beads as operation
 from nobrakes.operations import control, keeping
@@ -34,10 +39,18 @@ from nobrakes.store.sqlite import SqliteStore
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def opened(places: Places) -> SqliteStore:
+def opened(places: Places, git: Any = None) -> SqliteStore:
     store = open_store(places.database)
-    keeping.attach(store, places, pytest.fail)
+    keeping.attach(store, places, brings_back, (lambda: git) if git is not None else None)
     return store
+
+
+def brings_back(said: str) -> None:
+    """All that may be said: something was brought back, and nothing was in its way."""
+    if not re.fullmatch(
+        r"the database was older[^;]*(; \w+ is as it was set|; [^;]*: the line is torn or damaged: left out)*", said
+    ):
+        pytest.fail(said)
 
 
 @pytest.fixture
@@ -77,6 +90,7 @@ def facts(store: SqliteStore) -> dict[str, Any]:
             back = Status.NEEDS_DOER
         back = back if status is Status.ESCALATED else None
         beads.append(replace(bead, status=status, return_to=back, fence=0, retry_at=None, assignee=None))
+        beads[-1] = replace(beads[-1], branch=branch_of(bead))  # no name is the name by the usual pattern
     asked_for = [replace(e, attempt=None, behind=0) for e in store.escalations(open_only=False)]
     return {
         "beads": beads,
@@ -84,6 +98,12 @@ def facts(store: SqliteStore) -> dict[str, Any]:
         "asked": sorted(asked_for, key=lambda e: e.id),
         "settings": keeping.settings(store),
     }
+
+
+def put_back(places: Places, copy: str) -> None:
+    for ending in ("-wal", "-shm"):
+        Path(places.database + ending).unlink(missing_ok=True)
+    shutil.copy(copy, places.database)
 
 
 NUMBER = st.integers(0, 9)
@@ -118,6 +138,7 @@ class AnyPlanning(RuleBasedStateMachine):
         _make(self.places, None, "main")
         self.store = opened(self.places)
         self.ids: list[str] = []
+        self.copies: list[str] = []
 
     def teardown(self) -> None:
         try:
@@ -218,6 +239,23 @@ class AnyPlanning(RuleBasedStateMachine):
             after = os.path.getsize(self.places.since)
             os.truncate(self.places.since, max(before, after - left))
         self.again()
+
+    @rule()
+    def is_copied(self) -> None:
+        self.copies.append(os.path.join(self.folder.name, f"copy-{len(self.copies)}"))
+        with closing(sqlite3.connect(self.copies[-1])) as copy:
+            self.store._db.connection.backup(copy)
+
+    @precondition(lambda self: self.copies)
+    @rule(which=NUMBER)
+    def the_database_goes_back(self, which: int) -> None:
+        before = facts(self.store)
+        self.store.close()
+        put_back(self.places, self.copies[which % len(self.copies)])
+        self.store = opened(self.places, Pins(self.ids))
+        assert facts(self.store) == before
+        assert self.store.check() == []
+        assert not [name for name in os.listdir(self.places.folder) if name.startswith("beads.since.jsonl.")]
 
     @rule(by=st.sampled_from(["removal", "repair"]))
     def the_database_is_lost(self, by: str) -> None:
@@ -434,7 +472,7 @@ def test_a_disk_that_is_full_leaves_no_torn_line(places: Places, monkeypatch: py
     assert store.bead("two")
 
 
-def test_the_file_of_another_database_is_put_aside(places: Places) -> None:
+def test_the_file_that_another_database_left_is_brought_back_into_this_one(places: Places) -> None:
     store = opened(places)
     operation.add(store, "One", id="one")
     store.close()
@@ -442,9 +480,69 @@ def test_the_file_of_another_database_is_put_aside(places: Places) -> None:
     create_store(places.database).close()
     store = open_store(places.database)
     operation.add(store, "Other", id="other")
+    said: list[str] = []
+    keeping.attach(store, places, said.append)
+    assert len(said) == 1 and "1 beads and 0 escalations were brought back" in said[0]
+    assert {bead.id for bead in store.beads()} == {"one", "other"}
+    assert {name for name in os.listdir(places.folder) if "since" in name} == {"beads.since.jsonl"}
+    text = Path(places.since).read_text()
+    assert '"id":"one"' in text and '"id":"other"' in text
     keeping.attach(store, places, pytest.fail)
-    assert '"id":"one"' in Path(places.since + ".old-1").read_text()
-    assert '"id":"one"' not in Path(places.since).read_text()
+    assert Path(places.since).read_text() == text, "it is brought back once"
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_each_step_is_there_again_when_the_database_of_before_it_comes_back(
+    places: Places, step: str, tmp_path: Path
+) -> None:
+    store = opened(places)
+    operation.add(store, "An epic", BeadType.EPIC, id="all", draft=False)
+    for id_ in ("one", "held", "closed", "asked"):
+        operation.add(store, id_, id=id_, draft=False)
+    operation.add(store, "Two", id="two", needs=["one"], draft=False)
+    operation.add(store, "An idea", id="idea")
+    operation.hold(store, "held", "why", "me")
+    operation.done(store, "closed", "why", "me")
+    store.escalate(NewEscalation(EscalationType.QUESTION, "?"), "asked", None, "me")
+    store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, "!"), None, None, "me")
+    copy = str(tmp_path / "copy")
+    with closing(sqlite3.connect(copy)) as kept:
+        store._db.connection.backup(kept)
+    STEPS[step](store, places)
+    before, last = facts(store), store.position()
+    store.close()
+    put_back(places, copy)
+    store = opened(places)
+    assert facts(store) == before and store.check() == []
+    (told,) = [event for event in store.events() if event.kind is Kind.BROUGHT_BACK and event.bead is None]
+    assert told.seq > last.seq, "events are counted on"
+    operation.add(store, "Later", id="later")
+    assert store.position().seq > told.seq
+    store.close()
+    put_back(places, copy)
+    store = opened(places)
+    assert store.bead("later").title == "Later" and "later" not in before
+
+
+def test_who_works_on_what_comes_back_does_so_no_more(places: Places, tmp_path: Path) -> None:
+    store = opened(places)
+    operation.add(store, "One", id="one", draft=False, needs_tests=False)
+    attempt = store.open_attempt("one", Role.DOER, "script", ["Ada"], 60.0, None)
+    assert attempt is not None
+    copy = str(tmp_path / "copy")
+    with closing(sqlite3.connect(copy)) as kept:
+        store._db.connection.backup(kept)
+    store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED, counts=True)
+    operation.hold(store, "one", "why", "me")
+    before = facts(store)
+    store.close()
+    put_back(places, copy)
+    store = opened(places, Pins(["one"]))
+    assert facts(store) == before
+    ended = store.attempts("one")[0]
+    assert ended.outcome is Outcome.CANCELLED and store.bead("one").fence > attempt.fence
+    with pytest.raises(Stale):
+        store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
 
 
 def test_nobody_else_may_work_while_it_is_rebuilt(places: Places) -> None:
