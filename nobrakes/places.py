@@ -7,6 +7,8 @@
 
 import os
 
+HOOKS = ("reference-transaction", "pre-push", "pre-rebase")
+"""Git's hooks of a workspace."""
 FOLDER = ".nobrakes"
 
 
@@ -79,6 +81,11 @@ class Places:
     def scratch(self) -> str:
         """Fresh checkouts for validations."""
         return os.path.join(self.folder, "scratch")
+
+    @property
+    def hooks(self) -> str:
+        """Git's hooks of all workspaces, beside the command: agents read them, and change nothing there."""
+        return os.path.join(self.folder, "bin", "hooks")
 
     @property
     def agents(self) -> str:

@@ -6,7 +6,9 @@
 2. The shell script is fixed; paths, names and ids reach it as arguments and are never read as shell.
 3. A workspace is made beside its place and renamed into it, so a killed run leaves no half of one. Running the
    commands again finishes or repeats the work.
-4. Everything is an object id: no branch name is ever resolved twice while main moves on.
+4. A workspace has copies of our hooks, and shares nothing with the others; whatever a set-up puts beside them
+   (pre-commit) or in their place (core.hooksPath, as husky does) works as in any clone.
+5. Everything is an object id: no branch name is ever resolved twice while main moves on.
 """
 
 import os
@@ -27,7 +29,7 @@ _KEPT_SETTINGS = ("core.filemode", "core.symlinks", "core.ignorecase", "core.pre
 
 _SCRIPT = """\
 set -eu
-path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8 head=$9 begun=${10}
+path=$1 at=$2 commit=$3 branch=$4 objects=$5 shallow=$6 config=$7 index=$8 head=$9 begun=${10} hooks=${11}
 if [ "$at" != "$path" ] && [ -d "$path" ]; then exit 0; fi
 # what is written first is there already: an earlier run of this was cut off
 if [ -z "$begun" ] || [ -e "$at/.git/config" ]; then
@@ -35,7 +37,8 @@ if [ -z "$begun" ] || [ -e "$at/.git/config" ]; then
         if [ ! -L "$at" ]; then chmod -R u+rwx -- "$at"; fi
         rm -rf -- "$at"
     fi
-    mkdir -p -- "$at/.git/objects/info" "$at/.git/objects/pack" "$at/.git/refs/heads/${branch%/*}"
+    mkdir -p -- "$at/.git/objects/info" "$at/.git/objects/pack" "$at/.git/refs/heads/${branch%/*}" "$at/.git/hooks"
+    if [ -d "$hooks" ]; then cp -p -- "$hooks"/* "$at/.git/hooks"; fi
 fi
 cd -- "$at/.git"
 printf '%s' "$config" >config
@@ -76,17 +79,27 @@ if [ -n "$4" ]; then
     rm -rf -- "refs/heads/$3"
     printf '%s\\n' "$4" >"refs/heads/$3"
 fi
+if [ -L hooks ] || [ ! -d hooks ]; then rm -rf -- hooks && mkdir hooks; fi
+if [ -d "$5" ]; then
+    from=$5
+    set --
+    for hook in "$from"/*; do set -- "$@" "hooks/${hook##*/}"; done
+    rm -rf -- "$@"
+    cp -p -- "$from"/* hooks
+fi
 """
 
 
-def mending(place: Place, path: str, commit: str, branch: str, person: Person, tip: str) -> tuple[Argv, ...]:
+def mending(
+    place: Place, path: str, commit: str, branch: str, person: Person, tip: str, hooks: str
+) -> tuple[Argv, ...]:
     """The commands that put a kept workspace back on its branch, whatever the last worker left it on.
 
     `tip`: where the branch belongs, when the last worker committed beside it; "": it is where it belongs.
-    Its configuration is ours again, with the next worker's name, and the locks of killed git commands are gone.
+    Its configuration and its hooks are ours again, with the next worker's name, and the locks of killed git commands are gone.
     The files stay as they are. Only for a clone in which nothing runs: the child runs them, once, before its agent.
     """
-    return (("sh", "-c", _MENDING, OURS, path, _config(place.settings, len(commit), person), branch, tip),)
+    return (("sh", "-c", _MENDING, OURS, path, _config(place.settings, len(commit), person), branch, tip, hooks),)
 
 
 def making(
@@ -98,19 +111,32 @@ def making(
     head: str = "",
     person: Person | None = None,
     index: str = "",
+    hooks: str = "",
 ) -> tuple[Argv, ...]:
     """The commands that check `commit` out at `path`: on `branch` for a worker, or detached.
 
     `head`: where the branch is; what `commit` has beyond it is then staged, and not committed.
-    `index`: where a copy of the index is kept, out of the agent's reach.
+    `index`: where a copy of the index is kept, out of the agent's reach. `hooks`: the folder of its hooks.
     """
     at = path + MAKING if branch else path
     config = _config(place.settings, len(commit), person)
-    words = (path, at, commit, branch, place.objects, place.shallow, config, index, head, _begin(at, branch))
+    words = (
+        path,
+        at,
+        commit,
+        branch,
+        place.objects,
+        place.shallow,
+        config,
+        index,
+        head,
+        _begin(at, branch, hooks),
+        hooks,
+    )
     return (("sh", "-c", _SCRIPT, OURS, *words),)
 
 
-def _begin(at: str, branch: str) -> str:
+def _begin(at: str, branch: str, hooks: str) -> str:
     """Make the skeleton's folders where nothing lies; "": the commands have to, and say why if they cannot."""
     try:
         os.makedirs(at)
@@ -118,9 +144,21 @@ def _begin(at: str, branch: str) -> str:
             os.mkdir(os.path.join(at, ".git", folder))
         if branch:
             os.makedirs(os.path.join(at, ".git", "refs", "heads", os.path.dirname(branch)))
+            os.mkdir(os.path.join(at, ".git", "hooks"))
+            _copy(hooks, os.path.join(at, ".git", "hooks"))
     except OSError:
         return ""
     return "begun"
+
+
+def _copy(hooks: str, folder: str) -> None:
+    """Our hooks into a folder that is ours; none where nobody put them into theirs yet."""
+    for name in os.listdir(hooks) if os.path.isdir(hooks) else ():
+        with open(os.path.join(hooks, name), "rb") as file:
+            content = file.read()
+        descriptor = os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
+        with open(descriptor, "wb") as file:
+            file.write(content)
 
 
 def _config(settings: Mapping[str, str], width: int, person: Person | None) -> str:

@@ -62,14 +62,21 @@ class Workspaces:
             tip = self._tip(bead) if self.has(bead.id) else None
             if tip is not None:
                 moved = "" if tip == clones.branch_head(path, branch) else tip
-                mended = mending(self.place, path, start, branch, identity(worker), moved)
+                mended = mending(self.place, path, start, branch, identity(worker), moved, self.places.hooks)
                 return Workspace(path, branch, mended, is_kept=True)
             self.retire(bead, bead.fence)
         if not refs.is_oid(start) or not refs.is_oid(files or start):
             raise GitFailed(f"a workspace starts at a commit's full id, not at '{start[:80]}'")
         # the copy of the index tells later, without reading them, which files were never touched
         made = making(
-            self.place, path, files or start, branch=branch, head=start, person=identity(worker), index=path + INDEX
+            self.place,
+            path,
+            files or start,
+            branch=branch,
+            head=start,
+            person=identity(worker),
+            index=path + INDEX,
+            hooks=self.places.hooks,
         )
         return Workspace(path, branch, made)
 

@@ -1,4 +1,4 @@
-"""The `nobrakes` that agents find: a script in .nobrakes/bin for just this interpreter and this package.
+"""What agents find in .nobrakes/bin: the `nobrakes` of just this interpreter and this package, and git's hooks.
 
 1. It imports only what answers. pip's own script may import `re` first, which costs half a start of Python, and agents
    call the command all night.
@@ -8,7 +8,7 @@
 import os
 import sys
 
-from ..places import Places
+from ..places import HOOKS, Places, resource
 from .files import private_folder, write_atomic
 
 LONGEST = 127
@@ -34,11 +34,16 @@ def script(python: str, package: str) -> bytes:
 
 
 def install(places: Places) -> None:
-    """Put the `nobrakes` that runs now into .nobrakes/bin."""
-    path = os.path.join(places.folder, "bin", "nobrakes")
+    """Put the `nobrakes` that runs now into .nobrakes/bin, and the hooks of workspaces below it."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    wanted = script(sys.executable, package)
-    if os.path.isfile(path) and not os.path.islink(path):
+    _put(os.path.join(places.folder, "bin", "nobrakes"), script(sys.executable, package))
+    for name in HOOKS:
+        with open(resource(os.path.join("hooks", name)), "rb") as file:
+            _put(os.path.join(places.hooks, name), file.read())
+
+
+def _put(path: str, wanted: bytes) -> None:
+    if os.path.isfile(path) and not os.path.islink(path) and os.access(path, os.X_OK):
         with open(path, "rb") as file:
             if file.read() == wanted:
                 return

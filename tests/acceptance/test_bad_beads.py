@@ -38,7 +38,7 @@ WAYS: dict[str, tuple[str, str]] = {
         "git init -q inner; git -C inner -c user.name=x -c user.email=x@x.invalid commit -q --allow-empty -m x; work",
         "boundary",
     ),
-    "rewrites its branch": ("work; git checkout -q --orphan new; commit New; git branch -qf $(git branch --list '*bead*' "
+    "rewrites its branch": ("work; git config core.hooksPath x; git checkout -q --orphan new; commit New; git branch -qf $(git branch --list '*bead*' "
                             "--format='%(refname:short)') new; git checkout -q -; ", "boundary"),
     "changes a gate": ("printf 'test:\\n' >Makefile; work", "checks_changed"),
     "does nothing": ("true", "no_work"),

@@ -298,7 +298,9 @@ def test_work_that_fails_its_checks_is_sent_back(project: Scripted) -> None:
 
 
 def test_work_counts_wherever_head_is_and_whatever_became_of_the_branch(project: Scripted) -> None:
-    project.does("one", 'work; git checkout -q --detach; git branch -D "$NOBRAKES_BRANCH"', turn=1)
+    project.does(
+        "one", 'work; git config core.hooksPath x; git checkout -q --detach; git branch -D "$NOBRAKES_BRANCH"', turn=1
+    )
     project.add("one")
     project.nobrakes("run")
     assert project.outcomes("one") == ["completed"]
@@ -327,7 +329,11 @@ def test_work_counts_wherever_head_is_and_whatever_became_of_the_branch(project:
         ("link up", "ln -s ../../../x out; commit x", "boundary"),
         ("attributes", "echo '* filter=x' >.gitattributes; commit x", "boundary"),
         ("rewritten", "git commit -q --amend --allow-empty -m Other; work", "boundary"),
-        ("orphan", 'git checkout -q --orphan new; work; git branch -f "$NOBRAKES_BRANCH"', "boundary"),
+        (
+            "orphan",
+            'git config core.hooksPath x; git checkout -q --orphan new; work; git branch -f "$NOBRAKES_BRANCH"',
+            "boundary",
+        ),
         ("no git", 'work; rm -rf "$NOBRAKES_WORKSPACE/.git"', None),
         ("empty .git", "work; rm -rf .git; mkdir .git", None),
         ("nothing", "true", "no_work"),
@@ -377,7 +383,7 @@ def test_an_agent_that_oversteps_gets_nowhere_and_the_next_one_is_fine(
 
 
 def test_work_on_a_detached_head_is_still_work(project: Scripted) -> None:
-    project.does("one", "git checkout -q --detach; work", turn=1)
+    project.does("one", "git config core.hooksPath x; git checkout -q --detach; work", turn=1)
     project.add("one")
     project.nobrakes("run")
     assert project.status("one") == "done" and len(project.landed()) == 1

@@ -71,7 +71,7 @@ def test_nothing_that_a_clone_configures_is_run(world, begin, trap, tmp_path):
         file.write(f"[include]\n\tpath = {tmp_path}/pipe\n")
     os.mkfifo(tmp_path / "pipe")
     for folder in (clone / "hooks", clone / ".git" / "hooks"):
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         for hook in ("post-checkout", "pre-commit", "post-index-change", "reference-transaction", "post-merge"):
             shutil.copy(trap, folder / hook)
     (clone / ".git" / "info").mkdir(exist_ok=True)
@@ -502,7 +502,7 @@ def test_a_killed_prologue_leaves_no_workspace_and_the_next_one_works(world, ask
     assert sh(made.path, "git", "log", "-1", "--format=%H").strip() == world.git.main()
 
 
-def test_the_agents_identity_and_an_empty_set_of_hooks_and_remotes(world, begin):
+def test_the_agents_identity_our_hooks_alone_and_no_remotes(world, begin):
     from git_worlds import bead
 
     it = bead("x")
@@ -512,7 +512,7 @@ def test_the_agents_identity_and_an_empty_set_of_hooks_and_remotes(world, begin)
     assert sh(clone, "git", "config", "user.email").strip() == "zoe-z-o-neil-core@nobrakes.invalid"
     assert sh(clone, "git", "remote") == ""
     assert sh(clone, "git", "for-each-ref", "--format=%(refname)").split() == ["refs/heads/feature/bead-x"]
-    assert not Path(clone, ".git", "hooks").exists()
+    assert os.listdir(Path(clone, ".git", "hooks")) == [], "ours alone, and here nobody put them in their place"
 
 
 def test_the_index_that_is_kept_beside_the_clone_gives_the_same_archive(world, begin):

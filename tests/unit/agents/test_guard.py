@@ -16,7 +16,6 @@ from nobrakes.agents.guarded import CANARY
 from nobrakes.core import boundaries
 from nobrakes.core.bead import Role
 from nobrakes.hooks import guard, rules
-from nobrakes.places import resource
 
 TESTS, GATES = ("tests/**", "test_*.py"), ("Makefile", ".github/**")
 BRANCH = "task/bead-a1"
@@ -359,17 +358,6 @@ def test_it_ends_itself_when_nobody_feeds_it(workspace: Path) -> None:
     assert started.wait(20) == -14
     assert started.stdin is not None
     started.stdin.close()
-
-
-def test_the_shim_finds_the_guard_and_fails_closed(workspace: Path, tmp_path: Path) -> None:
-    shim = resource("hooks/agent-pre-tool")
-    assert os.access(shim, os.X_OK)
-    with open(shim, encoding="utf-8") as file:
-        assert len(file.readlines()) == 3
-    python = {"NOBRAKES_PYTHON": sys.executable}
-    assert ask(workspace, LIST, (shim,), **python)[0] == 0
-    assert ask(workspace, PUSH, (shim,), **python)[0] == 2
-    assert ask(workspace, LIST, (shim,), NOBRAKES_PYTHON="/nowhere/python")[0] == 2
 
 
 GLOBS = st.one_of(
