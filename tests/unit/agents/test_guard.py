@@ -1,7 +1,6 @@
 """The guard: what it refuses, that it fails closed, that it agrees with core, and that it is fast."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
