@@ -96,7 +96,7 @@ def mending(
     """The commands that put a kept workspace back on its branch, whatever the last worker left it on.
 
     `tip`: where the branch belongs, when the last worker committed beside it; "": it is where it belongs.
-    Its configuration and its hooks are ours again, with the next worker's name, and killed git commands' locks are gone.
+    Its configuration and hooks are ours again, with the next worker's name, and killed git commands' locks are gone.
     The files stay as they are. Only for a clone in which nothing runs: the child runs them, once, before its agent.
     """
     return (("sh", "-c", _MENDING, OURS, path, _config(place.settings, len(commit), person), branch, tip, hooks),)
