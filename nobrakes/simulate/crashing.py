@@ -7,10 +7,10 @@
 
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.errors import DiskFull, GitFailed, NobrakesError
+from ..core.errors import DiskFull, GitFailed, MachineShort, NoAnswer, NobrakesError
 
 
 class Crash(BaseException):
@@ -37,7 +37,7 @@ class Dice:
         """From now on nothing goes wrong."""
         self.crash = self.trouble = self.meddle = 0.0
 
-    def before(self, what: str, error: type[NobrakesError] | None) -> None:
+    def before(self, what: str, errors: Sequence[type[NobrakesError]]) -> None:
         """Perhaps a crash, perhaps an error, perhaps somebody else's act; mostly nothing."""
         self.calls += 1
         if self.rng.random() < self.meddle:
@@ -46,9 +46,9 @@ class Dice:
         if drawn < self.crash / 2:
             self.crashes += 1
             raise Crash(f"before {what}")
-        if error is not None and drawn > 1 - self.trouble:
+        if errors and drawn > 1 - self.trouble:
             self.troubles += 1
-            raise error(f"{what} failed, as drawn")
+            raise errors[self.troubles % len(errors)](f"{what} failed, as drawn")
 
     def after(self, what: str) -> None:
         """Perhaps a crash."""
@@ -57,6 +57,8 @@ class Dice:
             raise Crash(f"after {what}")
 
 
+_OF_GIT = (GitFailed, NoAnswer, MachineShort)
+"""It fails, it hangs until it is ended, the disk answers with errors."""
 _STORE_WRITES = {"record", "open_attempt", "close_attempt", "journal", "renew", "plan_run", "update_run", "end_run"}
 _WRITES = frozenset(_STORE_WRITES | {"escalate", "set_setting", "save_validation", "start", "terminate"})
 
@@ -72,15 +74,15 @@ class Crashing:
     def __getattr__(self, method: str) -> Any:
         real = getattr(self._door, method)
         what = f"{self._name}.{method}"
-        error: type[NobrakesError] | None = None
+        errors: Sequence[type[NobrakesError]] = ()
         if self._name == "git":
-            error = GitFailed
+            errors = _OF_GIT
         elif method in _WRITES:
-            error = DiskFull
+            errors = (DiskFull,)
 
         @functools.wraps(real)
         def call(*args: Any, **named: Any) -> Any:
-            self._dice.before(what, error)
+            self._dice.before(what, errors)
             result = real(*args, **named)
             self._dice.after(what)
             return result

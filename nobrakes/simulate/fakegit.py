@@ -35,6 +35,9 @@ class FakeGit(FakeChain, DecidedHere):
         self.edited: set[str] = set()  # paths of a checked-out main that a person is editing
         self.landed: list[str] = []
         self.landings: list[tuple[str, ...]] = []  # the same, by the moves of main that brought them
+        self.ours: set[str] = set()  # commits of nobrakes itself; nobody but a ref keeps them
+        self.left: list[str] = []  # where main was when a person rewrote it
+        self.taken: set[str] = set()  # beads whose merges a person took off main, or amended
         self.told_of_landing: Callable[[Sequence[str]], None] = lambda commit: None
         self.locked = False
 
@@ -65,7 +68,7 @@ class FakeGit(FakeChain, DecidedHere):
 
     def contains(self, ancestor: str, descendant: str) -> bool:
         """Whether `ancestor` is `descendant` or one of its ancestors."""
-        return any(commit.id == ancestor for commit in self.objects.line(descendant))
+        return self.objects.contains(ancestor, descendant)
 
     def between(self, base: str, tip: str) -> tuple[str, ...] | None:
         """The commits from `base` to `tip`, oldest first; None: no such line."""
@@ -252,7 +255,9 @@ class FakeGit(FakeChain, DecidedHere):
 
     def _commit(self, tree: Tree, parent: str, message: Message) -> Commit:
         text = f"{message.subject}\n\n{message.body}".strip()
-        return self.objects.commit(tree, (parent,), text, message.author, message.when, tuple(message.trailers))
+        made = self.objects.commit(tree, (parent,), text, message.author, message.when, tuple(message.trailers))
+        self.ours.add(made.id)
+        return made
 
     # --- refs ------------------------------------------------------------------------------------
 
@@ -308,6 +313,28 @@ class FakeGit(FakeChain, DecidedHere):
     def put_on_main(self, commit: str) -> None:
         """Main is this commit now, whoever says so."""
         self.head = self.objects.find(commit).id
+
+    def rewrite_main(self, commit: str) -> None:
+        """A person moves main to where it does not contain what it contained."""
+        stays = {one.id for one in self.objects.line(commit)}
+        gone = [one for one in self.objects.line(self.head) if one.id not in stays]
+        self.taken.update(value for one in gone for key, value in one.trailers if key == "Bead")
+        self.left.append(self.head)
+        self.head = self.objects.find(commit).id
+
+    def was_left(self, commit: str) -> bool:
+        """Whether a person took the commit off main."""
+        return any(self.contains(commit, head) for head in self.left)
+
+    def prune(self) -> int:
+        """`git gc --prune=now`: how many commits of ours are gone, that no ref, checkout or reflog of main has."""
+        clones = (clone.head for clone in self.clones.of_bead.values())
+        heads = (self.head, *self.refs.values(), *clones, *self.clones.scratch.values(), *self.landed, *self.left)
+        gone = self.ours - self.objects.reachable(heads)
+        for commit in gone:
+            del self.objects.commits[commit]
+        self.ours -= gone
+        return len(gone)
 
     def _between(self, old: str, new: str) -> Iterable[Commit]:
         for commit in self.objects.line(new):

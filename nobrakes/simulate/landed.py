@@ -44,9 +44,11 @@ def what_lands_passed_the_checks_of_that_moment(scene: Scene) -> list[str]:
 
 
 def main_only_grows(scene: Scene) -> list[str]:
-    """What was on main stays on main, whoever put it there."""
+    """What was on main stays on main, whoever put it there, unless a person rewrites it."""
     before, scene.observed.main = scene.observed.main or scene.git.head, scene.git.head
-    return [] if scene.git.contains(before, scene.git.head) else [f"{before[:12]} is not on main any more"]
+    if scene.git.contains(before, scene.git.head) or scene.git.was_left(before):
+        return []
+    return [f"{before[:12]} is not on main any more"]
 
 
 def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
@@ -104,7 +106,7 @@ def no_bead_is_merged_twice(scene: Scene) -> list[str]:
 
 
 def no_bead_lands_twice(scene: Scene) -> list[str]:
-    """Main moves once for each bead, unless the merge was taken back, or a person decided about what had landed."""
+    """Main moves once for each bead, unless a person took it back or decided about what had landed."""
     times: Counter[str] = Counter()
     for move in scene.git.landings:
         # with merge = rebase one landing brings several commits of a bead
@@ -112,7 +114,7 @@ def no_bead_lands_twice(scene: Scene) -> list[str]:
             times[bead] += {"Bead": 1, "Reverts-Bead": -1}.get(key, 0)
     twice = {bead for bead, count in times.items() if count > 1}
     if twice:
-        twice -= scene.with_a_person()
+        twice -= scene.with_a_person() | scene.git.taken
     return [f"{bead} landed {times[bead]} times" for bead in sorted(twice)]
 
 

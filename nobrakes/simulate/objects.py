@@ -31,11 +31,12 @@ def _name(value: object) -> str:
 
 
 class Objects:
-    """Everything that was ever committed, by id. Nothing is ever removed."""
+    """Everything that was ever committed, by id."""
 
     def __init__(self) -> None:
         self.commits: dict[str, Commit] = {}
         self.trees: dict[str, Tree] = {}
+        self._depth: dict[str, int] = {}  # how many commits each was made from, in its line
 
     def keep_tree(self, tree: Tree) -> str:
         """The tree's id."""
@@ -57,6 +58,7 @@ class Objects:
         tree_id = self.keep_tree(tree)
         name = _name([tree_id, parents, subject, author, when, trailers])
         self.commits[name] = Commit(name, tree_id, parents, subject, author, when, trailers)
+        self._depth[name] = self._depth[parents[0]] + 1 if parents else 0
         return self.commits[name]
 
     def find(self, commit: str) -> Commit:
@@ -78,6 +80,16 @@ class Objects:
             yield commit
             following = commit.parents[0] if commit.parents else None
 
+    def contains(self, ancestor: str, descendant: str) -> bool:
+        """Whether `ancestor` is `descendant` or one of its line. Only as much of the line is walked as can hold it."""
+        deep = self._depth.get(ancestor)
+        if deep is None:
+            return False
+        for commit in self.line(descendant):
+            if self._depth[commit.id] <= deep:
+                return commit.id == ancestor
+        return False
+
     def reachable(self, heads: Iterable[str]) -> set[str]:
         """The heads and everything that they were made from."""
         reached: set[str] = set()
@@ -90,8 +102,7 @@ class Objects:
 
     def fork(self, one: str, other: str) -> str | None:
         """The newest commit that both come from; None: unrelated."""
-        ours = {commit.id for commit in self.line(one)}
-        return next((commit.id for commit in self.line(other) if commit.id in ours), None)
+        return next((commit.id for commit in self.line(other) if self.contains(commit.id, one)), None)
 
 
 def differing(before: Tree, after: Tree) -> list[str]:

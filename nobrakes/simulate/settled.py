@@ -8,6 +8,7 @@ from ..core.escalations import STOPS_BEAD
 from ..core.events import Kind
 from ..core.outcomes import Outcome
 from .proven import main_and_its_evidence_agree
+from .rewriting import nobody_is_blamed_for_a_rewritten_main
 from .scene import Scene
 
 
@@ -52,7 +53,7 @@ def done_is_merged(scene: Scene) -> list[str]:
         by_hand = bead.id in scene.observed.by_hand
         if bead.status is Status.DONE and not by_hand and bead.merged_commit is None:
             wrong.append(f"{bead.id} is done, and nothing says where it was merged")
-        if bead.status is Status.DONE and not by_hand and bead.id not in merged:
+        if bead.status is Status.DONE and not by_hand and bead.id not in merged and bead.id not in scene.git.taken:
             wrong.append(f"{bead.id} is done, but not on main")
         if bead.id in merged and bead.status is not Status.DONE and bead.id not in excused:
             wrong.append(f"{bead.id} is on main, but {bead.status}")
@@ -119,4 +120,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     late_words_are_refused,
     a_question_is_answered_once,
     main_and_its_evidence_agree,
+    nobody_is_blamed_for_a_rewritten_main,
 )

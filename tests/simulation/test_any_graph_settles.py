@@ -1,6 +1,8 @@
 """Whatever the plan, the agents, the machine and the people do: every promise holds at every step, and all settles.
 
 A failing seed prints its replay: python -m nobrakes.simulate --seed N
+SIMULATION_SEEDS: how many seeds the long dose has; SIMULATION_BEADS: how many beads the largest world has (2,000 take
+about four minutes: `python -m nobrakes.simulate --beads 2000 --crash 0.0005 --stop 0.001`).
 """
 
 import os
@@ -35,6 +37,13 @@ def test_in_a_kind_world_everything_gets_done(seed: int) -> None:
     world.run()
     left = [bead.id for bead in world.store.beads() if bead.status.value not in ("done", "open")]
     assert not left
+
+
+@pytest.mark.slow
+def test_a_large_graph_settles() -> None:
+    world = World(1, beads=int(os.environ.get("SIMULATION_BEADS", "200")), rates=Rates(crash=0.0005, stop=0.001))
+    world.run()
+    assert any(bead.status.value == "done" for bead in world.store.beads())
 
 
 @pytest.mark.slow
