@@ -198,6 +198,9 @@ class RoleAgents(Section):
     doer: Agents | None = None
 
 
+Permissions = Literal["auto", "bypass"]
+
+
 @section
 class ClaudeSettings(Section):
     """Claude Code."""
@@ -208,6 +211,7 @@ class ClaudeSettings(Section):
     max_budget_usd: Annotated[float, Rule(gt=0)] | None = None
     context_tokens: Annotated[int, Rule(ge=1)] = 200_000
     base_url: str = ""
+    permissions: Permissions = "auto"
 
 
 @section
@@ -217,6 +221,7 @@ class CodexSettings(Section):
     executable: str = "codex"
     model: str = ""
     base_url: str = ""
+    permissions: Permissions = "auto"
 
 
 @section
@@ -228,6 +233,7 @@ class GeminiSettings(Section):
     max_turns: Annotated[int, Rule(ge=1)] = 200
     context_tokens: Annotated[int, Rule(ge=1)] = 1_048_576
     base_url: str = ""
+    permissions: Permissions = "auto"
 
 
 @section
@@ -273,6 +279,15 @@ class AgentSettings(Section):
         if agent in ("script", "acp"):
             return self.script.command if agent == "script" else self.acp.command
         return (self.executable(agent),) if agent in ("claude", "codex", "gemini") else ()
+
+    def bypasses(self, agent: str) -> bool:
+        """Whether nothing of its own restrains the agent where nothing else does: by its setting, or it has nothing."""
+        settings = {
+            "claude": self.claude.permissions,
+            "codex": self.codex.permissions,
+            "gemini": self.gemini.permissions,
+        }
+        return settings.get(agent, "bypass") == "bypass"
 
     def crew(self) -> "Crew":
         """Who may work in which role, as the Assigner reads it."""

@@ -39,6 +39,8 @@ class Assignment:
     system_prompt: str
     guard: tuple[str, ...]  # argv of the guard; `--canary` after it makes it say that it is there
     tools: tuple[str, ...] = WORKER_TOOLS
+    permitted: tuple[tuple[str, ...], ...] | None = None
+    """Beginnings of the commands that the CLI's own permissions let through; None: they are off (core.permitted)."""
 
 
 @dataclass(frozen=True, slots=True)

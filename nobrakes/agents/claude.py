@@ -1,6 +1,7 @@
 """Claude Code, as a process that nobody watches: how it is called.
 
-1. Nothing of the repository or of the human's settings decides what it may do: settings come inline, no other source
+1. Where nothing else closes the agent off its own permissions stay on, and let through what core.permitted says.
+   Nothing of the repository or of the human's settings decides what it may do: settings come inline, no other source
    is read, no MCP server but ours is started, and the guards cannot be switched off from inside.
 2. The guard is asked before every tool. Whatever goes wrong with it is a no, and a run in which its canary did not
    answer first is refused.
@@ -55,7 +56,8 @@ class Claude:
         argv += ["--settings", json.dumps(settings(a), ensure_ascii=True)]
         argv += ["--setting-sources", "", "--strict-mcp-config", "--mcp-config", json.dumps(mcp_servers(a))]
         argv += ["--tools", ",".join(tools(a))]
-        argv += ["--permission-mode", "bypassPermissions", "--max-turns", str(own.max_turns)]
+        argv += ["--permission-mode", "bypassPermissions" if a.permitted is None else "acceptEdits"]
+        argv += ["--max-turns", str(own.max_turns)]
         if own.max_budget_usd is not None:
             argv += ["--max-budget-usd", str(own.max_budget_usd)]
         if a.system_prompt:
@@ -110,7 +112,7 @@ class Claude:
             env["CLAUDE_CONFIG_DIR"] = _state(a)
         elif "CLAUDE_CONFIG_DIR" in a.env:  # where the human is logged in
             env["CLAUDE_CONFIG_DIR"] = a.env["CLAUDE_CONFIG_DIR"]
-        if self.root:
+        if self.root and a.permitted is None:  # else root may not switch its permissions off
             env["IS_SANDBOX"] = "1"
         return {
             **env,
@@ -156,8 +158,17 @@ def settings(a: Assignment) -> dict[str, Any]:
             "SessionStart": [_hook(f"{guard} --canary || exit 2")],
             "PreToolUse": [_hook(f"{guard} || exit 2")],
         },
-        "permissions": {"deny": [f"Edit(/{path})" for path in private if _is_literal(path, a)]},
+        "permissions": {**allowances(a), "deny": [f"Edit(/{path})" for path in private if _is_literal(path, a)]},
     }
+
+
+def allowances(a: Assignment) -> dict[str, list[str]]:
+    """What its own permissions let through beside edits in the workspace; empty where they are off."""
+    if a.permitted is None:
+        return {}
+    rules = [" ".join(words) for words in a.permitted]
+    commands = [f"Bash({rule}:*)" for rule in rules if not _LITERAL_PATH & set(rule)]
+    return {"allow": [f"mcp__{mcp_server(a).name}", *commands]}
 
 
 def mcp_servers(a: Assignment) -> dict[str, Any]:

@@ -8,6 +8,7 @@
    one the human's login is linked to, not copied: Codex renews its tokens, and two copies would lock each other out;
    in a sandbox nobrakes keeps the copies the same (host.logins).
 4. Its own sandbox makes .git read-only, so that no work could be committed: it is off, and ours is around all of it.
+   Where nothing else closes the agent off it is on, and its rules let the commands of core.permitted out of it.
 5. nobrakes' own MCP server is the only one: those of the repository are ignored, since nobody trusted it.
 6. The session's id is chosen by Codex and read from its output.
 """
@@ -27,6 +28,7 @@ MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 API = "https://api.openai.com"
 LOGIN_URLS = ["https://chatgpt.com", API]
 LOGIN_API = "https://auth.openai.com"
+TEMPORARY = "tmp"
 KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
 
 _NATIVE = r"""
@@ -69,7 +71,8 @@ class Codex:
         own = a.settings.codex
         as_file = len(a.prompt.encode(errors="replace")) > MAX_ARGUMENT
         argv = ["/bin/sh", "-c", _NATIVE, "codex", own.executable, "exec", "--json"]
-        argv += ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+        argv += [] if a.permitted is not None else ["--dangerously-bypass-approvals-and-sandbox"]
+        argv += ["--dangerously-bypass-hook-trust"]
         if own.model:
             argv += ["--model", own.model]
         if a.resume:
@@ -82,7 +85,7 @@ class Codex:
             self._environment(a, home),
             a.prompt_file if as_file else None,
             a.session if a.resume else None,
-            {"codex/config.toml": config(a).encode(errors="replace"), "codex/hooks.json": hooks(a)},
+            {"codex/config.toml": config(a).encode(errors="replace"), "codex/hooks.json": hooks(a), **rules(a)},
             (("/bin/sh", "-c", _HOME, "home", sessions, home, login(a)), proof(a)),
             programs=(own.executable,),
             writes=(sessions,),
@@ -124,6 +127,8 @@ class Codex:
             **identity(a),
             **UNATTENDED,
             "CODEX_HOME": home,
+            # its sandbox lets the folder for temporary files in: its own, not the whole machine's
+            **({} if a.permitted is None else {"TMPDIR": os.path.join(a.folder, TEMPORARY)}),
             "NOBRAKES_CANARY": canary_path(a),
         }
 
@@ -149,6 +154,7 @@ def config(a: Assignment) -> str:
     """The settings of this run."""
     lines = [
         'approval_policy = "never"',
+        *([] if a.permitted is None else ['sandbox_mode = "workspace-write"']),
         "check_for_update_on_startup = false",
         # the repository's instructions are in the prompt, as main has them
         "project_doc_max_bytes = 0",
@@ -157,6 +163,7 @@ def config(a: Assignment) -> str:
     url = a.settings.codex.base_url
     if url:
         lines += ['model_provider = "nobrakes"']
+    lines += [] if a.permitted is None else ["[sandbox_workspace_write]", "exclude_slash_tmp = true"]
     lines += ["[analytics]", "enabled = false", "[shell_environment_policy]", "ignore_default_excludes = true"]
     lines += [f"exclude = {json.dumps(KEYS)}"]
     if url:
@@ -167,6 +174,15 @@ def config(a: Assignment) -> str:
     lines += [f"args = {_array(server.argv[1:])}", f"env_vars = {_array(server.variables)}"]
     lines += ['default_tools_approval_mode = "approve"', f"tool_timeout_sec = {TOOL_SECONDS}"]
     return "\n".join(lines) + "\n"
+
+
+def rules(a: Assignment) -> dict[str, bytes]:
+    """Its rules of commands that run outside of its own sandbox, where that is on."""
+    if a.permitted is None:
+        return {}
+    lines = [f'prefix_rule(pattern={json.dumps(words)}, decision="allow")' for words in a.permitted]
+    text = ("\n".join(lines) + "\n").encode(errors="replace")
+    return {"codex/rules/nobrakes.rules": text, f"{TEMPORARY}/begun": b""}
 
 
 def hooks(a: Assignment) -> bytes:

@@ -9,6 +9,7 @@
    to, not copied: the CLI renews its tokens.
 4. It must not start itself again (GEMINI_CLI_NO_RELAUNCH): the first of its two processes would ignore TERM.
 5. The session's id is chosen by us.
+6. Where nothing else closes the agent off it may edit in the workspace, and run what core.permitted says.
 """
 
 import json
@@ -63,7 +64,8 @@ class Gemini:
         """The command of one attempt."""
         own = a.settings.gemini
         as_file = len(a.prompt.encode(errors="replace")) > MAX_ARGUMENT
-        argv = [own.executable, "--output-format", "stream-json", "--approval-mode", "yolo"]
+        argv = [own.executable, "--output-format", "stream-json"]
+        argv += ["--approval-mode", "yolo" if a.permitted is None else "auto_edit"]
         argv += ["--allowed-mcp-server-names", server_name(a)]
         if own.model:
             argv += ["--model", own.model]
@@ -82,6 +84,7 @@ class Gemini:
             {
                 "gemini/.gemini/settings.json": json.dumps(settings(a)).encode(),
                 f"gemini/.gemini/{ROLE_FILE}": a.system_prompt.encode(errors="replace"),
+                **policies(a),
             },
             (("/bin/sh", "-c", _HOME, "home", kept, home, login, *names), proof(a)),
             writes=(kept,),
@@ -129,6 +132,20 @@ class Gemini:
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
             "NOBRAKES_CANARY": canary_path(a),
         }
+
+
+def policies(a: Assignment) -> dict[str, bytes]:
+    """Its policy of commands, where it asks for them; nobody is there to say yes to others."""
+    if a.permitted is None:
+        return {}
+    prefixes = [json.dumps(" ".join(words), ensure_ascii=True) for words in a.permitted]
+    text = f"""[[rule]]
+toolName = "run_shell_command"
+commandPrefix = [{", ".join(prefixes)}]
+decision = "allow"
+priority = 100
+"""
+    return {"gemini/.gemini/policies/nobrakes.toml": text.encode()}
 
 
 def method(a: Assignment) -> str:

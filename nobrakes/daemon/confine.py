@@ -21,6 +21,7 @@ from ..sandbox.closure import Bounds, Closure, Machine
 from ..sandbox.home import HOME, NO_USER_SITE, steady, variables
 from ..sandbox.machine import kept, machine, named_files, program
 from ..sandbox.wall import Wall
+from ..sections import AgentSettings
 from .doors import Doors
 
 REFUSED = "network.refused"
@@ -215,10 +216,10 @@ def _login(source: str, place: str, own: tuple[str, ...]) -> Login:
     return Login(source, top, os.path.relpath(place, top))
 
 
-def describe(why_not: str, nothing: str) -> str:
+def describe(why_not: str, nothing: str, agents: AgentSettings) -> str:
     """What people are told once about how agents and checks are closed off."""
     if nothing:
-        return f"{none.describe()} The reason: {nothing}."
+        return f"{none.describe(agents.crew().names(), agents)} The reason: {nothing}."
     if why_not:
         return f"{wall.describe()} The reason: {why_not}."
     return "agents and checks run in a sandbox (bubblewrap): they see their workspace and the machine's programs"

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from ..agents.adapter import Assignment, Launch
 from ..agents.guarded import CANARY_FILE
 from ..config import Config
+from ..core import permitted
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead, Role
 from ..core.board import Limits
@@ -100,6 +101,7 @@ class Launcher:
                 settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),
                 system_prompt=briefing.system,
                 guard=doors.guard,
+                permitted=self._permitted(config, attempt.agent),
             )
         )
         now = doors.store.now()
@@ -131,6 +133,12 @@ class Launcher:
         )
         born = doors.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
         doors.store.update_run(run_id, pid=born.pid, born=born.mark)
+
+    def _permitted(self, config: Config, agent: str) -> tuple[tuple[str, ...], ...] | None:
+        """What the CLI's own permissions let through; None: they are off, by its setting or in a closure."""
+        if config.agents.bypasses(agent) or not self.confinement.nothing():
+            return None
+        return permitted.commands(config.contract(), config.setup)
 
     def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
         """The attempt whose session this one goes on with, and holds now; None: it begins one."""

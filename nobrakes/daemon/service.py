@@ -100,7 +100,7 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
         if store.setting(RUN_SINCE) is None:  # else the one before was killed, and its run goes on
             store.set_setting(RUN_SINCE, repr(store.now()))
         store.record(Event(Kind.DAEMON_STARTED, data={"pid": os.getpid()}))
-        doors.notifier.tell(Notice(describe(why_not, nothing), urgent=bool(nothing)))
+        doors.notifier.tell(Notice(describe(why_not, nothing, doors.config().agents), urgent=bool(nothing)))
         if nothing:
             store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
         degrading.tell(doors)

@@ -62,7 +62,8 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
         return Finding("sandbox", WARNING if wall.lacking() else OK, f"{wall.describe()} The reason: {trouble}.")
     if setting == "landlock":
         return Finding("sandbox", ERROR, f"nothing is started without a wall, and Landlock does not work: {no_wall}")
-    return Finding("sandbox", WARNING, f"{no_sandbox.describe()} The reason: {trouble}, and {no_wall}.")
+    said = no_sandbox.describe(config.agents.crew().names(), config.agents)
+    return Finding("sandbox", WARNING, f"{said} The reason: {trouble}, and {no_wall}.")
 
 
 def _agent(name: str, config: "Config", places: Places) -> Finding:

@@ -1,7 +1,7 @@
 """One run of a real CLI on nobrakes' own ground, in a network of its own: `one_run.py SPEC.json`, the answer on stdout.
 
 SPEC: name, executable, folder, own_network, steps, env (added to the run's), `stop` (the file that tells when to stop it)
-and `then` (steps of a second run, which goes on with the session of the first).
+`permitted` (beginnings of commands) and `then` (steps of a second run, which goes on with the session of the first).
 """
 
 import json
@@ -20,11 +20,12 @@ from stub_anthropic import _loopback_up  # isort: skip
 class WithEnvironment:
     """The adapter, whose runs see these variables too."""
 
-    def __init__(self, whole: Any, env: dict[str, str]) -> None:
+    def __init__(self, whole: Any, env: dict[str, str], permitted: list[list[str]] | None) -> None:
         self.whole, self.env = whole, env
+        self.permitted = None if permitted is None else tuple(map(tuple, permitted))
 
     def launch(self, a: Assignment) -> Launch:
-        launch = self.whole.launch(a)
+        launch = self.whole.launch(replace(a, permitted=self.permitted))
         return replace(launch, env={**launch.env, **self.env})
 
     def __getattr__(self, name: str) -> Any:
@@ -51,7 +52,7 @@ def main(path: str) -> None:
         _loopback_up()
     become_subreaper()
     ground = Ground(spec["name"], [spec["executable"]], spec["folder"], os.environ["PATH"])
-    ground.adapter = WithEnvironment(ground.adapter, spec["env"])  # type: ignore[assignment]
+    ground.adapter = WithEnvironment(ground.adapter, spec["env"], spec.get("permitted"))  # type: ignore[assignment]
     if spec.get("nobody"):
         ground.close()
     ground.model.scripts[spec["name"]] = spec["steps"]

@@ -124,3 +124,23 @@ def test_hooks_that_are_switched_off_at_work_stay_on(tmp_path: Path) -> None:
     assert (Path(found["workspace"]) / ".claude" / "settings.local.json").exists()
     assert not (Path(found["workspace"]) / "escaped").exists()
     assert "nobrakes refuses this" in found["first"]["told"]
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_its_own_permissions_let_through_the_contract_git_and_edits_and_nothing_else(tmp_path: Path, name: str) -> None:
+    outside = tmp_path / "ground" / "outside"
+    steps = [
+        {"tools": [list(Dialect(name, "", 0).write(f"{tmp_path}/ground/workspace", "made", "made"))]},
+        tool(name, "git add made && git commit -q -m Made"),
+        tool(name, "python3 -m unittest --help"),
+        tool(name, f"python3 -c \"open('{outside}', 'w')\""),
+        DONE,
+    ]
+    permitted = [["git"], ["nobrakes"], ["python3", "-m", "unittest"]]
+    found = play(tmp_path, name, steps, permitted=permitted)
+    ran = found["first"]
+    assert ran["outcome"] == O.COMPLETED.value, ran
+    shown = subprocess.run(["git", "show", "HEAD:made"], cwd=found["workspace"], capture_output=True, text=True)
+    assert shown.stdout.strip() == "made", ran["output"]
+    assert "usage: python3 -m unittest" in ran["told"], ran["output"]
+    assert not outside.exists()

@@ -8,6 +8,7 @@ from nobrakes.notifiers.registry import NOTIFIERS
 from nobrakes.notifiers.stdout import StdoutNotifier, plain
 from nobrakes.ports import Notice
 from nobrakes.sandbox import none
+from nobrakes.sections import AgentSettings
 
 
 def test_a_notice_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,4 +52,4 @@ def test_a_reader_that_went_away_does_not_stop_the_work(monkeypatch: pytest.Monk
 
 
 def test_no_sandbox_says_so() -> None:
-    assert none.describe().startswith("agents run without a sandbox:")
+    assert none.describe(["claude"], AgentSettings()).startswith("agents run without a sandbox:")

@@ -13,7 +13,7 @@ from nobrakes.operations import machine
 from nobrakes.places import Places
 from nobrakes.sandbox.bubblewrap import DEAF
 from nobrakes.sandbox.wall import WALLED
-from nobrakes.sections import SandboxSettings
+from nobrakes.sections import AgentSettings, ClaudeSettings, SandboxSettings
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_what_works_and_is_wanted_holds(confinement, mode, wall, bwrap, landlock
     made = confinement(bwrap, landlock, mode=mode, wall=wall)
     assert program(made) == holds
     assert bool(made.nothing()) == (holds == "nothing")
-    told = describe(made.why_not(), made.nothing())
+    told = describe(made.why_not(), made.nothing(), AgentSettings())
     assert ("run in a sandbox" in told, "behind a wall" in told) == (holds == "sandbox", holds == "wall")
     config = made.doors.config()
     (finding,) = (
@@ -104,3 +104,12 @@ def test_what_is_let_in_may_be_written_but_never_the_repository(confinement, tmp
         (tmp_path / path).mkdir(parents=True, exist_ok=True)
         with pytest.raises(NoSandbox):
             confinement(mode="none", write=(str(tmp_path / path),)).check("/checkout", "/run")
+
+
+def test_without_a_closure_it_is_told_who_is_restrained_by_its_own_permissions(confinement):
+    made = confinement("no bubblewrap", "no Landlock")
+    told = describe(made.why_not(), made.nothing(), AgentSettings(doer=("claude",), test_writer=("codex",)))
+    assert "Only their own permissions restrain codex, claude" in told and "Nothing at all" not in told
+    loose = AgentSettings(doer=("claude",), test_writer=("script",), claude=ClaudeSettings(permissions="bypass"))
+    told = describe(made.why_not(), made.nothing(), loose)
+    assert "Nothing at all restrains script, claude" in told and "Only their own" not in told
