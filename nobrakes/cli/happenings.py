@@ -47,6 +47,7 @@ STYLES: Mapping[Kind, str] = {
     Kind.CAP_REACHED: "red",
     Kind.MAIN_FROZEN: "red",
     Kind.MAIN_UNFROZEN: "green",
+    Kind.MAIN_REWRITTEN: "red",
 }
 _SPEAKING = ("outcome", "provider", "cap", "detail", "step", "reason", "title", "text", "summary", "resolution")
 

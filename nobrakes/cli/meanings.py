@@ -152,6 +152,9 @@ EVENTS: Mapping[Kind, Happening] = {
         "main is red, twice or before a review blamed a branch: no merge until it is green.", ("commit", "results")
     ),
     Kind.MAIN_UNFROZEN: Happening("Merges go on: main is green again.", ("commit",)),
+    Kind.MAIN_REWRITTEN: Happening(
+        "A person took done beads off main; the person is told which, and what can be done.", ("commit", "text")
+    ),
     Kind.CULPRIT_FOUND: Happening("The search for what made main red is over.", ("commit", "why", "green")),
     Kind.ARCHIVE_EXPIRED: Happening("A person let go of archived branches that were merged.", ("refs",)),
     Kind.RECOVERED: Happening("A daemon took up what an earlier one left.", ("alive", "ended")),

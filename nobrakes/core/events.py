@@ -70,6 +70,7 @@ class Kind(StrEnum):
     MAIN_GREEN = "main_green"
     MAIN_FROZEN = "main_frozen"
     MAIN_UNFROZEN = "main_unfrozen"
+    MAIN_REWRITTEN = "main_rewritten"
     CULPRIT_FOUND = "culprit_found"
     RECOVERED = "recovered"
     BROUGHT_BACK = "brought_back"

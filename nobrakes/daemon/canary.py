@@ -21,7 +21,7 @@ from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.rest import look_again, may_pass
 from ..ports import Land, Landing, Notice, Remains
-from .culprits import Culprits
+from .culprits import REPAIR, Culprits
 from .doors import Doors
 from .overdue import CheckClock
 from .scratch import WATCH
@@ -326,6 +326,8 @@ class Canary:
         if watch != before:
             self.doors.store.set_setting(WATCH, json.dumps(watch.as_data()))
         self._watch = watch
+        if before.candidate and not watch.candidate:
+            self.doors.git.pin(REPAIR, None)
         if watch.phase is not before.phase:
             self._again_at, self._idle_since = 0.0, None
             self._passing, self._passing_since = False, None

@@ -23,6 +23,9 @@ from .validation import as_json, explain
 FROZEN = "frozen"
 """The setting that is there while nothing may be merged: the tip that is red."""
 
+REPAIR = "canary/repair"
+"""The ref (below refs/nobrakes/) that keeps the commit alive that is to take the culprit back."""
+
 MOST_MERGES = 500
 """So many merges are looked through for the one that brought a commit."""
 
@@ -135,6 +138,7 @@ class Culprits:
         made = git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole
         if not isinstance(made, Candidate):
             return self.tell(at_rest(watch, now), "conflict", f" (bead {bead.id})")
+        git.pin(REPAIR, made.commit)
         return replace(watch, candidate=made.commit, onto=main)
 
     def merge_of(self, commit: str) -> tuple[Bead, str, str] | None:

@@ -49,6 +49,7 @@ from .news import News, retiring
 from .overdue import CheckClock
 from .perform import Performer
 from .recovery import take_up
+from .rewritten import Rewritten
 from .upkeep import Upkeep
 
 LINGER_SECONDS = 1.0
@@ -115,6 +116,7 @@ class Daemon:
         self.canary = Canary(doors, self.performer.validation, self.performer.review.queueing.ways)
         self.performer.review.judging.watchman = self.canary.found_red
         self.jumps = Jumps(doors)
+        self.rewritten = Rewritten(doors)
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
         self._trouble: NobrakesError | None = None
@@ -139,6 +141,7 @@ class Daemon:
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))
             changed |= self._guarded(partial(self.canary.turn, board))
+            self._guarded(self.rewritten.look)
             if board.now >= self._trouble_until:
                 self._trouble = None  # it was mended: should it come back, it is told again
         events: list[Event] = []

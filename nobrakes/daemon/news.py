@@ -129,6 +129,8 @@ class News:
             spent, limit = event.data["spent"], event.data["limit"]
             text = f"nothing new is started: caps.{event.data['cap']} is reached ({spent:g} of {limit:g})"
             self.doors.notifier.tell(Notice(text, urgent=True))
+        elif event.kind is Kind.MAIN_REWRITTEN:
+            self.doors.notifier.tell(Notice(str(event.data["text"]), urgent=True))
         elif event.kind is Kind.NOTIFIED:
             self.doors.notifier.tell(Notice(str(event.data.get("text", "")), event.bead))
         elif event.kind in _CLOSING and event.bead is not None:

@@ -10,12 +10,13 @@ from ..core.board import Board
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.events import Event, Kind
 from ..core.numbers import fences, last_attempt
-from ..core.reconciling import WENT_BACK, fallen_off
+from ..core.reconciling import WENT_BACK
 from ..core.reviewer import Journal, may_land
 from ..host.strays import end_all
 from ..ports import Notice
 from .doors import Doors
 from .reconciling import Reconciling
+from .rewritten import fallen
 
 
 def take_up(doors: Doors, board: Board) -> None:
@@ -54,10 +55,8 @@ def _tell_of_checkouts(doors: Doors, board: Board) -> None:
 
 def _tell_of_what_fell_off(doors: Doors) -> None:
     """A person took done beads off main: theirs to decide, and told at each start for as long as it is so."""
-    done = doors.store.merges()
     with contextlib.suppress(NobrakesError):  # without a main there is nothing to compare, and the turns tell of it
-        off = doors.git.off_main(done.values())
-        text = fallen_off(done, off, doors.git.merged()) if off else ""
+        text = fallen(doors)
         if text:
             doors.notifier.tell(Notice(text, urgent=True))
 

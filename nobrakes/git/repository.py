@@ -15,8 +15,8 @@ from ..core.errors import FileTooLarge, GitFailed
 from ..core.evidence import Entry, Made, Value
 from ..core.sizes import DEFAULT, READ, Sizes
 from ..places import Places
-from ..ports import Argv, Candidate, Conflict, Land, Lands, Message, Workspace
-from . import differences, locks, moved, refs
+from ..ports import Argv, Candidate, Conflict, Land, Landing, Lands, Message, Workspace
+from . import differences, landed, locks, moved, refs
 from .history import History
 from .objects import EXECUTABLE, FILE, Objects
 from .place import Place
@@ -235,7 +235,10 @@ class Repository:
         """
         if refs.main(self.place) == old and not self._is_connected(new, old):
             raise GitFailed(f"{new[:12]} is not whole any more: something removed its objects")
-        return self._lands.land(new, old)
+        land = self._lands.land(new, old)
+        if land.landing is Landing.MOVED:
+            landed.keep(self.place, self.history, new)
+        return land
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
         """The commands that make a fresh checkout of `commit` at `path`, with a .git of its own."""

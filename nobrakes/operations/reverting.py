@@ -39,8 +39,12 @@ def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, pro
         if ready.landing is not Landing.MOVED:
             raise NotAllowed(f"main cannot be moved now: {ready.reason}")
         main = git.main()
-        if not git.contains(commit, main):
-            raise NotAllowed(f"{commit[:12]} is not on main, so it cannot be taken off it")
+        if commit in git.off_main((commit,)):
+            raise NotAllowed(
+                f"the merge of {bead.id} ({commit[:12]}) is not on main any more, so there is nothing to take back: "
+                "main was rewritten since",
+                f"`nobrakes reopen {bead.id}` has it done again; `git cherry-pick {commit[:12]}` brings it back.",
+            )
         whole = git.squash(base, commit, message) if base else Candidate(commit, git.tree(commit))
         made = git.revert(whole.commit, main, message) if isinstance(whole, Candidate) else whole
         if isinstance(made, Conflict):

@@ -286,6 +286,11 @@ class FakeGit(FakeChain, DecidedHere):
         moved = tuple(c.id for c in self._between(old, new))[::-1]
         self.landings.append(moved)
         self.told_of_landing(moved)
+        before = self.refs.get(f"{OWN}landed/tip")
+        if before is not None and not self.contains(before, new):
+            number = sum(ref.startswith(f"{OWN}landed/before/") for ref in self.refs)
+            self.refs[f"{OWN}landed/before/{number + 1}"] = before
+        self.refs[f"{OWN}landed/tip"] = new
         self.landed += moved
 
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:

@@ -70,3 +70,18 @@ def test_who_interrupts_an_undo_leaves_main_as_it_is(project: Scripted) -> None:
     assert process.returncode == 130 and project.git("rev-parse", "main") == before
     until(lambda: not project.orphans())
     assert project.status("user") == "done" and list((project.folder / ".nobrakes" / "scratch").iterdir()) == []
+
+
+def test_a_merge_that_a_person_took_off_main_is_not_taken_back_and_can_be_brought_back_after_a_gc(
+    project: Scripted,
+) -> None:
+    (user,) = [commit for commit, bead in project.landed().items() if bead == "user"]
+    project.git("reset", "-q", "--hard", "HEAD~1")
+    project.git("reflog", "expire", "--expire=now", "--all")
+    project.git("gc", "-q", "--prune=now")
+    error = project.error("undo", merge_of(project, "user"), code=17)
+    assert "user" in error["message"] and "not on main any more" in error["message"]
+    assert "nobrakes reopen user" in error["hint"] and f"git cherry-pick {user[:12]}" in error["hint"]
+    assert "user" in project.nobrakes("status").stdout
+    project.git("cherry-pick", user[:12])
+    assert (project.folder / "src" / "user").exists()

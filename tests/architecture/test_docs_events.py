@@ -81,7 +81,7 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
     unseen = {Kind.REVERTED, Kind.DAEMON_STARTED, Kind.DAEMON_STOPPED}
     unseen |= {Kind.UNCONFINED, Kind.DEGRADED, Kind.HOSTS_REFUSED, Kind.FLAKED}
     # tests/simulation/test_canary_of_simulated_main
-    unseen |= {Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN, Kind.CULPRIT_FOUND}
+    unseen |= {Kind.MAIN_REWRITTEN, Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN, Kind.CULPRIT_FOUND}
     unseen |= {Kind.ARCHIVE_EXPIRED}  # tests/acceptance/test_archive_retention
     unseen |= {Kind.BROUGHT_BACK}  # tests/acceptance/test_put_back, tests/unit/operations/test_keeping
     unseen |= {Kind.FOUND_MERGED}  # tests/acceptance/test_put_back, tests/simulation/test_store_goes_back

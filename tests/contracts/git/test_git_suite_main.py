@@ -38,6 +38,26 @@ def test_land_on_a_main_that_moved_is_lost_and_changes_nothing(git_world, begin)
     assert git_world.git.main() == newer
 
 
+def test_what_landed_is_kept_when_a_person_rewrites_main(git_world, begin):
+    first = git_world.git.main()
+    _, one = candidate(git_world, begin, "one")
+    git_world.git.land(one.commit, first)
+    _, two = candidate(git_world, begin, "two")
+    git_world.git.land(two.commit, one.commit)
+    git_world.git.land(one.commit, first)  # said again
+    kept = git_world.git.kept()
+    assert kept["landed/tip"] == two.commit and not [ref for ref in kept if ref.startswith("landed/before")]
+    amended = git_world.amend_main({"z": "z\n"})
+    assert git_world.git.off_main([one.commit, two.commit]) == {two.commit}
+    assert git_world.git.kept()["landed/tip"] == two.commit
+    _, three = candidate(git_world, begin, "three")
+    if git_world.git.land(three.commit, amended).landing is not Landing.MOVED:
+        assert git_world.git.is_shared()  # the remote has what was amended, and nothing lands beside it
+        return
+    kept = git_world.git.kept()
+    assert kept["landed/tip"] == three.commit and kept["landed/before/1"] == two.commit
+
+
 def test_merged_finds_beads_by_their_trailers(git_world, begin):
     assert git_world.git.merged() == {}
     commits = {}

@@ -145,7 +145,8 @@ def test_a_reopening_is_closed_again(three):
 class MainWithOneMerge:
     """As much of a repository as a revert asks of it."""
 
-    def __init__(self, made=None, landings=(Landing.MOVED,)):
+    def __init__(self, made=None, landings=(Landing.MOVED,), lost=False):
+        self.lost = lost
         self.made = made or Candidate("c" * 40, "d" * 40)
         self.landings = list(landings)
         self.at = "b" * 40
@@ -159,8 +160,8 @@ class MainWithOneMerge:
     def main(self):
         return self.at
 
-    def contains(self, ancestor, descendant):
-        return ancestor == "a" * 40
+    def off_main(self, commits):
+        return frozenset(commits) if self.lost else frozenset()
 
     def tree(self, commit):
         return f"tree of {commit}"
@@ -238,6 +239,7 @@ def test_a_merge_is_not_the_last_step(store, merged):
     [
         (MainWithOneMerge(made=Conflict(("x.py",))), "conflicts in x.py"),
         (MainWithOneMerge(landings=[Landing.BLOCKED]), "edits in the way"),
+        (MainWithOneMerge(lost=True), "not on main any more"),
     ],
 )
 def test_a_merge_that_cannot_be_taken_back_stays(store, merged, git, says):
