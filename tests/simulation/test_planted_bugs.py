@@ -284,8 +284,8 @@ BUGS = (
     Bug(
         "the red proof is skipped",
         "daemon/agents.py",
-        "if why_not is not None:",
-        "if False:",
+        'detail = "" if why_not is None else why_not + "\\n" + explain(results)',
+        'detail = ""',
         seed=6,
     ),
     Bug("failures are not counted", "daemon/closing.py", "counts=consequence.counts,", "counts=False,"),
