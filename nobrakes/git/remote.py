@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from ..core.errors import GitFailed, GitTooOld
-from . import commands, refs
+from . import bounded, commands, refs
 from .environment import CHECKOUT, present, strays
 from .place import Place
 from .transactions import DURABLE
@@ -27,7 +27,6 @@ KNOWN = f"{refs.OWN}/remote/main"
 DONE = "Done"
 """The last word of a push that did all that it was to do: an exit code alone may be one that nobody could collect."""
 
-_GRACE = 2.0
 _SHOWN = 500
 _LINES = 6
 _TELLING = ("fatal:", "error:", "remote:", "ssh:", "!")
@@ -137,7 +136,6 @@ class Remote:
 
     def _run(self, command: list[str], env: dict[str, str], out: IO[bytes], error: IO[bytes]) -> int | None:
         """The exit code; None: it took too long."""
-        import signal
         import subprocess
 
         try:
@@ -155,23 +153,12 @@ class Remote:
             raise GitTooOld("git is not installed, or not on the PATH") from None
         except OSError as failed:
             raise GitFailed(f"`git {command[1]}` cannot run: {failed.strerror}") from None
-        for seconds, ends_with in ((self.shared.seconds, signal.SIGTERM), (_GRACE, signal.SIGKILL)):
-            try:
-                code = process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                _end(process.pid, ends_with)
-                continue
-            # what was asked to end may have ended well at that moment
-            return code if code == 0 or ends_with is signal.SIGTERM else None
-        process.wait()
-        return None
-
-
-def _end(group: int, how: int) -> None:
-    import contextlib
-
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, how)
+        try:
+            return process.wait(self.shared.seconds)
+        except subprocess.TimeoutExpired:
+            bounded.end(process)
+        # what was asked to end may have ended well at that moment
+        return 0 if process.poll() == 0 else None
 
 
 def _text(file: IO[bytes]) -> str:

@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 
+KILLING = 2.0
+"""Seconds that a killed command has to be gone."""
 KEPT = 6_000
 """Bytes of the end of its output that are kept."""
 
@@ -30,6 +32,7 @@ def run(command: str, folder: str, seconds: float, environment: Mapping[str, str
         finally:
             with contextlib.suppress(ProcessLookupError):  # all that it started, also when we are interrupted
                 os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # what a kill does not end is left behind
+                child.wait(KILLING)
         said.seek(max(0, said.seek(0, os.SEEK_END) - KEPT))
         return code, said.read().decode("utf-8", "replace")

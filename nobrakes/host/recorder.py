@@ -22,6 +22,8 @@ HELD = 1024 * 1024
 """A line that is longer is written in parts."""
 OVERLAP = 4096
 """What is kept back of such a part, since a secret may lie across the cut."""
+LAST_BLOCKS = 16
+"""So often a pipe is read once the agent has ended: all that it held then, whoever else goes on writing into it."""
 _BYTES = "latin-1"
 """Bytes as text and back, one for one."""
 
@@ -108,10 +110,11 @@ def record(out: str, err: str, limit: int, argv: "list[str]") -> int:
             else:
                 _take(watched, key)
         over = over or (ended is None and child.poll() is not None)
-    # what it said last is in the pipes; who still holds them open is not waited for
+    # what it said last is in the pipes; who still holds them open is not waited for, nor heard for ever
     for key in [key for key in watched.get_map().values() if key.data is not None]:
-        while _take(watched, key):
-            pass
+        blocks = LAST_BLOCKS
+        while blocks and _take(watched, key):
+            blocks -= 1
     for file in files:
         file.finish()
     code = child.wait()

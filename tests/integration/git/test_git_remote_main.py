@@ -1,6 +1,7 @@
 """Main that is decided at a remote: the push comes first, and nothing that goes wrong with it loses or doubles anything."""
 
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -10,7 +11,7 @@ import pytest
 from git_worlds import ME, SharedWorld, message, sh, write
 
 from nobrakes.core.errors import GitFailed
-from nobrakes.git import refs, remote
+from nobrakes.git import bounded, refs, remote
 from nobrakes.git.remote import Reply, Shared, redacted
 from nobrakes.git.repository import Repository
 from nobrakes.ports import Land, Landing
@@ -158,6 +159,30 @@ def test_a_remote_that_hangs_is_left_after_its_time(world, work, tmp_path):
     assert land.may_have_landed and "did not answer in 0.7 seconds" in waits(world, land, old)
     pid = int((tmp_path / "pid").read_text())
     assert not os.path.exists(f"/proc/{pid}") or "Z" in Path(f"/proc/{pid}/stat").read_text()
+
+
+def test_what_no_kill_ends_is_left_and_named(world, work, tmp_path, monkeypatch):
+    new, old = work
+    script = tmp_path / "hangs"
+    script.write_text(f"#!/bin/sh\necho $$ >{tmp_path}/pid\nexec sleep 600\n")
+    script.chmod(0o755)
+    world.sh("git", "config", "remote.origin.receivepack", str(script))
+    on_their_way(world, 0.7)
+    groups = []
+    kill = os.killpg
+    monkeypatch.setattr(bounded.os, "killpg", lambda group, how: groups.append(group))
+    try:
+        begun = time.monotonic()
+        land = world.git.land(new, old)
+        assert time.monotonic() - begun < 20 and land.may_have_landed
+        assert [one for one in bounded.left() if "push" in one and f"process {groups[0]})" in one]
+    finally:
+        for group in set(groups):
+            kill(group, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while any(f"process {groups[0]})" in one for one in bounded.left()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_nothing_can_ask_for_a_password(world, tmp_path):

@@ -107,6 +107,12 @@ def test_what_the_agent_said_last_is_written_though_another_holds_the_pipe(tmp_p
     os.kill(holder, signal.SIGKILL)  # it still lived: nobody waited for it
 
 
+def test_who_goes_on_writing_when_the_agent_has_ended_holds_nothing_up(tmp_path: Path) -> None:
+    done = run(tmp_path, "sh", "-c", "yes flood & yes >&2 & sleep 0.2; exit 3", limit=2**20)
+    assert done.returncode == 3
+    assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 3 * 2**20
+
+
 def test_the_agent_hears_the_signal_and_the_recorder_writes_its_last_words(tmp_path: Path) -> None:
     text = (
         "import signal, sys, time\n"
