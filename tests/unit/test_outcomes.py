@@ -2,7 +2,6 @@
 
 import pytest
 
-from nobrakes.core.escalations import _HYPOTHESES
 from nobrakes.core.outcomes import TABLE, Outcome, Retry, Session, Told, retry_after
 
 OF_THE_PROVIDER = {
@@ -47,10 +46,6 @@ def test_a_session_that_cannot_go_on_is_never_resumed(outcome: Outcome) -> None:
 
 def test_a_person_is_told_of_whatever_waits_for_one() -> None:
     assert {row.told for row in TABLE.values() if row.needs_person} == {Told.EACH}
-
-
-def test_every_guess_at_a_cause_is_for_an_outcome_that_counts() -> None:
-    assert all(TABLE[outcome].counts for outcome in _HYPOTHESES)
 
 
 def test_waiting_doubles_up_to_a_quarter_of_an_hour() -> None:
