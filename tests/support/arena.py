@@ -42,7 +42,7 @@ MODES = {
     "wall": 'mode = "none"\nwall = "landlock"',
     "nothing": 'mode = "none"\nwall = "none"',
 }
-VOLATILE = ("workspaces", "scratch", "runs", "doors", "wake", "tmp", "trash", "agents", "bin")
+VOLATILE = ("workspaces", "scratch", "runs", "doors", "wake", "tmp", "trash", "agents", "bin", "place")
 """In the state: what runs and the daemon write all the time."""
 
 
