@@ -47,6 +47,7 @@ KEYS: Mapping[str, str] = {
     "detail": "how it ended in words, at most 500 characters",
     "ended": "runs whose process has ended",
     "escalation": "the escalation's number",
+    "attempts": "how many ended attempts were brought back",
     "escalations": "how many escalations were brought back",
     "fields": "for each field that differs `before` and `after`",
     "head": "the commit that was handed in; null when there is none",
@@ -161,7 +162,7 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.BROUGHT_BACK: Happening(
         "The database was older than what is kept beside it, and is as that says: of a bead its `status` and what it "
         "was `before`; of all of it, how much.",
-        ("before", "status", "beads", "escalations", "settings"),
+        ("before", "status", "beads", "attempts", "escalations", "settings"),
     ),
     Kind.UNCONFINED: Happening("A daemon starts, and its agents and checks run without sandbox and wall.", ("why",)),
     Kind.DEGRADED: Happening(

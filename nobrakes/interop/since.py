@@ -1,4 +1,4 @@
-"""What changed since the snapshot, as lines: records of beads, escalations, settings; the last of each counts.
+"""What changed since the snapshot, as lines: beads, escalations, ended attempts, settings; the last of each counts.
 
 1. A bead's line is its record in the snapshot's own format; the other lines have a `_type` of ours.
 2. A mark (interop.marks) says up to which event nothing is missing.
@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.attempt import Attempt
 from ..core.bead import Status
 from ..core.escalations import Escalation, EscalationType
 from ..ports import Changes
+from . import ended
 from .beads import dump
 from .marks import BEGIN, mark
 from .reader import records
@@ -30,6 +32,7 @@ class Since:
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     escalations: dict[int, Escalation] = field(default_factory=dict)
+    attempts: dict[int, Attempt] = field(default_factory=dict)
     settings: dict[str, str] | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -44,6 +47,7 @@ def lines(changes: Changes) -> str:
     out += [_line(_escalation(one)) for one in changes.escalations]
     if changes.settings is not None:
         out.append(_line({"_type": SETTINGS, "settings": dict(sorted(changes.settings.items()))}))
+    out += [_line(ended.record(one)) for one in changes.attempts]
     out.append(mark(changes.upto))
     return "".join(out)
 
@@ -61,6 +65,9 @@ def read(text: str, where: str) -> Since:
             if kind == ESCALATION:
                 one = _read_escalation(value)
                 found.escalations[one.id] = one
+            elif kind == ended.ATTEMPT:
+                attempt = ended.read(value)
+                found.attempts[attempt.id] = attempt
             elif kind == SETTINGS:
                 found.settings = {str(key): str(text) for key, text in value["settings"].items()}
             elif not line.startswith(BEGIN):

@@ -23,7 +23,7 @@ def bring_back(store: Store, places: Places, git: Git | None, beyond: Position) 
     later = [bead for bead in found.beads if bead.id in sources.differing]
     told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)
     text = (
-        f"the database was older than what is kept beside it: {told['beads']} beads and {told['escalations']} "
-        "escalations were brought back"
+        f"the database was older than what is kept beside it: {told['beads']} beads, {told['attempts']} attempts and "
+        f"{told['escalations']} escalations were brought back"
     )
     return "; ".join([text, *(f"{name} is as it was set" for name in told["settings"]), *problems])

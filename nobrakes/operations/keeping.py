@@ -107,10 +107,19 @@ def shorten(store: Store, places: Places, upto: Position) -> None:
     """Drop from the file what the snapshot holds: all up to this position. What has no place in a snapshot stays."""
     from dataclasses import replace
 
-    with storage_errors(places.since), _locked(places.since):
-        later = store.changes(upto)
-        kept = replace(later, escalations=store.escalations_as_filed(), settings=settings(store))
-        write_atomic(places.since, _written(kept))
+    with storage_errors(places.since), _locked(places.since) as descriptor:
+        later, missed = store.changes(upto), store.changes(_mark(descriptor))
+        attempts = () if missed.restarted else missed.attempts
+        kept = replace(later, escalations=store.escalations_as_filed(), settings=settings(store), attempts=attempts)
+        write_atomic(places.since, _of_attempts(descriptor) + _written(kept))
+
+
+def _of_attempts(descriptor: int) -> bytes:
+    """The file's lines of ended attempts, as they stand."""
+    from ..interop.ended import BEGIN
+
+    lines = os.pread(descriptor, os.fstat(descriptor).st_size, 0).split(b"\n")[:-1]
+    return b"".join(line + b"\n" for line in dict.fromkeys(lines) if line.startswith(BEGIN.encode()))
 
 
 def settings(store: Store) -> dict[str, str]:

@@ -6,7 +6,8 @@
 3. Nobody works on anything: processes that an earlier daemon left are ended, their clones stay. Work that was handed
    in goes back to a Doer, who goes on with its branch. A Doer needs the proven tests; where they are gone, a Test
    Writer begins again.
-4. Attempts and events are only in the database: they are not rebuilt. Branches are under refs/nobrakes and stay there.
+4. Ended attempts are known from the file of what changed, and those that led to a merge from its evidence. Events are
+   only in the database: they are not rebuilt. Branches are under refs/nobrakes and stay there.
 """
 
 import os
@@ -31,6 +32,10 @@ from .planwork import node_of
 from .sources import Sources, gather
 
 ACTOR = "nobrakes"
+LOST_TOO = (
+    "beads.since.jsonl was gone too: what changed since the snapshot, questions, answers and settings are not back, "
+    "and of attempts only what the evidence of a merge tells"
+)
 PATIENCE_SECONDS = 20.0
 """So long a command waits for another one that rebuilds, or for a daemon that ends."""
 
@@ -40,6 +45,7 @@ class Rebuilt:
     """What was made. `problems` are what could not be taken over; `old` is where the old database is.
 
     `later`: the beads that had changed since their snapshot. `open`: escalations. `ended`: runs that were ended.
+    `attempts`: those that are known again. `is_without`: the file of what changed was gone too.
     """
 
     beads: int
@@ -49,6 +55,8 @@ class Rebuilt:
     later: int = 0
     open: int = 0
     ended: tuple[str, ...] = ()
+    attempts: int = 0
+    is_without: bool = False
 
 
 def rebuild(places: Places, git: Git | None) -> Rebuilt:
@@ -89,6 +97,10 @@ def told(made: Rebuilt) -> list[str]:
         lines.append(f"{made.later} of them had changed since the snapshot")
     if made.open:
         lines.append(f"{made.open} open escalations are back")
+    if made.attempts:
+        lines.append(f"{made.attempts} attempts are back, with what they left")
+    if made.is_without:
+        lines.append(LOST_TOO)
     if made.ended:
         lines.append(f"what an earlier daemon left running was ended: {', '.join(made.ended)}")
     if made.old:
@@ -103,6 +115,7 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
         private_folder(folder)
     ended = end_all(places.wake)
     sources = gather(places, git)
+    is_without = bool(sources.refs) and not os.path.lexists(places.since)  # a clone never had one
     found, landed, problems = restorable(sources, git)
     found = replace(found, attempts=last_attempt(os.listdir(places.runs)))
     fresh = f"{places.database}.new"
@@ -112,6 +125,7 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
     store = create_store(fresh)
     try:
         store.restore(found, ACTOR)
+        known = len({(one.bead, one.number) for one in found.ended})
         old = _keep_old(places)
         # before the database is there: who is killed in between finds none, and rebuilds it from these lines
         keeping.shorten(store, places, Position())
@@ -119,7 +133,9 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
         store.close()
     os.replace(fresh, places.database)
     still = sum(1 for one in found.escalations if one.resolved_at is None)
-    return Rebuilt(len(found.beads), tuple(landed), tuple(problems), old, sources.later, still, tuple(ended))
+    return Rebuilt(
+        len(found.beads), tuple(landed), tuple(problems), old, sources.later, still, tuple(ended), known, is_without
+    )
 
 
 def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], list[str]]:
@@ -146,7 +162,12 @@ def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], 
         else:
             beads = [replace(b, epic=None) if b.id == circle.cut.bead else b for b in beads]
     proven = {b.id: tests[b.id] for b in beads if b.id in tests and Status.NEEDS_DOER in (b.status, b.return_to)}
-    return Restored(beads, dependencies, escalations, sources.since.settings, proven), landed, problems
+    there = {bead.id for bead in beads}
+    by_number = sorted(sources.attempts, key=lambda one: (one.bead, one.number))
+    known_ = [*(one for _, one in sorted(sources.since.attempts.items())), *by_number]
+    ended = [one for one in known_ if one.bead in there]
+    found = Restored(beads, dependencies, escalations, sources.since.settings, proven, ended=ended)
+    return found, landed, problems
 
 
 def _landed(bead: Bead, merged: Mapping[str, str]) -> Bead:

@@ -8,15 +8,17 @@
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.attempt import Attempt
 from ..core.bead import Bead
 from ..core.errors import GitFailed, NoMain
 from ..core.reconciling import is_younger, merges
 from ..interop import beads as interop
 from ..interop import since as later
+from ..interop.ended import of_evidence
 from ..interop.reader import graph, records
 from ..interop.words import moment
 from ..places import FOLDER, Places
@@ -32,7 +34,8 @@ Record = dict[str, Any]
 class Sources:
     """What was found. `later` counts the beads that are otherwise in what was written since than in a snapshot.
 
-    `merged`: bead -> its merge on main; `differing`: the beads that are otherwise in the database that was given.
+    `merged`: bead -> its merge on main; `attempts`: those that the evidence names; `differing`: the beads that are
+    otherwise in the database that was given.
     """
 
     graph: interop.Imported
@@ -41,6 +44,7 @@ class Sources:
     merged: Mapping[str, str]
     later: int
     differing: frozenset[str] = frozenset()
+    attempts: Sequence[Attempt] = ()
 
 
 def gather(places: Places, git: Git | None, own: str | None = None) -> Sources:
@@ -59,26 +63,34 @@ def gather(places: Places, git: Git | None, own: str | None = None) -> Sources:
     _newer(found, {id_: (0, raw) for id_, raw in since.records.items()})
     changed = sum(1 for id_, (_, raw) in found.items() if raw is not before.get(id_) and raw != before.get(id_))
     made = graph(found, problems)
-    merged = _merged(places, git, main, made.beads) if git is not None and main is not None and own is None else {}
+    merged: Mapping[str, str] = {}
+    attempts: Sequence[Attempt] = ()
+    if git is not None and main is not None and own is None:
+        merged, attempts = _merged(places, git, main, made.beads)
     differing = {id_ for id_, (_, raw) in found.items() if id_ not in here or _facts(raw) != _facts(here[id_][1])}
-    return Sources(made, since, refs, merged, changed, frozenset() if own is None else frozenset(differing))
+    return Sources(made, since, refs, merged, changed, frozenset() if own is None else frozenset(differing), attempts)
 
 
-def _merged(places: Places, git: Git, main: str, beads: Iterable[Bead]) -> dict[str, str]:
-    """Bead -> its merge on main that nothing newer there takes back."""
+def _merged(places: Places, git: Git, main: str, beads: Iterable[Bead]) -> tuple[dict[str, str], list[Attempt]]:
+    """Bead -> its merge on main that nothing newer there takes back; and what the evidence tells of attempts."""
     known = {bead.id: bead for bead in beads}
     standing = [merge for merge in merges(git.line(main)) if merge.stands and merge.bead in known]
     recorded: set[str] = set()
+    attempts: list[Attempt] = []
     is_clone = not os.path.lexists(places.since)
     for entry in git.evidence() if standing else ():
         is_clone = False
         if not entry.problem():
-            recorded.update(str(one["commit"]) for one in entry.record["commits"])
-    return {
+            record = entry.record
+            recorded.update(str(one["commit"]) for one in record["commits"])
+            bead = str(record["bead"]["id"])
+            attempts += [one for row in record.get("attempts", ()) if (one := of_evidence(bead, row)) is not None]
+    merged = {
         merge.bead: merge.tip.commit
         for merge in standing
         if merge.tip.commit in recorded or (is_clone and is_younger(merge, known[merge.bead]))
     }
+    return merged, attempts
 
 
 def _facts(record: Record) -> Record:

@@ -44,7 +44,7 @@ class Changes:
     """What of the facts changed after a position, as it is now; `upto` is the position up to which it holds.
 
     `restarted`: the position is not of this database, and everything is given. `dependencies` are those by which a
-    bead of `beads` waits. `settings` None: unchanged.
+    bead of `beads` waits. `settings` None: unchanged. `attempts` are those that have ended.
     """
 
     upto: Position
@@ -53,16 +53,18 @@ class Changes:
     escalations: Sequence[Escalation] = ()
     settings: Mapping[str, str] | None = None
     restarted: bool = False
+    attempts: Sequence[Attempt] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.beads or self.escalations or self.settings is not None or self.restarted)
+        return bool(self.beads or self.escalations or self.attempts or self.settings is not None or self.restarted)
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
     """What was kept outside of a database, to be put into one.
 
-    `tests`: bead -> the commit of its proven tests; `settings` None: not known; `attempts`: the last one's number.
+    `tests`: bead -> the commit of its proven tests; `settings` None: not known; `attempts`: the last one's number;
+    `ended`: attempts that are known.
     """
 
     beads: Sequence[Bead]
@@ -71,6 +73,7 @@ class Restored:
     settings: Mapping[str, str] | None = None
     tests: Mapping[str, str] = field(default_factory=dict)
     attempts: int = 0
+    ended: Sequence[Attempt] = ()
 
 
 class Store(Spending, Reviews, Protocol):

@@ -23,6 +23,8 @@ _NAMED = f"""SELECT bead, kind, json_extract(data, '$.escalation') AS escalation
 WHERE seq > ? AND kind NOT IN ({_QUIET})"""
 _ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:beads))
 OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
+_ENDED = """SELECT * FROM attempts WHERE outcome IS NOT NULL
+AND id IN (SELECT attempt FROM events WHERE seq > ? AND attempt IS NOT NULL) ORDER BY id"""
 
 
 def position(db: Database) -> Position:
@@ -54,6 +56,7 @@ def changes(db: Database, after: Position) -> Changes:
             [rows.escalation(row) for row in asked],
             _settings(db) if settings else None,
             restarted,
+            [rows.attempt(row) for row in db.all(_ENDED, (0 if restarted else after.seq,))],
         )
 
 

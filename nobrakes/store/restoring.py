@@ -4,7 +4,8 @@
 2. The tests that were proven red are an attempt that ended well, so that the next Doer starts from them.
 3. Attempts are numbered on from those of earlier databases: a folder that bears such a number is never taken for new.
    So are events, since the file beside the database names them.
-4. Into an older database comes what its caller found to be later, as it is there; who works on such a bead does so no
+4. Ended attempts keep their numbers too; what was open when its words were written down is not among them.
+5. Into an older database comes what its caller found to be later, as it is there; who works on such a bead does so no
    more. Nothing that only the database has is touched.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..core.attempt import Attempt
 from ..core.bead import WORKING, Bead, DependencyType, Role
 from ..core.escalations import Escalation, fingerprint
 from ..core.events import Kind
@@ -38,6 +40,8 @@ def restore(db: Database, found: Restored, actor: str) -> None:
             "UPDATE beads SET updated_at = ? WHERE id = ?",
             [(bead.updated_at, bead.id) for bead in found.beads if bead.updated_at],
         )
+        for attempt in found.ended:
+            _ended(db, attempt)
         for escalation in found.escalations:
             _escalation(db, escalation)
         db.run_many("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", list((found.settings or {}).items()))
@@ -57,6 +61,7 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
         _count_from(db, "events", beyond)
         known = {row[0] for row in db.all("SELECT id FROM beads")}
         planning.put(db, [replace(bead, epic=None) for bead in found.beads if bead.id not in known], [], actor)
+        ended = sum(_ended(db, attempt) for attempt in found.ended)
         for bead in found.beads:
             _as_it_was_later(db, bead, bead.id in known, actor, now)
         db.run_many("DELETE FROM edges WHERE bead = ?", [(bead.id,) for bead in found.beads])
@@ -71,7 +76,12 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
         )
         recompute(db, now)
         asked = sum(_asked_later(db, one) for one in found.escalations)
-        told = {"beads": len(found.beads), "escalations": asked, "settings": _set_later(db, found.settings)}
+        told = {
+            "beads": len(found.beads),
+            "attempts": ended,
+            "escalations": asked,
+            "settings": _set_later(db, found.settings),
+        }
         for bead_id, commit in found.tests.items():
             if bead_id in whose:
                 _proven(db, bead_id, commit, now)
@@ -96,6 +106,51 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
     moving.set_texts(db, bead.id, rows.text_values(bead))
     told = {"before": before.status.value if was_here else None, "status": status.value}
     events.append(db, now, Kind.BROUGHT_BACK, bead.id, actor, told)
+
+
+def _ended(db: Database, one: Attempt) -> bool:
+    """The attempt as it ended, whether it was not known so; one that had ended here stays."""
+    same = "SELECT id, outcome FROM attempts WHERE bead = ? AND abs(started_at - ?) < ?"
+    row = db.maybe(same, (one.bead, one.started_at, _SAME_MOMENT))
+    values = _columns(one)
+    if row is not None:
+        if row["outcome"] is None:
+            sets = ", ".join(f'"{name}" = :{name}' for name in values)
+            db.run(f"UPDATE attempts SET {sets} WHERE id = :id AND number = :number", {**values, "id": row["id"]})
+        return row["outcome"] is None
+    if one.id and db.maybe("SELECT 1 FROM attempts WHERE id = ?", (one.id,)) is None:
+        values["id"] = one.id
+    if db.maybe("SELECT 1 FROM attempts WHERE bead = ? AND number = ?", (one.bead, one.number)) is not None:
+        values["number"] = 1 + db.one("SELECT max(number) FROM attempts WHERE bead = ?", (one.bead,))[0]
+    db.insert("attempts", {**values, "token": ""})
+    return True
+
+
+def _columns(one: Attempt) -> dict[str, Any]:
+    """What an ended attempt has in its row, but its id and its token."""
+    return {
+        "bead": one.bead,
+        "number": one.number,
+        "role": one.role.value,
+        "name": one.name,
+        "fence": one.fence,
+        "started_at": one.started_at,
+        "agent": one.agent,
+        "base": one.base,
+        "head": one.head,
+        "ended_at": one.ended_at,
+        "outcome": one.outcome.value if one.outcome else None,
+        "detail": one.detail,
+        "summary": one.log.summary,
+        "blockers": one.log.blockers,
+        "learnings": one.log.learnings,
+        "keep_branch": one.log.keep_branch,
+        "data": rows.attempt_data(one.data),
+        "provider": one.provider,
+        "model": one.model,
+        "cost_usd": one.cost_usd,
+        "tokens": one.tokens,
+    }
 
 
 def _asked_later(db: Database, one: Escalation) -> bool:

@@ -231,7 +231,8 @@ def test_proven_tests_are_found_again(project: Scripted) -> None:
     project.nobrakes("resolve", str(asked["id"]), "--retry")
     project.nobrakes("run")
     assert project.status("one") == "done"
-    assert project.outcomes("one", "doer") == ["completed"], "the Test Writer is not asked again"
+    assert project.outcomes("one", "doer") == ["failed", "completed"]
+    assert len(project.outcomes("one", "test_writer")) == 1, "the Test Writer is not asked again"
     assert "test -e src/one" in project.git("show", "main:tests/test_one.sh")
 
 
@@ -273,7 +274,7 @@ def test_a_database_of_before_that_comes_back_gets_back_what_came_after_it(proje
     lose(project)
     database(project).write_bytes(old)
     done = project.nobrakes("add", "Three", "--id", "three")
-    assert "2 beads and 1 escalations were brought back; paused is as it was set" in done.stderr
+    assert "2 beads, 1 attempts and 1 escalations were brought back; paused is as it was set" in done.stderr
     after = everything(project)
     assert "three.id" in after
     assert_same({name: value for name, value in after.items() if not name.startswith("three.")}, before)
@@ -283,6 +284,63 @@ def test_a_database_of_before_that_comes_back_gets_back_what_came_after_it(proje
     project.nobrakes("hold", "three")
     project.nobrakes("run", expect=None)
     assert project.status("one") == "done" and "north by north-west" in project.prompt("one", 2)
+
+
+def attempts(project: Scripted, bead: str) -> list[dict[str, Any]]:
+    """What `show` tells of a bead's attempts."""
+    shown: list[dict[str, Any]] = project.show(bead)["attempts"]
+    return shown
+
+
+@pytest.mark.parametrize("what", ["removed", "of before"])
+def test_attempts_come_back_with_what_they_left(project: Scripted, what: str) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    log = f"nobrakes agent done failed --summary 'half of it {secret}' --blockers 'no key' --learnings 'mind the gap'"
+    project.does("one", log, turn=1)
+    project.does("one", "nobrakes agent ask 'Which way?'; nobrakes agent done blocked", turn=2)
+    project.add("one", "two")
+    old = database(project).read_bytes()
+    project.configure("[limits]", "[limits]\nmax_failures = 5")
+    project.nobrakes("run", expect=40)
+    before = {bead: attempts(project, bead) for bead in ("one", "two")}
+    assert [len(found) for found in before.values()] == [2, 2] and before["two"][1]["role"] == "reviewer"
+    lose(project)
+    if what == "of before":
+        database(project).write_bytes(old)
+    done = project.nobrakes("list")
+    assert "4 attempts" in done.stderr
+    after = {bead: attempts(project, bead) for bead in ("one", "two")}
+    assert_same_attempts(after, before)
+    kept = since(project).read_text()
+    assert secret not in kept and "mind the gap" in kept and '"token"' not in kept
+    project.nobrakes("answer", str(project.open()[0]["id"]), "north")
+    project.nobrakes("run")
+    assert project.status("one") == "done"
+    assert "mind the gap" in project.prompt("one", 3), "the next attempt is told what the first one learnt"
+    assert [(f["number"], f["role"]) for f in attempts(project, "one")][2:] == [(3, "doer"), (4, "reviewer")]
+    project.nobrakes("commit-strategy", "--yes", expect=None)
+    lose(project)
+    assert len(attempts(project, "one")) == 4, "what the snapshot holds is dropped, and attempts are not"
+
+
+def assert_same_attempts(after: dict[str, list[dict[str, Any]]], before: dict[str, list[dict[str, Any]]]) -> None:
+    for bead, found in before.items():
+        assert len(after[bead]) == len(found)
+        for was, one in zip(found, after[bead], strict=True):
+            for name in ("number", "role", "name", "fence", "outcome", "started_at", "ended_at", "head", "detail"):
+                assert one.get(name) == was.get(name), (bead, name)
+
+
+def test_where_the_file_is_gone_too_evidence_tells_of_attempts(project: Scripted) -> None:
+    project.add("one")
+    project.nobrakes("commit-strategy", "--yes", expect=None)
+    project.nobrakes("run")
+    lose(project)
+    since(project).unlink()
+    done = project.nobrakes("list")
+    assert "1 attempts are back" in done.stderr and "beads.since.jsonl was gone too" in done.stderr
+    (known,) = attempts(project, "one")
+    assert (known["role"], known["outcome"], project.status("one")) == ("doer", "completed", "done")
 
 
 def test_a_trailer_of_another_chain_makes_nothing_done(project: Scripted) -> None:

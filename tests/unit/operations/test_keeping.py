@@ -482,7 +482,7 @@ def test_the_file_that_another_database_left_is_brought_back_into_this_one(place
     operation.add(store, "Other", id="other")
     said: list[str] = []
     keeping.attach(store, places, said.append)
-    assert len(said) == 1 and "1 beads and 0 escalations were brought back" in said[0]
+    assert len(said) == 1 and "1 beads, 0 attempts and 0 escalations were brought back" in said[0]
     assert {bead.id for bead in store.beads()} == {"one", "other"}
     assert {name for name in os.listdir(places.folder) if "since" in name} == {"beads.since.jsonl"}
     text = Path(places.since).read_text()
@@ -540,7 +540,7 @@ def test_who_works_on_what_comes_back_does_so_no_more(places: Places, tmp_path: 
     store = opened(places, Pins(["one"]))
     assert facts(store) == before
     ended = store.attempts("one")[0]
-    assert ended.outcome is Outcome.CANCELLED and store.bead("one").fence > attempt.fence
+    assert ended.outcome is Outcome.FAILED and store.bead("one").fence > attempt.fence
     with pytest.raises(Stale):
         store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
 
