@@ -205,7 +205,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, or what looks like a secret key.",
     Outcome.BROKEN_CHECKS: "A check could not say yes or no, or none is configured, or main itself is red.",
     Outcome.LOST: "It ended unseen, and its last words do not say how: nobrakes' own process for it was killed, or the "
-    "machine went down.",
+    "machine went down. The third time on a bead counts as `killed`.",
     Outcome.WORKSPACE_FAILED: "The clone, its checkout or the set-up command failed.",
     Outcome.SESSION_LOST: "The session that was to go on is gone or taken.",
     Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",

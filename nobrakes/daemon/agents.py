@@ -2,8 +2,9 @@
 
 1. The tree is the truth: what an agent says counts only where the tree bears it out.
 2. An agent whose exit code nobody saw is judged by its words and its tree; without a word it is lost, and that is
-   nobody's failure. A red proof that was cut off is run again. One that tells of no test is followed by the same
-   checks without the new tests, where they are not known to pass: a runner that is broken there too is no failure.
+   nobody's failure, until it happens on the same bead again and again. A red proof that was cut off is run again. One
+   that tells of no test is followed by the same checks without the new tests, where they are not known to pass: a
+   runner that is broken there too is no failure.
 3. A Test Writer's tests go to a Doer only after they were proven red; a Doer's work goes to the Reviewer.
 """
 
@@ -40,6 +41,9 @@ from .validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, r
 TAIL = 64_000_000
 """Bytes of an agent's output that are read for its verdict."""
 
+UNSEEN_IN_PEACE = 2
+"""So often agents of one role may end unseen on a bead, and nobody is blamed; from then on it counts as killed."""
+
 ON_BASE = "on_base"
 """Where the journal keeps what the red proof said, while the same checks run without the new tests."""
 
@@ -69,6 +73,7 @@ class AgentEndings:
             self._not_taken_in(attempt, limits, str(error))
             return
         verdict, log = self._verdict(attempt, run)
+        verdict = self._unseen_too_often(attempt, verdict)
         settle(self.doors, attempt, verdict)
         if verdict.outcome is Outcome.COMPLETED:
             start = str(attempt.data["start"])
@@ -87,6 +92,19 @@ class AgentEndings:
         self.doors.store.close_attempt(
             attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, detail=verdict.detail, head=head, log=log
         )
+
+    def _unseen_too_often(self, attempt: Attempt, verdict: Verdict) -> Verdict:
+        """The verdict, or `killed` where the bead's agents ended unseen before: some kill what watches them."""
+        if verdict.outcome is not Outcome.LOST:
+            return verdict
+        past = self.doors.store.attempts(attempt.bead)
+        before = sum(one.role is attempt.role and one.outcome is Outcome.LOST for one in past)
+        if before < UNSEEN_IN_PEACE:
+            return verdict
+        why = (
+            f"{verdict.detail}, as {before} times before on this bead; an agent that kills what runs it looks like that"
+        )
+        return replace(verdict, outcome=Outcome.KILLED, detail=why)
 
     def _not_taken_in(self, attempt: Attempt, limits: Limits, why: str) -> None:
         """What lies in the workspace is not whole: the agent's doing, unless git lost what it was made from."""

@@ -11,6 +11,7 @@ from ..core.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Role
 from ..core.errors import Stale
 from ..core.outcomes import TABLE, Outcome
 from ..core.transcript import PREFIX
+from ..daemon.agents import UNSEEN_IN_PEACE
 from ..daemon.validation import MOST_CUT_OFF
 from . import landed
 from .canaries import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
@@ -72,7 +73,10 @@ def who_works_on_alone_may_finish(scene: Scene) -> list[str]:
 
 
 def what_vanished_is_nobodys_fault(scene: Scene) -> list[str]:
-    """An agent or a check whose wrapper was killed is no failed attempt, and a success only by its own words."""
+    """An agent or a check whose wrapper was killed is no failed attempt, and a success only by its own words.
+
+    Again and again on one bead it counts.
+    """
     ends, scene.observed.fresh_ends = scene.observed.fresh_ends, []
     wrong = []
     children = scene.processes.children
@@ -80,7 +84,10 @@ def what_vanished_is_nobodys_fault(scene: Scene) -> list[str]:
         agent = children.get(f"{attempt}-agent")
         if agent is not None and agent.vanished and (TABLE[outcome].counts or outcome is Outcome.COMPLETED):
             words = agent.outputs.get(f"{agent.command.folder}/agent.out", "")
-            if PREFIX not in words:
+            bead, earlier = scene.store.attempt(attempt).bead, 0
+            if outcome is Outcome.KILLED:
+                earlier = sum(one.outcome is Outcome.LOST for one in scene.store.attempts(bead))
+            if PREFIX not in words and earlier < UNSEEN_IN_PEACE:
                 wrong.append(f"attempt {attempt} vanished without a word, and is {outcome}")
         checks = [c for c in children.values() if c.run.startswith((f"{attempt}-check", f"{attempt}-proof"))]
         often = sum(not check.over for check in checks) > MOST_CUT_OFF

@@ -1,0 +1,40 @@
+"""Agents that kill what runs them, again and again: nobody's fault at first, and never without end."""
+
+import pytest
+
+from nobrakes.core.bead import Status
+from nobrakes.core.events import Event, Kind
+from nobrakes.core.outcomes import Outcome
+from nobrakes.simulate.agents import Rates
+from nobrakes.simulate.people import ME
+from nobrakes.simulate.world import World
+
+CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["each-time", "with-stops-in-between"])
+def test_who_kills_its_wrapper_is_not_tried_for_ever(mixed: bool) -> None:
+    world = World(3, rates=CALM)
+    one = next(bead for bead in world.store.beads() if bead.status is Status.NEEDS_TESTS)
+    for bead in world.store.beads():
+        if bead.id != one.id:
+            world.store.record(Event(Kind.HELD, bead.id, actor=ME, data={"reason": "later"}))
+    world._turns()
+    killed = stops = 0
+    for _ in range(300):
+        if world.store.bead(one.id).status is Status.ESCALATED or not world.step():
+            break
+        agents = [child for child in world.processes.living() if child.is_agent and child.begun]
+        if agents and mixed and stops < killed:
+            stops += 1
+            world._stop()
+        elif agents:
+            killed += 1
+            world.processes.kill_wrapper(agents[0].run, down=True)
+            world._turns()
+    outcomes = [attempt.outcome for attempt in world.store.attempts(one.id)]
+    assert world.store.bead(one.id).status is Status.ESCALATED, outcomes
+    limit = world.config.limits.max_failures
+    assert 2 <= outcomes.count(Outcome.LOST) <= 4, "twice in each role"
+    assert outcomes.count(Outcome.KILLED) == limit, outcomes
+    assert "repeated_failure" in [asked.type.value for asked in world.store.escalations(bead=one.id)]
