@@ -251,7 +251,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     people = notifier or app.notifier
     for text in detectformat.untold(app.store, app.places.root, app.config.checks):
         people.tell(Notice(text))
-    return Daemon(doors_of(app, people))
+    return Daemon(doors_of(app, people), tries_main=True)
 
 
 def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
@@ -259,6 +259,19 @@ def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
     from .daemon.proving import Proving
 
     Proving(doors_of(app, app.notifier), tell).prove(commit)
+
+
+def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
+    """Run the checks on main's tip: (whether they pass, what to say and to type). NoMain."""
+    from .core.checks import CheckOutcome, overall
+    from .core.trial import advice, passed
+    from .daemon.proving import Proving
+    from .daemon.trial import said_of
+
+    results = Proving(doors_of(app, app.notifier), tell).tried(app.git.main())
+    if overall(results) is CheckOutcome.PASS:
+        return True, [passed(results)]
+    return False, ["main does not pass its checks", *said_of(results), *advice(results, app.config.contract())]
 
 
 def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> None:

@@ -187,7 +187,7 @@ class ScriptSettings(Section):
 
 Agents = Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], Rule(min_length=1), OneOrMore()]
 """One name, or several in order of preference."""
-Workable = Literal["feature", "fix", "task", "chore", "docs", "test", "refactor"]
+Workable = Literal["feature", "fix", "task", "chore", "docs", "test", "refactor", "repair"]
 
 
 @section

@@ -14,7 +14,9 @@ Title = Annotated[str, argument(help="One line: what is to be done.")]
 Description = Annotated[str | None, option("--description", "-d", help="The whole story; '-' reads stdin.")]
 Acceptance = Annotated[list[str] | None, option("--accept", help="When it is done; may be given again.")]
 Priority = Annotated[int | None, option("--priority", "-p", help="0 (first) to 4 (last); 2 unless told.")]
-Type = Annotated[str | None, option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor or epic.")]
+Type = Annotated[
+    str | None, option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor, repair or epic.")
+]
 Labels = Annotated[list[str] | None, option("--label", "-l", help="A label; may be given again.")]
 Epic = Annotated[str | None, option("--epic", help="The epic that it belongs to; '' for none.")]
 Estimate = Annotated[int | None, option("--estimate", help="Minutes.")]

@@ -1,8 +1,10 @@
 """Setting a repository up, and the settings."""
 
 import os
+import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from ..core.errors import NoMain
 from .opened import opened
 from .options import option
 from .output import Output, plain, said
@@ -22,9 +24,12 @@ def init(
     lint: Check = None,
     types: Check = None,
     build: Check = None,
+    trial: Annotated[bool | None, option("--trial/--no-trial", help="Run the checks on main now; asked.")] = None,
     collect: Annotated[bool, option("--collect", help="Let pytest, jest and go list their tests: runs them.")] = False,
 ) -> Output:
     """Set nobrakes up in this repository. Safe to run again: what is there stays.
+
+    On a terminal it asks whether to run the checks on main once (--trial); without one it does not, unless told.
 
     Example: nobrakes init --test "pytest -q" --lint "ruff check ."
     """
@@ -38,6 +43,7 @@ def init(
         if command
     ]
     report = setup.init(os.getcwd(), main=main, checks=checks, collect=collect)
+    tried = _tried(report, trial)
     data = {
         "folder": report.places.folder,
         "created": report.created,
@@ -47,11 +53,32 @@ def init(
         "tests": None if report.tests is None else {"files": report.tests.count, "globs": report.tests.globs},
         "warnings": report.warnings,
         "next_steps": report.next_steps,
+        "trial": None if tried is None else {"green": tried[0], "said": tried[1]},
     }
-    return Output(plain(data), lambda screen: _set_up(report, screen))
+    return Output(plain(data), lambda screen: _set_up(report, tried, screen))
 
 
-def _set_up(report: "InitReport", screen: Screen) -> str:
+def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] | None:
+    """What the checks say of main, where somebody wants to know; None: they were not run."""
+    if not report.detected.checks or wanted is False:
+        return None
+    if wanted is None:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return None
+        from typer import confirm
+
+        if not confirm("Run the checks on main once, to see whether they work?"):
+            return None
+    from ..app import open_app, try_main
+
+    with open_app(report.places.root) as app:
+        try:
+            return try_main(app, lambda text: print(text, file=sys.stderr))
+        except NoMain as error:
+            return False, [f"the checks were not run: {error}"]
+
+
+def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: Screen) -> str:
     done = "is set up" if report.created else "was set up already"
     out = [f"nobrakes {done} in {report.places.folder}"]
     out += [f"  made    {', '.join(report.created)}"] if report.created else []
@@ -62,6 +89,10 @@ def _set_up(report: "InitReport", screen: Screen) -> str:
         out.append(f"  {check.kind:<7} {one_line(check.command)}{read_as}")
     out += [f"  {one_line(report.tests.told())}"] if report.tests else []
     out += [screen.paint("warning: ", "yellow") + one_line(warning) for warning in report.warnings]
+    if tried is not None:
+        out += [("" if tried[0] else screen.paint("warning: ", "yellow")) + one_line(text) for text in tried[1]]
+    elif report.detected.checks:
+        out.append("  the checks were not tried on main: `nobrakes init --trial` does, and so does the first run")
     return "\n".join([*out, "", "Next:", *(f"  {one_line(step)}" for step in report.next_steps)])
 
 

@@ -36,11 +36,13 @@ def run(
     until_idle: Annotated[
         bool, option("--until-idle/--forever", help="End when nothing is left that needs no person.")
     ] = True,
+    red_main: Annotated[bool, option("--red-main", help="Let agents start though main is not green.")] = False,
     doers: Annotated[int | None, option("--doers", min=0, max=256, help="Doers at once, from now on.")] = None,
     as_json: AsJson = False,
 ) -> Output:
     """Work in the foreground until everything is settled.
 
+    Before the first agent starts, main is tried: unless it passes its checks, only beads of type repair start.
     Ends with 0 when every bead is done, with 40 when some wait for a person. Ctrl-C stops the agents in order
     and keeps their work; a second Ctrl-C ends at once and leaves them to the next run.
     """
@@ -51,6 +53,10 @@ def run(
             from ..operations import control
 
             control.set_limits(app.store, {"doers": str(doers)}, actor=actor(), places=app.places)
+        if red_main:
+            from ..operations import control
+
+            control.allow_red_main(app.store, app.git, actor(), app.places)
         board = _serve(app, as_json, until_idle)
         found = counts(app)
         waiting = app.store.escalations()

@@ -3,7 +3,7 @@
 1. Beads come in the store's order: priority class lowered by one for each ageing period waited, then b-level
    (the longest chain of work behind), then age, then id. The order is a static key
    (core.ranks), so it is an index.
-2. Nothing is started while paused or stopping, or beyond the limit of Doers.
+2. Nothing is started while paused or stopping, before main was tried (core.trial), or beyond the limit of Doers.
 3. Each role has agents in order of preference: the first whose provider's gate is open, and whose breaker for the
    bead is closed. While all their gates are closed the bead just waits.
 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
@@ -18,6 +18,7 @@ from .bead import Role, Status
 from .board import Board
 from .breaker import State
 from .escalations import EscalationType
+from .trial import Starts
 
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 
@@ -26,6 +27,8 @@ def plan(board: Board) -> list[Action]:
     """The agents to start now, what only a person can decide, and the epics to close."""
     actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
     if board.paused or board.stopping:
+        return actions
+    if board.limits.starts is Starts.UNTRIED:
         return actions
     limits, spent = board.limits.caps, board.spent
     if board.ready:

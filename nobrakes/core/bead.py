@@ -49,6 +49,7 @@ class BeadType(StrEnum):
     DOCS = "docs"
     TEST = "test"
     REFACTOR = "refactor"
+    REPAIR = "repair"  # what turns a red main green: it may start and be merged there
     EPIC = "epic"
 
 

@@ -13,6 +13,7 @@ from .crew import Crew
 from .gates import Gate
 from .queue import Pace
 from .train import Rules
+from .trial import Starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Limits:
     caps: Caps = field(default_factory=Caps)
     context_share: float = 0.8
     queue: Rules = field(default_factory=Rules)
+    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (core.trial)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,7 @@ class Watch:
     results: tuple[Mapping[str, Any], ...] = ()  # of the run that was red
     escalation: int = 0
     unwatched: bool = False  # a review found main red where the canary is switched off: nobody looks, or searches
+    trial: bool = False  # agents wait for what this look says
     contract: str = ""  # the key of the checks by which a frozen main was last looked at
 
     def as_data(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from . import caps
 from .bead import Role
 from .board import Board
 from .reviewer import Journal
+from .trial import REPAIR
 
 SOON = 1.0
 """Seconds after which an obstacle that may pass is looked at again for the first time."""
@@ -23,7 +24,8 @@ def is_idle(board: Board) -> bool:
         return _wait_for_a_person(board) and is_idle(replace(board, attempts=(), runs={}, to_review=()))
     if board.paused or board.stopping:
         return True
-    to_review = board.to_review and not board.frozen  # else they wait for main to be green
+    # while main is red the others wait for it to be green
+    to_review = any(not board.frozen or bead.type == REPAIR for bead in board.to_review)
     if any(one.until is None for one in caps.reached(board.limits.caps, board.spent, board.now)):
         return not (to_review or board.epics_done)  # the run's cap never ends by itself
     return not (board.ready or to_review or board.epics_done or board.retry_at is not None)

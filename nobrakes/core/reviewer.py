@@ -18,6 +18,7 @@ from .board import Board
 from .checks import CheckOutcome, CheckResult, overall
 from .kept import as_values, of_values
 from .train import at_once
+from .trial import REPAIR
 
 
 class Step(StrEnum):
@@ -147,12 +148,13 @@ class Judgement(StrEnum):
 
 
 def plan(board: Board) -> list[Action]:
-    """The reviews to start now: the first of those that wait, as many as may be open."""
-    if board.paused or board.stopping or board.frozen or not board.to_review:
+    """The reviews to start now: the first of those that wait, as many as may be open; on a red main, of repairs."""
+    if board.paused or board.stopping:
         return []
+    waiting = [bead for bead in board.to_review if not board.frozen or bead.type == REPAIR]
     opened = sum(attempt.role is Role.REVIEWER for attempt in board.attempts)
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
-    return [StartReview(bead.id) for bead in board.to_review[:free]]
+    return [StartReview(bead.id) for bead in waiting[:free]]
 
 
 def judge(results: Sequence[CheckResult]) -> Judgement:

@@ -3,33 +3,43 @@
 1. A run of it belongs to no attempt: nobody's work is judged. It is journaled with its process in the store's settings,
    before it is started, so that any daemon goes on with it, and nothing else takes it for a stray.
 2. Every step is saved with what it says to people in one transaction.
-3. While it has something to find out, `run` does not end for being idle; a look in idle time does not begin there.
+3. Where main has to be tried before agents start (core.trial) it looks at once, and remembers a pass.
+4. While it has something to find out, `run` does not end for being idle; a look in idle time does not begin there.
 """
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..core import canary
 from ..core.attempt import Run, RunKind
+from ..core.bead import Role
 from ..core.board import Board
 from ..core.canary import Phase, Verdict, Watch
 from ..core.checks import CheckResult
 from ..core.errors import NoMain
 from ..core.events import Kind
+from ..core.globs import matches
 from ..core.outcomes import Outcome
 from ..core.rest import look_again, may_pass
+from ..core.trial import Starts, is_empty, is_unsure
 from ..ports import Land, Landing, Notice, Remains
 from .culprits import REPAIR, Culprits
+from .decoys import Plan
 from .doors import Doors
 from .overdue import CheckClock
-from .scratch import WATCH
+from .scratch import NOBODY, WATCH
 from .validation import MOST_CUT_OFF, Validation, as_json
 from .ways import Ways
 
-NOBODY = 0
-"""The attempt that its runs and landings belong to."""
+Heard = Callable[[str, Sequence[CheckResult], bool], None]
+"""Told of a trial: the tip, its results, and whether it is green."""
+
+
+def _nobody(_: str, __: Sequence[CheckResult], ___: bool) -> None:
+    """Where nobody is kept from starting, nobody wants to know."""
+
 
 WAIT_SECONDS = 5.0
 GLANCE_SECONDS = 60.0
@@ -55,6 +65,9 @@ class Canary:
         self._ours: tuple[str, float | None] = ("", None)
         self._wake: float | None = None
         self._is_held = False
+        self._looks_anew = False
+        self._tried: tuple[str, str, Verdict] | None = None
+        self.heard: Heard = _nobody
 
     @property
     def watch(self) -> Watch:
@@ -66,7 +79,7 @@ class Canary:
 
     def is_at_work(self) -> bool:
         """Whether it finds something out just now, and waits for no person."""
-        if not self.doors.config().review.canary_hours:
+        if not self.doors.config().review.canary_hours and not self.watch.trial:
             return False
         waits = self._is_held or (self._again_at > self.doors.store.now() and not self._passing)
         return self.watch.phase is not Phase.REST and not waits
@@ -88,7 +101,8 @@ class Canary:
         self.ways.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
         self._wake = None
         config = self.doors.config()
-        if not config.review.canary_hours or not config.checks:
+        on_trial = self.watch.trial or board.limits.starts is Starts.UNTRIED
+        if not config.checks or not (config.review.canary_hours or on_trial):
             return self._rest_unwatched(board) if self.watch.unwatched else self._switch_off()
         if board.stopping:
             return self._put_off()
@@ -107,6 +121,22 @@ class Canary:
             return False
         return self._go_on(board)
 
+    def opened(self) -> None:
+        """Main was tried, or a person lets agents start: what was asked when its checks could not be run is over."""
+        if self.watch.escalation and self.watch.phase is Phase.REST and not self.watch.frozen:
+            with self.doors.store.together():
+                self._save(self.culprits.let_go(self.watch))
+
+    def tried(self, main: str) -> Verdict | None:
+        """What a trial said of this tip and today's checks; None: there was none, or a person has dealt with it."""
+        if self._tried is None or self._tried[:2] != (main, self.validation.contract()):
+            return None
+        return None if self.culprits.was_decided(self.watch) else self._tried[2]
+
+    def look_anew(self) -> None:
+        """A run begins: what is frozen is looked at once more, since the machine may have been mended."""
+        self._looks_anew = True
+
     def found_red(self, results: Sequence[CheckResult]) -> None:
         """A review found main red: from now on nothing is merged."""
         if self.watch.frozen:
@@ -124,6 +154,9 @@ class Canary:
 
     def _perhaps_look(self, board: Board) -> bool:
         watch = self.watch
+        if board.limits.starts is Starts.UNTRIED and board.ready and not board.paused:
+            trial = replace(canary.look(watch, self.doors.git.main()), trial=True)
+            return self._save(replace(trial, contract=self.validation.contract()))
         if not canary.may_begin(watch, board):
             self._idle_since = None
             return False
@@ -136,7 +169,9 @@ class Canary:
         hours = self.doors.config().review.canary_hours
         due = canary.due_at(watch, board, main, self._landed_at(main), self._idle_since, hours)
         contract = self.validation.contract()
-        at_once = canary.is_mended(watch, contract) or (watch.frozen and self.culprits.was_decided(watch))
+        asked = self._looks_anew or self.culprits.was_decided(watch)
+        self._looks_anew = False
+        at_once = canary.is_mended(watch, contract) or (watch.frozen and asked)
         if due > board.now and not at_once:
             self._wake = min(due, board.now + (WAIT_SECONDS if watch.frozen else GLANCE_SECONDS))
             return False
@@ -190,8 +225,12 @@ class Canary:
 
     def _start(self) -> bool:
         watch = self.watch
-        contract = self.validation.of_run(watch.run) or self.validation.present()
-        born = self.validation.execute(watch.run, watch.commit, contract)
+        known = self.validation.of_run(watch.run)
+        contract = known or self.validation.present()
+        decoys: Plan = {}
+        if watch.trial and known is None:  # what a trial leaves is compared with a candidate's
+            decoys = self.validation.decoys.plan(watch.commit, contract.checks, self.validation.recorded)
+        born = self.validation.execute(watch.run, watch.commit, contract, decoys=decoys)
         return self._save(replace(watch, pid=born.pid, born=born.mark))
 
     def _run(self) -> Run:
@@ -237,12 +276,29 @@ class Canary:
             return self._save(replace(again, cut_off=watch.cut_off + 1))
         if not of_today:  # what other checks said is nothing to go by
             return self._save(again if watch.phase is not Phase.CONFIRM else canary.look(again, watch.tip))
+        if watch.trial:
+            self.validation.remember(self.doors.git.tree(watch.tip), run, results)
+            seen = canary.verdict(results)
+            if seen is not Verdict.GREEN and is_unsure(results, self.validation.present().checks):
+                seen = Verdict.UNSURE
+            begins = is_empty(results) and self._is_without_tests(watch.tip)
+            mended = replace(board.limits, starts=Starts.SCAFFOLDING)
+            if seen is Verdict.UNSURE and (begins or self.doors.store.board(mended).ready):  # no person is needed
+                self._hear(watch.tip, Verdict.GREEN if begins else seen, results)
+                return self._save(replace(canary.at_rest(again, board.now), trial=False))
+            return self._conclude(watch, seen, results, board)
         return self._conclude(watch, canary.verdict(results), results, board)
 
     def _conclude(self, watch: Watch, seen: Verdict, results: Sequence[CheckResult], board: Board) -> bool:
         if seen is Verdict.RED:
             watch = replace(watch, results=tuple(as_json(results)))
         following = canary.after(watch, seen, board.now)
+        if watch.trial and following.phase is not Phase.CONFIRM:
+            self._hear(watch.tip, seen, results)
+            following = replace(following, trial=False)
+            if following.frozen and not self.doors.config().review.canary_hours:
+                rows = as_json(results)
+                following = canary.told_unwatched(following, watch.tip, rows, self.validation.contract())
         if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
             following = replace(following, contract=self.validation.contract())
         store = self.doors.store
@@ -256,6 +312,15 @@ class Canary:
             elif following.phase is Phase.REST and seen is not Verdict.GREEN:
                 following = self.culprits.tell_end(watch, following, seen, results)
             return self._save(following)
+
+    def _hear(self, tip: str, seen: Verdict, results: Sequence[CheckResult]) -> None:
+        self._tried = (tip, self.validation.contract(), seen)
+        self.heard(tip, results, seen is Verdict.GREEN)
+
+    def _is_without_tests(self, tip: str) -> bool:
+        git = self.doors.git
+        tests = self.doors.config().boundary_at(git, tip, Role.DOER).tests
+        return not any(matches(path, tests) for path in git.paths(tip))
 
     # --- taking back -----------------------------------------------------------------------------
 

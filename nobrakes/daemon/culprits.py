@@ -77,12 +77,16 @@ class Culprits:
         """Whether a person resolved what was asked when main was frozen: then they want it to be looked at."""
         return bool(watch.escalation) and self.doors.store.escalation(watch.escalation).resolved_at is not None
 
+    def _is_open(self, watch: Watch) -> bool:
+        return bool(watch.escalation) and self.doors.store.escalation(watch.escalation).resolved_at is None
+
     def tell_end(self, before: Watch, watch: Watch, seen: Verdict, results: Sequence[CheckResult]) -> Watch:
         """The search is over without a repair."""
         if not watch.frozen:  # nobody can tell what main is like
             title = f"the checks could not be run on main at {watch.tip[:12]}"
             evidence = {"commit": watch.tip, "results": as_json(results)}
-            new = NewEscalation(EscalationType.BROKEN_CHECKS, title, explain(results), evidence)
+            known = watch.escalation if self._is_open(watch) else 0
+            new = NewEscalation(EscalationType.BROKEN_CHECKS, title, explain(results), evidence, adds_to=known)
             return replace(watch, escalation=self.doors.store.escalate(new, None, None, "nobrakes").id)
         if before.phase is Phase.LOOK:
             return self._escalate(watch, "main is still red", explain(results)) if self.was_decided(before) else watch

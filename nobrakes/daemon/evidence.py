@@ -35,6 +35,7 @@ from ..core.verifying import NONE
 from .checksteps import OUTPUT_TAIL
 from .doors import Doors
 from .proofs import clean
+from .scratch import NOBODY
 from .validation import CONTRACT
 
 STEPS = 200
@@ -269,6 +270,8 @@ class _Gathered:
         return self._saved[place]
 
     def _bead(self, attempt: int) -> str | None:
+        if attempt == NOBODY:  # main was tried, or a person asked
+            return None
         if attempt not in self._beads:
             self._beads[attempt] = self.doors.store.attempt(attempt).bead
         return self._beads[attempt]

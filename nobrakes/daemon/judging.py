@@ -14,6 +14,7 @@ from typing import Any
 
 from ..core import hypotheses
 from ..core.attempt import Attempt, Run, RunKind
+from ..core.bead import BeadType
 from ..core.checks import CheckOutcome, CheckResult, overall
 from ..core.errors import GitFailed
 from ..core.escalations import EscalationType
@@ -207,7 +208,8 @@ class Judging:
                 f"The work fails, and whether main fails too could not be told.\n{explain(results)}\n{journal.failure}"
             )
             return self.ask_about_checks(case, replace(journal, failure=why))
-        if outcome is CheckOutcome.PASS or _fewer_failures(journal, results):
+        is_repair = case.bead.type is BeadType.REPAIR  # which has to turn main green
+        if outcome is CheckOutcome.PASS or is_repair or _fewer_failures(journal, results):
             return self.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)
         if self.doors.git.main() != (journal.base or journal.fork):
             # main was red where the branch left it, and has moved: what counts is how they do together

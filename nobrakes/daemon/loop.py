@@ -50,6 +50,7 @@ from .overdue import CheckClock
 from .perform import Performer
 from .recovery import take_up
 from .rewritten import Rewritten
+from .trial import Trial
 from .upkeep import Upkeep
 
 LINGER_SECONDS = 1.0
@@ -103,7 +104,8 @@ class Turn:
 class Daemon:
     """One daemon over one set of doors. It keeps nothing in memory that a new one would miss."""
 
-    def __init__(self, doors: Doors) -> None:
+    def __init__(self, doors: Doors, tries_main: bool = False) -> None:
+        """`tries_main`: before the first agent starts, main has to pass its checks (core.trial)."""
         self.doors = doors
         self.performer = Performer(doors)
         self.news = News(doors)
@@ -117,6 +119,7 @@ class Daemon:
         self.performer.review.judging.watchman = self.canary.found_red
         self.jumps = Jumps(doors)
         self.rewritten = Rewritten(doors)
+        self.trial = Trial(doors, self.performer.validation, self.canary) if tries_main else None
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
         self._trouble: NobrakesError | None = None
@@ -169,7 +172,10 @@ class Daemon:
         if jump:
             self._measure_anew(jump)
         self.performer.validation.look_again()
-        board = self.doors.store.board(self.doors.limits())
+        limits = self.doors.limits()
+        if self.trial is not None:
+            limits = replace(limits, starts=self.trial.starts())
+        board = self.doors.store.board(limits)
         names = board.limits.crew.names()
         providers = {name: self._provider(name) for name in names}
         return replace(board, providers=providers, contexts=self.meter.contexts(board))

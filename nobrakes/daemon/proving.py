@@ -35,15 +35,19 @@ class Proving:
     def prove(self, commit: str) -> None:
         """Return when the commit passes every check; NotProven says what did not pass."""
         doors = self.doors
-        tree = doors.git.tree(commit)
-        if self.validation.passed(tree) is not None:
+        if self.validation.passed(doors.git.tree(commit)) is not None:
             return
         if not doors.config().checks:
             raise NotProven("no check is configured, so nothing can be proven", "Add [[checks]] to config.toml.")
-        run, results = self.run(commit, self.validation.present())
-        self.validation.remember(tree, run, results)
+        results = self.tried(commit)
         if overall(results) is not CheckOutcome.PASS:
             raise NotProven(f"what would become main does not pass the checks; main was not moved\n{explain(results)}")
+
+    def tried(self, commit: str) -> list[CheckResult]:
+        """What the checks of today say of the commit, run now; a pass is remembered."""
+        run, results = self.run(commit, self.validation.present())
+        self.validation.remember(self.doors.git.tree(commit), run, results)
+        return results
 
     def again(self, commit: str, contract: Contract | None) -> tuple[Contract, list[CheckResult]]:
         """What these checks (None: today's) say of the commit now, and which they were."""

@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
+from ..core.bead import BeadType
 from ..core.board import Board
 from ..core.errors import NotAllowed
 from ..core.escalations import EscalationType
@@ -206,7 +207,7 @@ class Queueing:
                 return replace(self._moves_again(journal), step=Step.REBASE, tip="")
             if train[0].attempt != case.attempt.id:
                 return journal  # the head moves main
-        land = self._frozen(case, journal) if train else None
+        land = self._frozen(case, journal, train) if train else None
         if land is None and train and not self.ways.is_pending(case.attempt.id):
             landings.hold(self.doors, self.judging.evidence, train)
             self.doors.store.sync()
@@ -221,9 +222,11 @@ class Queueing:
         step = Step.VALIDATE_MAIN if land.landing is Landing.MOVED else Step.REBASE
         return replace(self._moves_again(journal), step=step)
 
-    def _frozen(self, case: Case, journal: Journal) -> Land | None:
-        """Why nothing lands while main is red; None: it is not, or this one is on its way already."""
+    def _frozen(self, case: Case, journal: Journal, train: Sequence[Car]) -> Land | None:
+        """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
         tip = self.doors.store.setting(FROZEN)
+        if tip is not None and any(self.doors.store.bead(car.bead).type is BeadType.REPAIR for car in train):
+            return None
         if tip is None or journal.published or self.ways.is_pending(case.attempt.id):
             return None
         return Land(Landing.BLOCKED, f"main is red at {tip[:12]}, and nothing is merged before it is green again")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..core.attempt import Attempt, Run
-from ..core.bead import Role
+from ..core.bead import BeadType, Role
 from ..core.board import Board
 from ..core.boundaries import violations
 from ..core.errors import GitFailed
@@ -178,7 +178,7 @@ class Review:
             return with_other_checks(journal)
         base = journal.base or journal.fork
         known = self.validation.passed(self.doors.git.tree(base), case.attempt.id) is not None
-        if known or journal.is_scaffolding:
+        if known or journal.is_scaffolding or case.bead.type is BeadType.REPAIR:  # which has to turn main green
             return self.judging.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)
         return self.judging.begin(case, journal, base)
 

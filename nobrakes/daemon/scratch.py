@@ -21,6 +21,8 @@ EMPTYING_SECONDS = 2.0
 """So long at a time: others wait for their turn beside the loop."""
 ASKED = "asked"
 """How the names of runs begin that a command asks for."""
+NOBODY = 0
+"""The attempt of runs that judge nobody's work: the canary's, and those that a command asks for."""
 WATCH = "canary"
 """The setting with how far the canary is, and how the names of its runs begin."""
 

@@ -32,6 +32,7 @@ TYPE_WORDS: Mapping[BeadType, str] = {
     BeadType.DOCS: "task",
     BeadType.TEST: "task",
     BeadType.REFACTOR: "task",
+    BeadType.REPAIR: "bug",
 }
 """Types that Beads has no word for, or another one; the others are the same."""
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from ..core.errors import ConfigError, NotAllowed
+from ..core.errors import ConfigError, NoMain, NotAllowed
 from ..core.events import Event, Kind
 from ..host.watching import poke
 from ..places import Places
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..config import Config
     from ..core.attempt import Attempt
     from ..core.board import Limits
-    from ..ports import Store
+    from ..ports import Git, Store
     from ..sections import LimitSettings
 
 PAUSED = "paused"
@@ -28,6 +28,7 @@ STOPPING = "stopping"
 FROZEN = "frozen"
 STOP_ASKED = "stop_asked"
 LIMITS = "limits"
+RED_MAIN = "red_main"
 YES = "yes"
 
 
@@ -55,6 +56,14 @@ def pause(store: "Store", places: Places, actor: str) -> bool:
 def stop(store: "Store", places: Places, actor: str) -> bool:
     """Stop the agents too, and keep their work. Whether that is new."""
     return _switch(store, places, {PAUSED: YES, STOPPING: YES}, Kind.PAUSED, actor)
+
+
+def allow_red_main(store: "Store", git: "Git", actor: str, places: Places) -> bool:
+    """Let agents start on main as it stands, whatever its checks say. Whether that is new."""
+    try:
+        return _switch(store, places, {RED_MAIN: git.main()}, Kind.RESUMED, actor)
+    except NoMain:
+        return False  # whoever starts says so
 
 
 def stop_one(store: "Store", places: Places, name_or_bead: str, hold: str | None, actor: str) -> "Attempt":

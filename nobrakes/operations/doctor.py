@@ -21,6 +21,7 @@ from ..host.locks import holder
 from ..places import Places
 from ..trash import Trash
 from . import machine
+from .control import FROZEN
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def _main(patient: _Patient) -> Iterator[Finding]:
         yield from _checkouts(patient.git)
         yield from _unknown(patient)
         yield from _fallen(patient)
+        yield from _red(patient)
     archived = patient.git.archived()
     if archived:
         yield Finding("archive", OK, f"{len(archived)} branches are kept under refs/nobrakes/archive")
@@ -156,6 +158,14 @@ def _fallen(patient: _Patient) -> Iterator[Finding]:
     text = off_main(patient.store, patient.git) if patient.store and patient.git else ""
     if text:
         yield Finding("main", WARNING, text)
+
+
+def _red(patient: _Patient) -> Iterator[Finding]:
+    """Main was red when it was looked at last."""
+    tip = patient.store.setting(FROZEN) if patient.store else None
+    if tip is not None:
+        text = f"main is red since {tip[:12]}: only repairs are merged; `nobrakes escalations` says why"
+        yield Finding("main", ERROR, text)
 
 
 def _checkouts(git: "Git") -> Iterator[Finding]:

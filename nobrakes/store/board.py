@@ -5,6 +5,7 @@ from typing import Any
 from ..core.bead import Role
 from ..core.board import Board, Limits
 from ..core.queue import PACE, Pace
+from ..core.trial import REPAIR, Starts
 from . import machine, moving, rows, spending
 from .conditions import CLAIMABLE, EPIC_COMPLETE, IN_ORDER, REVIEWABLE
 from .database import Database
@@ -16,6 +17,12 @@ STOP_ASKED = "stop_asked"
 """The attempts that a person asked to stop: their ids, with spaces between."""
 
 READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
+_MENDS = f"type = '{REPAIR}'"
+SOME_READY = {
+    Starts.REPAIRS: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND {_MENDS}"),
+    Starts.SCAFFOLDING: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND ({_MENDS} OR scaffolding)"),
+}
+"""Those that may be started while the trial of main keeps the others back: they may stand far behind them."""
 TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
 
@@ -37,7 +44,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
         opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
         deferral, retry = moving.next_due(db)
         times = [moment for moment in (deferral, retry, *opening) if moment is not None]
-        ready_now = tuple(rows.frontier(row) for row in db.all(READY, (wanted,)))
+        ready_now = tuple(rows.frontier(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
         names = [bead.id for bead in ready_now]
         return Board(
             now=now,

@@ -23,8 +23,11 @@ class Project:
     """A repository in `folder` whose checks are shell tests in TAP.
 
     Without a sandbox, unless one is asked for: the agents of most tests leave signs outside, and their pids. `more` goes
-    on in the section `sandbox`.
+    on in the section `sandbox`. Its agents start on any main, so that checks run when a test says so; what is said of a
+    main before is tested with `tries_main`.
     """
+
+    tries_main = False
 
     def __init__(
         self, folder: Path, agent: list[str], *, doers: int = 3, more: str = "", sandbox: str = "none"
@@ -68,11 +71,22 @@ mode = {json.dumps(sandbox)}
 
     def nobrakes(self, *arguments: str, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
-            [NOBRAKES, *arguments], cwd=self.folder, capture_output=True, text=True, env=self.env(), timeout=900
+            [NOBRAKES, *self.asked(*arguments)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            env=self.env(),
+            timeout=900,
         )
         if expect is not None:
             assert done.returncode == expect, f"{arguments} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
         return done
+
+    def asked(self, *arguments: str) -> list[str]:
+        """What is typed: a run starts its agents on any main, unless the project wants it tried."""
+        if arguments[:1] == ("run",) and not self.tries_main:
+            return ["run", "--red-main", *arguments[1:]]
+        return list(arguments)
 
     def env(self) -> dict[str, str]:
         return {k: v for k, v in os.environ.items() if not k.startswith("NOBRAKES_")}

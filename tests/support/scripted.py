@@ -91,7 +91,7 @@ class Scripted(Project):
     def start(self, *arguments: str, **how: Any) -> "subprocess.Popen[str]":
         """Start a command and do not wait for it."""
         how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **how}
-        return subprocess.Popen([NOBRAKES, *arguments], cwd=self.folder, env=self.env(), text=True, **how)
+        return subprocess.Popen([NOBRAKES, *self.asked(*arguments)], cwd=self.folder, env=self.env(), text=True, **how)
 
     @contextmanager
     def running(self, *arguments: str) -> "Iterator[subprocess.Popen[str]]":

@@ -1,0 +1,123 @@
+"""Before a run's first agent starts, main passes its checks, or a person said so; a repair heals a red main."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.scripted import Scripted
+
+CHECK = 'command = "sh tests/run.sh"'
+GOOD = "echo more >>shared && commit 'More'"
+
+
+class Trying(Scripted):
+    """A project whose main is tried, as it is by default."""
+
+    tries_main = True
+
+
+def red(tmp_path: Path) -> Trying:
+    """A project that is red from the start, with two plain beads."""
+    project = Trying(tmp_path, limits="max_failures = 1")
+    (project.folder / "tests" / "test_begin.sh").write_text("test -e mended\n")
+    project.git("commit", "-qam", "A test that fails")
+    project.plan([{"id": name, "title": name, "needs_tests": False} for name in ("one", "two")])
+    for name in ("one", "two"):
+        project.does(name, f"echo {name} >{name} && commit '{name}'")
+    return project
+
+
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        (f"{sys.executable} -m nosuchrunner", "install its runner"),
+        ("nosuchrunner --all", "install what the command needs"),
+        ("echo no tests ran; true", "`format`"),
+        (f"{sys.executable} -m unittest", "add a first test"),  # though there is a file of them
+    ],
+)
+def test_no_agent_is_paid_where_the_checks_cannot_be_run(tmp_path: Path, command: str, advice: str) -> None:
+    project = Trying(tmp_path)
+    project.configure(CHECK, f'command = "{command}"')
+    project.plan([{"id": "one", "title": "One"}])
+    said = project.nobrakes("run", expect=40).stdout
+    assert advice in said and "nobrakes run --red-main" in said
+    assert project.show("one")["attempts"] == []
+    assert [one["type"] for one in project.open()] == ["broken_checks"]
+    project.nobrakes("run", expect=40)  # it is tried anew, and asked once
+    assert len(project.open()) == 1
+    assert project.orphans() == []
+
+
+def test_a_red_main_is_healed_by_a_repair_before_anything_else_starts(tmp_path: Path) -> None:
+    project = red(tmp_path)
+    said = project.nobrakes("run", expect=40).stdout
+    assert 'nobrakes add "Mend main" --type repair --no-tests' in said
+    assert [project.show(name)["attempts"] for name in ("one", "two")] == [[], []]
+    project.does("mend", "touch mended && git add mended && commit 'Mend'")
+    project.nobrakes("add", "Mend main", "--type", "repair", "--no-tests", "--id", "mend")
+    project.nobrakes("run")
+    assert next(iter(project.landed().values())) == "mend"
+    assert sorted(project.landed().values()) == ["mend", "one", "two"]
+    assert project.open() == []
+    project.assert_main_is_green_at_every_commit(tmp_path / "scratch")
+
+
+def test_a_repair_that_leaves_main_red_is_sent_back(tmp_path: Path) -> None:
+    project = red(tmp_path)
+    project.does("mend", GOOD)
+    project.nobrakes("add", "Mend main", "--type", "repair", "--no-tests", "--id", "mend")
+    project.nobrakes("run", expect=40)
+    assert project.outcomes("mend", "reviewer") == ["failed_review"]
+    assert project.landed() == {}
+
+
+def test_a_person_lets_agents_start_on_a_red_main(tmp_path: Path) -> None:
+    project = red(tmp_path)
+    project.nobrakes("run", "--red-main", expect=40)
+    assert project.outcomes("one", "doer") == ["completed"]
+    assert project.landed() == {}
+
+
+def test_a_main_without_any_test_lets_the_first_one_come(tmp_path: Path) -> None:
+    project = Trying(tmp_path)
+    project.configure(CHECK, f'command = "{sys.executable} -m unittest"')
+    project.git("rm", "-rq", "tests")
+    project.git("commit", "-qm", "Nothing yet")
+    test = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self): self.assertEqual(1, 1)"
+    project.does("one", f"echo '{test}' >test_one.py && commit 'First'")
+    project.nobrakes("add", "One", "--scaffolding", "--id", "one")
+    assert "main has no test yet" in project.nobrakes("run").stdout
+
+
+def test_a_green_main_is_run_once_for_its_tree_and_checks(tmp_path: Path) -> None:
+    project = Trying(tmp_path)
+    project.plan([{"id": "one", "title": "One", "needs_tests": False}])
+    project.does("one", "exit 1")
+    said = "main passes its checks (1 tests"
+    assert said in project.nobrakes("run", expect=40).stdout
+    project.nobrakes("resolve", "1", "--retry")
+    assert said not in project.nobrakes("run", expect=40).stdout
+    assert len(project.show("one")["attempts"]) > 3
+
+
+def test_without_a_check_only_scaffolding_and_repairs_start(tmp_path: Path) -> None:
+    project = Trying(tmp_path)
+    project.configure(f'[[checks]]\nname = "test"\n{CHECK}\n', "")
+    beads = [{"id": "one", "title": "One"}, {"id": "two", "title": "Two", "scaffolding": True, "needs_tests": False}]
+    project.plan(beads)
+    project.does("two", GOOD)
+    said = project.nobrakes("run", expect=40).stdout
+    assert "only beads marked --scaffolding or of type repair start" in said
+    assert project.show("one")["attempts"] == []
+    assert project.outcomes("two", "doer") == ["completed"]
+
+
+def test_init_tries_the_checks_when_it_is_told_to(tmp_path: Path) -> None:
+    project = Trying(tmp_path)
+    assert "were not tried on main: `nobrakes init --trial`" in project.nobrakes("init").stdout
+    assert "main passes its checks (1 tests" in project.nobrakes("init", "--trial").stdout
+    project.configure(CHECK, 'command = "nosuchrunner"')
+    said = project.nobrakes("init", "--trial").stdout
+    assert "the command was not found: nosuchrunner" in said and "install what the command needs" in said
