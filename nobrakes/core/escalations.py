@@ -5,12 +5,13 @@
 3. The hypothesis (B42) quotes its evidence, and is empty without any (core.hypotheses).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from .bead import Status
+from .planreview import is_approval
 
 
 class EscalationType(StrEnum):
@@ -55,6 +56,17 @@ class Escalation:
     resolution: str = ""
     return_to: Status | None = None
     behind: int = 0
+
+
+def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str) -> bool:
+    """Whether a person accepted what was asked about this very commit."""
+    return any(
+        one.type is type_
+        and one.resolved_at is not None
+        and is_approval(one.resolution)
+        and one.evidence.get("head") == head
+        for one in asked
+    )
 
 
 def fingerprint(type_: EscalationType, bead: str | None, title: str) -> str:

@@ -14,9 +14,8 @@ from ..core.bead import Bead, Role
 from ..core.board import Limits
 from ..core.boundaries import Change, gate_changes
 from ..core.errors import FileTooLarge
-from ..core.escalations import EscalationType
+from ..core.escalations import EscalationType, is_accepted
 from ..core.outcomes import Outcome
-from ..core.planreview import is_approval
 from ..core.reviewer import Journal
 from .closing import close
 from .doors import Doors
@@ -71,14 +70,8 @@ class GateFiles:
 
     def is_accepted(self, bead: str, head: str) -> bool:
         """Whether a person accepted what was asked about this commit."""
-        decided = self.doors.store.escalations(open_only=False, bead=bead)
-        return any(
-            one.type is EscalationType.CHECKS_CHANGED
-            and one.resolved_at is not None
-            and is_approval(one.resolution)
-            and one.evidence.get("head") == head
-            for one in decided
-        )
+        asked = self.doors.store.escalations(open_only=False, bead=bead)
+        return is_accepted(asked, EscalationType.CHECKS_CHANGED, head)
 
     def _difference(self, fork: str, head: str, changed: Sequence[Change]) -> str:
         from difflib import unified_diff  # rarely needed, and it takes a while to import

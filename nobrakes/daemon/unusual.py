@@ -9,9 +9,8 @@ from ..core.bead import Bead
 from ..core.board import Limits
 from ..core.boundaries import ABSENT, GITLINK, SYMLINK, Change
 from ..core.errors import FileTooLarge
-from ..core.escalations import EscalationType
+from ..core.escalations import EscalationType, is_accepted
 from ..core.outcomes import Outcome
-from ..core.planreview import is_approval
 from ..core.reviewer import Journal
 from ..core.sizes import READ
 from ..core.unusual import new_secrets, odd_name
@@ -30,7 +29,8 @@ class Unusual:
 
     def is_accepted(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> bool:
         """Whether the review may go on; False: a person is asked, and the review is over."""
-        if self._decided(bead, journal.head):
+        asked = self.doors.store.escalations(open_only=False, bead=bead.id)
+        if is_accepted(asked, EscalationType.UNUSUAL_CONTENT, journal.head):
             return True
         found = self._reasons(journal)
         if not found:
@@ -68,13 +68,3 @@ class Unusual:
         except FileTooLarge:
             return ""
         return "" if content is None else content.decode("utf-8", "replace")
-
-    def _decided(self, bead: Bead, head: str) -> bool:
-        decided = self.doors.store.escalations(open_only=False, bead=bead.id)
-        return any(
-            one.type is EscalationType.UNUSUAL_CONTENT
-            and one.resolved_at is not None
-            and is_approval(one.resolution)
-            and one.evidence.get("head") == head
-            for one in decided
-        )
