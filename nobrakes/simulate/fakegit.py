@@ -331,6 +331,13 @@ class FakeGit(FakeChain, DecidedHere):
         """Whether a person took the commit off main."""
         return any(self.contains(commit, head) for head in self.left)
 
+    def torn(self) -> set[str]:
+        """The commits that came to main in one move with one that a person took off it."""
+        if not self.left:
+            return set()
+        there = {one.id for one in self.objects.line(self.head)}
+        return {commit for move in self.landings if not there.issuperset(move) for commit in move}
+
     def prune(self) -> int:
         """`git gc --prune=now`: how many commits of ours are gone, that no ref, checkout or reflog of main has."""
         clones = (clone.head for clone in self.clones.of_bead.values())

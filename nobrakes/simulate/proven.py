@@ -38,6 +38,7 @@ def report(scene: Scene) -> Report:
 
 def main_and_its_evidence_agree(scene: Scene) -> list[str]:
     """At rest nothing is wrong, but for what a person was told of: main failed afterwards, or could not be checked."""
+    torn = scene.git.torn()
     asked = scene.store.escalations(open_only=False)
     told = {one.evidence.get("commit") for one in asked}
     # one open escalation speaks for all merges after which nobody could tell
@@ -47,5 +48,6 @@ def main_and_its_evidence_agree(scene: Scene) -> list[str]:
         for one in report(scene).wrong
         if one.commit not in told
         and one.bead not in scene.git.taken
+        and one.commit not in torn
         and not (unsure and one.text.startswith("the validation of main after the merge"))
     ]

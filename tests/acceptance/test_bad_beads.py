@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.scripted import Scripted
 
-BEADS = int(os.environ.get("NOBRAKES_BEADS", "60"))
+BEADS = int(os.environ.get("NOBRAKES_BEADS", "30"))
 MENDED = "git rm -qrf --ignore-unmatch src/wrong src/early src/none src/killer; work"
 RUN = """
 n=0 bad=0

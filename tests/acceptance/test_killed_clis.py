@@ -1,7 +1,7 @@
 """Real agent CLIs are killed at random moments, again and again, with all that they started, their wrappers, the daemon.
 
 No process is left over, no commit is lost, no session is shared, and all work is on main at last. NOBRAKES_KILLS says
-how often (15), NOBRAKES_SEED which moments.
+how often (8), NOBRAKES_SEED which moments.
 """
 
 import json
@@ -18,7 +18,7 @@ from tests.support.real_clis import CLAUDE, CODEX, GEMINI, tool
 
 pytestmark = [pytest.mark.claude, pytest.mark.codex, pytest.mark.gemini]
 
-KILLS = int(os.environ.get("NOBRAKES_KILLS", "15"))
+KILLS = int(os.environ.get("NOBRAKES_KILLS", "8"))
 SEED = int(os.environ.get("NOBRAKES_SEED", "0"))
 PIECES = 5
 WORK = """

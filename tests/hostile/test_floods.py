@@ -1,9 +1,8 @@
 """Agents that are too much: bounded in time and memory, told, over; the daemon lives, and others' work lands.
 
-NOBRAKES_FLOODS: `all` lets each loose in each of the three places; without it each is let loose in one of them.
+NOBRAKES_HOSTILE: `all` lets each loose in each of the three places; without it each is let loose in one of them.
 """
 
-import os
 import resource
 import time
 from collections.abc import Sequence
@@ -13,13 +12,11 @@ import pytest
 
 from nobrakes.trash import clear
 from tests.hostile.floods import FEW, FLOODS, LIMITS
-from tests.hostile.test_hostile_doers import OPEN, works
+from tests.hostile.test_hostile_doers import MODES, OPEN, dose, works
 from tests.support.arena import Arena
 
 MOST_SECONDS = 240
 MOST_KILOBYTES = 500_000
-MODES = ("bubblewrap", "wall", "nothing")
-EACH = 1 if os.environ.get("NOBRAKES_FLOODS") == "all" else len(MODES)
 
 
 def flooded(tmp_path: Path, mode: str, names: Sequence[str]) -> None:
@@ -52,7 +49,7 @@ def flooded(tmp_path: Path, mode: str, names: Sequence[str]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_no_flood_stops_the_daemon_or_lands(tmp_path: Path, mode: str) -> None:
-    flooded(tmp_path, mode, list(FLOODS)[MODES.index(mode) % EACH :: EACH])
+    flooded(tmp_path, mode, dose(list(FLOODS), mode))
 
 
 def test_a_few_floods_behind_the_wall(tmp_path: Path) -> None:

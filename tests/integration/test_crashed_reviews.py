@@ -17,7 +17,7 @@ import pytest
 from tests.support.crashed_review import STEPS, Reviews
 
 SINGLES = 40
-PAIRS = int(os.environ.get("NOBRAKES_PAIRS", "10"))
+PAIRS = int(os.environ.get("NOBRAKES_PAIRS", "5"))
 """How many pairs are drawn; 500 of them are 1,000 kills."""
 ALL = os.environ.get("NOBRAKES_KILLS_AT", "")
 WORKS = (("one", "src-one"), ("two", "bad-two"), ("three", "src-three"))

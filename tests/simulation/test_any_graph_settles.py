@@ -13,7 +13,7 @@ from nobrakes.simulate.agents import Rates
 from nobrakes.simulate.world import World
 
 SEEDS = 10
-DOSE = int(os.environ.get("SIMULATION_SEEDS", "100"))
+DOSE = int(os.environ.get("SIMULATION_SEEDS", "50"))
 """How many seeds the long dose has; CI runs this many, a night more."""
 
 

@@ -168,6 +168,13 @@ BUGS = (
         "return Consequence(True, Retry.GATE, Session.RESUME, told, seconds)",
     ),
     Bug(
+        "one start too many in an hour",
+        "core/assigner.py",
+        "free = min(free, left)",
+        "free = min(free, left + 1)",
+        seed=9,
+    ),
+    Bug(
         "a cap of the day is forgotten",
         "core/caps.py",
         'found = list(over("day", caps.day, spent.day, f"{day:.0f}", day + DAY_SECONDS))',
