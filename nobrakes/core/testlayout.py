@@ -235,10 +235,23 @@ def _configured(texts: Mapping[str, str]) -> tuple[list[str], list[str]]:
 
 
 def _is_collected(folder: str, paths: frozenset[str], names: tuple[str, ...]) -> bool:
-    """Whether a large part of a folder that the runner is pointed to are tests by name."""
-    inside = [path for path in paths if path.startswith(f"{folder}/")]
+    """Whether most of a folder that the runner is pointed to are tests by name: not a package with tests in it.
+
+    What lies in folders that are called like tests within it speaks for those alone (`money/tests/`), and a test
+    beside the code that it is about for nothing.
+    """
+    start = len(folder) + 1
+    inside = [
+        path
+        for path in paths
+        if path.startswith(f"{folder}/")
+        and not any(CERTAIN.fullmatch(part) or LIKELY.fullmatch(part) for part in path[start:].split("/")[:-1])
+    ]
     own = _evidence(_Folder(folder, inside, []), inside)
-    return bool(own) and sum(matches(path, names) for path in own) >= len(own) * _LARGE_PART
+    stems = {path.rpartition(".")[0] for path in own}
+    named = [path.rpartition(".")[0].rpartition("/") for path in own if matches(path, names)]
+    alone = [stem for above, _, stem in named if subject(stem) == stem or f"{above}/{subject(stem)}" not in stems]
+    return len(alone) * 2 > len(own)
 
 
 def _projects(paths: frozenset[str], texts: Mapping[str, str]) -> list[str]:

@@ -56,6 +56,16 @@ CASES = {
          "src/shop.py": "", "src/basket.py": "", "src/price.py": ""},
         files("checks/check_c.py"),
     ),
+    "pytest is pointed to the package, and its tests are in it": Case(
+        files("money/tests/test_add.py", "money/tests/test_sub.py", "money/coins/tests/test_coins.py"),
+        {"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["money"]\n',
+         **files("money/__init__.py", "money/add.py", "money/sub.py", "money/coins/coins.py")},
+        files("money/tests/test_c.py", "money/test_d.py"),
+    ),
+    "pytest is pointed to the package, and its tests are beside its modules": Case(
+        files("money/test_add.py", "money/test_sub.py", "money/test_all.py"),
+        {"setup.cfg": "[tool:pytest]\ntestpaths = money\n", **files("money/add.py", "money/sub.py", "money/cli.py")},
+    ),
     "python, nothing yet": Case(
         {}, files("pyproject.toml", "src/shop/basket.py"), files("tests/test_a.py", "tests/helpers.py", "test_b.py")
     ),
