@@ -5,7 +5,9 @@
    framework, a summary that is printed by hand, an object that equals everything) does not report it.
 2. In Python the value that the test expects becomes an object that nothing equals, else the test raises first; in
    JavaScript and TypeScript it throws, in Go `t.Fatal`, in Rust `panic!`, each as the first thing that it does.
-3. Only what plainly runs is altered: no test with a mark or a call that skips it. Which one is drawn by whoever asks.
+3. Only what plainly runs is altered: no test with a mark or a call that skips it, no fixture that is called like a
+   test, nothing in a file of which only some tests are run, and no value that a test may not come to. Which one is
+   drawn by whoever asks.
 4. The command is narrowed to the test where it is a plain call of the runner; else all of it runs.
 """
 
@@ -106,7 +108,7 @@ _FAILED: Mapping[str, str] = {
     "cargo": r"^test (?:\S*::)?NAME \.\.\. FAILED|^\s+FAIL \[.*NAME$",
     "jest": r"^\s*(?:●|✕|✗) .*NAME|\"status\":\"failed\".*NAME|NAME.*\"status\":\"failed\"",
     "vitest": r"^\s*(?:FAIL|×|✗|❯) .*NAME",
-    "tap": r"^\s*(?:not ok \d+ - |✖ )NAME",
+    "tap": r"^\s*(?:not ok \d+ - |✖ |✘ \[fail\]: )(?:.* › )?NAME",
     "mocha": r"^\s*\d+\) .*NAME",
     "junit": r"<testcase[^>]*NAME[^>]*>\s*<(?:failure|error)",
 }
@@ -163,16 +165,70 @@ def _python(text: str) -> Iterator[tuple[str, str]]:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
-    if any(_skips(ast.unparse(node)) for node in module.body if not isinstance(node, ast.ClassDef | ast.FunctionDef)):
+    scopes = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    if any(_skips(ast.unparse(node)) for node in module.body if not isinstance(node, scopes)):
         return
     rows = text.split("\n")
     classes = [node for node in module.body if isinstance(node, ast.ClassDef)]
-    run = [one for one in classes if not any(_skips(ast.unparse(mark)) for mark in one.decorator_list)]
-    for node in (*module.body, *(node for one in run for node in one.body)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
-            altered = None if _skips(ast.unparse(node)) else _altered_python(rows, node)
-            if altered is not None:
-                yield node.name, altered
+    is_unittest = any(_is_case(base) for node in classes for base in node.bases)
+    loose: list[ast.stmt] = [] if is_unittest else module.body  # unittest runs no plain function
+    for scope in (loose, *(node.body for node in classes if _is_run(node))):
+        functions = [node for node in scope if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        names = [node.name for node in functions]
+        for node in functions:
+            if node.name.startswith("test") and names.count(node.name) == 1 and _plainly_runs(node):
+                altered = _altered_python(rows, node)
+                if altered is not None:
+                    yield node.name, altered
+
+
+_MARKS = frozenset(
+    ("parametrize", "usefixtures", "asyncio", "anyio", "trio", "django_db", "filterwarnings", "timeout", "flaky")
+)
+"""Marks of pytest's and its plug-ins' that leave a test in the run; another one may be one that settings leave out."""
+
+
+def _is_case(base: "ast.expr") -> bool:
+    import ast
+
+    return ast.unparse(base).endswith("TestCase")
+
+
+def _is_run(node: "ast.ClassDef") -> bool:
+    """Whether a runner takes the tests of the class: called as pytest wants it, or one of unittest's."""
+    import ast
+
+    names = [ast.unparse(base) for base in node.bases]
+    if not node.name.startswith("Test") and not any(re.search(r"Tests?$|Case$", name) for name in names):
+        return False
+    if not all(map(_is_kept, node.decorator_list)):
+        return False
+    own = [one for one in node.body if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name in ("__init__", "setUpClass")]
+    return not any(re.search(r"__test__|skip|pytestmark", ast.unparse(one)) for one in (*own, *made)) and not any(
+        one.name == "__init__" for one in made
+    )
+
+
+def _plainly_runs(node: "ast.FunctionDef | ast.AsyncFunctionDef") -> bool:
+    """Whether it is a test that nothing skips: no fixture, no mark that may leave it out, no generator."""
+    import ast
+
+    yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node))
+    return not yields and not _skips(ast.unparse(node)) and all(map(_is_kept, node.decorator_list))
+
+
+def _is_kept(mark: "ast.expr") -> bool:
+    """Whether a test with this decorator is still run."""
+    import ast
+
+    source = ast.unparse(mark)
+    called = re.search(r"\bmark\.(\w+)", source)
+    if called is not None:
+        return called[1] in _MARKS
+    return (
+        re.search(r"fixture|skip|expectedFailure|requires?|only|slow|tag|property|staticmethod", source, re.I) is None
+    )
 
 
 def _skips(source: str) -> bool:
@@ -180,14 +236,17 @@ def _skips(source: str) -> bool:
 
 
 def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef") -> str | None:
+    """The file with this test made to fail: by a value that it certainly comes to, or else at its beginning."""
     import ast
 
-    for part in ast.walk(node):
+    returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
+    for part in () if returns else node.body:
         wanted: ast.expr | None = None
+        call = part.value if isinstance(part, ast.Expr) else None
         if isinstance(part, ast.Assert) and isinstance(part.test, ast.Compare) and len(part.test.ops) == 1:
             wanted = part.test.comparators[0] if isinstance(part.test.ops[0], ast.Eq) else None
-        elif isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "assertEqual" and len(part.args) > 1:
-            wanted = part.args[1]
+        elif isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "assertEqual" and len(call.args) > 1:
+            wanted = call.args[1]
         if wanted is not None and wanted.lineno == wanted.end_lineno:
             begin, end = wanted.col_offset, wanted.end_col_offset or 0
             # of another length than before, since what was compiled is told by its size and the second it was made in
@@ -195,7 +254,13 @@ def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunct
             return _put(rows, wanted.lineno, begin, end, unknown)
     first = node.body[0]
     place = f"raise AssertionError('{RAISES}'); "
-    return _put(rows, first.lineno, first.col_offset, first.col_offset, place) if _is_simple(first) else None
+    if not _is_simple(first):
+        if getattr(first, "decorator_list", None):
+            return None
+        place = place.rstrip("; ") + "\n" + " " * first.col_offset
+        if rows[first.lineno - 1][: first.col_offset].strip(" "):
+            return None
+    return _put(rows, first.lineno, first.col_offset, first.col_offset, place)
 
 
 def _is_simple(node: "ast.stmt") -> bool:
@@ -213,12 +278,15 @@ def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str
     return "\n".join([*rows[: line - 1], changed, *rows[line:]])
 
 
-def _by(pattern: str, first: str, skips: str) -> Callable[[str], Iterator[tuple[str, str]]]:
-    """Alters what begins as the pattern says (its group `name`), by putting `first` behind it."""
-    begin, skipped = re.compile(pattern, re.MULTILINE), re.compile(skips)
+def _by(pattern: str, first: str, skips: str, left_out: str) -> Callable[[str], Iterator[tuple[str, str]]]:
+    """Alters what begins as the pattern says (its group `name`), by putting `first` behind it.
+
+    `skips`: in a test that may not run; `left_out`: in a file some of whose tests may not run.
+    """
+    begin, skipped, partial = re.compile(pattern, re.MULTILINE), re.compile(skips), re.compile(left_out, re.MULTILINE)
 
     def alter(text: str) -> Iterator[tuple[str, str]]:
-        found = list(begin.finditer(text))
+        found = [] if partial.search(text) else list(begin.finditer(text))
         ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
         for match, end in zip(found, ends, strict=True):
             if not skipped.search(match[0]) and not skipped.search(text[match.end() : end]):
@@ -231,7 +299,8 @@ _javascript = _by(
     r"^[ \t]*(?:test|it)\(\s*(?P<quote>[\"'`])(?P<name>[A-Za-z0-9 _.,:-]+)(?P=quote)\s*,\s*"
     r"(?:async\s+)?(?:function\s*\w*\s*\([^)]*\)|\([^)]*\)\s*=>|\w+\s*=>)\s*\{",
     f" throw new Error('{RAISES}');",
-    r"\.skip|\.todo|\.only|xit\(|xtest\(",
+    r"\.skip|\.todo|xit\(|xtest\(",
+    r"\.only\b|\b(?:describe|suite|context)\.(?:skip|todo|runIf|each)|\b(?:xdescribe|xcontext|fdescribe|fit)\(",
 )
 _ALTER: Mapping[str, Callable[[str], Iterator[tuple[str, str]]]] = {
     ".py": _python,
@@ -240,10 +309,12 @@ _ALTER: Mapping[str, Callable[[str], Iterator[tuple[str, str]]]] = {
         r"^func (?P<name>Test\w+)\((?P<t>\w+) \*testing\.T\) \{",
         rf' \g<t>.Fatal("{RAISES}");',
         r"\.Skip|testing\.Short",
+        r"^//\s*\+build|^//go:build",
     ),
     ".rs": _by(
         r"#\[test\]\s*(?:#\[(?!ignore|should_panic)[^\]]*\]\s*)*(?:pub )?fn (?P<name>\w+)\(\)[^{;]*\{",
         f' if true {{ panic!("{RAISES}"); }}',
         r"#\[ignore|should_panic",
+        r"#!?\[cfg(?:_attr)?\((?!test\))",
     ),
 }

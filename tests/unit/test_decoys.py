@@ -55,13 +55,48 @@ class TestLater:
 
 def test_in_python_the_expected_value_is_what_nothing_equals() -> None:
     found = {one.test: one.text for one in decoys("tests/test_shop.py", PYTEST)}
-    assert set(found) == {"test_equal", "test_awaited", "test_says_nothing", "test_method"}
+    assert set(found) == {"test_equal", "test_awaited", "test_says_nothing", "test_loops", "test_method"}
     assert "assert total([1]) == object()" in found["test_equal"]
     assert "raise AssertionError('nobrakes_decoy'); total([])" in found["test_says_nothing"]
     assert "raise AssertionError" in found["test_method"], "a value on several lines stays, and the test raises"
     for text in found.values():
         ast.parse(text)
-        assert text != PYTEST and len(text) != len(PYTEST) and text.count("\n") == PYTEST.count("\n")
+        assert text != PYTEST and len(text) != len(PYTEST)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@pytest.fixture\ndef test_client():\n    return make() == 1\n",
+        "@pytest.mark.slow\ndef test_all():\n    assert f() == 1\n",
+        "class Server:\n    def test_connection(self):\n        return self.ping() == 1\n",
+        "class TestIt:\n    __test__ = False\n    def test_a(self):\n        assert 1 == 1\n",
+        "class TestIt:\n    def __init__(self, x):\n        self.x = x\n    def test_a(self):\n        assert 1 == 1\n",
+        "class T(TestCase):\n    x = 1\ndef test_file(name):\n    return FOLDER + name\n",
+        "@requires_network\ndef test_get():\n    assert get() == 1\n",
+        "def test_twice():\n    assert f() == 1\ndef test_twice():\n    assert f() == 2\n",
+        "def test_each():\n    yield check, 1\n",
+    ],
+)
+def test_what_a_runner_may_leave_out_is_not_altered(text: str) -> None:
+    assert decoys("test_x.py", text) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "with pytest.raises(ValueError):\n        assert f() == 1",
+        "for one in CASES:\n        assert f(one) == 1",
+        "if sys.platform == 'win32':\n        assert f() == 1",
+        "def inner():\n        assert f() == 1\n    inner()",
+        "if not HAS:\n        return\n    assert f() == 1",
+    ],
+)
+def test_a_value_that_a_test_may_not_come_to_stays_and_the_test_raises_first(body: str) -> None:
+    (one,) = decoys("test_x.py", f"def test_x():\n    {body}\n")
+    ast.parse(one.text)
+    assert one.text.startswith("def test_x():\n    raise AssertionError('nobrakes_decoy')\n    ")
+    assert body in one.text
 
 
 def test_a_file_that_is_skipped_as_a_whole_has_none() -> None:
@@ -103,6 +138,11 @@ def test_elsewhere_the_test_fails_as_the_first_thing_it_does(path: str, text: st
             "func TestAdd(t *testing.T) {\n\tif testing.Short() { t.Skip() }\n}\nfunc Helper(t *testing.T) {\n}\n",
         ),
         ("a.rs", "#[test]\n#[ignore]\nfn a() {\n}\n#[test]\n#[should_panic]\nfn b() {\n}\nfn c() {\n}\n"),
+        ("a.test.js", "describe.skip('x', () => {\n  it('adds', () => {\n  })\n})\n"),
+        ("a.test.js", "it('adds', () => {\n})\nit.only('more', () => {\n})\n"),
+        ("a_test.go", "//go:build integration\n\npackage a\nfunc TestAdd(t *testing.T) {\n}\n"),
+        ("a.rs", '#[cfg(feature = "slow")]\nmod tests {\n#[test]\nfn a() {\n}\n}\n'),
+        ("a.rs", "#[cfg(windows)]\n#[test]\nfn a() {\n}\n"),
         ("a.sh", "true\n"),
         ("a.py", "def test_(:\n"),
     ],
@@ -153,6 +193,7 @@ def test_a_plain_call_of_a_runner_is_narrowed_and_nothing_else(command: str, tes
         ("tap", "not ok 3 - test_x", True),
         ("tap", "ok 3 - test_x", False),
         ("tap", "✖ test_x (0.5ms)", True),
+        ("tap", "  ✘ [fail]: sums › test_x", True),
         ("auto", "FAIL: test_x (tests.test_a.T.test_x)", True),
         ("junit", '<testcase classname="a" name="test_x" time="0">\n<failure message="no">', True),
         ("junit", '<testcase classname="a" name="test_x" time="0"/>', False),
