@@ -155,6 +155,15 @@ class BoundarySettings(Section):
         "Taskfile.y*ml",
         ".perlcriticrc",
         ".proverc",
+        "setupTests.*",
+        "init.gradle*",
+        ".bazelrc",
+        ".simplecov",
+        ".node-version",
+        ".nvmrc",
+        ".ruby-version",
+        ".python-version",
+        ".tool-versions",
     )
     dependencies: Literal["allowed", "asked"] = "allowed"
     lock_files: bool = False

@@ -27,6 +27,7 @@ def new(path: str, mode: str = FILE) -> list[Change]:
         "iniconfig.cpython-311-x86_64-linux-gnu.so", "hypothesis/a/b.py",
         "evil.egg-info/PKG-INFO", "a/b.dist-info/entry_points.txt", "entry_points.txt", "x.pth", "src/sitecustomize.py",
         "usercustomize.py", ".npmrc", "web/.yarnrc.yml", ".pnpmfile.cjs", "node_modules/jest/index.js", ".mocharc.json",
+        "src/setupTests.ts", ".bazelrc", "init.gradle.kts", ".simplecov", ".nvmrc", ".python-version", ".tool-versions",
         ".env", "ruff.toml", "a/.ruff.toml", "mypy.ini", ".flake8", "pytest.ini", ".pytest.ini", "tsconfig.build.json",
         "eslint.config.js", ".eslintrc.json", "biome.json", ".golangci.yml", "clippy.toml", "rustfmt.toml",
         ".cargo/config.toml", "sub/.cargo/config", "nextest.toml", ".config/nextest.toml", "vite.config.ts",
