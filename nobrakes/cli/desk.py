@@ -67,7 +67,12 @@ def escalation(number: Number) -> Output:
             out += ["", f"Approve it: nobrakes resolve {found.id} --approve"]
             out += [f'Have it changed: nobrakes answer {found.id} "…"']
         elif found.type.value in ("checks_changed", "unusual_content"):
-            out += ["", f"Accept the change, for this commit only: nobrakes resolve {found.id} --approve"]
+            what = (
+                "the contract, byte for byte as it is here"
+                if "contract" in found.evidence
+                else "the change, for this commit only"
+            )
+            out += ["", f"Accept {what}: nobrakes resolve {found.id} --approve"]
             out += [f'Send the work back: nobrakes resolve {found.id} --retry --note "…"']
         elif found.type.value == "question":
             out += ["", f'Answer it: nobrakes answer {found.id} "…"']

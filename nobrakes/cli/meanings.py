@@ -227,7 +227,8 @@ OUTCOMES: Mapping[Outcome, str] = {
 ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CONFLICT: "The branch and main change the same lines. Nobody resolves it for you.",
     EscalationType.CHECKS_CHANGED: "The branch changes a gate, a gate section or a file that a check's command names. "
-    "You see the difference: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",
+    "You see the difference: `--approve` lets the review of this very commit go on, `--retry` sends the work back. "
+    "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
     EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, or what "
     "looks like a secret key: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",
     EscalationType.WEAK_TESTS: "As repeated_failure, and the last attempt's tests were too weak: the bead may say too "

@@ -1,6 +1,7 @@
 """Who may change which file. Checked on the tree after the fact: hooks and prompts only advise.
 
-1. Nobody changes a `.nobrakes/`. Nobody but a scaffolding bead changes a gate (what decides whether work is good):
+1. Nobody changes a `.nobrakes/`; but a scaffolding bead's Doer its config.toml, of which a person is asked
+   (core.newcontract). Nobody but a scaffolding bead changes a gate (what decides whether work is good):
    of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused.
 2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both. Of a Doer's change to a
    snapshot, which is a test's recorded outcome, a person is asked.

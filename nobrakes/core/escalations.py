@@ -58,13 +58,13 @@ class Escalation:
     behind: int = 0
 
 
-def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str) -> bool:
-    """Whether a person accepted what was asked about this very commit."""
+def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, of: str = "head") -> bool:
+    """Whether a person accepted what was asked about this very commit, or about what else the evidence calls `of`."""
     return any(
         one.type is type_
         and one.resolved_at is not None
         and is_approval(one.resolution)
-        and one.evidence.get("head") == head
+        and one.evidence.get(of) == head
         for one in asked
     )
 

@@ -72,6 +72,7 @@ class Journal:
     passing: bool = False  # what it waits for may pass by itself: no person is needed so far
     passing_since: float = 0.0  # when that began
     behind: int = 0  # the escalation that was filed for it
+    brings: str = ""  # the commit whose contract a person approved: this review goes by it (core.newcontract)
     gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
     confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
     again: int = 0  # how often it was red in this step
@@ -109,6 +110,7 @@ def built_anew(journal: Journal, step: Step) -> Journal:
             fork=journal.fork,
             anchor=journal.anchor,
             branch_contract=journal.branch_contract,
+            brings=journal.brings,
             gates=journal.gates,
         )
     return replace(again, rebuilt=journal.rebuilt + 1)

@@ -6,7 +6,7 @@
 2. Work that may prove less than before (scaffolding) is the last one of its train, so that nobody is blamed for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,12 +45,13 @@ def at_once(rules: Rules, pace: Pace) -> int:
     return rules.validators if rules.every_commit_green else pace.together
 
 
-def joined(main: str, cars: Sequence[Car], contract: str) -> list[Car]:
+def joined(main: str, cars: Sequence[Car], contract: Callable[[str], str]) -> list[Car]:
     """Those of the reviews that stand on main, directly or on one another, in that order.
 
-    `cars` are in the order in which they were opened; `contract` is the key of the checks of now.
+    `cars` are in the order in which they were opened; `contract` gives the key of the checks of now, for what a
+    review brings.
     """
-    left = [car for car in cars if car.journal.candidate and car.journal.contract == contract]
+    left = [car for car in cars if car.journal.candidate and car.journal.contract == contract(car.journal.brings)]
     train: list[Car] = []
     onto = main
     while True:

@@ -57,12 +57,13 @@ class Judging:
         if self.doors.config().review.revalidate == "always":
             is_proven = journal.proven == self.train.proof(journal, commit)
         else:
-            is_proven = self.validation.passed(self.doors.git.tree(commit), case.attempt.id) is not None
+            tree = self.doors.git.tree(commit)
+            is_proven = self.validation.passed(tree, case.attempt.id, journal.brings) is not None
         return following if is_proven else self.begin(case, journal, commit)
 
     def begin(self, case: Case, journal: Journal, commit: str) -> Journal | None:
         """Start a validation, when a validator is free; else `journal`, as it is."""
-        if not self.doors.config().checks:
+        if not self.validation.present(journal.brings).checks:
             detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
             close(
                 self.doors,
@@ -88,9 +89,10 @@ class Judging:
 
     def _start(self, attempt: Attempt, journal: Journal) -> None:
         """Start the validation that the journal names: all checks, or those that are repeated."""
-        of_now = f"{journal.validating} {self.validation.contract()}"
+        commit, brings = journal.validating, journal.brings
+        of_now = f"{commit} {self.validation.contract(brings)}"
         carried = journal.carried if journal.carried_for == of_now else ()
-        self.validation.start(attempt, journal.validating, RunKind.VALIDATION, journal.serial, carried=carried)
+        self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial, carried=carried, brings=brings)
 
     def restart(self, attempt: Attempt) -> None:
         """Start the validation again that a crash may have cut off between its plan and its start."""
@@ -180,7 +182,7 @@ class Judging:
             return replace(journal, red=journal.red + 1)
         if journal.is_broken:
             return self.ask_about_checks(case, journal)
-        return replace(journal, step=Step.VALIDATE_BASE, contract=self.validation.contract())
+        return replace(journal, step=Step.VALIDATE_BASE, contract=self.validation.contract(journal.brings))
 
     def ask_about_checks(self, case: Case, journal: Journal) -> Journal | None:
         """A run that said neither yes nor no: a person looks, nobody is blamed, and the review is over."""
@@ -198,8 +200,9 @@ class Judging:
 
     def _is_outdated(self, journal: Journal, run: Run) -> bool:
         """Whether what was run, on main or on the candidate that it is compared with, is not what is to be run now."""
-        compared = journal.step is Step.VALIDATE_BASE and journal.contract != self.validation.contract()
-        return compared or not self.validation.is_of_today(run.id)
+        of_now = self.validation.contract(journal.brings)
+        compared = journal.step is Step.VALIDATE_BASE and journal.contract != of_now
+        return compared or not self.validation.is_of_today(run.id, journal.brings)
 
     def _blame(self, case: Case, journal: Journal, results: list[CheckResult]) -> Journal | None:
         outcome = overall(results)

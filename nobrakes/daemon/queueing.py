@@ -16,6 +16,7 @@ from ..core.board import Board
 from ..core.errors import NotAllowed
 from ..core.escalations import EscalationType
 from ..core.outcomes import Outcome
+from ..core.ownership import CONTRACT
 from ..core.rest import look_again, may_pass
 from ..core.reviewer import Journal, Step, waits_no_more, with_other_checks
 from ..core.train import Car
@@ -69,6 +70,8 @@ class Queueing:
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
             return replace(journal, step=Step.VALIDATE_REBASED, tip="")
         base = seen.train[-1].journal.candidate if seen.train else main
+        if journal.brings and base != main:
+            return journal  # nobody else is validated by it, so it lands by itself
         if base != main and (journal.apart == base or not self.train.may_join(case.board)):
             return journal
         made = self._made(case, journal, base)
@@ -96,7 +99,7 @@ class Queueing:
             is_broken=False,
             counted="",
             before=(),
-            contract=self.validation.contract(),
+            contract=self.validation.contract(journal.brings),
         )
 
     def _landed(self, case: Case, journal: Journal, main: str) -> Journal | None:
@@ -119,13 +122,22 @@ class Queueing:
         """The candidate on `base`, after the commits that lead to it."""
         message = messages.for_merge(self.doors, case.bead, case.attempt)
         if self.doors.config().review.merge == "rebase":
-            return self.doors.git.replay(base, journal.head, message, journal.fork)
+            return self._with_contract(journal, self.doors.git.replay(base, journal.head, message, journal.fork))
         made = self.doors.git.squash(base, journal.head, message, journal.fork)
-        return made if isinstance(made, Conflict) else (made,)
+        return made if isinstance(made, Conflict) else self._with_contract(journal, (made,))
+
+    def _with_contract(
+        self, journal: Journal, made: tuple[Candidate, ...] | Conflict
+    ) -> tuple[Candidate, ...] | Conflict:
+        """What was made; where it has another contract than the one that a person approved, a conflict."""
+        new = self.validation.new_contract
+        if not journal.brings or isinstance(made, Conflict) or new.is_that_of(made[-1].commit, journal.brings):
+            return made
+        return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
 
     def validate_rebased(self, case: Case, journal: Journal) -> Journal | None:
         """Validate the candidate, land it, or send it back, as core.queue decides for the whole train."""
-        if journal.contract != self.validation.contract():
+        if journal.contract != self.validation.contract(journal.brings):
             return with_other_checks(journal)
         train = self.train.look(case.board).train
         place = next((number for number, car in enumerate(train, 1) if car.attempt == case.attempt.id), 0)
@@ -174,7 +186,7 @@ class Queueing:
 
     def count_base(self, case: Case, journal: Journal) -> Journal | None:
         """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
-        if journal.contract != self.validation.contract():
+        if journal.contract != self.validation.contract(journal.brings):
             return with_other_checks(journal)
         if not self.train.is_uncounted(journal):
             return replace(journal, step=Step.VALIDATE_REBASED)
@@ -183,7 +195,7 @@ class Queueing:
     def _validate_chain(self, case: Case, journal: Journal) -> Journal | None:
         """With merge = rebase: each commit on the way, which may fail by itself."""
         commit = journal.chain[journal.checked]
-        if self.validation.passed(self.doors.git.tree(commit), case.attempt.id) is None:
+        if self.validation.passed(self.doors.git.tree(commit), case.attempt.id, journal.brings) is None:
             return self.judging.begin(case, journal, commit)
         return replace(journal, checked=journal.checked + 1, kept=(*journal.kept, commit))
 

@@ -16,6 +16,7 @@ from ..core.boundaries import violations
 from ..core.errors import GitFailed
 from ..core.events import Kind
 from ..core.outcomes import Outcome
+from ..core.ownership import CONTRACT
 from ..core.reviewer import Journal, Step, with_other_checks
 from ..core.verifying import NONE
 from .closing import close
@@ -136,18 +137,28 @@ class Review:
             return self.judging.reject(case, Outcome.BOUNDARY, detail)
         if not git.changes(journal.fork, journal.head):
             return self.judging.reject(case, Outcome.NO_WORK, "the branch changes nothing")
+        brought = self.validation.new_contract.brought(case.bead, journal)
+        if brought is not None and brought.faults:
+            return self.judging.reject(case, Outcome.BOUNDARY, "\n".join(brought.faults))
         gates = self.gates.judged(case.attempt, case.bead, journal, case.limits)
         if gates is None:
             return None
         if not self.unusual.is_accepted(case.attempt, case.bead, journal, case.limits):
             return None
+        if brought is not None:
+            if not self.validation.new_contract.is_accepted(case.bead, brought):
+                asked, shown = self.validation.new_contract.question(journal, brought)
+                outcome, head = Outcome.CHECKS_CHANGED, journal.head
+                close(self.doors, case.limits, case.attempt, outcome, asked, head=head, evidence=shown)
+                return None
+            journal, gates = replace(journal, brings=journal.head), (*gates, CONTRACT)
         is_scaffolding = case.bead.scaffolding
         return replace(journal, step=Step.VALIDATE_BRANCH, base="", gates=gates, is_scaffolding=is_scaffolding)
 
     def _validate_branch(self, case: Case, journal: Journal) -> Journal | None:
         if is_paced(case.limits):  # the run of the batch that it lands with stands for this one
             return replace(journal, step=Step.REBASE)
-        following = replace(journal, step=Step.REBASE, branch_contract=self.validation.contract())
+        following = replace(journal, step=Step.REBASE, branch_contract=self.validation.contract(journal.brings))
         return self.judging.passed(case, journal, journal.head, following)
 
     def _validate_main(self, case: Case, journal: Journal) -> Journal | None:
@@ -159,6 +170,8 @@ class Review:
     def _clean_up(self, case: Case, journal: Journal) -> Journal | None:
         doors = self.doors
         self.queueing.ways.forget(case.attempt.bead)
+        if journal.brings:
+            self.validation.new_contract.take_over(case.attempt.bead, journal)
         passed = doors.store.validation(doors.git.tree(journal.candidate), journal.contract) or {}
         self.judging.evidence.merged(case.attempt, case.bead, journal)
         doors.store.close_attempt(
@@ -174,10 +187,10 @@ class Review:
 
     def _validate_base(self, case: Case, journal: Journal) -> Journal | None:
         """The candidate failed. Before it is blamed: does main pass by itself?"""
-        if journal.contract != self.validation.contract():
+        if journal.contract != self.validation.contract(journal.brings):
             return with_other_checks(journal)
         base = journal.base or journal.fork
-        known = self.validation.passed(self.doors.git.tree(base), case.attempt.id) is not None
+        known = self.validation.passed(self.doors.git.tree(base), case.attempt.id, journal.brings) is not None
         if known or journal.is_scaffolding or case.bead.type is BeadType.REPAIR:  # which has to turn main green
             return self.judging.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)
         return self.judging.begin(case, journal, base)

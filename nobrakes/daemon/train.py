@@ -105,11 +105,13 @@ class Train:
 
     def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> Seen:
         opened = [Car(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
-        return Seen(main, opened, joined(main, opened, self.validation.contract()), busy, pace, attempts)
+        return Seen(main, opened, joined(main, opened, self.validation.contract), busy, pace, attempts)
 
     def may_join(self, board: Board) -> bool:
         """Whether another candidate may be put behind the last one."""
         seen = self.look(board)
+        if any(car.journal.brings for car in seen.opened):  # which waits until nobody else is on the train
+            return False
         return may_join(seen.train, board.limits.queue, seen.pace)
 
     def free(self, board: Board) -> int:
@@ -133,7 +135,7 @@ class Train:
     def _of_main(self, head: Car) -> Verdict:
         # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
         tree = self.doors.git.tree(head.journal.base)
-        known = head.journal.is_broken or self.validation.passed(tree, head.attempt) is not None
+        known = head.journal.is_broken or self.validation.passed(tree, head.attempt, head.journal.brings) is not None
         return Verdict.GREEN if known else Verdict.UNKNOWN
 
     def _verdict(self, seen: Seen, place: int) -> Verdict:
@@ -149,7 +151,7 @@ class Train:
         journal = car.journal
         if self.doors.config().review.revalidate == "always":
             return journal.proven == self.proof(journal, journal.candidate)
-        return self.validation.passed(journal.tree, car.attempt) is not None
+        return self.validation.passed(journal.tree, car.attempt, journal.brings) is not None
 
     def less(self, train: Sequence[Car], place: int) -> str:
         """Why a candidate proves less than main or than what it stands on; empty where it does not."""
@@ -190,7 +192,7 @@ class Train:
 
     def proof(self, journal: Journal, commit: str) -> str:
         """How a journal notes that its step's own run of the commit was green."""
-        contract = journal.contract if journal.candidate else self.validation.contract()
+        contract = journal.contract if journal.candidate else self.validation.contract(journal.brings)
         return f"{journal.step.value} {commit} {contract}"
 
     # --- consequences ----------------------------------------------------------------------------
@@ -229,7 +231,7 @@ class Train:
         """Those that land with `tip`; empty when one of them is not there any more."""
         seen = self.look(board)
         swapping = [car for car in seen.train if car.journal.step is Step.SWAP and car.journal.tip == tip]
-        return to_land(joined(seen.main, swapping, self.validation.contract()), tip)
+        return to_land(joined(seen.main, swapping, self.validation.contract), tip)
 
     def give_up_landing(self, train: Sequence[Car], head: Journal) -> None:
         """Main did not move: the head waits, with this in its journal, and those behind it with it."""

@@ -30,6 +30,7 @@ from .checksteps import OUTPUT_TAIL, CheckStep, Ends, as_steps, seconds_of, step
 from .confine import Confinement
 from .decoys import Decoys
 from .doors import Doors
+from .newcontract import NewContract
 from .proofs import proof, with_proof, without_secrets
 from .scratch import Scratch
 
@@ -85,14 +86,21 @@ class Validation:
         self.scratch = Scratch(doors)
         self.confinement = Confinement(doors)
         self.decoys = Decoys(doors)
+        self.new_contract = NewContract(doors)
+        self._brought: dict[str, Contract] = {}
 
     def look_again(self) -> None:
         """A turn begins: what is to be run may have changed. Within one it stays, however often it is asked for."""
         self._present = None
+        self._brought.clear()
         self._known.clear()
 
-    def present(self) -> Contract:
-        """What is to be run now."""
+    def present(self, brings: str = "") -> Contract:
+        """What is to be run now; in a review that `brings` a contract, by the checks of that commit."""
+        if brings:
+            if brings not in self._brought:
+                self._brought[brings] = replace(self.present(), checks=self.new_contract.checks(brings))
+            return self._brought[brings]
         if self._present is None:
             config, quarantined = self.doors.config(), self.doors.store.setting(quarantine.SETTING)
             made_from, present = self._made
@@ -103,15 +111,15 @@ class Validation:
             self._present = present
         return self._present
 
-    def contract(self) -> str:
+    def contract(self, brings: str = "") -> str:
         """The key of what is to be run now."""
-        return self.present().key
+        return self.present(brings).key
 
-    def passed(self, tree: str, attempt: int | None = None) -> Mapping[str, Any] | None:
+    def passed(self, tree: str, attempt: int | None = None, brings: str = "") -> Mapping[str, Any] | None:
         """The remembered results of a tree that passed what is to be run now, in a run that can be named and stands
         for another one. `attempt`: the review that asks.
         """
-        present = self.present()
+        present = self.present(brings)
         if attempt is None and not present.cached:
             return None
         key = present.key if present.cached else _of_review(present.key, attempt or 0)
@@ -147,10 +155,10 @@ class Validation:
             self._contracts[run_id] = found
         return self._contracts[run_id]
 
-    def is_of_today(self, run_id: str) -> bool:
+    def is_of_today(self, run_id: str, brings: str = "") -> bool:
         """Whether the run executed what is to be run now."""
         contract = self.of_run(run_id)
-        return contract is not None and contract.key == self.contract()
+        return contract is not None and contract.key == self.contract(brings)
 
     def start(
         self,
@@ -160,6 +168,7 @@ class Validation:
         serial: int,
         laid_over: Mapping[str, str] = NOTHING,
         carried: Sequence[Mapping[str, Any]] = (),
+        brings: str = "",
     ) -> Run:
         """Plan the run and start it, with these files over the checkout; doing it twice starts it once.
 
@@ -169,7 +178,7 @@ class Validation:
         name = run_id(attempt, kind, serial)
         # one that a crash cut off is taken up as it was begun
         known = self.of_run(name)
-        contract = known or self._contract_for(kind)
+        contract = known or self._contract_for(kind, brings)
         decoys: decoying.Plan = {}
         if known is not None:
             carried = self.carried(name)
@@ -231,9 +240,9 @@ class Validation:
             ),
         )
 
-    def _contract_for(self, kind: RunKind) -> Contract:
+    def _contract_for(self, kind: RunKind, brings: str) -> Contract:
         """The commands of a run: all of them, or to try new tests just the tests."""
-        present = self.present()
+        present = self.present(brings)
         if kind is RunKind.VALIDATION:
             return present
         # a proof wants to see them fail, and not again and again

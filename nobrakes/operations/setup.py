@@ -167,7 +167,9 @@ def _database(places: Places, main: str) -> None:
 def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:
     warnings = list(detected.notes)
     if not detected.checks:
-        warnings.append("there is no check yet: nothing can be merged before config.toml has one")
+        warnings.append(
+            "there is no check yet: nothing can be merged before config.toml has one, or a scaffolding bead brings one"
+        )
     elif not any(check.kind == "test" for check in detected.checks):
         warnings.append("no check runs tests: what agents write is never tried out")
     if not found.has_commits:

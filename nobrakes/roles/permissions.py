@@ -38,7 +38,11 @@ def may_change(role: Role, tests: Sequence[str], gates: Sequence[str], scaffoldi
     if scaffolding:
         return (
             "- This is a scaffolding bead: you may change code, tests and the files that decide whether work is good "
-            f"({globs_text(gates)}).\n{never}"
+            f"({globs_text(gates)}).\n"
+            "- Where the project has no checks yet, add them as [[checks]] to `.nobrakes/config.toml` (name, command, "
+            "kind, format, min_tests), and `boundaries.tests` where its tests have unusual names. A person approves "
+            "them. Leave every other setting as it is there: work that changes one is rejected.\n"
+            "- Never touch anything else in `.nobrakes/`, nor `.git/`, nor anything outside this folder."
         )
     if role is Role.TEST_WRITER:
         rule = f"- Change only tests: {globs_text(tests)}. Never change code, not even to make a test pass."

@@ -236,7 +236,7 @@ BUGS = (
     Bug(
         "what passed the checks of before lands",
         "core/train.py",
-        "left = [car for car in cars if car.journal.candidate and car.journal.contract == contract]",
+        "left = [car for car in cars if car.journal.candidate and car.journal.contract == contract(car.journal.brings)]",
         "left = [car for car in cars if car.journal.candidate]",
         runs=120,
         options=("--edits", "6", "--crash", "0.005"),

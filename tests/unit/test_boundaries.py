@@ -74,7 +74,7 @@ def test_of_a_recorded_outcome_a_person_is_asked_and_nobody_is_refused(path: str
 @pytest.mark.parametrize(
     "path",
     [
-        ".nobrakes/config.toml",
+        ".nobrakes/beads.jsonl",
         ".NoBrakes/config.toml",
         "docs/.nobrakes/config.toml",
         ".git/hooks/pre-commit",

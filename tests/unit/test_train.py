@@ -15,25 +15,25 @@ FIRST, SECOND, THIRD = car(1, "main", "c1"), car(2, "c1", "c2"), car(3, "c2", "c
 
 
 def test_candidates_stand_on_main_or_on_one_another_in_whatever_order_they_were_opened() -> None:
-    assert joined("main", [THIRD, FIRST, SECOND], "now") == [FIRST, SECOND, THIRD]
+    assert joined("main", [THIRD, FIRST, SECOND], lambda _: "now") == [FIRST, SECOND, THIRD]
 
 
 def test_who_stands_on_something_that_is_gone_is_not_on_the_train() -> None:
-    assert joined("main", [FIRST, THIRD], "now") == [FIRST]
-    assert joined("elsewhere", [FIRST, SECOND, THIRD], "now") == []
+    assert joined("main", [FIRST, THIRD], lambda _: "now") == [FIRST]
+    assert joined("elsewhere", [FIRST, SECOND, THIRD], lambda _: "now") == []
 
 
 def test_when_the_head_has_landed_the_next_one_is_the_head() -> None:
-    assert joined("c1", [SECOND, THIRD], "now") == [SECOND, THIRD]
+    assert joined("c1", [SECOND, THIRD], lambda _: "now") == [SECOND, THIRD]
 
 
 def test_of_two_on_the_same_place_one_is_taken() -> None:
-    assert joined("main", [FIRST, car(4, "main", "c4")], "now") == [FIRST]
+    assert joined("main", [FIRST, car(4, "main", "c4")], lambda _: "now") == [FIRST]
 
 
 def test_other_checks_or_no_candidate_are_no_place_to_stand_on() -> None:
-    assert joined("main", [FIRST, SECOND], "later") == []
-    assert joined("", [Car(1, "b1", Journal())], "") == []
+    assert joined("main", [FIRST, SECOND], lambda _: "later") == []
+    assert joined("", [Car(1, "b1", Journal())], lambda _: "") == []
 
 
 def test_as_many_reviews_are_open_as_can_be_tried_together() -> None:
