@@ -20,8 +20,12 @@ GATE = (
     "it is a gate: only a scaffolding bead may change what decides whether work is good "
     "(boundaries.gates in .nobrakes/config.toml)"
 )
-FIXTURES = ("conftest.py", "**/fixtures/**", "**/__fixtures__/**", "**/testdata/**")
-"""Helpers of tests, also where they are called like a gate: a Test Writer may change them among tests."""
+FIXTURES = (
+    "conftest.py", "**/fixtures/**", "**/__fixtures__/**", "**/testdata/**",
+    "CMakeLists.txt", "meson.build", "Makefile.am", "BUILD", "BUILD.bazel",
+)  # fmt: skip
+"""Helpers of tests, and what names them to the build, also where they are called like a gate: a Test Writer may change
+them among tests."""
 
 
 def is_helper(role: str, path: str, tests: "Sequence[str]") -> bool:

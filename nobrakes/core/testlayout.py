@@ -49,9 +49,13 @@ _SCRIPT = re.compile(r"\"test\"\s*:\s*\"(?!echo \\\"Error)[^\"]")
 _TOLD_BY_TEXT = frozenset((*SCRIPTS, "rs", "c", "cc", "cpp", "cxx", "m", "mm", "coffee"))
 """Languages whose tests are often called like any other file."""
 _BY_TEXT = re.compile(
-    r"tests?\.(?:py|rs|[jt]sx?|[mc][jt]s)|(?:.+[-_]test|test-.+)\.(?:[jt]sx?|[mc][jt]s)|.+_tests?\.rs", re.DOTALL
+    r"tests?\.(?:py|rs|[jt]sx?|[mc][jt]s)|(?:.+[-_]test|test-.+)\.(?:[jt]sx?|[mc][jt]s)|.+_tests?\.rs|(?:tests?|test_.+|.+_test)\.(?:c|cc|cpp|cxx)",
+    re.DOTALL,
 )
 """Files that are called like tests and may be anything: Django's tests.py, and Jinja's."""
+_PROGRAM = re.compile(r"^(?:[A-Za-z_]\w*[ \t]+)+main[ \t]*\(", re.MULTILINE)
+_COMMANDS = ("true", "false", "echo", "expr")
+"""Programs beside which `test` is one more command of a shell."""
 _PROJECT = re.compile(
     r"(?:.*[._-])?(?:Unit|Integration|Functional|Acceptance)?Tests?\.(?:cs|fs|vb)proj|.*[a-z]Tests?\.(?:cs|fs|vb)proj",
     re.DOTALL,
@@ -101,7 +105,7 @@ def layout(paths: frozenset[str], texts: frozenset[tuple[str, str]] = frozenset(
     there = ecosystems(paths)
     folders, own_names = _configured(known)
     names = tuple(dict.fromkeys((*(glob for one in there or ECOSYSTEMS for glob in ECOSYSTEMS[one].globs), *own_names)))
-    found = [path for path in sorted(known) if path in paths and _is_told(path, known)]
+    found = [path for path in sorted(known) if path in paths and _is_told(path, known, paths)]
     found += _projects(paths, known)
     found += [f"{folder}/**" for folder in folders if _is_collected(folder, paths, names)]
     accepted: list[str] = []
@@ -204,14 +208,26 @@ def _holds_tests(folder: _Folder, texts: Mapping[str, str]) -> bool:
     return share >= _LARGE_PART or (bool(below) and (len(by_name) + len(below)) * 2 >= every)
 
 
-def _is_told(path: str, texts: Mapping[str, str]) -> bool:
+def _is_told(path: str, texts: Mapping[str, str], paths: frozenset[str]) -> bool:
     """Whether a file that is called like a test is one: by its text, or by the test script of the package beside it."""
     name = path.rpartition("/")[2]
     if _BY_TEXT.fullmatch(name) is None:
         return False
+    if name.rpartition(".")[2] in ("c", "cc", "cpp", "cxx"):
+        return _PROGRAM.search(texts[path][:LARGEST]) is not None and _is_test_program(path, paths)
     is_script = name.partition(".")[0] in ("test", "tests") and name.rpartition(".")[2] in SCRIPTS
     scripts = _SCRIPT.search(texts.get(_manifest(path), "")) if is_script else None
     return scripts is not None or IDIOM.search(texts[path][:LARGEST]) is not None
+
+
+def _is_test_program(path: str, paths: frozenset[str]) -> bool:
+    """Whether a program in C that is called like a test is one: it lies at the top, or beside what it is about."""
+    folder, _, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    if not folder:
+        return not (stem == "test" and any(f"{one}{dot}{ending}" in paths for one in _COMMANDS))
+    about = subject(stem)
+    return about != stem and f"{folder}/{about}{dot}{ending}" in paths
 
 
 def _manifest(path: str) -> str:

@@ -37,7 +37,7 @@ ECOSYSTEMS: Mapping[str, Ecosystem] = {
     "javascript": Ecosystem(
         ("package.json", "deno.json", "deno.jsonc", "bunfig.toml", *(f".{ending}" for ending in SCRIPTS)),
         (
-            *_each("*.test"), *_each("*.spec"), *_each("*.cy"), *_each("*.e2e-spec"), "*.test-d.ts",
+            *_each("*.test"), *_each("*.spec"), *_each("*.cy"), *_each("*.e2e-spec"), *_each("*.tst"), "*.test-d.ts",
             "**/__tests__/**", "**/__snapshots__/**", "**/__mocks__/**", "**/__fixtures__/**",
         ),
         ("tests", "test", "__tests__", "spec", "e2e"),

@@ -68,6 +68,14 @@ def test_lists_of_dependencies_are_asked_about_by_setting_and_other_sections_alw
     assert gate_changes([lists, other], asked) == [lists, other]
 
 
+@pytest.mark.parametrize("name", ["CMakeLists.txt", "meson.build", "Makefile.am", "BUILD.bazel"])
+def test_the_list_of_tests_in_their_own_folder_is_the_test_writers(name: str) -> None:
+    assert violations(Role.TEST_WRITER, new(f"tests/{name}"), BOUNDARY) == []
+    assert violations(Role.TEST_WRITER, new(name), BOUNDARY)
+    assert violations(Role.TEST_WRITER, new(f"src/{name}"), BOUNDARY)
+    assert violations(Role.DOER, new(f"tests/{name}"), BOUNDARY)
+
+
 def test_a_test_writers_fixtures_may_be_called_like_gates() -> None:
     for path in ("tests/fixtures/app/tsconfig.json", "tests/fixtures/Makefile"):
         assert violations(Role.TEST_WRITER, new(path), BOUNDARY) == []

@@ -71,7 +71,7 @@ CASES = {
     ),
     "monorepo": Case(
         files("packages/a/tests/test_a.py", "packages/a/tests/helpers.py", "packages/b/src/x.test.ts",
-              "packages/b/src/__snapshots__/x.test.ts.snap", "packages/b/src/__mocks__/fs.ts", "services/c/pay_test.go",
+              "packages/b/src/__snapshots__/x.test.ts.snap", "packages/b/src/__mocks__/fs.ts", "packages/b/types/a.tst.ts", "services/c/pay_test.go",
               "services/c/testdata/in.json"),
         files("packages/a/a.py", "packages/b/package.json", "packages/b/src/x.ts", "packages/b/src/features/x.tsx",
               "services/c/go.mod", "services/c/pay.go", "services/c/contest.go"),
@@ -153,6 +153,18 @@ CASES = {
     "cmake": Case(
         {"tests/CMakeLists.txt": "add_test(NAME a COMMAND a)", "tests/calc.cpp": "", "src/pool_test.cc": ""},
         files("CMakeLists.txt", "src/pool.cc", "src/test/harness.c", "src/latest.c"),
+    ),
+    "a library in C, tested by a program at the top": Case(
+        {"test.c": '#include "shop.h"\n\nint CDECL main(void)\n{\n    return price(100) != 90;\n}\n',
+         "test_price.c": "int main (int argc, char **argv) {\n    return 0;\n}\n",
+         "src/basket_test.c": "#include <stdio.h>\nint main(void) { return 0; }\n"},
+        {"src/basket.c": "", "shop.c": "int main(void) { return 0; }\n", "shop.h": "", "contest.c": "int main(void) {}\n",
+         "src/test.c": "#include <assert.h>\nint main(void) { return 0; }\n", "src/speed_test.c": "int main(void) {}\n",
+         "tests.c": "static int domain(void) { return 0; }\n", "Makefile": ""},
+        {"test_more.c": "int main(void) { return 1; }\n"},
+    ),
+    "the commands of a shell": Case(
+        {}, dict.fromkeys(("test.c", "true.c", "cat.c"), "int main(int argc, char *argv[])\n{\n    return 0;\n}\n")
     ),
     "swift": Case(files("Tests/AppTests/AppTests.swift", "Tests/AppTests/Help.swift"), files("Package.swift", "Sources/A.swift")),
     "cucumber": Case(

@@ -64,7 +64,7 @@ def _exports(names: str, text: str, required: bool) -> list[tuple[str, str]]:
         if _NAME.match(words[0]):
             found.append((words[0], words[-1]))
     local = outside.strip(" ,\n")
-    space = local.split()[-1] if local.startswith("*") or required else ""
+    space = local.split()[-1] if local and (local.startswith("*") or required) else ""
     members = sorted(set(re.findall(rf"\b{re.escape(space)}\.([A-Za-z_$][\w$]*)", text))) if space else []
     if members or local.startswith("*"):
         found += [(name, f"{space}.{name}") for name in members]

@@ -137,6 +137,27 @@ def test_a_required_module_in_javascript() -> None:
     assert "return 3;" in found[CONSTANT]["sums.js"]
 
 
+def test_names_taken_out_of_a_required_module_in_javascript() -> None:
+    test = "const { add, minus: sub } = require('../sums')\nassert.strictEqual(add(1, 2), 3)\n"
+    found = cheats({"test/sums.test.js": test})
+    assert found[EMPTY] == {
+        "sums.js": "module.exports.add = function () { return undefined; };\n"
+        "module.exports.minus = function () { return undefined; };\n"
+    }
+    assert "return 3;" in found[CONSTANT]["sums.js"]
+
+
+@pytest.mark.parametrize(
+    "clause",
+    ["const {} = require({})", "const { } = require({})", "const {\n} = require({})", "let { ...all } = require({})",
+     "import {} from {}", "import * from {}", "import , from {}", "import { , } from {}", "import type {} from {}",
+     "import * as all from {}", "import { default as all } from {}", "import a, * as b from {}", "var $ = require({})"],
+)  # fmt: skip
+def test_odd_clauses_end_nothing_in_javascript(clause: str) -> None:
+    head, _, tail = clause.rpartition("{}")
+    cheats({"a.test.js": f"{head}'./sums'{tail}\nall.x(1); b.y(2)\n"})
+
+
 def test_a_module_that_is_there_is_left_alone_in_javascript() -> None:
     assert cheats({"test/sums.test.ts": JS}, {"src/sums.ts": "export {}"}) == {}
 
