@@ -3,8 +3,9 @@
 1. A check that passed is asked once more with one test altered in its place; that test's own name has to be reported
    as failed, whatever the exit code says. A runner that was bent (an exit in the code under test, a patched test
    framework, a summary that is printed by hand, an object that equals everything) does not report it.
-2. In Python the value that the test expects becomes an object that nothing equals, else the test raises first; in
-   JavaScript and TypeScript it throws, in Go `t.Fatal`, in Rust `panic!`, each as the first thing that it does.
+2. The value that the test expects becomes one that nothing equals, where it plainly comes to it (Python, JavaScript,
+   Ruby, Java, Perl): assertions that were bent to say yes are seen by that alone. Else it raises, throws, `t.Fatal` or
+   `panic!` as the first thing that it does (`core.altering` has all but Python).
 3. Only what plainly runs is altered: no test with a mark or a call that skips it, no fixture that is called like a
    test, nothing in a file of which only some tests are run, and no value that a test may not come to. Which one is
    drawn by whoever asks.
@@ -17,7 +18,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .altering import OTHERS, RAISES, SCRIPTS, Altered
 from .checks import Check
+from .testcounts import without_colours
 
 if TYPE_CHECKING:
     import ast
@@ -25,17 +28,18 @@ if TYPE_CHECKING:
 LARGEST = 200_000
 """Characters of a test file that is altered."""
 
-RAISES = "nobrakes_decoy"
-"""What the altered test says."""
-
 
 @dataclass(frozen=True, slots=True)
 class Decoy:
-    """A test to alter: the file, what the runner calls the test, and the file's altered text."""
+    """A test to alter: the file, what the runner calls the test, and the file's altered text.
+
+    `by_value`: the value that it expects is altered; else it raises.
+    """
 
     path: str
     test: str
     text: str
+    by_value: bool = False
 
 
 def decoys(path: str, text: str) -> list[Decoy]:
@@ -44,7 +48,7 @@ def decoys(path: str, text: str) -> list[Decoy]:
     alter = _ALTER.get(ending)
     if alter is None or len(text) > LARGEST:
         return []
-    return [Decoy(path, test, altered) for test, altered in alter(text)]
+    return [Decoy(path, *altered) for altered in alter(text)]
 
 
 def narrowed(command: str, test: str) -> str:
@@ -63,7 +67,8 @@ def is_reported(output: str, format_: str, test: str) -> bool:
     """Whether the runner says that the test failed, by its own name. `format_` auto: in whatever format."""
     patterns = [_FAILED[format_]] if format_ in _FAILED else _FAILED.values()
     name = rf"(?<![\w]){re.escape(test)}(?![\w])"
-    return any(re.search(pattern.replace("NAME", name), output, re.MULTILINE) for pattern in patterns)
+    text = without_colours(output)
+    return any(re.search(pattern.replace("NAME", name), text, re.MULTILINE) for pattern in patterns)
 
 
 def endings(check: Check) -> tuple[str, ...]:
@@ -74,19 +79,25 @@ def endings(check: Check) -> tuple[str, ...]:
     return words or tuple(_ALTER)
 
 
-_PY, _JS = (".py",), (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+_PY = (".py",)
 _OF_FORMAT: Mapping[str, tuple[str, ...]] = {
     "pytest": _PY,
     "unittest": _PY,
     "go": (".go",),
     "cargo": (".rs",),
-    **dict.fromkeys(("jest", "vitest", "mocha", "tap"), _JS),
+    "ruby": (".rb",),
+    "maven": (".java",),
+    "tap": (*SCRIPTS, ".t"),
+    **dict.fromkeys(("jest", "vitest", "mocha"), SCRIPTS),
 }
 _OF_COMMAND = (
     (r"\b(?:pytest|unittest|python[0-9.]*|tox|nox)\b", _PY),
     (r"\bgo test\b", (".go",)),
     (r"\bcargo\b", (".rs",)),
-    (r"\b(?:jest|vitest|mocha|ava|node|npm|npx|yarn|pnpm|bun|deno)\b", _JS),
+    (r"\b(?:jest|vitest|mocha|ava|node|npm|npx|yarn|pnpm|bun|deno)\b", SCRIPTS),
+    (r"\b(?:rspec|rake)\b", (".rb",)),
+    (r"\bprove\b", (".t",)),
+    (r"\b(?:mvnw?|gradlew?)\b", (".java",)),
 )
 
 
@@ -96,8 +107,10 @@ def likely(path: str) -> bool:
 
 
 _LIKELY = re.compile(
-    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?)/[^/]*\.[cm]?[jt]sx?$"
-    r"|_test\.go$|(?:^|/)tests/[^/]*\.rs$|(?:^|/)src/.*\.rs$"
+    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|\.(?:test|spec)\.[cm]?[jt]sx?$"
+    r"|(?:^|/)(?:tests?|test[-_][^/]*|[^/]*[-_]test)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?|spec)/[^/]*\.[cm]?[jt]sx?$"
+    r"|_test\.go$|(?:^|/)tests/[^/]*\.rs$|(?:^|/)src/.*\.rs$|_(?:spec|test)\.rb$|(?:^|/)test_[^/]*\.rb$|\.t$"
+    r"|(?:^|/)src/test/.*\.java$"
 )
 
 
@@ -108,7 +121,9 @@ _FAILED: Mapping[str, str] = {
     "cargo": r"^test (?:\S*::)?NAME \.\.\. FAILED|^\s+FAIL \[.*NAME$",
     "jest": r"^\s*(?:●|✕|✗) .*NAME|\"status\":\"failed\".*NAME|NAME.*\"status\":\"failed\"",
     "vitest": r"^\s*(?:FAIL|×|✗|❯) .*NAME",
-    "tap": r"^\s*(?:not ok \d+ - |✖ |✘ \[fail\]: )(?:.* › )?NAME",
+    "tap": r"^\s*(?:not ok \d+ - |✖ |✘ \[fail\]: )(?:.* › )?NAME|^\s*#\s+Failed test 'NAME'",
+    "ruby": r"^rspec \S+ # .*NAME$|^\S+#NAME(?: \[|:)",
+    "maven": r"^\[ERROR\] .*\.NAME\b.* <<< (?:FAILURE|ERROR)!|^\[ERROR\] +\S+\.NAME:",
     "mocha": r"^\s*\d+\) .*NAME",
     "junit": r"<testcase[^>]*NAME[^>]*>\s*<(?:failure|error)",
 }
@@ -158,7 +173,7 @@ _NARROW = (_pytest, _unittest, _go, _cargo, _titled("jest", "vitest"))
 # --- altering -----------------------------------------------------------------------------------------
 
 
-def _python(text: str) -> Iterator[tuple[str, str]]:
+def _python(text: str) -> Iterator[Altered]:
     import ast
 
     try:
@@ -177,9 +192,9 @@ def _python(text: str) -> Iterator[tuple[str, str]]:
         names = [node.name for node in functions]
         for node in functions:
             if node.name.startswith("test") and names.count(node.name) == 1 and _plainly_runs(node):
-                altered = _altered_python(rows, node)
+                altered, by_value = _altered_python(rows, node)
                 if altered is not None:
-                    yield node.name, altered
+                    yield node.name, altered, by_value
 
 
 _MARKS = frozenset(
@@ -235,8 +250,8 @@ def _skips(source: str) -> bool:
     return re.search(r"skip|xfail|expectedFailure|importorskip|pytestmark", source) is not None
 
 
-def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef") -> str | None:
-    """The file with this test made to fail: by a value that it certainly comes to, or else at its beginning."""
+def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef") -> tuple[str | None, bool]:
+    """The file with this test made to fail, and whether by a value that it comes to: else at its beginning."""
     import ast
 
     returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
@@ -251,16 +266,16 @@ def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunct
             begin, end = wanted.col_offset, wanted.end_col_offset or 0
             # of another length than before, since what was compiled is told by its size and the second it was made in
             unknown = "object()" if end - begin != len("object()") else "object( )"
-            return _put(rows, wanted.lineno, begin, end, unknown)
+            return _put(rows, wanted.lineno, begin, end, unknown), True
     first = node.body[0]
     place = f"raise AssertionError('{RAISES}'); "
     if not _is_simple(first):
         if getattr(first, "decorator_list", None):
-            return None
+            return None, False
         place = place.rstrip("; ") + "\n" + " " * first.col_offset
         if rows[first.lineno - 1][: first.col_offset].strip(" "):
-            return None
-    return _put(rows, first.lineno, first.col_offset, first.col_offset, place)
+            return None, False
+    return _put(rows, first.lineno, first.col_offset, first.col_offset, place), False
 
 
 def _is_simple(node: "ast.stmt") -> bool:
@@ -278,43 +293,4 @@ def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str
     return "\n".join([*rows[: line - 1], changed, *rows[line:]])
 
 
-def _by(pattern: str, first: str, skips: str, left_out: str) -> Callable[[str], Iterator[tuple[str, str]]]:
-    """Alters what begins as the pattern says (its group `name`), by putting `first` behind it.
-
-    `skips`: in a test that may not run; `left_out`: in a file some of whose tests may not run.
-    """
-    begin, skipped, partial = re.compile(pattern, re.MULTILINE), re.compile(skips), re.compile(left_out, re.MULTILINE)
-
-    def alter(text: str) -> Iterator[tuple[str, str]]:
-        found = [] if partial.search(text) else list(begin.finditer(text))
-        ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
-        for match, end in zip(found, ends, strict=True):
-            if not skipped.search(match[0]) and not skipped.search(text[match.end() : end]):
-                yield match["name"], text[: match.end()] + match.expand(first) + text[match.end() :]
-
-    return alter
-
-
-_javascript = _by(
-    r"^[ \t]*(?:test|it)\(\s*(?P<quote>[\"'`])(?P<name>[A-Za-z0-9 _.,:-]+)(?P=quote)\s*,\s*"
-    r"(?:async\s+)?(?:function\s*\w*\s*\([^)]*\)|\([^)]*\)\s*=>|\w+\s*=>)\s*\{",
-    f" throw new Error('{RAISES}');",
-    r"\.skip|\.todo|xit\(|xtest\(",
-    r"\.only\b|\b(?:describe|suite|context)\.(?:skip|todo|runIf|each)|\b(?:xdescribe|xcontext|fdescribe|fit)\(",
-)
-_ALTER: Mapping[str, Callable[[str], Iterator[tuple[str, str]]]] = {
-    ".py": _python,
-    **dict.fromkeys(_JS, _javascript),
-    ".go": _by(
-        r"^func (?P<name>Test\w+)\((?P<t>\w+) \*testing\.T\) \{",
-        rf' \g<t>.Fatal("{RAISES}");',
-        r"\.Skip|testing\.Short",
-        r"^//\s*\+build|^//go:build",
-    ),
-    ".rs": _by(
-        r"#\[test\]\s*(?:#\[(?!ignore|should_panic)[^\]]*\]\s*)*(?:pub )?fn (?P<name>\w+)\(\)[^{;]*\{",
-        f' if true {{ panic!("{RAISES}"); }}',
-        r"#\[ignore|should_panic",
-        r"#!?\[cfg(?:_attr)?\((?!test\))",
-    ),
-}
+_ALTER: Mapping[str, Callable[[str], Iterator[Altered]]] = {".py": _python, **OTHERS}

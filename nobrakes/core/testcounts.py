@@ -78,7 +78,7 @@ class TestCounts:
 
 
 def _plain(output: str) -> str:
-    text = _ESCAPES.sub("", output) if "\x1b" in output else output
+    text = without_colours(output)
     if "\r" in text:
         text = text.replace("\r", "\n")
     return text
@@ -131,3 +131,8 @@ def plain_lines(output: str, whole: bool = False, text: str | None = None) -> li
 def why_failed(output: str) -> Reason:
     """The reason that dominates in the output of a test command that failed; UNKNOWN where nothing tells."""
     return find_reason(_lines(_plain(output)))
+
+
+def without_colours(output: str) -> str:
+    """What a tool printed, without the codes that colour it."""
+    return _ESCAPES.sub("", output) if "\x1b" in output else output

@@ -1,7 +1,8 @@
 """Decoys at work: which tests of a validation are altered once its checks have passed, and what the runner said.
 
 1. The bead's own tests come first, since they were seen red; else the one that main's last run reported; else any.
-   Which one is drawn, and nobody knows it before the checks have run.
+   Which one is drawn, of those
+   whose expected value can be altered if there are any, and nobody knows it before the checks have run.
 2. They are steps of the same run in the same checkout, after all checks; the second is run when the first went
    unnoticed.
 3. What was planned lies beside the run (PLAN), so that any daemon judges it. Nothing is asked for here: core.decoys
@@ -88,7 +89,8 @@ class Decoys:
         found: list[Decoy] = []
         for path in self._draw.sample(paths, min(len(paths), LOOKED_AT)):
             some = self._of(commit, path)
-            found += [self._draw.choice(some)] if some else []
+            best = [one for one in some if one.by_value] or some
+            found += [self._draw.choice(best)] if best else []
             if len(found) == MOST:
                 break
         return found

@@ -112,7 +112,14 @@ def test_what_is_altered_is_never_as_long_as_before() -> None:
 @pytest.mark.parametrize(
     ("path", "text", "test", "says"),
     [
-        ("a.test.ts", "test('adds', async () => {\n  expect(1).toBe(1)\n})\n", "adds", "=> { throw new Error("),
+        ("a.test.ts", "test('adds', async () => {\n  expect(1).toBe(ONE)\n})\n", "adds", "=> { throw new Error("),
+        ("spec/a_spec.rb", "it 'adds' do\n  check(1)\nend\n", "adds", "it 'adds' do; raise 'nobrakes_decoy'"),
+        (
+            "src/test/java/ATest.java",
+            "class ATest {\n    @Test\n    public void adds() throws Exception {\n        check();\n    }\n}\n",
+            "adds",
+            '{ if (true) { throw new AssertionError("nobrakes_decoy"); }',
+        ),
         ("a.test.js", "describe('x', () => {\n  it(\"adds two\", function () {\n  })\n})\n", "adds two", "{ throw new"),
         ("a_test.go", "func TestAdd(tt *testing.T) {\n\tx()\n}\n", "TestAdd", '{ tt.Fatal("nobrakes_decoy");'),
         (
@@ -130,8 +137,86 @@ def test_elsewhere_the_test_fails_as_the_first_thing_it_does(path: str, text: st
 
 
 @pytest.mark.parametrize(
+    ("path", "line", "altered"),
+    [
+        ("a.test.js", "assert.strictEqual(f(1, 2), 3)", "assert.strictEqual(f(1, 2), Symbol('nobrakes_decoy'))"),
+        ("a.test.js", "assert.equal(f('a'), 'b', 'why');", "assert.equal(f('a'), Symbol('nobrakes_decoy'), 'why');"),
+        ("test.js", "t.is(f('a, b'), 'ab');", "t.is(f('a, b'), Symbol('nobrakes_decoy'));"),
+        ("a.spec.js", "await expect(f(1)).toBe(true);", "await expect(f(1)).toBe(Symbol('nobrakes_decoy'));"),
+        ("a.spec.js", "expect(f(1)).to.equal(-1.5);", "expect(f(1)).to.equal(Symbol('nobrakes_decoy'));"),
+        ("a.test.ts", "expect(f(1)).toEqual(null);", "expect(f(1)).toEqual(Symbol('nobrakes_decoy') as any);"),
+    ],
+)
+def test_in_javascript_the_expected_value_is_what_nothing_equals(path: str, line: str, altered: str) -> None:
+    text = f"test('adds', async t => {{\n  const a = {{}};\n  {line}\n  {line}\n}});\n"
+    (one,) = decoys(path, text)
+    assert one.text == text.replace(line, altered, 1)
+
+
+def test_a_decoy_tells_whether_a_value_was_altered() -> None:
+    both = "test('throws', () => {\n  f()\n})\ntest('equals', () => {\n  assert.equal(f(), 1)\n})\n"
+    assert [(one.test, one.by_value) for one in decoys("a.test.js", both)] == [("throws", False), ("equals", True)]
+    both = "def test_a():\n    f()\ndef test_b():\n    assert f() == 1\n"
+    assert [(one.test, one.by_value) for one in decoys("test_a.py", both)] == [("test_a", False), ("test_b", True)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (const one of all) {\n    assert.equal(f(one), 1)\n  }",
+        "if (win) return\n  assert.equal(f(), 1)",
+        "expect(f()).not.toBe(1)",
+        "assert.notEqual(f(), 1)",
+        "// assert.equal(f(), 1)",
+        "assert.throws(() => assert.equal(f(), 1))",
+        "assert.equal(f(), 1) || more()",
+        "try {\n  assert.equal(f(), 1)\n } catch {}",
+        "assert.equal(f(), one)",
+        "assert.equal(f(1)\n, 1)",
+    ],
+)
+def test_in_javascript_a_value_that_a_test_may_not_come_to_stays(body: str) -> None:
+    (one,) = decoys("a.test.js", f"test('adds', () => {{\n  {body}\n}})\n")
+    assert "Symbol" not in one.text and "=> { throw new Error('nobrakes_decoy')" in one.text and body in one.text
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "altered"),
+    [
+        ("t/a.t", "is(f(1), 90, 'takes ten');", "is(f(1), 'nobrakes_decoy', 'takes ten');"),
+        ("t/a.t", 'is f(1), "a b", "takes ten";', "is f(1), 'nobrakes_decoy', \"takes ten\";"),
+    ],
+)
+def test_in_perl_a_test_point_expects_what_nothing_is(path: str, line: str, altered: str) -> None:
+    (one,) = decoys(path, f"use Test::More;\n{line}\n")
+    assert one.test == "takes ten" and one.text == f"use Test::More;\n{altered}\n"
+    assert decoys(path, f"use Test::More;\nSKIP: {{\n{line}\n}}\n") == []
+    assert decoys(path, f"use Test::More;\n  {line}\n") == [], "only what stands at the left certainly runs"
+
+
+@pytest.mark.parametrize(
+    "line", ["expect(f(1)).to eq 90", "expect(f(1)).to eq(90)", "expect(f(1)).to eql 'x'", "assert_equal 90, f(1)"]
+)
+def test_in_ruby_the_expected_value_is_what_nothing_equals(line: str) -> None:
+    (one,) = decoys("spec/a_spec.rb", f"  it 'adds' do\n    {line}\n  end\n")
+    assert "Object.new" in one.text and "raise" not in one.text
+
+
+def test_a_test_in_java_expects_what_nothing_equals() -> None:
+    (one,) = decoys("ATest.java", "    @Test\n    void adds() {\n        assertEquals(90, f(1));\n    }\n")
+    assert one.test == "adds" and "assertEquals(new Object(), f(1));" in one.text
+
+
+@pytest.mark.parametrize(
     ("path", "text"),
     [
+        ("a_spec.rb", "xit 'adds' do\nend\n"),
+        ("a_spec.rb", "it 'adds', skip: true do\nend\n"),
+        ("a_spec.rb", "describe 'x', :slow do\n  it 'adds' do\n  end\nend\n"),
+        ("ATest.java", "    @Test\n    @Disabled\n    void adds() {\n    }\n"),
+        ("ATest.java", "    @Test\n    void adds() {\n        assumeTrue(x);\n    }\n"),
+        ("ATest.java", "@Disabled\nclass A {\n    @Test\n    void adds() {\n    }\n}\n"),
+        ("ATest.java", "    @Test(expected = A.class)\n    public void adds() {\n    }\n"),
         ("a.test.ts", "test.skip('adds', () => {\n})\nit.todo('more')\nxit('x', () => {\n})\n"),
         (
             "a_test.go",
@@ -190,10 +275,20 @@ def test_a_plain_call_of_a_runner_is_narrowed_and_nothing_else(command: str, tes
         ("jest", "  ✓ test_x (2 ms)", False),
         ("vitest", " FAIL  a.test.ts > sums > test_x", True),
         ("vitest", "   × test_x 4ms", True),
+        (
+            "vitest",
+            " \x1b[31m×\x1b[39m a.spec.js\x1b[2m > \x1b[22msums\x1b[2m > \x1b[22mtest_x\x1b[32m 4\x1b[2mms",
+            True,
+        ),
         ("tap", "not ok 3 - test_x", True),
         ("tap", "ok 3 - test_x", False),
         ("tap", "✖ test_x (0.5ms)", True),
         ("tap", "  ✘ [fail]: sums › test_x", True),
+        ("tap", "#   Failed test 'test_x'", True),
+        ("ruby", "rspec ./spec/a_spec.rb:3 # Sums test_x", True),
+        ("ruby", "SumsTest#test_x [test/a_test.rb:3]:", True),
+        ("maven", "[ERROR] a.SumsTest.test_x -- Time elapsed: 0.1 s <<< FAILURE!", True),
+        ("maven", "[ERROR]   SumsTest.test_x:12 expected: <90>", True),
         ("auto", "FAIL: test_x (tests.test_a.T.test_x)", True),
         ("junit", '<testcase classname="a" name="test_x" time="0">\n<failure message="no">', True),
         ("junit", '<testcase classname="a" name="test_x" time="0"/>', False),
@@ -210,13 +305,16 @@ def test_a_check_runs_files_of_its_own_language() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["tests/test_a.py", "polls/tests.py", "a/b_test.go", "web/a.spec.tsx", "crate/tests/x.rs"]
-)
+    "path", ["tests/test_a.py", "polls/tests.py", "a/b_test.go", "web/a.spec.tsx", "crate/tests/x.rs", "test.js", "test-a.mjs",
+             "spec/a.js", "spec/a_spec.rb", "test/test_a.rb", "t/a.t", "src/test/java/a/ATest.java"],
+)  # fmt: skip
 def test_files_that_are_called_as_tests_are_likely(path: str) -> None:
     assert likely(path)
 
 
-@pytest.mark.parametrize("path", ["contest.py", "src/test.css", "latest.js", "docs/testing.md"])
+@pytest.mark.parametrize(
+    "path", ["contest.py", "src/test.css", "latest.js", "docs/testing.md", "contest.rb", "src/main/java/A.java"]
+)
 def test_files_that_only_sound_like_tests_are_not(path: str) -> None:
     assert not likely(path)
 
