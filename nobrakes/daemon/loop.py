@@ -249,7 +249,7 @@ class Daemon:
         if remains is Remains.REST or (remains is Remains.STEP and not is_agent):
             since = self._ended_at.setdefault(run.id, now)
             if now >= since + LINGER_SECONDS:
-                self._guarded(partial(self._stop_leftovers, run, board))
+                self._guarded(partial(self._stop_leftovers, run, steps, board))
         elif not is_agent and self.checks.is_overdue(run, partial(self.doors.processes.ending, folder, steps), now):
             self._guarded(partial(self._stop_check, run, board))
         return False
@@ -263,8 +263,11 @@ class Daemon:
     def _stop_check(self, run: Run, board: Board) -> bool:
         return self.performer.perform(Terminate(run.id, Outcome.TIMED_OUT), board)
 
-    def _stop_leftovers(self, run: Run, board: Board) -> bool:
+    def _stop_leftovers(self, run: Run, steps: list[str], board: Board) -> bool:
         self.doors.store.update_run(run.id, term_at=board.now)
+        if self.doors.processes.ending(os.path.join(self.doors.places.runs, run.id), steps).cut_off:
+            text = f"run {run.id}: what ran it was killed, and what it left running is ended"
+            self.doors.notifier.tell(Notice(text, urgent=True))
         self.doors.processes.terminate(run)
         return True
 

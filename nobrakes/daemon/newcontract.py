@@ -121,9 +121,9 @@ class NewContract:
     # --- one truth -------------------------------------------------------------------------------
 
     def hand_out(self, bead: Bead) -> None:
-        """Before a scaffolding bead begins: main has the person's settings, which the bead adds its checks to."""
+        """Before a scaffolding bead begins without a check: main has the person's settings, to add checks to."""
         doors = self.doors
-        if not bead.scaffolding or doors.config().checks or doors.git.read(doors.git.main(), CONTRACT) is not None:
+        if not bead.scaffolding or doors.git.read(doors.git.main(), CONTRACT) is not None:
             return
         folder, name = os.path.split(CONTRACT)
         files: dict[str, bytes | None] = {}

@@ -112,7 +112,8 @@ class Performer:
         config = doors.config()
         adapter = doors.adapter(action.agent)
         self.launcher.confinement.nothing()
-        self.review.validation.new_contract.hand_out(doors.store.bead(action.bead))
+        if not config.checks:
+            self.review.validation.new_contract.hand_out(doors.store.bead(action.bead))
         attempt = doors.store.open_attempt(
             action.bead,
             action.role,

@@ -19,6 +19,7 @@ import errno
 import marshal
 import os
 import platform
+import resource
 import signal
 import socket
 import struct
@@ -52,6 +53,20 @@ _TAKEN, _TAKEN_LONG = b"s", b"l"
 def able() -> bool:
     """Whether this machine can start processes in this way."""
     return sys.platform.startswith("linux") and platform.machine() in _CLONE
+
+
+def bear_mark() -> None:
+    """Let this process and what it starts be told from the daemon's own children, whatever becomes of their parents.
+
+    The mark is one byte less that message queues may hold: a hard limit, which only root can raise again.
+    """
+    which = getattr(resource, "RLIMIT_MSGQUEUE", None)
+    if which is None:
+        return  # macOS
+    soft, hard = resource.getrlimit(which)
+    less = (1 << 40 if hard == resource.RLIM_INFINITY else hard) - 1
+    if less >= 0:
+        resource.setrlimit(which, (less if soft == resource.RLIM_INFINITY else min(soft, less), less))
 
 
 def serve(line: socket.socket) -> None:
@@ -93,6 +108,7 @@ def _become(line: socket.socket, tell: int) -> None:
         nothing = os.open(os.devnull, os.O_RDWR)
         for number, one in enumerate((nothing, nothing, errors)):
             os.dup2(one, number)
+        bear_mark()
         for name in HEARD:
             signal.signal(name, signal.SIG_DFL)
         os.execve(argv[0], argv, environment)

@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..core.attempt import Run
 from ..core.errors import NobrakesError
@@ -172,15 +172,36 @@ class LocalProcesses(Outputs):
             # its start could not be written down; we know of it all the same, and it may not show its marker yet
             process = proctable.look(child.pid)
             pid, mark = child.pid, process.mark if process is not None else ""
-        tree = Tree(run.id, self._wake, pid, mark, folder, known)
         among = None
         if run.id in self._below_us:
             # whoever loses a parent becomes a child of ours, so nothing of the run is anywhere else
             others = {child.pid for name, child in self._wrappers.items() if name != run.id}
             among = proctable.below(os.getpid(), others, (mark and proctable.started_of(mark)) or 0)
-        found = members(tree, among)
+            known |= self._strangers(run, among)
+        found = members(Tree(run.id, self._wake, pid, mark, folder, known), among)
         self._known[run.id] = frozenset((process.pid, process.started) for process in found)
         return found
+
+    def _strangers(self, run: Run, among: Mapping[int, Process]) -> frozenset[tuple[int, int]]:
+        """Orphans that a dead wrapper left to us, without a sign of which run: they are taken for this one's.
+
+        Runs start them, and nothing else of ours (bears_mark), so whoever they belong to, their wrapper is dead.
+        """
+        me, leader = os.getpid(), among.get(run.pid or 0)
+        if leader is not None and leader.running:
+            return frozenset()  # it adopts its orphans itself
+        mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
+        sessions = self._sessions - {run.pid}
+        markers = {os.fsencode(f"{RUN_MARKER}={name}") for name in self._wrappers if name != run.id}
+        return frozenset(
+            (one.pid, one.started)
+            for one in among.values()
+            if one.parent == me
+            and one.pid not in mine
+            and one.session not in sessions
+            and proctable.bears_mark(one.pid)
+            and not markers.intersection(proctable.environment(one.pid))
+        )
 
     def _forget(self, run: Run) -> None:
         """Nothing of the run lives any more. Until here a dead wrapper keeps its session's id from being given away."""

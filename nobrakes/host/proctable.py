@@ -127,6 +127,21 @@ def outputs(pid: int) -> list[str]:
     return found
 
 
+def bears_mark(pid: int) -> bool:
+    """Whether it descends from what this process started as a run (forkserver.bear_mark), where Linux tells."""
+    own, other = _queues("self"), _queues(str(pid))
+    return own is not None and other is not None and own != other
+
+
+def _queues(pid: str) -> bytes | None:
+    """The hard limit of message queues."""
+    try:
+        lines = _read(f"/proc/{pid}/limits").splitlines() if LINUX else []
+    except OSError:
+        return None
+    return next((line.split()[4] for line in lines if line.startswith(b"Max msgqueue size")), None)
+
+
 def children(pid: int) -> list[int]:
     """The pids of its children now. Some may be missing while others are just ending."""
     if not LINUX:

@@ -4,7 +4,8 @@
    does, or is in a session that one of the run began. Sessions and markers spread by birth alone, and nobody can join
    them. A wrapper has neither in its first moments.
 2. A session id is believed only while it cannot have been given away again.
-3. With the wrapper gone, who is known from before or writes the run's output belongs to it as well.
+3. With the wrapper gone, who is known from before, writes the run's output, or was left to the daemon by a dead wrapper
+   without any sign, belongs to it as well.
 4. A signal goes to a process that was looked at, never to whoever got its pid since.
 """
 

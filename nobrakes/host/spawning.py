@@ -146,6 +146,7 @@ def _prepare(adopt: Callable[[], int] | None) -> None:
     """Between fork and exec, so as little as can be."""
     if adopt is not None:
         adopt()
+    forkserver.bear_mark()
     for name in forkserver.HEARD:
         signal.signal(name, signal.SIG_DFL)
 

@@ -146,3 +146,68 @@ def test_only_whoever_is_of_the_run_is_taken_for_it(local: LocalWorld, tmp_path:
     finally:
         watcher.kill()
         watcher.wait()
+
+
+KILLS = """
+import os, signal, sys, time
+from nobrakes.core.attempt import Run, RunKind
+from nobrakes.host import forkserver, proctable
+from nobrakes.host.processes import LocalProcesses
+from nobrakes.host.reaper import become_subreaper
+from nobrakes.ports import Command, Remains, Step
+place, way = sys.argv[1:]
+if way == "forked by ourselves":
+    forkserver.able = lambda: False
+assert become_subreaper()
+processes = LocalProcesses(place + "/wake")
+folder = place + "/runs/1-1"
+hides = '(setsid env -i sh -c \\'echo $$ >"$1.new"; mv "$1.new" "$1"; exec sleep 1000\\' sh "$1" </dev/null >/dev/null 2>&1 &)'
+script = hides + '; until [ -e "$1" ]; do sleep 0.01; done; kill -9 "$2"'
+command = 'exec sh -c "$1" sh "$2" "$PPID"'
+def started(name, note):
+    step = Step("step", ("sh", "-c", command, "sh", script, note))
+    born = processes.start(name, Command(place + "/runs/" + name, place, {"PATH": os.environ["PATH"]}, (step,)))
+    return Run(name, 1, RunKind.AGENT, 0.0, pid=born.pid, born=born.mark)
+def until(what):
+    end = time.monotonic() + 15
+    while not what():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+def lives(pid):
+    process = proctable.look(pid)
+    return process is not None and process.running
+try:
+    # what git starts for us in the background is ours too, and no run's
+    note = place + "/of-git"
+    os.system("(setsid env -i sh -c 'echo $$ >" + note + "; exec sleep 1000' </dev/null >/dev/null 2>&1 &)")
+    until(lambda: os.path.exists(note) and open(note).read().strip())
+    of_git = int(open(note).read())
+    waits = Command(place + "/runs/2-1", place, {"PATH": os.environ["PATH"]}, (Step("step", ("sleep", "1000")),))
+    other = processes.start("2-1", waits)
+    run = started("1-1", place + "/note")
+    until(lambda: os.path.exists(place + "/note") and not lives(run.pid))
+    hidden = int(open(place + "/note").read())
+    assert lives(hidden)
+    until(lambda: processes.remains(run, folder, ["step"]) is Remains.REST)
+    processes.terminate(run)
+    until(lambda: not lives(hidden))
+    until(lambda: not processes.alive(run))
+    print("ended", lives(of_git), lives(other.pid))
+finally:
+    for pid in proctable.below(os.getpid()):
+        os.kill(pid, signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("way", ["forked for us", "forked by ourselves"])
+def test_who_hides_in_every_way_and_kills_its_wrapper_at_once_is_ended_and_nobody_else(
+    tmp_path: Path, way: str
+) -> None:
+    import subprocess
+    import sys
+
+    (tmp_path / "wake").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLS, str(tmp_path), way], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout == "ended True True\n", done.stderr
