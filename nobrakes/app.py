@@ -202,6 +202,7 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
     from .daemon.doors import Doors
     from .host.aside import ThreadAside
     from .host.doorkeeper import SpoolDoorkeeper
+    from .host.modules import Modules
     from .host.steady import steady
     from .operations import control, ownbead
     from .ports import Notice
@@ -233,6 +234,7 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
         wall_trouble=app.wall_trouble,
         doorkeeper=SpoolDoorkeeper(app.places.doors, Trash(app.places.trash), answer, tell),
         steady=steady,
+        modules=Modules(app.places.root).of,
         guard=guard_argv(),
     )
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .bead import Role
 from .globs import matches
 from .ownership import OWN_FOLDER, is_helper, why_not
-from .shadows import PLANTED, is_shadow
+from .shadows import PLANTED, framework, hides, new_names
 from .testnames import SNAPSHOTS
 
 REFUSED = (
@@ -48,6 +48,7 @@ class Boundary:
     named: frozenset[str] = frozenset()  # the paths that the checks' commands name (core.gatefiles)
     roots: tuple[str, ...] = ()  # where a new module may hide an installed one (core.shadows)
     standing: frozenset[str] = frozenset()  # the modules that are there already
+    installed: frozenset[str] = frozenset()  # the modules that the checks' interpreters resolve without the checkout
     asks_dependencies: bool = False  # of changed lists of dependencies alone a person is asked too
 
 
@@ -67,10 +68,26 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
         return True
     if matches(change.path, boundary.tests):
         return matches(change.path, SNAPSHOTS)
-    is_new = change.before == ABSENT and change.after != ABSENT
-    if is_new and is_shadow(change.path, change.after == SYMLINK, boundary.roots, boundary.standing):
+    if hides(_new_modules(change, boundary), boundary.installed) or _is_framework(change, boundary):
         return True
     return folded in {path.casefold() for path in boundary.named}
+
+
+def adds_modules(changes: Sequence[Change], boundary: Boundary) -> bool:
+    """Whether a change makes a new module where Python's path begins, so that it matters which ones are installed."""
+    return any(_new_modules(change, boundary) for change in changes)
+
+
+def _new_modules(change: Change, boundary: Boundary) -> frozenset[str]:
+    if change.before != ABSENT or change.after == ABSENT:
+        return frozenset()
+    return new_names(change.path, change.after == SYMLINK, boundary.roots, boundary.standing)
+
+
+def _is_framework(change: Change, boundary: Boundary) -> bool:
+    """Whether the change adds to a test framework that the tree did not have."""
+    name = framework(change.path) if change.before == ABSENT else ""
+    return bool(name) and name not in boundary.standing
 
 
 def gate_changes(changes: Sequence[Change], boundary: Boundary) -> list[Change]:

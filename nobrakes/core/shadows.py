@@ -3,13 +3,16 @@
 1. A new module at the top of what Python's path begins with hides the one of the same name that is installed, or the
    standard library's: a person is asked. What the tree has of that name already hides nothing new, and so it is for a
    repository that *is* one of these packages.
-2. The names are those of the standard library and of the usual runners and their plug-ins. Others that are installed
-   are not known here: what the decoy of a bent runner is for.
-3. Metadata of plug-ins, `.pth` files and the like are gates wherever they lie.
+2. The names are those that the check's own interpreter resolves without the checkout (`programs` tells whom to ask).
+   Those of the standard library and of the usual runners and their plug-ins are the floor, whatever it answers.
+3. A new file of a test framework in Perl, Ruby or Java is asked about, too, unless the tree has that framework's
+   source. In JavaScript a package is found in `node_modules/` alone, which nobody may add.
+4. Metadata of plug-ins, `.pth` files and the like are gates wherever they lie.
 """
 
 import posixpath
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,7 +20,8 @@ from .checks import Check
 
 PLANTED = (
     "**/*.egg-info/**", "**/*.dist-info/**", "entry_points.txt", "*.pth", "*.egg-link", "sitecustomize.py",
-    "usercustomize.py", "**/node_modules/**", "pyvenv.cfg",
+    "usercustomize.py", "**/node_modules/**", "pyvenv.cfg", "junit-platform.properties",
+    "**/meta-inf/services/org.junit.*", "**/meta-inf/services/org.testng.*",
 )  # fmt: skip
 """Gates whatever the settings say: nobody writes them by hand."""
 
@@ -33,6 +37,13 @@ _NEVER = frozenset(("test", "this", "antigravity", "idlelib", "turtledemo", "lib
 NAMES = frozenset({*sys.stdlib_module_names, *_RUNNERS}) - _NEVER
 _PLUGIN = re.compile(r"pytest_\w+")
 _CODE = (".py", ".pyc", ".pyd", ".so")
+_FRAMEWORK = re.compile(
+    r"(?:^|.*/)(lib/(?:Test/(?:More|Builder|Simple|Harness|Most|Deep|Exception|Fatal|Warn|Differences)|Test2|TAP)\b.*\.p[ml]"
+    r"|lib/(?:minitest|rspec|test/unit)(?:/.*)?\.rb"
+    r"|(?:org/(?:junit|testng|mockito|hamcrest|assertj|opentest4j|apache/maven/surefire)|junit/framework)/.*"
+    r"\.(?:java|kt|groovy|scala|class))"
+)
+_SOURCES = (".pm", ".pl", ".rb", ".java", ".kt", ".groovy", ".scala", ".class")
 _SETTINGS = ("pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "setup.cfg")
 _PYTHONPATH = re.compile(r"^[ \t]*pythonpath[ \t]*=[ \t]*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n=]*$)*)", re.MULTILINE)
 
@@ -52,21 +63,56 @@ def roots(checks: Sequence[Check], texts: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def standing(paths: Iterable[str], folders: Sequence[str]) -> frozenset[str]:
-    """The modules that the tree has at the top of these folders, as `folder/name`."""
+    """The modules that the tree has at the top of these folders, as `folder/name`, and the frameworks that it is."""
     found: set[str] = set()
     for path in paths:
         if path.endswith(_CODE):
             found.update(module for folder in folders if (module := _module(path, folder)))
+        elif name := framework(path):
+            found.add(name)
     return frozenset(found)
 
 
-def is_shadow(path: str, is_link: bool, folders: Sequence[str], known: frozenset[str]) -> bool:
-    """Whether a new file at the path makes a module that hides another one. `known`: what was `standing` before."""
+def framework(path: str) -> str:
+    """The test framework in Perl, Ruby or Java whose place the file takes; empty: none."""
+    match = _FRAMEWORK.fullmatch(path) if path.endswith(_SOURCES) else None
+    return "/".join(match[1].split("/")[:2]).partition(".")[0] + "/*" if match is not None else ""
+
+
+def new_names(path: str, is_link: bool, folders: Sequence[str], known: frozenset[str]) -> frozenset[str]:
+    """The modules that a new file at the path makes where a path begins. `known`: what was `standing` before."""
     if not (path.endswith(_CODE) or is_link):
-        return False
+        return frozenset()
     modules = [module for folder in folders if (module := _module(path, folder))]
-    names = {module: module.rpartition("/")[2] for module in modules if module not in known}
-    return any(name in NAMES or _PLUGIN.fullmatch(name) for name in names.values())
+    return frozenset(module.rpartition("/")[2] for module in modules if module not in known)
+
+
+def hides(names: Iterable[str], installed: frozenset[str]) -> bool:
+    """Whether one of these modules hides another. `installed`: what the checks' interpreters resolve."""
+    return any(name in NAMES or name in installed or _PLUGIN.fullmatch(name) for name in names)
+
+
+def programs(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
+    """(what is started, in which folder), for each part of the checks' commands."""
+    found: list[tuple[str, str]] = []
+    for check in checks:
+        for part in re.split(r"&&|\|\||[;|&\n]", check.command):
+            words = _without_assignments(part)
+            if not words or words[0] in ("cd", "tee", "true", "export"):
+                continue
+            own = words[0] in ("uv", "poetry", "pdm", "hatch", "pipenv") and "run" in words
+            found.append((".venv/bin/python" if own else words[0], check.directory))
+    return tuple(dict.fromkeys(found))
+
+
+def _without_assignments(part: str) -> list[str]:
+    try:
+        words = shlex.split(part)
+    except ValueError:  # a quote that is never closed
+        words = part.split()
+    while words and re.fullmatch(r"[A-Za-z_]\w*=.*", words[0]):
+        words = words[1:]
+    return words
 
 
 def _module(path: str, folder: str) -> str:

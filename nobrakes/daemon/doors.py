@@ -48,4 +48,5 @@ class Doors:
     doorkeeper: Doorkeeper = field(default_factory=NoDoors)
     degraded: Callable[[], list[str]] = list  # what is to be said of agents that can do less than they should
     steady: Callable[[], tuple[str, float] | None] = lambda: None  # a clock that nobody sets: its boot, and seconds
+    modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool

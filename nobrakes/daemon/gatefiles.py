@@ -7,16 +7,18 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core.attempt import Attempt
 from ..core.bead import Bead, Role
 from ..core.board import Limits
-from ..core.boundaries import Change, gate_changes
+from ..core.boundaries import Change, adds_modules, gate_changes
 from ..core.errors import FileTooLarge
 from ..core.escalations import EscalationType, is_accepted
 from ..core.outcomes import Outcome
 from ..core.reviewer import Journal
+from ..core.shadows import programs
 from .closing import close
 from .doors import Doors
 from .proofs import clean
@@ -37,8 +39,11 @@ class GateFiles:
         """The gates that the branch changes and may change; None: a person is asked, and the review is over."""
         git = self.doors.git
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
-        boundary = self.doors.config().boundary_at(git, journal.base, Role.DOER)
-        changed = gate_changes(git.changes(begin, journal.head), boundary)
+        config, changes = self.doors.config(), git.changes(begin, journal.head)
+        boundary = config.boundary_at(git, journal.base, Role.DOER)
+        if adds_modules(changes, boundary):
+            boundary = replace(boundary, installed=self.doors.modules(programs(config.contract())))
+        changed = gate_changes(changes, boundary)
         paths = tuple(change.path for change in changed)
         if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):
             return paths

@@ -83,6 +83,14 @@ def test_a_bent_runner_is_seen_and_a_person_is_asked(project: Scripted, how: str
         assert "shop/discount.py" in asked["evidence"]["difference"], asked
 
 
+def test_a_module_that_hides_one_of_the_checks_own_interpreter_is_asked_about(project: Scripted) -> None:
+    project.does("one", "echo 'value = 1' >networkx.py; git add -A; git commit -qm x")
+    project.add("one")
+    project.nobrakes("run", expect=40)
+    (asked,) = project.open()
+    assert asked["type"] == "checks_changed" and "networkx.py" in asked["detail"]
+
+
 def test_what_a_person_accepts_lands(project: Scripted) -> None:
     with_tests(project, BENT["a patched runner"])
     project.nobrakes("run", expect=40)

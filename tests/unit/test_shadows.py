@@ -1,12 +1,15 @@
 """What a branch could plant for a check's interpreter or runner: a person is asked, and nights do not stall."""
 
+from dataclasses import replace
+
 import pytest
 
 from nobrakes.config import Config, parse
 from nobrakes.core.bead import Role
-from nobrakes.core.boundaries import SYMLINK, Change, gate_changes, violations
+from nobrakes.core.boundaries import SYMLINK, Change, adds_modules, gate_changes, violations
 from nobrakes.core.checks import Check
 from nobrakes.core.gatefiles import named
+from nobrakes.core.shadows import programs
 
 FILE, GONE = "100644", "000000"
 CONFIG = parse('[[checks]]\nname = "t"\ncommand = "PYTHONPATH=lib/python python3 -m pytest"\ndirectory = "app"\n', "x")
@@ -34,7 +37,12 @@ def new(path: str, mode: str = FILE) -> list[Change]:
         "babel.config.js", "jest.setup.ts", "karma.conf.js", "playwright.config.ts", "ava.config.js", "deno.jsonc",
         "bunfig.toml", "CMakeLists.txt", "CTestConfig.cmake", "build.gradle.kts", "settings.gradle", "gradle.properties",
         "gradle/wrapper/gradle-wrapper.jar", "Rakefile", ".rspec", "phpunit.xml.dist", ".credo.exs",
-        "analysis_options.yaml", "Directory.Build.props", "a.runsettings",
+        "analysis_options.yaml", "Directory.Build.props", "a.runsettings", "build.rs", "crates/a/build.rs", "meson.build",
+        "cmake/Tests.cmake", "src/main/resources/junit-platform.properties",
+        "src/main/resources/META-INF/services/org.junit.platform.launcher.TestExecutionListener",
+        "lib/Test/More.pm", "lib/TAP/Parser.pm", "lib/minitest.rb", "lib/minitest/spec.rb", "lib/rspec/core.rb",
+        "src/main/java/org/junit/jupiter/api/Assertions.java", "app/src/main/kotlin/org/mockito/A.kt",
+        "src/main/java/junit/framework/Assert.java",
     ],
 )  # fmt: skip
 def test_a_person_is_asked_of_what_a_runner_takes_up_by_itself(path: str) -> None:
@@ -48,7 +56,8 @@ def test_a_person_is_asked_of_what_a_runner_takes_up_by_itself(path: str) -> Non
     [
         "shop/argparse.py", "shop/json.py", "src/own/types.py", "argparse.md", "docs/json/a.md", "shop/pytest_like.py",
         "src/packaging/tags.py", "web/src/env.ts", "environment.py", "shop/logging/__init__.py", "pathological.py",
-        "rusty.toml", "src/features/ruff.py", "jsonish.py",
+        "rusty.toml", "src/features/ruff.py", "jsonish.py", "lib/Test/Shop.pm", "lib/testing/unit.rb", "lib/rspecial.rb",
+        "src/main/java/org/shop/junit/A.java", "src/build.rs.txt", "lib/shop/minitest.rb",
     ],
 )  # fmt: skip
 def test_ordinary_work_is_not_asked_about(path: str) -> None:
@@ -58,6 +67,13 @@ def test_ordinary_work_is_not_asked_about(path: str) -> None:
 def test_a_link_hides_a_module_as_a_folder_does_and_an_edit_of_an_old_one_does_not() -> None:
     assert gate_changes([Change("_pytest", GONE, SYMLINK, "shop")], BOUNDARY)
     assert not gate_changes([Change("calendar.py", FILE, FILE), Change("json.py", FILE, GONE)], BOUNDARY)
+
+
+def test_a_repository_that_is_a_test_framework_is_not_asked_about_itself() -> None:
+    paths = frozenset(("lib/minitest.rb", "junit/src/main/java/org/junit/Assert.java"))
+    own = CONFIG.boundary({}, paths)
+    assert not gate_changes(new("lib/minitest/mock.rb"), own) and gate_changes(new("lib/rspec.rb"), own)
+    assert not gate_changes(new("junit/src/main/java/org/junit/Rule.java"), own)
 
 
 def test_lists_of_dependencies_are_asked_about_by_setting_and_other_sections_always() -> None:
@@ -108,3 +124,34 @@ def test_what_a_command_starts_by_a_name_is_named_too(
     assert names <= found and not leaves & found
     below = named("", [Check("t", command, directory="web")], {f"web/{name}": text})
     assert {f"web/{one}" for one in names} <= below
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("python3 -m pytest -q", ("python3",)),
+        ("PYTHONPATH=. .venv/bin/python -m pytest && ruff check .", (".venv/bin/python", "ruff")),
+        ("cd api && pytest -q | tee log", ("pytest",)),
+        ("uv run pytest", (".venv/bin/python",)),
+        ("uv run --frozen -- pytest; true", (".venv/bin/python",)),
+        ("make test", ("make",)),
+        ("sh 'unclosed", ("sh",)),
+        ("", ()),
+    ],
+)
+def test_a_command_tells_whose_interpreter_runs_it(command: str, words: tuple[str, ...]) -> None:
+    assert programs([Check("t", command)]) == tuple((word, "") for word in words)
+    assert programs([Check("t", command, directory="api")]) == tuple((word, "api") for word in words)
+
+
+def test_a_new_module_that_hides_an_installed_one_is_asked_about() -> None:
+    knowing = replace(BOUNDARY, installed=frozenset({"stripe", "own"}))
+    assert gate_changes(new("stripe.py"), knowing) and gate_changes(new("src/stripe/__init__.py"), knowing)
+    assert not gate_changes(new("stripe.py"), BOUNDARY) and gate_changes(new("json.py"), knowing)
+    assert not gate_changes(new("shop/stripe.py"), knowing) and not gate_changes(new("src/own/b.py"), knowing)
+
+
+def test_only_new_code_where_a_path_begins_may_hide_a_module() -> None:
+    assert adds_modules(new("stripe.py"), BOUNDARY) and adds_modules(new("src/a/b.py"), BOUNDARY)
+    assert not adds_modules([Change("stripe.py", FILE, FILE)], BOUNDARY)
+    assert not adds_modules(new("README.md"), BOUNDARY) and not adds_modules(new("src/own/c.py"), BOUNDARY)
