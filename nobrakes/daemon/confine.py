@@ -3,7 +3,7 @@
 1. `auto` goes on without a sandbox where none works; the daemon says and records it. `bubblewrap` starts nothing then.
 2. The repository, its git folder and the state of nobrakes are hidden; no setting lets them in.
 3. What nobrakes itself runs (making a clone) stays outside; what the project or an agent wrote runs inside.
-4. Without a sandbox the same runs are behind a wall (Landlock) where that works: what 2. names cannot be written.
+4. Without a sandbox the same runs are behind a wall (Landlock) where that works: they write their own places.
 """
 
 import os
@@ -18,7 +18,7 @@ from ..ports import Argv, Login
 from ..sandbox import bubblewrap, none, wall
 from ..sandbox.bubblewrap import lies_in
 from ..sandbox.closure import Bounds, Closure, Machine
-from ..sandbox.home import HOME, NO_USER_SITE, steady, variables
+from ..sandbox.home import HOME, NO_USER_SITE, caches, steady, variables
 from ..sandbox.machine import kept, machine, named_files, program
 from ..sandbox.wall import Wall
 from ..sections import AgentSettings
@@ -28,6 +28,8 @@ REFUSED = "network.refused"
 """In a run's folder: the hosts that it asked for and may not reach, a line each."""
 OWN = "own"
 """The part of a run's folder that its agent may write."""
+CACHES = os.path.join(".git", "nobrakes-cache")
+"""In a workspace: the caches of its agents' tools, which go with it."""
 TEMPORARY = "tmp"
 """The folder in a run's folder for its temporary files, where it needs one."""
 
@@ -96,7 +98,13 @@ class Confinement:
         door = self.doors.doorkeeper.begin(run, [_login(source, place, own) for source, place in launch.login])
         if self.why_not():
             mine = (workspace, os.path.join(door, "in"), *own)
-            words = (("NOBRAKES_DOOR", door), ("NOBRAKES_SANDBOX", "landlock"), *launch.confined.items())
+            tools = caches(os.path.join(workspace, CACHES), launch.env, self._written())
+            words = (
+                ("NOBRAKES_DOOR", door),
+                ("NOBRAKES_SANDBOX", "landlock"),
+                *tools.items(),
+                *launch.confined.items(),
+            )
             return self._walled(mine, folder, words)
         known = machine(launch.env)
         names = (launch.argv[0], *launch.programs)
@@ -139,7 +147,8 @@ class Confinement:
         """What a run of checks with this folder sees."""
         environment = dict(self.doors.environment)
         if home := self.home(folder):
-            return {**environment, **variables(home, environment)}
+            let_in = None if self.nothing() else self._written()
+            return {**environment, **variables(home, environment, let_in)}
         return environment if self.doors.config().sandbox.home == "own" else {**environment, **NO_USER_SITE}
 
     def seen(self) -> dict[str, str]:
@@ -148,11 +157,16 @@ class Confinement:
         return environment if self.doors.config().sandbox.home == "own" else steady(environment)
 
     def _walled(self, own: tuple[str, ...], folder: str, environment: tuple[tuple[str, str], ...] = ()) -> Confined:
-        doors = self.doors
-        hidden = (doors.places.root, doors.places.folder, *doors.git.territory())
-        let_in = {os.path.realpath(path) for path in self._let_in("write", doors.config().sandbox.write, hidden)}
-        private = (*hidden, *kept(doors.environment))
-        return Confined(wall=Wall(private, (*own, *sorted(let_in)), os.path.join(folder, TEMPORARY), environment))
+        private = (*self._territory(), *kept(self.doors.environment))
+        return Confined(wall=Wall(private, (*own, *self._written()), os.path.join(folder, TEMPORARY), environment))
+
+    def _territory(self) -> tuple[str, ...]:
+        return self.doors.places.root, self.doors.places.folder, *self.doors.git.territory()
+
+    def _written(self) -> tuple[str, ...]:
+        """What the settings let runs write that are behind the wall."""
+        paths = self._let_in("write", self.doors.config().sandbox.write, self._territory())
+        return tuple(sorted({os.path.realpath(path) for path in paths}))
 
     def _private(self) -> tuple[str, ...]:
         return self.doors.places.folder, os.path.dirname(self.doors.git.lent()[0])

@@ -1,7 +1,8 @@
 """Takes from a program, and from all that it starts, the right to write where it must not: Landlock, Linux 5.13 on.
 
-1. Landlock grants, and by folder with all below it. So what lies beside the way from / to a kept folder is granted one
-   by one, as it lies there now; new names in the folders of the way itself cannot be made.
+1. Landlock grants, and by folder with all below it. Granted are the run's own places, temporary folders and devices,
+   and nothing else. What is kept within a temporary folder stays kept: then what lies beside the way there is granted
+   one by one, as it lies there now, and new names in the folders of the way itself cannot be made.
 2. Reading and starting programs stay as they are. What an older kernel does not know is not held (`lacks`).
 3. Signals and abstract sockets reach only what runs behind the same wall, and so do limits of a process, by a filter
    of calls. Of root's powers those go that lead round it.
@@ -30,6 +31,9 @@ _ROUND_IT = (16, 17, 19, 21, 22, 25, 27, 32, 33, 34, 38, 39, 40)
 _SET_SECCOMP, _FILTER, _REFUSED, _ALLOWED = 22, 2, 0x00050001, 0x7FFF0000
 _PRLIMIT = ((0xC000003E, 302), (0x40000003, 340), (0xC00000B7, 261))
 """prlimit64 by architecture: x86-64, i386, arm64. Landlock knows nothing of it, and a limit of 0 ends a process."""
+TEMPORARY = ("/tmp", "/var/tmp")
+"""Where every program may write."""
+_DEVICES_AND_PROCESSES = ("/dev", "/proc", "/sys")
 _RAW = frozenset(("/dev/mem", "/dev/kmem", "/dev/port", "/dev/nvram"))
 
 
@@ -127,6 +131,15 @@ def beside(kept: "set[str]", also: "tuple[str, ...]" = ()) -> "list[str]":
     return found
 
 
+def granted(kept: "set[str]", temporary: "tuple[str, ...]") -> "list[str]":
+    """What may be written beside a run's own places: temporary folders but for what is kept there, and devices."""
+    roots = [os.path.realpath(path) for path in temporary]
+    free = [root for root in roots if not any(_lies_in(path, root) or _lies_in(root, path) for path in kept)]
+    inside = (*roots, *_DEVICES_AND_PROCESSES)
+    near = beside(kept, ("/dev",))
+    return [*free, *(path for path in near if path not in free and any(_lies_in(path, root) for root in inside))]
+
+
 class Wall:
     """A ruleset that is being filled."""
 
@@ -193,7 +206,9 @@ def limits_filter() -> bytes:
 
 
 def close_in(kept: "list[str]", own: "list[str]", temporary: str) -> None:
-    """Let this process write nothing in `kept` but what is in `own`, and give it a temporary folder if it needs one."""
+    """Let this process write what is in `own`, and what is temporary but not in `kept`; give it a folder for that if it
+    needs one.
+    """
     wall = Wall()
     tree = tops([*kept, "/proc", "/sys"] if os.geteuid() == 0 else kept)
     usual = os.path.realpath(os.environ.get("TMPDIR") or "/tmp")
@@ -201,7 +216,7 @@ def close_in(kept: "list[str]", own: "list[str]", temporary: str) -> None:
         os.makedirs(temporary, mode=0o700, exist_ok=True)
         own = [*own, temporary]
         os.environ.update(dict.fromkeys(("TMPDIR", "TMP", "TEMP"), temporary))
-    for path in beside(tree, ("/dev",)):
+    for path in granted(tree, (*TEMPORARY, usual)):
         try:
             wall.grant(path)
         except OSError:

@@ -105,19 +105,6 @@ def named_files(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _MACHINE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/boot")
-_RUN_LATER = """
-.gitconfig .config .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .pam_environment .inputrc
-.envrc .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tmux.conf .screenrc .xprofile .xsession .xinitrc
-.local/share/systemd .local/share/applications .local/share/bash-completion .ssh .gnupg .netrc .git-credentials
-.claude .claude.json .codex .gemini .opencode .qwen .copilot .aider.conf.yml .cursor .continue .vscode .vscode-server
-.vim .vimrc .emacs .emacs.d .nanorc .npmrc .yarnrc .yarnrc.yml .bunfig.toml .pypirc .pip .pydistutils.cfg .condarc
-.aws .azure .docker .kube .terraformrc .gradle/init.d .gradle/init.gradle .gradle/gradle.properties .m2/settings.xml
-.cargo/config .cargo/config.toml .cargo/bin .cargo/env .bundle .gemrc .irbrc .composer .ipython .jupyter .R .Rprofile
-.local/bin .local/lib .local/share/pipx .local/pipx bin go/bin .npm-global .nvm .volta .asdf .pyenv .rbenv .rustup .bun
-.deno .sdkman .local/share/uv .local/share/mise .local/share/pnpm .local/share/claude .local/share/code-server
-"""
-
-
 _SETTINGS_OF: tuple[str, ...] = (
     "XDG_CONFIG_HOME",
     "CLAUDE_CONFIG_DIR",
@@ -127,20 +114,21 @@ _SETTINGS_OF: tuple[str, ...] = (
     "ZDOTDIR",
 )
 _SETTINGS_OF += ("PYTHONUSERBASE", "PIPX_HOME", "NPM_CONFIG_USERCONFIG", "npm_config_userconfig", "DOCKER_CONFIG")
-"""Variables that say where settings are which lie elsewhere."""
+"""Variables that say where settings are which may lie elsewhere than in the home."""
 
 
 def kept(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """What is run outside of a wall later, by nobrakes or by your shell, so that nobody behind one may write it.
+    """What nobody behind a wall may write, wherever it lies: it is run or read outside of it later.
 
-    The machine's programs and settings, the folders of PATH, nobrakes itself with its Python and all that it imports,
-    and in your home what git, the shell, the session, agent CLIs, editors and tools read when they start.
+    Your home, whole: what git, the shell, the session, agent CLIs, editors and tools read when they start, their caches
+    and other repositories are there. The machine's programs and settings, the folders of PATH, nobrakes itself with its
+    Python and all that it imports.
     """
     home = os.path.expanduser("~")
-    found = [*_MACHINE, *(os.path.join(home, name) for name in _RUN_LATER.split())]
+    found = [*_MACHINE, home]
     found += [folder for folder in map(os.path.abspath, sys.path) if os.path.isdir(folder)]  # our dependencies
     kept_there = (os.environ.get(name, "") for name in _SETTINGS_OF)
-    found += [path for path in kept_there if os.path.isabs(path) and os.path.normpath(path) != os.path.normpath(home)]
+    found += [path for path in kept_there if os.path.isabs(path)]
     found += [folder for folder in environment.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
     found += [sys.prefix, sys.base_prefix, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
     named = (os.environ.get(name, "") for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"))

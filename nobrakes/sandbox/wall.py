@@ -1,6 +1,6 @@
 """The argv of a command behind the wall, where there is no sandbox. Pure: the same wall gives the same argv.
 
-What runs behind it reads what your account can, and writes everything but what is kept from it.
+What runs behind it reads what your account can, and writes its own places and temporary folders.
 """
 
 import os
@@ -15,9 +15,9 @@ WALLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "walled.py")
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """What one run may not write. Paths are absolute."""
+    """What one run may write. Paths are absolute."""
 
-    kept: tuple[str, ...]
+    kept: tuple[str, ...]  # not to be written in a temporary folder either
     own: tuple[str, ...]  # writable, also below what is kept
     temporary: str = ""  # made and used where the machine's own folder for that lies on the way to what is kept
     environment: tuple[tuple[str, str], ...] = ()  # nothing secret: everybody can read an argv
@@ -52,7 +52,7 @@ def lacking() -> tuple[str, ...]:
 def describe() -> str:
     """What the wall holds here, and what it does not."""
     text = (
-        "agents and checks run behind a wall (Landlock), without a sandbox: they cannot write to your repository, its "
-        "git folder or what nobrakes keeps. They read what your account can, and write the rest of it."
+        "agents and checks run behind a wall (Landlock), without a sandbox: they read what your account can, and write "
+        "their own places and temporary folders only."
     )
     return f"{text} This kernel's Landlock is an early one: {'; '.join(lacking())}." if lacking() else text

@@ -13,6 +13,8 @@ SETTINGS = (
     ".claude/settings.json", ".codex/config.toml", ".gemini/settings.json", ".config/fish/config.fish", ".npmrc",
     ".config/tool/settings", ".pypirc", ".aws/config", ".gnupg/gpg.conf", ".vimrc", ".zshrc", ".bash_aliases",
     ".local/bin/tool", ".local/lib/python3.11/site-packages/dependency.py", ".cargo/bin/tool", "go/bin/tool",
+    "other/.git/hooks/post-commit", "other/.git/config", "other/src/code", ".cache/pip/http/a", ".npm/_cacache/a",
+    ".cargo/registry/a", "go/pkg/mod/a", ".m2/repository/a", ".unheard-of",
 )  # fmt: skip
 
 
@@ -22,15 +24,20 @@ def test_settings_programs_and_dependencies_in_the_home_stay(tmp_path: Path, mon
     for name in SETTINGS:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("mine\n")
-    (home / ".cache").mkdir()
     monkeypatch.setenv("HOME", str(home))
     project = Scripted(tmp_path / "project")
     project.add("one")
     tried = "; ".join(f'echo planted >"{home / name}"; echo planted >"{home / name}.d"' for name in SETTINGS)
-    project.does("one", f'{tried}; echo kept >"{home}/.cache/own"; work')
+    caches = "$XDG_CACHE_HOME $PIP_CACHE_DIR $npm_config_cache $CARGO_HOME $GOPATH $GRADLE_USER_HOME"
+    project.does(
+        "one", f'{tried}; for c in {caches}; do mkdir -p "$c"; echo one >"$c/own"; done; touch "$BOOK/at-work"; work'
+    )
+    project.does("two", f'for c in {caches}; do [ ! -e "$c/own" ] || touch "$BOOK/shared"; done; work')
+    project.add("two", needs=["one"])
     project.nobrakes("run")
-    assert project.ask("show", "one")["status"] == "done"
-    assert (home / ".cache" / "own").read_text() == "kept\n", "it was behind a wall and at work"
+    assert project.status("one") == "done" and project.status("two") == "done"
+    assert project.flag("at-work").exists(), "it was behind a wall and at work"
+    assert not project.flag("shared").exists(), "each bead has caches of its own"
     for name in SETTINGS:
         assert (home / name).read_text() == "mine\n", name
         assert not (home / f"{name}.d").exists(), name

@@ -179,6 +179,19 @@ def test_beside_the_way_is_everything_but_the_way(tmp_path):
     assert landlock.tops([str(tmp_path / "a"), str(tmp_path / "a" / "kept")]) == {str(tmp_path / "a")}
 
 
+def test_temporary_folders_and_devices_are_granted_and_nothing_else(tmp_path):
+    for name in ("tmp", "home/me/project/.git", "home/you", "srv/other/.git"):
+        (tmp_path / name).mkdir(parents=True)
+    kept, tmp = {str(tmp_path / "home" / "me")}, str(tmp_path / "tmp")
+    assert {path for path in landlock.granted(kept, (tmp,)) if path.startswith(str(tmp_path))} == {tmp}
+    assert not [p for p in landlock.granted(kept, (tmp,)) if not p.startswith((tmp, "/dev/", "/proc", "/sys"))]
+    inside = landlock.granted(kept, (str(tmp_path),))
+    assert {path for path in inside if path.startswith(str(tmp_path))} == {
+        str(tmp_path / name) for name in ("tmp", "home/you", "srv")
+    }
+    assert not [p for p in landlock.granted({"/"}, (tmp,)) if p.startswith(str(tmp_path))]
+
+
 def test_an_old_kernel_says_what_it_does_not_hold(monkeypatch):
     assert landlock.lacks(7) == () and len(landlock.lacks(4)) == 1 and len(landlock.lacks(1)) == 2
     monkeypatch.setattr(landlock, "version", lambda: 4)
