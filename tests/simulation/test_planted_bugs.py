@@ -253,7 +253,7 @@ BUGS = (
         "store/recording.py",
         "if is_landing(data):",
         "if False:",
-        seed=109,
+        seed=86,
     ),
     Bug(
         "a candidate has no ref",
