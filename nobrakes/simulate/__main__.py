@@ -41,12 +41,28 @@ def main() -> int:
     parser.add_argument("--edits", type=float, default=usual.edits, help="how often people edit the checks")
     parser.add_argument("--slow", type=float, default=usual.slow, help="how many times longer checks take; 0: drawn")
     parser.add_argument("--mute", type=float, default=usual.mute, help="chance that a test command counts no tests")
+    parser.add_argument("--people", type=float, default=usual.people, help="chance that a person acts in a step")
+    often = "how often people use git on the repository, in every world; 0: as usual, in some worlds"
+    parser.add_argument("--rewrites", type=float, default=usual.rewrites, help=often)
     parser.add_argument("--runs", type=int, default=1, help="so many seeds, from --seed on, until a promise is broken")
     parser.add_argument("--seconds", type=int, default=300, help="a seed that takes longer is a broken promise")
     parser.add_argument("--only", default="", help="look at this promise alone, by its name")
     parser.add_argument("--quiet", action="store_true", help="print the end only")
     given = parser.parse_args()
-    drawn = ("fail", "conflict", "crash", "machine", "refuse", "cut", "edits", "slow", "stop", "mute")
+    drawn = (
+        "fail",
+        "conflict",
+        "crash",
+        "machine",
+        "refuse",
+        "cut",
+        "edits",
+        "slow",
+        "stop",
+        "mute",
+        "people",
+        "rewrites",
+    )
     rates = Rates(**{name: getattr(given, name) for name in drawn})
     for seed in range(given.seed, given.seed + given.runs):
         world = World(seed, given.beads, rates, only=given.only)

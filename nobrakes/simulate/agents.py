@@ -33,7 +33,8 @@ class Rates:
     cut: float = 0.03  # a wrapper is killed, with its program or alone
     crash: float = 0.02  # the daemon dies before or after a call
     trouble: float = 0.005  # a call fails and does nothing
-    people: float = 0.1  # a person does something in a step
+    people: float = 0.1  # a person does something in a step, and 200 times rarer between two calls of the daemon
+    rewrites: float = 0.0  # how often people use git on the repository, in every world; 0: as usual, in some worlds
     edits: float = 1.0  # how often a person edits the checks, beside all else that people do (about 50)
     slow: float = 0.0  # how many times longer checks take; 0: drawn from the seed
     refuse: float = 0.08  # a provider begins to refuse when an agent starts

@@ -17,7 +17,7 @@ from . import landed
 from .canaries import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
 from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
-from .rewriting import nothing_is_asked_twice
+from .rewriting import an_open_candidate_has_a_ref, nothing_is_asked_twice
 from .scene import Scene
 
 
@@ -238,4 +238,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     a_merged_bead_has_its_evidence_once,
     evidence_only_grows,
     nothing_is_asked_twice,
+    an_open_candidate_has_a_ref,
 )

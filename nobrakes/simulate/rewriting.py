@@ -1,14 +1,16 @@
 """People who use git on the repository itself: they collect garbage, amend main's last commit and take main back.
 
-One world in three has them, if nobody shares its main. What such a person does is nobody else's fault: the promises
-below look for blame, and for a merge that a person's next commit takes back.
+One world in three has them, or every one that asks for them, if nobody shares its main. What such a person does is
+nobody else's fault: the promises below look for blame, and for what a prune could take from an open review.
 """
 
 import random
 from itertools import pairwise
 
+from ..core.bead import Role
 from ..core.errors import NobrakesError
-from .fakegit import FakeGit
+from ..daemon.lost import pin_of
+from .fakegit import OWN, FakeGit
 from .objects import applied
 from .scene import Scene
 
@@ -50,9 +52,14 @@ class Rewriting:
         return self.git.head
 
 
-def have_git(git: FakeGit, seed: int) -> bool:
-    """Whether the people of this world do that; the dice of the rest of the world are left alone."""
-    return type(git) is FakeGit and random.Random(f"{seed} git").random() < 1 / 3
+def how_often(git: FakeGit, seed: int, asked: float) -> float:
+    """How often the people of this world do that, as they were `asked` to or as the seed draws; 0: they never do.
+
+    The dice of the rest of the world are left alone.
+    """
+    if type(git) is not FakeGit:
+        return 0.0
+    return asked or float(random.Random(f"{seed} git").random() < 1 / 3)
 
 
 def nobody_is_blamed_for_a_rewritten_main(scene: Scene) -> list[str]:
@@ -64,6 +71,16 @@ def nobody_is_blamed_for_a_rewritten_main(scene: Scene) -> list[str]:
         if attempt.detail and AMENDED in attempt.detail
     }
     return [f"{bead} is blamed for {AMENDED}" for bead in sorted(blamed)]
+
+
+def an_open_candidate_has_a_ref(scene: Scene) -> list[str]:
+    """What an open review names as its candidate is held by the review's own ref, so that nobody's prune takes it."""
+    candidates = {a.bead: str(a.data.get("candidate", "")) for a in scene.board.attempts if a.role is Role.REVIEWER}
+    return [
+        f"the candidate {commit[:12]} of {bead} has no ref"
+        for bead, commit in sorted(candidates.items())
+        if commit and scene.git.refs.get(OWN + pin_of(bead)) != commit
+    ]
 
 
 def nothing_is_asked_twice(scene: Scene) -> list[str]:

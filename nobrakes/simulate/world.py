@@ -29,7 +29,7 @@ from .fakeprocesses import AGENT, FakeProcesses
 from .graph import random_graph
 from .people import ME, PAUSED, People
 from .providers import PROVIDER, Providers, adapter, served
-from .rewriting import Rewriting, have_git
+from .rewriting import Rewriting, how_often
 from .scene import Scene, Tally
 from .sessions import GONE, Sessions
 from .undoing import Undoing, some_have_it, with_plans
@@ -91,11 +91,11 @@ class World:
             self.people.also(5, undoing.last_step)
             self.people.also(3, undoing.a_merge)
             self.people.at_the_end.append(undoing.finish)
-        if have_git(self.git, seed):
+        if often := how_often(self.git, seed, self.rates.rewrites):
             rewriting = Rewriting(self.git, self.rng)
-            self.people.also(4, rewriting.prune)
-            self.people.also(2, rewriting.amend)
-            self.people.also(1, rewriting.reset)
+            self.people.also(4 * often, rewriting.prune)
+            self.people.also(2 * often, rewriting.amend)
+            self.people.also(1 * often, rewriting.reset)
         self.daemon = self._boot()
 
     # --- the machine -----------------------------------------------------------------------------

@@ -51,6 +51,8 @@ MERGES = (
 """Many merges, and many stops in the midst of them."""
 QUEUES = ("--slow", "4", "--beads", "14")
 """Reviews stand in a queue."""
+REWRITTEN = ("--rewrites", "10", "--people", "0.5", "--crash", "0.002")
+"""People amend main, take it back and prune all the time."""
 
 OUTCOMES = "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):"
 
@@ -260,14 +262,13 @@ BUGS = (
         "daemon/review.py",
         "self.doors.git.pin(pin_of(case.attempt.bead), following.candidate)",
         "pass",
-        seed=52,
     ),
     Bug(
         "where the work began is forgotten when main is rewritten",
         "daemon/review.py",
         "fork = self.doors.git.fork(main, head, done.data.get(FORK))",
         "fork = self.doors.git.fork(main, head, None)",
-        seed=77,
+        options=REWRITTEN,
     ),
     Bug(
         "main is moved without a compare",
