@@ -2,7 +2,7 @@
 
 NOBRAKES_DAEMON_KILLS: how many are killed at random (12); NOBRAKES_GIT_KILLS: at how many moments beside a git command
 (6, or `all`: right before and right after each one of a run of three beads); NOBRAKES_CALL_KILLS: at how many system
-calls that write (3, where strace is there).
+calls that write (3, or `all`, where strace is there).
 """
 
 import os
@@ -16,7 +16,7 @@ from tests.support.killed_run import CHECKOUTS, KilledRun, tracer, usual
 
 RANDOM = int(os.environ.get("NOBRAKES_DAEMON_KILLS", "12"))
 AT_GIT = os.environ.get("NOBRAKES_GIT_KILLS", "6")
-AT_CALLS = int(os.environ.get("NOBRAKES_CALL_KILLS", "3"))
+AT_CALLS = os.environ.get("NOBRAKES_CALL_KILLS", "3")
 PER_RUN = 5
 SEED = int(os.environ.get("NOBRAKES_KILLS_SEED", "1"))
 WRITES = "write,pwrite64,fsync,fdatasync,rename,link,unlink,ftruncate"
@@ -77,10 +77,10 @@ def test_daemons_are_killed_at_their_system_calls(world: KilledRun, plain: tuple
     world.to_the_end()
     calls = [line.partition("(")[0] for line in log.read_text(errors="replace").splitlines() if "(" in line]
     world.kills = 0
-    for number in range(AT_CALLS):
+    every = range(len(calls))
+    for number, at in enumerate(every if AT_CALLS == "all" else rng.sample(every, int(AT_CALLS))):
         checkout = list(CHECKOUTS)[-1 - number % len(CHECKOUTS)]
         world.put_back(checkout)
-        at = rng.randrange(len(calls))
         nth = calls[: at + 1].count(calls[at])  # strace counts each kind of call by itself
         world.run(argv=(*trace, "-e", f"inject={calls[at]}:signal=KILL:when={nth}"))
         world.to_the_end()

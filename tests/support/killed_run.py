@@ -24,6 +24,9 @@ WORK = (
 CHECKOUTS = {"clean": "", "dirty": " M mine\n?? note\n", "staged": "M  mine\nA  note\n"}
 """What a person has in their checkout, and what git says of it."""
 MOST_STARTS = 30
+PERSON = (
+    "export GIT_AUTHOR_NAME=P GIT_AUTHOR_EMAIL=p@example.com GIT_COMMITTER_NAME=P GIT_COMMITTER_EMAIL=p@example.com"
+)
 
 
 class KilledRun:
@@ -55,9 +58,15 @@ class KilledRun:
         if checkout == "staged":
             self.project.git("add", "mine", "note")
 
-    def run(self, at: str | None = None, seconds: float | None = None, argv: tuple[str, ...] = ()) -> int:
-        """Run until idle, killed at a git command (`at`: see shim) or after so many seconds; the exit code."""
-        shim.arm(self.kill, at)
+    def run(
+        self,
+        at: str | None = None,
+        seconds: float | None = None,
+        argv: tuple[str, ...] = (),
+        act: str | None = None,
+    ) -> int:
+        """Run until idle, killed at a git command (`at`, `act`: see shim) or after so many seconds; the exit code."""
+        shim.arm(self.kill, at, act)
         said = self.kill / "said"
         with said.open("wb") as out:
             daemon = subprocess.Popen([*argv, NOBRAKES, "run"], cwd=self.folder, env=self.env, stdout=out, stderr=out)
@@ -91,24 +100,55 @@ class KilledRun:
         """The beads that are not done."""
         return [bead["id"] for bead in self.project.ask("list", "--all") if bead["status"] != "done"]
 
+    def script(self, types: str) -> str:
+        """What a person types in their checkout, for the shim: at once, or where git is locked as soon as it is not.
+
+        Nothing of the environment of nobrakes' own git command reaches them.
+        """
+        unset = "for name in $(env | sed -n 's/^\\(GIT_[A-Z_]*\\)=.*/\\1/p'); do unset $name; done"
+        return (
+            f"cd {self.folder}; PATH={os.environ['PATH']}; unset NOBRAKES_KILL; {unset}; {PERSON}\n"
+            f"types() {{ {types}; }}\n"
+            f"again() {{ until types; do sleep 0.05; done; echo done >{self.kill}/acted; }}\n"
+            f"echo begun >{self.kill}/acted\n"
+            f"if types; then echo done >{self.kill}/acted; else again >/dev/null 2>&1 & fi\n"
+        )
+
+    def acted(self) -> str:
+        """`begun`, `done`, or nothing where the moment never came."""
+        told = self.kill / "acted"
+        return told.read_text().strip() if told.exists() else ""
+
+    def person(self, types: str) -> None:
+        """A person types this in their checkout now."""
+        subprocess.run(["sh", "-c", f"{PERSON}; {types}"], cwd=self.folder, check=True)
+
+    def agents(self) -> list[str]:
+        """The runs of agents that there were."""
+        return [name for name in os.listdir(self.folder / ".nobrakes" / "runs") if name.endswith("-agent")]
+
     def assert_sound(self, checkout: str) -> None:
         """What must hold at the end."""
-        git = self.project.git
         assert sorted(self.project.landed().values()) == sorted(BEADS), "none is lost, none lands twice"
-        assert git("status", "--porcelain", ":!.nobrakes") == CHECKOUTS[checkout], (
-            "the person's own work and nothing else"
-        )
+        self.assert_checkout(checkout)
+        for bead in BEADS:
+            assert self.project.git("show", f"main:made-{bead}") == "made\n"
+            assert self.project.git("show", f"main:src/{bead}") == "changed\n"
+            assert not self.project.git("ls-tree", "main", f"gone/{bead}")
+        self.project.nobrakes("verify")
+        self.project.nobrakes("doctor")
+
+    def assert_checkout(self, checkout: str) -> None:
+        """The person's own work is there, and what they commit next is their own."""
+        git = self.project.git
+        shown = git("status", "--porcelain", ":!.nobrakes")
+        assert shown == CHECKOUTS[checkout], f"the person's own work and nothing else: {shown}"
         if checkout != "staged":
             (self.folder / "later").write_text("later\n")
             git("add", "later")
         git("commit", "-q", "-m", "mine")
         told = ["mine", "note"] if checkout == "staged" else ["later"]
         assert git("diff", "--name-only", "HEAD~1", "HEAD").split() == told, "a commit takes nothing back"
-        for bead in BEADS:
-            assert git("show", f"main:made-{bead}") == "made\n" and git("show", f"main:src/{bead}") == "changed\n"
-            assert not git("ls-tree", "main", f"gone/{bead}")
-        self.project.nobrakes("verify")
-        self.project.nobrakes("doctor")
         assert not list((self.folder / ".git").rglob("*.lock")), "no lock stays"
         assert not list((self.folder / ".git").glob("index.nobrakes*"))
 

@@ -1,9 +1,9 @@
-"""A `git` that ends the daemon which called it, by SIGKILL, right before or right after one of its commands.
+"""A `git` that does something right before or right after one of a daemon's commands: it ends the daemon by SIGKILL, or
+has a person act.
 
 NOBRAKES_KILL holds a folder. In it: `at` ("before 7": the seventh command that the daemon asks for; "after =merge": the
-first one with that word), and `commands`, to
-which each command of the daemon is added. Once it has killed, `at` is gone. Written for `sh` alone, since it is called
-at each command of a run.
+first one with that word), `act` (a script; without it the daemon is killed), and `commands`, to which each command of
+the daemon is added. Once it has acted, `at` is gone. Written for `sh` alone, since it is called at each command of a run.
 """
 
 import os
@@ -26,10 +26,13 @@ case "$at" in
     *) exec $real "$@" ;;
 esac
 rm "$kill/at"
-if [ "${{at%% *}}" = before ]; then kill -9 $PPID; exit 1; fi
+acts() {{
+    if [ -e "$kill/act" ]; then sh "$kill/act" </dev/null >"$kill/act.log" 2>&1; else kill -9 $PPID; exit 1; fi
+}}
+if [ "${{at%% *}}" = before ]; then acts; exec $real "$@"; fi
 $real "$@"
 code=$?
-kill -9 $PPID
+acts
 exit $code
 """
 
@@ -45,9 +48,13 @@ def install(folder: Path) -> dict[str, str]:
     return {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "NOBRAKES_KILL": str(folder)}
 
 
-def arm(folder: Path, at: str | None) -> None:
-    """Begin to count; kill at this moment."""
+def arm(folder: Path, at: str | None, act: str | None = None) -> None:
+    """Begin to count; at this moment kill, or run this script."""
     (folder / "commands").write_text("")
+    for name in ("at", "act", "acted"):
+        (folder / name).unlink(missing_ok=True)
+    if act is not None:
+        (folder / "act").write_text(act)
     if at is not None:
         (folder / "at").write_text(at + "\n")
 
