@@ -2,9 +2,9 @@
 
 1. A merge of ours that main carries and no event names makes its bead done; whoever works on it is stopped, and what
    there is of that work is archived.
-2. Its record is written first, in main's order: by its open review, from refs/nobrakes/landing/<bead>, or with what is
-   known still.
-3. A review that is open and whose candidate is on main goes on by itself; it only gets its record in its turn.
+2. Its record is written first, in main's order: from refs/nobrakes/landing/<bead>, or with what is known still.
+3. A review that is open and whose candidate is on main goes on by itself, and writes its record when main was run
+   again. It gets it earlier only where a merge that stands on it needs one now.
 4. Main is read since the commit up to which it was compared last; what was rewritten is read from its beginning.
 """
 
@@ -69,14 +69,13 @@ class Reconciling:
         chain, recorded = self._evidence()
         if not is_ours(merge, bead, chain, recorded):
             return False
-        review = self._review(merge)
-        if review is not None:
-            self.evidence.merged(review, bead, Journal.of(review.data))
+        if any(candidate == merge.tip.commit for _, candidate in self._reviews()):
             return False
         git = self.doors.git
         if git.is_shared() and any(name.startswith(f"{PINS}/{bead.id}/") for name in git.kept()):
             return False  # the review that comes next asks the remote, and finishes it
         if merge.tip.commit not in recorded:
+            self._record_what_came_before(merge)
             git.keep_evidence(self._record(bead, merge))
         if not merge.stands or self._was_taken_back(bead, merge):
             return False
@@ -118,13 +117,18 @@ class Reconciling:
                         self._recorded[str(one["commit"])] = entry.record
         return self._chain, self._recorded
 
-    def _review(self, merge: Merge) -> Attempt | None:
-        """The open review whose candidate it is."""
-        return next(
-            (one for one in self.doors.store.reviewing() if Journal.of(one.data).candidate == merge.tip.commit), None
-        )
+    def _reviews(self) -> list[tuple[Attempt, str]]:
+        """The open reviews that have a candidate, with it."""
+        found = [(one, Journal.of(one.data).candidate) for one in self.doors.store.reviewing()]
+        return [(review, candidate) for review, candidate in found if candidate]
 
     # --- what is done ----------------------------------------------------------------------------
+
+    def _record_what_came_before(self, merge: Merge) -> None:
+        git, store = self.doors.git, self.doors.store
+        for review, candidate in self._reviews():
+            if git.has(candidate) and git.contains(candidate, merge.tip.commit):
+                self.evidence.merged(review, store.bead(review.bead), Journal.of(review.data))
 
     def _record(self, bead: Bead, merge: Merge) -> Value:
         held = self.doors.git.held(landing_pin(bead.id))

@@ -17,30 +17,11 @@ from ..ports import NewEscalation, Store
 from .clock import FakeClock
 from .clones import Clones
 from .project import LINT, TESTS, Tree, code_path, forbidden, run_lint, run_tests, test_path, wanted
+from .rates import Rates
 
 Script = Generator[float | None, None, tuple[int, str]]
 
 DONE = "NOBRAKES: COMPLETED\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """How often something goes wrong, from 0 to 1."""
-
-    fail: float = 0.2  # an agent does not do its work
-    conflict: float = 0.1  # a Doer also changes the file that everybody shares
-    machine: float = 0.03  # a check or a workspace is broken by the machine
-    cut: float = 0.03  # a wrapper is killed, with its program or alone
-    crash: float = 0.02  # the daemon dies before or after a call
-    trouble: float = 0.005  # a call fails and does nothing
-    people: float = 0.1  # a person does something in a step, and 200 times rarer between two calls of the daemon
-    rewrites: float = 0.0  # how often people use git on the repository, in every world; 0: as usual, in some worlds
-    edits: float = 1.0  # how often a person edits the checks, beside all else that people do (about 50)
-    slow: float = 0.0  # how many times longer checks take; 0: drawn from the seed
-    refuse: float = 0.08  # a provider begins to refuse when an agent starts
-    mute: float = 0.0  # a test command exits with 0 whatever the tests did, and counts none
-    jump: float = 0.0  # the wall clock is set, or the machine sleeps, in a step
-    stop: float = -1.0  # the daemon is stopped in order, in a step; below 0: half as often as a call kills it
 
 
 @dataclass(frozen=True, slots=True)

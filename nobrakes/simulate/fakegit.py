@@ -1,7 +1,8 @@
 """Git over plain dicts: commits, refs, private clones and a checked-out main, with the semantics of the real one.
 
 1. State is what would be on disk: it outlives every daemon. The same input gives the same object id.
-2. A crash inside `land` or `pin` leaves a lock behind, until `clear_locks`; until then both fail.
+2. A crash inside `land` or `pin` leaves a lock behind, until `clear_locks`; until then both fail. After the swap of a
+   `land` it leaves the checkout behind main as well (`checkout`).
 3. `landed` remembers what nobrakes put on main, for the invariants.
 """
 
@@ -13,6 +14,7 @@ from ..core.branches import branch_of
 from ..core.errors import FileTooLarge, GitFailed
 from ..core.sizes import READ
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
+from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones
 from .fakechain import FakeChain
 from .fakelands import DecidedHere
@@ -21,6 +23,9 @@ from .project import FIRST_TREE, Tree
 
 FILE = "100644"
 OWN = "refs/nobrakes/"
+
+ABOUT_BEADS = ("Bead", "Reverts-Bead")
+"""The trailers of merges, and of what takes them back."""
 
 
 class FakeGit(FakeChain, DecidedHere):
@@ -31,13 +36,14 @@ class FakeGit(FakeChain, DecidedHere):
         self.objects = Objects()
         self.clones = Clones(self.objects)
         self.head = self.objects.commit(first, (), "first", "human", 0.0).id
+        self.checkout = Checkout(self.objects, self.head)
         self.refs: dict[str, str] = {}
         self.edited: set[str] = set()  # paths of a checked-out main that a person is editing
         self.landed: list[str] = []
         self.landings: list[tuple[str, ...]] = []  # the same, by the moves of main that brought them
         self.ours: set[str] = set()  # commits of nobrakes itself; nobody but a ref keeps them
         self.left: list[str] = []  # where main was when a person rewrote it
-        self.taken: set[str] = set()  # beads whose merges a person took off main, or amended
+        self.taken: set[str] = set()  # beads whose merges or reverts a person took off main, or amended
         self.told_of_landing: Callable[[Sequence[str]], None] = lambda commit: None
         self.locked = False
 
@@ -275,9 +281,11 @@ class FakeGit(FakeChain, DecidedHere):
         if self.head != old:
             # it may have been done already, by a call that a crash cut off
             return Land(Landing.MOVED if self.contains(new, self.head) else Landing.LOST)
-        in_the_way = self.edited & {change.path for change in self.changes(old, new)}
+        in_the_way = self.checkout.in_the_way(new, self.edited)
         if in_the_way:
             return Land(Landing.BLOCKED, f"edits in the way: {', '.join(sorted(in_the_way))}")
+        self.checkout.bring_along(old, ())  # it may have been left behind, with edits in the way
+        self.checkout.land(old, new)
         self.put_on_main(new)
         self._landed(new, old)
         return Land(Landing.MOVED)
@@ -312,20 +320,28 @@ class FakeGit(FakeChain, DecidedHere):
         return ()
 
     def clear_locks(self) -> None:
-        """Remove the lock files that a killed nobrakes left."""
+        """Remove the lock files that a killed nobrakes left, and bring along the checkout that it left behind."""
         self.locked = False
+        self.checkout.bring_along(self.head, self.edited)
+
+    def is_cut_off(self, landed: bool) -> None:
+        """Who called was killed with a lock in its hands, and perhaps after main had moved (`landed`)."""
+        self.locked = True
+        if landed:
+            self.checkout.is_cut_off()
 
     def put_on_main(self, commit: str) -> None:
         """Main is this commit now, whoever says so."""
-        self.head = self.objects.find(commit).id
+        before, self.head = self.head, self.objects.find(commit).id
+        self.checkout.goes_along(before, self.head)
 
     def rewrite_main(self, commit: str) -> None:
         """A person moves main to where it does not contain what it contained."""
         stays = {one.id for one in self.objects.line(commit)}
         gone = [one for one in self.objects.line(self.head) if one.id not in stays]
-        self.taken.update(value for one in gone for key, value in one.trailers if key == "Bead")
+        self.taken.update(value for one in gone for key, value in one.trailers if key in ABOUT_BEADS)
         self.left.append(self.head)
-        self.head = self.objects.find(commit).id
+        self.put_on_main(commit)
 
     def was_left(self, commit: str) -> bool:
         """Whether a person took the commit off main."""

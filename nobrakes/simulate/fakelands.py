@@ -1,10 +1,14 @@
 """The fake git's way to main where main is decided here."""
 
 from ..ports import Land, Landing
+from .checkout import Checkout
 
 
 class DecidedHere:
     """What FakeGit answers when it is asked who decides about main."""
+
+    head: str
+    checkout: Checkout
 
     def is_shared(self) -> bool:
         """Main is decided here."""
@@ -15,8 +19,9 @@ class DecidedHere:
         return Land(Landing.MOVED)
 
     def behind(self) -> tuple[str, ...]:
-        """No checkout is: files and main move in one step here."""
-        return ()
+        """The checkout that a kill left behind main, with edits in the way ever since."""
+        lost = self.checkout.behind(self.head)
+        return (f"a plain commit would take back {', '.join(lost)}",) if lost else ()
 
     def pull(self) -> None:
         """A person brings main to where it is decided: it is there."""

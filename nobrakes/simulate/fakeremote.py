@@ -77,7 +77,7 @@ class SharedFakeGit(FakeGit):
 
     def pull(self) -> None:
         """A person brings main here to where the remote's is."""
-        self.head = self.there
+        super().put_on_main(self.there)
 
     def somebody_pushes(self) -> str:
         """Another person pushes what is green."""
@@ -98,7 +98,7 @@ class SharedFakeGit(FakeGit):
             in_the_way = self._edits(self.head, self.there, landed)
             if in_the_way:
                 return in_the_way
-            self.head = self.there
+            super().put_on_main(self.there)
             return Land(Landing.MOVED)
         return _waits("main here has parted from the remote's", may_have_landed=landed)
 

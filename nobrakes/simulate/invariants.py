@@ -208,6 +208,17 @@ def the_index_of_the_ready_is_right(scene: Scene) -> list[str]:
     return [f"ready by the index {sorted(stored)}, by the facts {sorted(computed)}"] if stored != computed else []
 
 
+def a_plain_commit_takes_no_merge_back(scene: Scene) -> list[str]:
+    """The index of a person's checkout is main's but for what they staged, unless an edit of theirs is in the way."""
+    checkout = scene.git.checkout
+    if checkout.overtaken:
+        return [f"{path} was staged when a landing changed it" for path in sorted(checkout.overtaken)]
+    lost = checkout.behind(scene.git.head)
+    if not lost or checkout.in_the_way(scene.git.head, scene.git.edited):
+        return []
+    return [f"the next plain commit takes {path} back" for path in lost]
+
+
 PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     *landed.PROMISES,
     proven_tests_are_red,
@@ -239,4 +250,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     evidence_only_grows,
     nothing_is_asked_twice,
     an_open_candidate_has_a_ref,
+    a_plain_commit_takes_no_merge_back,
 )

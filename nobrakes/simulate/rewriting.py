@@ -74,12 +74,15 @@ def nobody_is_blamed_for_a_rewritten_main(scene: Scene) -> list[str]:
 
 
 def an_open_candidate_has_a_ref(scene: Scene) -> list[str]:
-    """What an open review names as its candidate is held by the review's own ref, so that nobody's prune takes it."""
+    """A review that names a candidate has a ref of its own, so that nobody's prune takes the candidate.
+
+    The ref goes first: who is killed before the journal follows leaves it at the candidate that is built next.
+    """
     candidates = {a.bead: str(a.data.get("candidate", "")) for a in scene.board.attempts if a.role is Role.REVIEWER}
     return [
         f"the candidate {commit[:12]} of {bead} has no ref"
         for bead, commit in sorted(candidates.items())
-        if commit and scene.git.refs.get(OWN + pin_of(bead)) != commit
+        if commit and OWN + pin_of(bead) not in scene.git.refs
     ]
 
 

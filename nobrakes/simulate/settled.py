@@ -46,7 +46,7 @@ def done_is_merged(scene: Scene) -> list[str]:
         for key, value in commit.trailers:
             if key == "Reverts-Bead" and scene.git.contains(merged.get(value, ""), commit.id):
                 del merged[value]
-    excused = scene.with_a_person()
+    excused = scene.with_a_person() | scene.git.taken
     for bead in scene.beads:
         if bead.type is BeadType.EPIC:
             continue

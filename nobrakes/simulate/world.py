@@ -19,8 +19,9 @@ from ..ports import Argv, Command, Step
 from ..sandbox.home import steady
 from ..store.opening import open_memory
 from . import fakeremote, invariants, settled
-from .agents import Rates, Script, Seat, agent, check, ends_at_once
+from .agents import Script, Seat, agent, check, ends_at_once
 from .canaries import at_ease, with_canary, without_canary
+from .checkout import Staging, uses_the_index
 from .clock import FakeClock
 from .crashing import Crash, Crashing, Dice
 from .drawn import settings
@@ -29,6 +30,7 @@ from .fakeprocesses import AGENT, FakeProcesses
 from .graph import random_graph
 from .people import ME, PAUSED, People
 from .providers import PROVIDER, Providers, adapter, served
+from .rates import Rates
 from .rewriting import Rewriting, how_often
 from .scene import Scene, Tally
 from .sessions import GONE, Sessions
@@ -58,6 +60,7 @@ class World:
         self.only = only  # the one promise to look at; empty: all of them
         self.rng = random.Random(seed)
         self.rates = rates or Rates()
+        self.replay = f"python -m nobrakes.simulate --seed {seed} --beads {beads} {self.rates.options()}".rstrip()
         if not self.rates.slow:  # where checks are slower than agents, reviews stand in a queue
             self.rates = replace(self.rates, slow=self.rng.choice((1.0, 4.0)))
         self.config = without_canary(config or settings(self.rng))
@@ -96,6 +99,12 @@ class World:
             self.people.also(4 * often, rewriting.prune)
             self.people.also(2 * often, rewriting.amend)
             self.people.also(1 * often, rewriting.reset)
+        if often := uses_the_index(self.git.is_shared(), seed, self.rates.staging):
+            staging = Staging(self.git.checkout, self.git, random.Random(f"{seed} staging"))
+            self.people.also(4 * often, staging.stage)
+            self.people.also(2 * often, staging.commit)
+            self.people.also(1 * often, staging.unstage)
+            self.people.at_the_end.append(staging.finish)
         self.daemon = self._boot()
 
     # --- the machine -----------------------------------------------------------------------------
@@ -169,7 +178,7 @@ class World:
     def _crashed(self, crash: Crash) -> None:
         self._note(f"CRASH {crash}")
         if str(crash).split()[-1] in ("git.land", "git.pin", "git.keep_evidence") and self.rng.random() < 0.5:
-            self.git.locked = True
+            self.git.is_cut_off(str(crash) == "after git.land")
 
     def _turns(self) -> None:
         """Turn until nothing changes, as the loop does."""
@@ -296,4 +305,4 @@ class World:
                 raise self._broken([f"{promise.__name__}: {one}" for one in found])
 
     def _broken(self, found: list[str]) -> Broken:
-        return Broken("\n".join([*found, f"python -m nobrakes.simulate --seed {self.seed}"]))
+        return Broken("\n".join([*found, self.replay]))

@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from nobrakes.simulate.agents import Rates
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 SEEDS = 10
@@ -29,6 +29,18 @@ FOUND = (
 @pytest.mark.parametrize("seed", [*range(SEEDS), *(seed for seed in FOUND if seed >= SEEDS)])
 def test_any_graph_settles_whatever_fails(seed: int) -> None:
     World(seed).run()
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        3,  # a push was followed, and the checkout was not brought along
+        25,  # a person took a revert off main, and its bead was on main again
+        144,  # a start wrote the record of a merge while main was still to be run again
+    ],
+)
+def test_people_who_stage_and_commit_lose_nothing(seed: int) -> None:
+    World(seed, rates=Rates(staging=10, people=0.5, crash=0.01)).run()
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -2,7 +2,7 @@
 
 from nobrakes.core.bead import Bead, Status
 from nobrakes.daemon.news import retiring
-from nobrakes.simulate.agents import Rates
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 CALM = Rates(fail=0, crash=0, trouble=0, people=0, machine=0)

@@ -10,10 +10,11 @@ from nobrakes.core.bead import Status
 from nobrakes.core.canary import Phase
 from nobrakes.core.events import Event, Kind
 from nobrakes.ports import Command, Step
-from nobrakes.simulate.agents import Rates, Script
+from nobrakes.simulate.agents import Script
 from nobrakes.simulate.canaries import watch_of
 from nobrakes.simulate.fakeprocesses import AGENT
 from nobrakes.simulate.project import code_path
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import ME, World
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)

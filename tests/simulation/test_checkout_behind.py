@@ -2,8 +2,8 @@
 
 from nobrakes.core.escalations import Escalation, EscalationType
 from nobrakes.core.events import Kind
-from nobrakes.simulate.agents import Rates
 from nobrakes.simulate.project import code_path
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 KIND = Rates(fail=0, conflict=0, machine=0, crash=0, trouble=0, people=0)

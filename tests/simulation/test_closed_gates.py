@@ -8,9 +8,9 @@ from nobrakes.core.events import Event, Kind
 from nobrakes.core.gates import MARGIN_SECONDS
 from nobrakes.core.outcomes import Outcome
 from nobrakes.daemon.loop import is_idle
-from nobrakes.simulate.agents import Rates
 from nobrakes.simulate.fakeprocesses import AGENT
 from nobrakes.simulate.project import LINT, TESTS
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 CALM = Rates(fail=0, conflict=0, crash=0, trouble=0, people=0, machine=0, refuse=0)

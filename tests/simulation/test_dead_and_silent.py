@@ -4,9 +4,9 @@ from nobrakes.config import Config, validated
 from nobrakes.core.attempt import Run, RunKind
 from nobrakes.core.bead import Bead, Status
 from nobrakes.core.outcomes import Outcome
-from nobrakes.simulate.agents import Rates
 from nobrakes.simulate.fakeprocesses import AGENT
 from nobrakes.simulate.project import TESTS
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 CALM = Rates(fail=0, conflict=0, crash=0, trouble=0, people=0, machine=0, refuse=0)

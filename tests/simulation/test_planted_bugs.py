@@ -54,9 +54,34 @@ QUEUES = ("--slow", "4", "--beads", "14")
 REWRITTEN = ("--rewrites", "10", "--people", "0.5", "--crash", "0.002")
 """People amend main, take it back and prune all the time."""
 
+STAGED = ("--staging", "10", "--people", "0.5", "--crash", "0.01")
+"""People stage and commit all the time, and many landings are cut off."""
+
 OUTCOMES = "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):"
 
 BUGS = (
+    Bug(
+        "a checkout that a kill left behind stays there",
+        "simulate/fakegit.py",
+        "self.checkout.bring_along(self.head, self.edited)",
+        "self.checkout.in_the_way(self.head, self.edited)",
+        options=STAGED,
+    ),
+    Bug(
+        "a start leaves the locks and the checkout",
+        "daemon/recovery.py",
+        "doors.git.clear_locks()",
+        "doors.git.settle_in()",
+        options=STAGED,
+    ),
+    Bug(
+        "what is staged is in nobody's way",
+        "simulate/checkout.py",
+        "return {*self.staged, *edited} & set(changed)",
+        "return set(edited) & set(changed)",
+        options=(*STAGED, "--conflict", "0.6"),
+        seed=26,
+    ),
     Bug(
         "a clone that is still being archived counts as gone",
         "daemon/news.py",
@@ -233,7 +258,7 @@ BUGS = (
         "if False:",
         runs=40,
         options=MERGES,
-        seed=106,
+        seed=188,
     ),
     Bug(
         "what passed the checks of before lands",

@@ -10,9 +10,10 @@ from nobrakes.core.events import Event, Kind
 from nobrakes.daemon.loop import Daemon
 from nobrakes.daemon.redmain import question
 from nobrakes.ports import Command, Step
-from nobrakes.simulate.agents import Rates, Script
+from nobrakes.simulate.agents import Script
 from nobrakes.simulate.fakeprocesses import AGENT
 from nobrakes.simulate.people import ME
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from nobrakes.simulate.agents import Rates
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 

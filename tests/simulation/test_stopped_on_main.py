@@ -10,9 +10,9 @@ from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.escalations import EscalationType
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.reviewer import Journal, Step
-from nobrakes.simulate.agents import Rates
 from nobrakes.simulate.fakeprocesses import AGENT
 from nobrakes.simulate.project import TESTS
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 CALM = Rates(fail=0, conflict=0, crash=0, trouble=0, people=0, machine=0, refuse=0)

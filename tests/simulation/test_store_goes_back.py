@@ -10,7 +10,7 @@ import pytest
 from nobrakes.cli import meanings
 from nobrakes.core.bead import BeadType, Status
 from nobrakes.core.events import Kind
-from nobrakes.simulate.agents import Rates
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 KIND = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)

@@ -5,8 +5,8 @@ import pytest
 from nobrakes.core.bead import Status
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.outcomes import Outcome
-from nobrakes.simulate.agents import Rates
 from nobrakes.simulate.people import ME
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)

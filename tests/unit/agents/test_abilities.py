@@ -22,7 +22,7 @@ from nobrakes.core.outcomes import Outcome
 from nobrakes.daemon.loop import Daemon
 from nobrakes.host.versions import Versions
 from nobrakes.places import Places
-from nobrakes.simulate.agents import Rates
+from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
 from . import recorded as r

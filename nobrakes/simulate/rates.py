@@ -1,0 +1,34 @@
+"""How often things go wrong in a simulated world: one table, of which the command's options are made as well."""
+
+from dataclasses import dataclass, field, fields
+
+
+def _rate(usual: float, told: str) -> float:
+    value: float = field(default=usual, metadata={"told": told})
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Chances from 0 to 1, and how many times more often or longer than usual something happens or takes."""
+
+    fail: float = _rate(0.2, "chance that an agent does no good work")
+    conflict: float = _rate(0.1, "chance that a Doer also changes the file that everybody shares")
+    machine: float = _rate(0.03, "chance that the machine breaks a check or a workspace")
+    cut: float = _rate(0.03, "chance that the wrapper of a run is killed, with its program or alone")
+    crash: float = _rate(0.02, "chance that a call kills the daemon, before or after it is done")
+    trouble: float = _rate(0.005, "chance that a call fails and does nothing")
+    people: float = _rate(0.1, "chance that a person acts in a step; 200 times rarer between two calls of the daemon")
+    rewrites: float = _rate(0.0, "how often people rewrite main, in every world; 0: as usual, in some worlds")
+    staging: float = _rate(0.0, "how often people stage and commit, in every world; 0: as usual, in some worlds")
+    edits: float = _rate(1.0, "how often a person edits the checks, beside all else that people do (about 50)")
+    slow: float = _rate(0.0, "how many times longer checks take; 0: drawn from the seed")
+    refuse: float = _rate(0.08, "chance that a provider begins to refuse when an agent starts")
+    mute: float = _rate(0.0, "chance that a test command exits with 0 whatever the tests did, and counts none")
+    jump: float = _rate(0.0, "chance that the wall clock is set, or the machine sleeps, in a step")
+    stop: float = _rate(-1.0, "chance that the daemon is stopped in order, in a step; below 0: half of --crash")
+
+    def options(self) -> str:
+        """What repeats them on the command line: the options that are not as usual."""
+        asked = ((one.name, getattr(self, one.name), one.default) for one in fields(self))
+        return " ".join(f"--{name} {value:g}" for name, value, usual in asked if value != usual)
