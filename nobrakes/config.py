@@ -119,6 +119,7 @@ class Config(Section):
             named(self.setup, checks, texts),
             folders,
             standing(paths, folders),
+            paths,
             asks_dependencies=own.dependencies == "asked",
         )
 

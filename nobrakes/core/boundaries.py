@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .bead import Role
 from .globs import matches
 from .ownership import OWN_FOLDER, is_helper, why_not
-from .shadows import PLANTED, framework, hides, new_names
+from .shadows import PLANTED, framework, hidden, hides, new_names
 from .testnames import SNAPSHOTS
 
 REFUSED = (
@@ -48,6 +48,7 @@ class Boundary:
     named: frozenset[str] = frozenset()  # the paths that the checks' commands name (core.gatefiles)
     roots: tuple[str, ...] = ()  # where a new module may hide an installed one (core.shadows)
     standing: frozenset[str] = frozenset()  # the modules that are there already
+    paths: frozenset[str] = frozenset()  # those of the tree that the work began from
     installed: frozenset[str] = frozenset()  # the modules that the checks' interpreters resolve without the checkout
     asks_dependencies: bool = False  # of changed lists of dependencies alone a person is asked too
 
@@ -70,6 +71,8 @@ def is_asked(change: Change, boundary: Boundary) -> bool:
         return matches(change.path, SNAPSHOTS)
     if hides(_new_modules(change, boundary), boundary.installed) or _is_framework(change, boundary):
         return True
+    if _hides_a_test(change, boundary):
+        return True
     return folded in {path.casefold() for path in boundary.named}
 
 
@@ -88,6 +91,14 @@ def _is_framework(change: Change, boundary: Boundary) -> bool:
     """Whether the change adds to a test framework that the tree did not have."""
     name = framework(change.path) if change.before == ABSENT else ""
     return bool(name) and name not in boundary.standing
+
+
+def _hides_a_test(change: Change, boundary: Boundary) -> bool:
+    """Whether Python takes what the change adds in the place of a test that the tree has."""
+    if change.before != ABSENT or change.after == ABSENT:
+        return False
+    path = hidden(change.path, change.after == SYMLINK)
+    return path in boundary.paths and matches(path, boundary.tests)
 
 
 def gate_changes(changes: Sequence[Change], boundary: Boundary) -> list[Change]:

@@ -5,7 +5,8 @@
    (`sh -c "…"`) are read too.
 2. Whether such a file is there is not asked: a file that is added under a name of a command decides as well.
 3. What a command starts by a name is looked up one level deep in the tree that the bead began from: a target of make or
-   just, a script of package.json, an environment of tox; and what a Makefile includes.
+   just, a script of package.json, an environment of tox; what a Makefile includes; and what the settings of the usual
+   runners take up (core.takenup).
 4. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
 """
 
@@ -16,6 +17,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from .checks import Check
+from .takenup import SETTINGS, taken_up
 
 LOCK_FILES = (
     "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
@@ -44,7 +46,8 @@ SOURCES = (
 
 def sources(checks: Sequence[Check]) -> tuple[str, ...]:
     """The paths whose texts `named` wants."""
-    return tuple(posixpath.join(folder, name) for folder in _folders(checks) for name in SOURCES)
+    names = dict.fromkeys((*SOURCES, *SETTINGS))
+    return tuple(posixpath.join(folder, name) for folder in _folders(checks) for name in names)
 
 
 def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None = None) -> frozenset[str]:
@@ -58,6 +61,9 @@ def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None =
             text = (texts or {}).get(posixpath.join(folder, name), "")
             for line in _lines(name, text, commands):
                 found.update(_of_command(line, folder))
+        for name in SETTINGS:
+            path = posixpath.join(folder, name)
+            found.update(taken_up(path, (texts or {}).get(path, "")))
     return frozenset(found)
 
 

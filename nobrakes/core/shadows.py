@@ -7,7 +7,8 @@
    Those of the standard library and of the usual runners and their plug-ins are the floor, whatever it answers.
 3. A new file of a test framework in Perl, Ruby or Java is asked about, too, unless the tree has that framework's
    source. In JavaScript a package is found in `node_modules/` alone, which nobody may add.
-4. Metadata of plug-ins, `.pth` files and the like are gates wherever they lie.
+4. Metadata of plug-ins, `.pth` files, others' packages in the tree and the like are gates wherever they lie.
+5. A package or an extension that Python takes in the place of a test's module beside it hides the test.
 """
 
 import posixpath
@@ -22,6 +23,13 @@ PLANTED = (
     "**/*.egg-info/**", "**/*.dist-info/**", "entry_points.txt", "*.pth", "*.egg-link", "sitecustomize.py",
     "usercustomize.py", "**/node_modules/**", "pyvenv.cfg", "junit-platform.properties",
     "**/meta-inf/services/org.junit.*", "**/meta-inf/services/org.testng.*",
+    "**/site-packages/**", "**/.venv/**", "**/venv/bin/**", "**/env/bin/**",
+    "**/vendor/github.com/stretchr/testify/**", "**/vendor/github.com/onsi/**", "**/vendor/gotest.tools/**",
+    "**/vendor/github.com/google/go-cmp/**", "**/vendor/github.com/frankban/quicktest/**",
+    "**/vendor/go.uber.org/mock/**", "**/vendor/gopkg.in/check.v1/**", "**/vendor/github.com/matryer/is/**",
+    "**/vendor/github.com/smartystreets/**",
+    "**/vendor/autoload.php", "**/vendor/composer/**", "**/vendor/bin/**", "**/vendor/phpunit/**",
+    "**/vendor/pestphp/**", "**/vendor/mockery/**", "**/vendor/sebastian/**",
 )  # fmt: skip
 """Gates whatever the settings say: nobody writes them by hand."""
 
@@ -35,10 +43,75 @@ _RUNNERS = (
 )  # fmt: skip
 _NEVER = frozenset(("test", "this", "antigravity", "idlelib", "turtledemo", "lib2to3", "__main__"))
 NAMES = frozenset({*sys.stdlib_module_names, *_RUNNERS}) - _NEVER
+_OTHERS = frozenset(
+    (
+        "node",
+        "npm",
+        "npx",
+        "yarn",
+        "pnpm",
+        "jest",
+        "@jest/globals",
+        "expect",
+        "jest-cli",
+        "jest-circus",
+        "vitest",
+        "mocha",
+        "chai",
+        "ava",
+        "tap",
+        "tape",
+        "uvu",
+        "jasmine",
+        "karma",
+        "playwright",
+        "@playwright/test",
+        "cypress",
+        "c8",
+        "nyc",
+        "sinon",
+        "should",
+        "assert",
+        "power-assert",
+        "ts-node",
+        "tsx",
+        "tsc",
+        "typescript",
+        "eslint",
+        "biome",
+        "prettier",
+        "github.com/stretchr/testify",
+        "github.com/onsi/gomega",
+        "github.com/onsi/ginkgo/v2",
+        "github.com/google/go-cmp",
+        "gotest.tools/v3",
+        "github.com/frankban/quicktest",
+        "github.com/matryer/is",
+        "proptest",
+        "quickcheck",
+        "rstest",
+        "insta",
+        "mockall",
+        "pretty_assertions",
+        "assert_cmd",
+        "tokio-test",
+        "test-case",
+        "serial_test",
+        "googletest",
+        "predicates",
+    )
+)
+
+
+def is_framework(name: str) -> bool:
+    """Whether a package of this name, of whatever ecosystem, is taken for a runner or a test framework."""
+    return name in _RUNNERS or name in _OTHERS
+
+
 _PLUGIN = re.compile(r"pytest_\w+")
 _CODE = (".py", ".pyc", ".pyd", ".so")
 _FRAMEWORK = re.compile(
-    r"(?:^|.*/)(lib/(?:Test/(?:More|Builder|Simple|Harness|Most|Deep|Exception|Fatal|Warn|Differences)|Test2|TAP)\b.*\.p[ml]"
+    r"(?:^|.*/)(lib/(?:Test/(?:More|Builder|Simple|Harness|Most|Deep|Exception|Fatal|Warn|Differences)|Test2|TAP|App/Prove)\b.*\.p[ml]"
     r"|lib/(?:minitest|rspec|test/unit)(?:/.*)?\.rb"
     r"|(?:org/(?:junit|testng|mockito|hamcrest|assertj|opentest4j|apache/maven/surefire)|junit/framework)/.*"
     r"\.(?:java|kt|groovy|scala|class))"
@@ -85,6 +158,17 @@ def new_names(path: str, is_link: bool, folders: Sequence[str], known: frozenset
         return frozenset()
     modules = [module for folder in folders if (module := _module(path, folder))]
     return frozenset(module.rpartition("/")[2] for module in modules if module not in known)
+
+
+def hidden(path: str, is_link: bool) -> str:
+    """The module's file in whose place Python takes a new file or link at the path; empty: it takes none's."""
+    folder, _, name = path.rpartition("/")
+    stem, _, ending = name.partition(".")
+    if stem == "__init__" and ending and folder:
+        return f"{folder}.py"
+    if is_link or name.endswith((".so", ".pyd")):
+        return f"{folder}/{stem}.py" if folder else f"{stem}.py"
+    return ""
 
 
 def hides(names: Iterable[str], installed: frozenset[str]) -> bool:
