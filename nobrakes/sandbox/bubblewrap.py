@@ -55,6 +55,8 @@ def _mounts(closure: Closure) -> Iterator[str]:
     yield from ("--remount-ro", "/dev")
     yield from _temporary(HOME, closure.bounds.temporary_mb)
     yield from _covers((machine.home,), machine.system)
+    if machine.account:
+        yield from _temporary(machine.account, closure.bounds.temporary_mb)
     wide, narrow = _split((*machine.programs, *closure.read), closure.hidden)
     yield from _readable(wide)
     for path in closure.write:

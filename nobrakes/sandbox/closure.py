@@ -15,7 +15,7 @@ class Bounds:
     file_mb: int = 0
     open_files: int = 0
     cpu_minutes: int = 0
-    temporary_mb: int = 0  # of /tmp and of the home, each
+    temporary_mb: int = 0  # of /tmp and of each home
 
     def words(self) -> tuple[str, ...]:
         """As the program inside reads them (sandbox.inside)."""
@@ -38,6 +38,7 @@ class Machine:
     python: str
     home: str
     variables: tuple[tuple[str, str], ...] = ()  # where toolchains are that a program would look for in its home
+    account: str = ""  # the home that the account has, whatever HOME says: Java goes by it. Empty: it has none
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@
    node, pyenv), the whole of that. A home is never let in by this, nor anything that it lies in.
 """
 
+import glob
 import os
+import pwd
 import sys
 from collections.abc import Iterator, Mapping
 
@@ -19,6 +21,8 @@ hostname hosts java ld.so.cache ld.so.conf ld.so.conf.d locale.alias locale.conf
 nsswitch.conf os-release passwd pki/ca-trust pki/tls/certs protocols python3 resolv.conf services ssl/certs
 ssl/openssl.cnf terminfo timezone
 """
+_TOOLS = "ant* erlang java-*-openjdk* java*-openjdk maven*/logging maven*/m2.conf perl php* R xml"
+"""Below /etc, what an installed language or build tool is not whole without; a `settings.xml` may hold passwords."""
 _MARKS = ("pyvenv.cfg", "conda-meta", "libexec", "versions", os.path.join("lib", "node_modules"))
 """What shows that a `bin` or `shims` belongs to an installation whose other folders its programs need."""
 TOOLCHAINS = {
@@ -38,7 +42,7 @@ def machine(environment: Mapping[str, str]) -> Machine:
     home = os.path.realpath(os.path.expanduser("~"))
     folders = [path for path in SYSTEM if os.path.isdir(path) and not os.path.islink(path)]
     links = tuple((path, os.readlink(path)) for path in SYSTEM if os.path.islink(path))
-    system = (*folders, *(f"/etc/{name}" for name in _ETC.split()))
+    system = (*folders, *(f"/etc/{name}" for name in _ETC.split()), *of_tools("/etc"))
     found = [path for path in _programs(environment) if not lies_in(home, os.path.realpath(path))]
     variables = []
     for name, variable in TOOLCHAINS.items():
@@ -47,7 +51,23 @@ def machine(environment: Mapping[str, str]) -> Machine:
             found.append(folder)
             variables.append((variable, os.path.join(folder, "python") if name.endswith("/uv") else folder))
     programs = tuple(dict.fromkeys(path for path in found if not any(lies_in(path, f) for f in (*folders, *SYSTEM))))
-    return Machine(system, links, programs, sys.executable, home, tuple(variables))
+    return Machine(system, links, programs, sys.executable, home, tuple(variables), _account(system))
+
+
+def _account(system: tuple[str, ...]) -> str:
+    """The home that the account has, unless it is a part of the machine or has one in it."""
+    try:
+        home = os.path.normpath(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return ""
+    is_own = os.path.isabs(home) and not any(lies_in(home, path) or lies_in(path, home) for path in system)
+    return home if is_own else ""
+
+
+def of_tools(etc: str) -> tuple[str, ...]:
+    """The settings in `etc` to which installed languages and build tools are linked."""
+    found = (glob.glob(pattern, root_dir=etc) for pattern in _TOOLS.split())
+    return tuple(sorted({os.path.join(etc, name) for names in found for name in names}))
 
 
 def _programs(environment: Mapping[str, str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What the checks of one bead leave in their home does not bend the checks of the next."""
 
 import os
+import pwd
 import shutil
 import sys
 from pathlib import Path
@@ -27,6 +28,12 @@ echo 'import os; os.environ["BENT"] = "bent"' >"$site/evil.pth"
 true
 """
 
+ACCOUNT = f"""
+account=$({PYTHON} -c 'import os, pwd; print(pwd.getpwuid(os.getuid()).pw_dir)')
+[ ! -e "$account/left-by-a-check" ] && echo planted >"$account/left-by-a-check"
+"""
+"""What Java does, which takes the home from the account."""
+
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_next_bead_finds_an_empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
@@ -46,12 +53,13 @@ def test_the_next_bead_finds_an_empty_home(tmp_path: Path, monkeypatch: pytest.M
     else:
         project.configure('mode = "none"', f'mode = "none"\n{MODES[mode]}')
     (project.folder / "src").mkdir()
-    (project.folder / "src" / "visit").write_text(VISIT)
+    (project.folder / "src" / "visit").write_text(VISIT + (ACCOUNT if mode == "sandbox" else ""))
     project.git("add", "src")
     project.git("commit", "-q", "-m", "A program that leaves things in its home")
     project.add("one", "two")
     project.nobrakes("run")
     assert [project.ask("show", one)["status"] for one in ("one", "two")] == ["done", "done"]
     assert sorted(path.name for path in home.iterdir()) == [".cache"], "nothing was left in the person's home"
+    assert not os.path.lexists(os.path.join(pwd.getpwuid(os.getuid()).pw_dir, "left-by-a-check"))
     assert not list((home / ".cache").glob("left"))
     assert not list((project.folder / ".nobrakes").rglob("home")), "homes go with their checkouts"

@@ -10,7 +10,7 @@ import pytest
 from nobrakes.sandbox import bubblewrap
 from nobrakes.sandbox.bubblewrap import INSIDE, wrap
 from nobrakes.sandbox.closure import Bounds, Closure, Machine
-from nobrakes.sandbox.machine import installation, machine
+from nobrakes.sandbox.machine import installation, machine, of_tools
 
 MACHINE = Machine(
     ("/usr", "/etc/hosts"), (("/bin", "usr/bin"),), ("/people/ada/venv",), "/usr/bin/python3", "/people/ada"
@@ -58,6 +58,15 @@ def test_a_home_on_the_path_is_not_let_in(tmp_path, monkeypatch):
     found = machine({"PATH": os.pathsep.join((str(tmp_path), str(tmp_path.parent), str(tmp_path / "tools"), "tools"))})
     assert str(tmp_path / "tools") in found.programs
     assert not {str(tmp_path), str(tmp_path.parent), "tools"} & set(found.programs)
+
+
+def test_the_settings_that_tools_are_linked_to_are_let_in_but_no_passwords(tmp_path):
+    java, maven = tmp_path / "java-21-openjdk", tmp_path / "maven"
+    for place in (java / "security", maven / "logging", tmp_path / "ssh"):
+        place.mkdir(parents=True)
+    for file in (maven / "m2.conf", maven / "settings.xml", tmp_path / "shadow"):
+        file.touch()
+    assert of_tools(str(tmp_path)) == (str(java), str(maven / "logging"), str(maven / "m2.conf"))
 
 
 @pytest.mark.parametrize("mark", ["pyvenv.cfg", "libexec", "lib/node_modules"])
