@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["test", "lint", "types", "build"]
 Format = Literal[
-    "auto", "exit", "junit", "pytest", "unittest", "go", "cargo", "tap", "jest", "vitest", "mocha", "ctest", "phpunit",
-    "ruby", "maven",
+    "auto", "exit", "junit", "pytest", "unittest", "go", "cargo", "tap", "jest", "vitest", "mocha", "ava", "ctest",
+    "phpunit", "ruby", "maven",
 ]  # fmt: skip
 
 

@@ -88,7 +88,7 @@ _OF_FORMAT: Mapping[str, tuple[str, ...]] = {
     "ruby": (".rb",),
     "maven": (".java",),
     "tap": (*SCRIPTS, ".t"),
-    **dict.fromkeys(("jest", "vitest", "mocha"), SCRIPTS),
+    **dict.fromkeys(("jest", "vitest", "mocha", "ava"), SCRIPTS),
 }
 _OF_COMMAND = (
     (r"\b(?:pytest|unittest|python[0-9.]*|tox|nox)\b", _PY),
@@ -121,10 +121,12 @@ _FAILED: Mapping[str, str] = {
     "cargo": r"^test (?:\S*::)?NAME \.\.\. FAILED|^\s+FAIL \[.*NAME$",
     "jest": r"^\s*(?:●|✕|✗) .*NAME|\"status\":\"failed\".*NAME|NAME.*\"status\":\"failed\"",
     "vitest": r"^\s*(?:FAIL|×|✗|❯) .*NAME",
-    "tap": r"^\s*(?:not ok \d+ - |✖ |✘ \[fail\]: )(?:.* › )?NAME|^\s*#\s+Failed test 'NAME'",
+    "tap": r"^\s*(?:not ok \d+ - |✖ )(?:.* › )?NAME|^\s*#\s+Failed test 'NAME'"
+    r"|^# NAME\n(?:(?!# |1\.\.).*\n)*?not ok ",
     "ruby": r"^rspec \S+ # .*NAME$|^\S+#NAME(?: \[|:)",
     "maven": r"^\[ERROR\] .*\.NAME\b.* <<< (?:FAILURE|ERROR)!|^\[ERROR\] +\S+\.NAME:",
     "mocha": r"^\s*\d+\) .*NAME",
+    "ava": r"^\s*✘ \[fail\]: (?:.* › )?NAME",
     "junit": r"<testcase[^>]*NAME[^>]*>\s*<(?:failure|error)",
 }
 

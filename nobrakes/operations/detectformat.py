@@ -33,6 +33,8 @@ _RUNNERS: tuple[tuple[str, Format], ...] = (
     (r"(?:jest|react-scripts test)", "jest"),
     (r"vitest", "vitest"),
     (r"mocha", "mocha"),
+    (r"(?:tape|ava (?:\S+ )*?(?:--tap|-t))", "tap"),
+    (r"ava(?! (?:\S+ )*?(?:--tap|-t)(?: |$))", "ava"),
     (r"ctest", "ctest"),
     (r"phpunit", "phpunit"),
     (r"(?:rspec|minitest)", "ruby"),
@@ -41,6 +43,10 @@ _RUNNERS: tuple[tuple[str, Format], ...] = (
 _WORD = r"(?:^|[\s;&|('\"/])(?:%s)(?=$|[\s;&|)'\"])"
 _REPORTER = re.compile(r"--(?:test-)?reporters?\b|\s-R\s|--formatter?\b|--testdox\b|(?<![0-9&])>(?!&)")
 _INSTALLED = re.compile(r"\binstall\b[^;&|]*")
+_MEASURED = re.compile(
+    r"(?:^|(?<=[\s;&|]))(?:nyc|c8)\s+(?:-\S+\s+(?:(?:[0-9]+|text|lcov|html|json|cobertura|clover)[\w-]*\s+)?)*"
+)
+"""What measures the coverage of a runner, with its options: its reporters are not the runner's."""
 _ELSEWHERE = re.compile(r"(?:^|[\s;&|(])(?:cd|pushd) ")
 _SCRIPT = re.compile(r"(?:^|[\s;&|])(?:npm|pnpm|yarn|bun) (?:run )?([A-Za-z0-9:_-]+)")
 _MAKE = re.compile(r"(?:^|[\s;&|])make ([A-Za-z0-9_.-]+)")
@@ -72,8 +78,8 @@ def what_to_write(root: str, checks: Iterable[CheckSettings]) -> dict[str, str]:
         else:
             text = (
                 f"what the check '{check.name}' prints is not known: {_WHERE} format = \"…\" (pytest, unittest, go, "
-                'cargo, tap, jest, vitest, mocha, ctest, phpunit, ruby or maven), report = "…" for the JUnit XML that '
-                'it writes, or format = "exit" to count on its exit code alone'
+                'cargo, tap, jest, vitest, mocha, ava, ctest, phpunit, ruby or maven), report = "…" for the JUnit XML '
+                'that it writes, or format = "exit" to count on its exit code alone'
             )
         found[check.name] = text
     return found
@@ -92,6 +98,7 @@ def untold(store: "Store", root: str, checks: Iterable[CheckSettings]) -> list[s
 
 
 def _formats(root: str, command: str, deepest: int) -> set[Format]:
+    command = _MEASURED.sub("", command)
     if _REPORTER.search(command):
         return set()
     run = _INSTALLED.sub("", command)

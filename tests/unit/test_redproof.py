@@ -16,6 +16,7 @@ ASSERTION = {
     "go": "--- FAIL: TestPay (0.00s)\n    pay_test.go:9: got 1, want 2",
     "jest": "  ● adds\n\n    expect(received).toBe(expected) // Object.is equality",
     "phpunit": "Failed asserting that 1 matches expected 2.",
+    "perl": "#   Failed test 'adds'\n#   at t/a.t line 4.\n#          got: '1'\n#     expected: '2'",
     "rspec": "     Failure/Error: expect(1).to eq(2)",
 }
 
@@ -40,6 +41,15 @@ MISSING = {
     "C++, no header": "a.cpp:1:10: fatal error: pay.h: No such file or directory",
     "java": "[ERROR] CartTest.java:[9,5] cannot find symbol",
     "ruby": "NameError:\n  uninitialized constant Shop",
+    "perl, no module": "Can't locate Shop/Pay.pm in @INC (you may need to install the Shop::Pay module) at t/a.t line 3.",
+    "perl, no subroutine": "Undefined subroutine &Shop::pay called at t/a.t line 5.",
+    "perl, no method": 'Can\'t locate object method "pay" via package "Shop" at t/a.t line 5.',
+    "C#": "CartTests.cs(7,20): error CS0246: The type or namespace name 'Cart' could not be found",
+    "kotlin": "e: file:///x/CartTest.kt:7:9 Unresolved reference: Cart",
+    "scala": "[error] CartTest.scala:4:13: not found: value Cart",
+    "swift": "CartTests.swift:5:9: error: cannot find 'Cart' in scope",
+    "dart": "test/a_test.dart:4:10: Error: The method 'pay' isn't defined for the class 'Shop'.",
+    "elixir": "** (UndefinedFunctionError) function Shop.pay/1 is undefined (module Shop is not available)",
     "php": 'Error: Class "Shop\\Pay" not found',
 }
 
@@ -54,6 +64,7 @@ SYNTAX = {
     "rust": "error: mismatched closing delimiter: `}`\n --> tests/i.rs:1:25",
     "go": "# example.com/a\na_test.go:3:1: expected declaration, found x",
     "go, in a function": "./a_test.go:7:3: syntax error: unexpected newline, expected comma or )",
+    "perl": 'syntax error at t/a.t line 3, near "= ;"\nExecution of t/a.t aborted due to compilation errors.',
     "gcc": "a.c:3:5: error: expected ';' before 'return'",
     "javac": "CartTest.java:9: error: ';' expected",
     "php": 'PHP Parse error:  syntax error, unexpected token ";" in /x/ATest.php on line 3',

@@ -229,6 +229,27 @@ MAVEN = """\
 [ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 1
 """
 
+AVA = """\
+  ✔ adds
+  - [skip] left
+  ✘ [fail]: thrown Error thrown in test
+  ─
+
+  thrown
+
+  2 tests passed in the words of a failure
+
+  ─
+
+  1 hook failed
+  1 test failed
+  3 tests passed
+  1 known failure
+  1 test skipped
+  1 test todo
+  1 uncaught exception
+"""
+
 OTHERS = {
     "go": (GO_PLAIN, (2, 2, 0)),
     "go -v": (GO_VERBOSE, (2, 3, 1)),
@@ -249,6 +270,8 @@ OTHERS = {
     "vitest, no file loads": ("⎯ Failed Suites 1 ⎯\n Test Files  1 failed (1)\n      Tests  no tests\n", (0, 1, 0)),
     "mocha": (MOCHA, (3, 2, 1)),
     "mocha, nothing": ("\n  0 passing (1ms)\n\n", (0, 0, 0)),
+    "ava": (AVA, (3, 3, 3)),
+    "ava, one": ("  ✔ adds\n  ─\n\n  1 test passed\n", (1, 0, 0)),
     "TAP, plan first": ("1..4\nok 1 - a\nnot ok 2 - b\nok 3 # skip no\nnot ok 4 # TODO later\n", (1, 1, 2)),
     "TAP, plan last": ("ok 1\nok 2\n1..2\nok 1\nnot ok 2\n1..2\n", (3, 1, 0)),
     "TAP, broken off": ("1..5\nok 1\nok 2\n", (2, 3, 0)),

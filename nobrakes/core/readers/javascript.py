@@ -1,11 +1,12 @@
-"""jest, vitest and mocha. (node --test speaks TAP or a variant of its summary: see `tap`.)
+"""jest, vitest, mocha and ava. (node --test speaks TAP or a variant of its summary: see `tap`.)
 
 Sources: jest-reporters' getSummary.ts; vitest's reporters/renderers/utils.ts (`getStateString`);
-mocha's lib/reporters/base.js (`epilogue`);
+mocha's lib/reporters/base.js (`epilogue`); ava's lib/reporters/default.js (`endRun`);
 jest's @jest/test-result, AggregatedResult.
 
 1. A test that is still to be written (todo, pending) is skipped.
 2. A file that could not be loaded has no tests to report: each counts as one failure.
+3. A test that is known to fail (ava's `test.failing`) is skipped: it says nothing of the code.
 """
 
 import re
@@ -21,6 +22,9 @@ _JEST_NUMBER = re.compile(r"""\{?"num(Passed|Failed|Pending|Todo|Total)Tests":([
 _JEST_UNLOADED = re.compile(r"""\{?"numRuntimeErrorTestSuites":([0-9]+)""")
 _NUMBER = re.compile(r"([0-9]+) ([a-z]+)")
 _MOCHA = re.compile(r" +([0-9]+) (passing \([0-9a-z.]+\)|pending|failing)\Z")
+_AVA = re.compile(
+    r" +([0-9]+) (?:(?:test|hook)s? (passed|failed|skipped|todo)|known (failure)|(?:uncaught|unhandled) (\w+))s?\Z"
+)
 
 
 def read_jest(lines: Sequence[str]) -> Tally | None:
@@ -99,4 +103,26 @@ def read_mocha(lines: Sequence[str]) -> Tally | None:
         elif found and since <= 2:
             more = Tally(skipped=int(match[1])) if match[2] == "pending" else Tally(failed=int(match[1]))
             found[-1] = found[-1].plus(more)
+    return added(found)
+
+
+def read_ava(lines: Sequence[str]) -> Tally | None:
+    """ava's own reporter: what it counts below its last rule."""
+    found: list[Tally] = []
+    is_below = False
+    for line in lines:
+        if line.strip() == "─":
+            is_below = True
+            continue
+        match = _AVA.match(line) if is_below else None
+        if match is None:
+            is_below = False
+            continue
+        number = int(match[1])
+        if match[2] == "passed":
+            found.append(Tally(passed=number))
+        elif match[2] == "failed" or match[4]:
+            found.append(Tally(failed=number))
+        else:
+            found.append(Tally(skipped=number))
     return added(found)

@@ -7,7 +7,8 @@
    ASSERTION, because it may have kept other tests from being collected.
 
 Sources: CPython's exceptions, V8's and node's messages, TypeScript's diagnosticMessages.json (TS1xxx is
-syntax), `go help build` and go/types' messages, rustc's error index, gcc, clang, javac, PHP and Ruby as they speak.
+syntax), `go help build` and go/types' messages, rustc's error index, gcc, clang, javac, PHP, Ruby,
+Perl (perldiag), C# (CS…), Kotlin, Scala, Swift, Dart and Elixir as they speak.
 """
 
 import re
@@ -27,7 +28,7 @@ class Reason(StrEnum):
 _LOADING = re.compile(
     r"(?:# |E +|Exception during run: )?(?:SyntaxError|IndentationError|TabError): "
     r"|error: (?:expected |unexpected |mismatched closing |unknown start of token|unterminated )"
-    r"|error: this file contains an un|syntax error, unexpected"
+    r"|error: this file contains an un|syntax error, unexpected|syntax error at \S+ line [0-9]+, near"
 )
 """What a line of its own says of a file that does not parse: only matched at the line's start."""
 
@@ -61,12 +62,16 @@ _MISSING = re.compile(
     r"|fatal error: .{1,300}(?:No such file|not found)|error: package .{1,300} does not exist"
     r"|Call to undefined (?:function|method)|Class \".{1,300}\" not found|Undefined constant"
     r"|undefined (?:local variable or )?method|uninitialized constant"
+    r"|Can't locate (?:\S+ in @INC|object method)|Undefined subroutine &"
+    r"|error CS(?:0103|0117|0234|0246|1061|1501): |[Uu]nresolved reference|UndefinedFunctionError|undefined function "
+    r"|[Cc]annot find '[^']{1,99}' in scope|not found: (?:value|type|object) |is not a member of "
+    r"|isn't defined for the (?:class|type)|Error when reading '[^']{1,300}': No such file"
 )
 _ASSERTION = re.compile(
     r"Assertion(?:Failed)?Error|ERR_ASSERTION"
     r"|^E +assert |- assert |DID NOT RAISE|^E +Failed: "
     r"|assertion (?:`[^`]{1,99}` )?failed"
-    r"|--- FAIL: |expect\(|Failed asserting that|Failure/Error: |^ *Failure:$|^FAIL: "
+    r"|--- FAIL: |expect\(|Failed asserting that|Failure/Error: |^ *Failure:$|^FAIL: |^ *#   Failed test "
 )
 
 _PYTEST_SECTION = re.compile(r"=+ ([A-Za-z ]+) =+\Z")

@@ -40,6 +40,10 @@ def check(command: str, **more: object) -> CheckSettings:
         ("yarn all", "jest"),
         ("make test", "pytest"),
         ("make -s everything", "auto"),
+        ("npm run measured", "mocha"),
+        ("npm run covered", "tap"),
+        ("npm run every", "ava"),
+        ("ava --tap", "tap"),
         ("npm run loop", "auto"),
         ("npm run spec", "auto"),
         ("cd web && npm run unit", "auto"),
@@ -52,6 +56,9 @@ def check(command: str, **more: object) -> CheckSettings:
 )
 def test_one_format_or_none(tmp_path: Path, command: str, found: str) -> None:
     scripts = {"unit": "mocha", "all": "npm run inner", "inner": "jest --ci", "loop": "npm run loop"}
+    scripts["measured"] = "npm run style && nyc --reporter=lcov --reporter=text mocha --require test/support"
+    scripts["covered"] = "nyc --lines 100 --check-coverage --reporter text tape test/a.js"
+    scripts["every"] = "xo && c8 ava && tsd"
     scripts["spec"] = "mocha --reporter json"
     (tmp_path / "package.json").write_text(json.dumps({"scripts": scripts}))
     (tmp_path / "Makefile").write_text(
