@@ -4,7 +4,8 @@
    as failed, whatever the exit code says. A runner that was bent (an exit in the code under test, a patched test
    framework, a summary that is printed by hand, an object that equals everything) does not report it.
 2. The value that the test expects becomes one that nothing equals, where it plainly comes to it (Python, JavaScript,
-   Ruby, Java, Perl): assertions that were bent to say yes are seen by that alone. Else it raises, throws, `t.Fatal` or
+   Ruby, Java, Perl; in Python another number for a number, another text for a text, and one that nobody knows before):
+   assertions that were bent to say yes are seen by that alone. Else it raises, throws, `t.Fatal` or
    `panic!` as the first thing that it does (`core.altering` has all but Python).
 3. Only what plainly runs is altered: no test with a mark or a call that skips it, no fixture that is called like a
    test, nothing in a file of which only some tests are run, and no value that a test may not come to. Which one is
@@ -42,13 +43,15 @@ class Decoy:
     by_value: bool = False
 
 
-def decoys(path: str, text: str) -> list[Decoy]:
-    """Every test of the file that can be altered; empty where its language is not known or nothing can be read."""
+def decoys(path: str, text: str, secret: int = 0) -> list[Decoy]:
+    """Every test of the file that can be altered; empty where its language is not known or nothing can be read.
+
+    `secret`: what makes an expected value one that nobody knows beforehand.
+    """
     ending = path[path.rfind(".") :]
-    alter = _ALTER.get(ending)
-    if alter is None or len(text) > LARGEST:
+    if len(text) > LARGEST or ending not in _READ:
         return []
-    return [Decoy(path, *altered) for altered in alter(text)]
+    return [Decoy(path, *altered) for altered in (_python(text, secret) if ending == ".py" else OTHERS[ending](text))]
 
 
 def narrowed(command: str, test: str) -> str:
@@ -76,7 +79,7 @@ def endings(check: Check) -> tuple[str, ...]:
     words = _OF_FORMAT.get(check.read_as) or next(
         (known for pattern, known in _OF_COMMAND if re.search(pattern, check.command)), None
     )
-    return words or tuple(_ALTER)
+    return words or tuple(_READ)
 
 
 _PY = (".py",)
@@ -175,7 +178,7 @@ _NARROW = (_pytest, _unittest, _go, _cargo, _titled("jest", "vitest"))
 # --- altering -----------------------------------------------------------------------------------------
 
 
-def _python(text: str) -> Iterator[Altered]:
+def _python(text: str, secret: int) -> Iterator[Altered]:
     import ast
 
     try:
@@ -194,7 +197,7 @@ def _python(text: str) -> Iterator[Altered]:
         names = [node.name for node in functions]
         for node in functions:
             if node.name.startswith("test") and names.count(node.name) == 1 and _plainly_runs(node):
-                altered, by_value = _altered_python(rows, node)
+                altered, by_value = _altered_python(rows, node, secret)
                 if altered is not None:
                     yield node.name, altered, by_value
 
@@ -252,7 +255,9 @@ def _skips(source: str) -> bool:
     return re.search(r"skip|xfail|expectedFailure|importorskip|pytestmark", source) is not None
 
 
-def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef") -> tuple[str | None, bool]:
+def _altered_python(
+    rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunctionDef", secret: int
+) -> tuple[str | None, bool]:
     """The file with this test made to fail, and whether by a value that it comes to: else at its beginning."""
     import ast
 
@@ -266,9 +271,7 @@ def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunct
             wanted = call.args[1]
         if wanted is not None and wanted.lineno == wanted.end_lineno:
             begin, end = wanted.col_offset, wanted.end_col_offset or 0
-            # of another length than before, since what was compiled is told by its size and the second it was made in
-            unknown = "object()" if end - begin != len("object()") else "object( )"
-            return _put(rows, wanted.lineno, begin, end, unknown), True
+            return _put(rows, wanted.lineno, begin, end, _unknown(wanted, end - begin, secret)), True
     first = node.body[0]
     place = f"raise AssertionError('{RAISES}'); "
     if not _is_simple(first):
@@ -278,6 +281,23 @@ def _altered_python(rows: Sequence[str], node: "ast.FunctionDef | ast.AsyncFunct
         if rows[first.lineno - 1][: first.col_offset].strip(" "):
             return None, False
     return _put(rows, first.lineno, first.col_offset, first.col_offset, place), False
+
+
+def _unknown(wanted: "ast.expr", length: int, secret: int) -> str:
+    """A value that nothing equals: of the kind that is expected, so that what equals everything else gives itself away.
+
+    It is of another length than before, since what was compiled is told by its size and the second it was made in.
+    """
+    import ast
+
+    value = wanted.value if isinstance(wanted, ast.Constant) else None
+    if isinstance(value, str):
+        unknown = repr(f"{secret:011d}")
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        unknown = str(10**11 + secret)
+    else:
+        unknown = "object()"
+    return unknown if len(unknown) != length else f"({unknown})"
 
 
 def _is_simple(node: "ast.stmt") -> bool:
@@ -295,4 +315,4 @@ def _put(rows: Sequence[str], line: int, begin: int, end: int, text: str) -> str
     return "\n".join([*rows[: line - 1], changed, *rows[line:]])
 
 
-_ALTER: Mapping[str, Callable[[str], Iterator[Altered]]] = {".py": _python, **OTHERS}
+_READ = (".py", *OTHERS)

@@ -100,7 +100,7 @@ class Decoys:
         if content is None or len(content) > LARGEST:
             return []
         try:
-            return decoys(path, content.decode())
+            return decoys(path, content.decode(), self._draw.randrange(10**11))
         except UnicodeDecodeError:
             return []
 

@@ -54,9 +54,9 @@ class TestLater:
 
 
 def test_in_python_the_expected_value_is_what_nothing_equals() -> None:
-    found = {one.test: one.text for one in decoys("tests/test_shop.py", PYTEST)}
+    found = {one.test: one.text for one in decoys("tests/test_shop.py", PYTEST, 42)}
     assert set(found) == {"test_equal", "test_awaited", "test_says_nothing", "test_loops", "test_method"}
-    assert "assert total([1]) == object()" in found["test_equal"]
+    assert "assert total([1]) == 100000000042" in found["test_equal"]
     assert "raise AssertionError('nobrakes_decoy'); total([])" in found["test_says_nothing"]
     assert "raise AssertionError" in found["test_method"], "a value on several lines stays, and the test raises"
     for text in found.values():
@@ -105,8 +105,29 @@ def test_a_file_that_is_skipped_as_a_whole_has_none() -> None:
 
 
 def test_what_is_altered_is_never_as_long_as_before() -> None:
-    (one,) = decoys("test_x.py", "def test_x():\n    assert f() == 'abcdef'\n")
-    assert "object( )" in one.text
+    for value in ("'01234567890'", "100000000000", "[[[[]]]]", "True"):
+        text = f"def test_x():\n    assert f() == {value}\n"
+        (one,) = decoys("test_x.py", text)
+        assert len(one.text) != len(text)
+
+
+BENT = {
+    "equals everything": "class Any(int):\n    __hash__ = int.__hash__\n    def __eq__(self, other):\n        return True\n",
+    "equals all but objects": "class Any(int):\n    __hash__ = int.__hash__\n"
+    "    def __eq__(self, other):\n        return type(other) is not object\n",
+    "equals what looks like a value": "class Any(int):\n    __hash__ = int.__hash__\n"
+    "    def __eq__(self, other):\n        return isinstance(other, (int, str))\n",
+}
+
+
+@pytest.mark.parametrize("how", BENT)
+@pytest.mark.parametrize("value", ["7", "'seven'", "0.5"])
+def test_what_equals_anything_of_the_expected_kind_lets_the_altered_test_pass(how: str, value: str) -> None:
+    (one,) = decoys("test_x.py", f"def test_x():\n    assert f() == {value}\n", 17)
+    scope: dict[str, object] = {}
+    exec(f"{BENT[how]}def f():\n    return Any()\n{one.text}test_x()", scope)  # it passes, so it is not reported
+    with pytest.raises(AssertionError):
+        exec(f"def f():\n    return {value}\n{one.text}test_x()", {})
 
 
 @pytest.mark.parametrize(
