@@ -1,18 +1,20 @@
 """What kind of project this is, and the commands that check it. Files are read, nothing is run.
 
-1. Several kinds of project at once are all detected, in the order python, javascript, rust, go.
+1. Several kinds of project at once are all detected, in the order python, javascript, rust, go, others.
 2. What people wrote down as a command goes before what a tool's settings suggest: where a Makefile has a target for
-   a kind of check, that target is the check of this kind and the tools' own are left out, with a note.
+   a kind of check, that target is the check of this kind and the tools' own are left out, with a note. What a person
+   says goes before all.
 3. A command must work in a fresh checkout: it needs nothing but tools on PATH and what `setup` brings in, and there
    is a setup only where a lock file says exactly what to bring in.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from ..checksettings import CheckSettings, Kind
-from . import detectjs, detectpython
+from . import detectjs, detectother, detectpython
 from .detected import Found, exists, read
 
 KINDS: tuple[Kind, ...] = ("test", "lint", "types", "build")
@@ -28,14 +30,18 @@ class Detected:
     notes: tuple[str, ...] = field(default=())
 
 
-def detect(root: str) -> Detected:
-    """The setup and the checks of the project in the folder `root`; empty where nothing is known."""
+def detect(root: str, given: Collection[str] = ()) -> Detected:
+    """The setup and the checks of the project in the folder `root`; empty where nothing is known.
+
+    `given`: the kinds of check that a person named a command for; nothing is looked for there.
+    """
     found = [one for one in (detectpython.detect(root), detectjs.detect(root), _rust(root), _go(root)) if one]
+    found += detectother.detect(root)
     notes = [note for one in found for note in one.notes]
-    checks = _named(found)
+    checks = [check for check in _named(found) if check.kind not in given]
     targets = make_targets(read(root, "Makefile") or read(root, "makefile") or read(root, "GNUmakefile") or "")
     for kind in reversed(KINDS):
-        target = next((name for name in _TARGETS[kind] if name in targets), None)
+        target = next((name for name in _TARGETS[kind] if name in targets and kind not in given), None)
         if target is not None:
             dropped = [check for check in checks if check.kind == kind]
             checks = [check for check in checks if check.kind != kind]

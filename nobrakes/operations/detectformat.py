@@ -38,6 +38,8 @@ _RUNNERS: tuple[tuple[str, Format], ...] = (
     (r"ctest", "ctest"),
     (r"phpunit", "phpunit"),
     (r"(?:rspec|minitest)", "ruby"),
+    (r"rake (?:\S+ )*?test(?::\S+)?", "ruby"),
+    (r"(?:prove (?:-\S+ )*?-[a-zA-Z]*v[a-zA-Z]*|bats)", "tap"),
     (r"(?:mvn|mvnw)", "maven"),
 )
 _WORD = r"(?:^|[\s;&|('\"/])(?:%s)(?=$|[\s;&|)'\"])"

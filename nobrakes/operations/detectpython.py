@@ -29,7 +29,9 @@ def detect(root: str) -> Found | None:
     checks: list[tuple[str, str]] = []
     if _uses_pytest(root, tools, needed):
         checks.append(("test", f"{run or 'python3 -m '}pytest -q"))
-    elif any(os.path.isdir(os.path.join(root, folder)) for folder in _TEST_FOLDERS) or _test_files(root):
+    elif "django" in (read(root, "manage.py") or ""):
+        checks.append(("test", f"{run}python3 manage.py test"))
+    elif any(os.path.isdir(os.path.join(root, folder)) for folder in _TEST_FOLDERS) or _has_tests(root):
         checks.append(("test", f"{run}python3 -m unittest -v" if run else "python3 -m unittest -v"))
     if "ruff" in tools or exists(root, "ruff.toml") or exists(root, ".ruff.toml"):
         checks.append(("lint", f"{run}ruff check ."))
@@ -95,6 +97,13 @@ def _uses_pytest(root: str, tools: dict[str, Any], needed: frozenset[str]) -> bo
         or "[tool:pytest]" in (read(root, "setup.cfg") or "")
         or "[pytest]" in (read(root, "tox.ini") or "")
     )
+
+
+def _has_tests(root: str) -> bool:
+    """Whether unittest finds tests from here: at the top, in a package, or in its `tests` or `test`."""
+    packages = [entry.path for entry in os.scandir(root) if exists(entry.path, "__init__.py")]
+    below = [os.path.join(package, folder) for package in packages for folder in _TEST_FOLDERS]
+    return any(map(_test_files, (root, *packages, *(folder for folder in below if exists(folder, "__init__.py")))))
 
 
 def _test_files(root: str) -> bool:

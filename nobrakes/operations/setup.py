@@ -79,7 +79,8 @@ def init(
         detected = detect(root) if force_detect and not found.bare else Detected(config.setup, config.checks)
     else:
         branch, why = (main, "as you said") if main else _main(root, found)
-        detected = _with(root, detect(root) if not found.bare else Detected(), checks)
+        given = {check.kind for check in checks}
+        detected = _with(root, Detected() if found.bare else detect(root, given), checks)
     created = _make(places, None if has_config else config_text(branch, detected.setup, detected.checks), branch)
     load(places.config)  # it is remembered as right, so that hot commands need not look
     warnings = _warnings(found, branch, detected)
@@ -97,10 +98,9 @@ def init(
 
 
 def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Detected:
-    """What was detected, with the given checks in place of it, each with the format that its command tells."""
-    kinds = {check.kind for check in given}
+    """What was detected, with the given checks before it, each with the format that its command tells."""
     names = {check.name for check in given}
-    kept = tuple(check for check in detected.checks if check.kind not in kinds and check.name not in names)
+    kept = tuple(check for check in detected.checks if check.name not in names)
     checks = tuple(with_format(root, check) for check in (*given, *kept))
     return Detected(detected.setup, checks, detected.notes)
 

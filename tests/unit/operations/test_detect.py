@@ -11,6 +11,7 @@ from nobrakes.checksettings import CheckSettings
 from nobrakes.config import Config, parse
 from nobrakes.operations.configtext import TEMPLATE, config_text
 from nobrakes.operations.detect import detect, make_targets
+from nobrakes.operations.detectformat import with_format
 from nobrakes.places import resource
 from nobrakes.sections import Section
 
@@ -48,6 +49,67 @@ def test_python(tmp_path, text, checks):
 
 def test_unittest_where_there_are_tests_and_no_pytest(tmp_path):
     assert made(tmp_path, pyproject__toml="", tests_DIR_test_x__py="")[1] == [("test", "python3 -m unittest -v")]
+
+
+def test_tests_within_the_package(tmp_path):
+    assert made(tmp_path, setup__py="", shop_DIR_a__py="")[1] == []
+    for name in ("__init__.py", "test/__init__.py", "test/test_x.py"):
+        path = tmp_path / "shop" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    assert made(tmp_path)[1] == [("test", "python3 -m unittest -v")]
+
+
+def test_a_django_project_has_its_own_runner(tmp_path):
+    files = {"manage__py": "from django.core.management import execute_from_command_line", "polls_DIR_tests__py": ""}
+    assert made(tmp_path, requirements__txt="django", **files)[1] == [("test", "python3 manage.py test")]
+
+
+@pytest.mark.parametrize(
+    ("files", "setup", "command", "format_"),
+    [
+        ({".rspec": "", "Gemfile.lock": ""}, "bundle install", "bundle exec rspec", "ruby"),
+        ({"spec/a/b_spec.rb": ""}, "", "rspec", "ruby"),
+        ({"Rakefile": "Rake::TestTask.new do |t|\nend\n"}, "", "rake test", "ruby"),
+        ({"Rakefile": "Rake::TestTask.new('test:a')\ntask test: ['test:a']\n"}, "", "rake test", "ruby"),
+        ({"Makefile.PL": "", "t/a.t": ""}, "", "prove -lrv t", "tap"),
+        ({"dist.ini": "", "t/deep/a.t": ""}, "", "prove -lrv t", "tap"),
+        ({"pom.xml": "", "mvnw": ""}, "", "./mvnw -B test", "maven"),
+        ({"pom.xml": ""}, "", "mvn -B test", "maven"),
+        ({"build.gradle.kts": "", "gradlew": ""}, "", "./gradlew test", "auto"),
+        (
+            {"phpunit.xml.dist": "", "composer.lock": ""},
+            "composer install --no-interaction",
+            "vendor/bin/phpunit",
+            "phpunit",
+        ),
+        ({"tests/a.bats": ""}, "", "bats -r tests", "tap"),
+    ],
+)
+def test_other_languages(tmp_path, files, setup, command, format_):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = detect(str(tmp_path))
+    assert (found.setup, [check.command for check in found.checks]) == (setup, [command])
+    assert with_format(str(tmp_path), found.checks[0]).format == format_
+
+
+@pytest.mark.parametrize(
+    "files", [["Gemfile"], ["Rakefile"], ["Makefile.PL"], ["t/a.t"], ["composer.json"], ["spec/a.rb"], ["test/a.sh"]]
+)
+def test_a_file_that_only_goes_with_a_language_brings_no_check(tmp_path, files):
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert detect(str(tmp_path)).checks == ()
+
+
+def test_what_a_person_names_is_not_looked_for(tmp_path):
+    (tmp_path / "Makefile").write_text("test:\n\tpytest\nlint:\n\truff\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    found = detect(str(tmp_path), given={"test"})
+    assert ([check.command for check in found.checks], found.notes) == (["make lint"], ())
 
 
 def test_lock_files_bring_a_setup(tmp_path):
