@@ -5,7 +5,9 @@
    whose expected value can be altered if there are any, and nobody knows it before the checks have run.
 2. They are steps of the same run in the same checkout, after all checks; the second is run when the first went
    unnoticed.
-3. What was planned lies beside the run (PLAN), so that any daemon judges it. Nothing is asked for here: core.decoys
+3. Where a check writes its results into files, those are read before a decoy writes others in their place, by a step of
+   its own; and a decoy has to be reported in such a file, too.
+4. What was planned lies beside the run (PLAN), so that any daemon judges it. Nothing is asked for here: core.decoys
    says what a report is, and daemon.train what it means beside main's.
 """
 
@@ -13,6 +15,7 @@ import json
 import os
 import random
 import secrets
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,8 +24,8 @@ from ..core.boundaries import ABSENT
 from ..core.checks import Check, CheckOutcome, CheckResult
 from ..core.decoys import LARGEST, Decoy, decoys, endings, is_reported, likely, narrowed
 from ..core.errors import GitFailed, NoMain
-from ..ports import Argv, Ending, Step
-from .checksteps import OUTPUT_TAIL, CheckStep, run_argv, run_name
+from ..ports import Argv, Ending, Step, StepEnd
+from .checksteps import OUTPUT_TAIL, TOOL_SECONDS, CheckStep, run_argv, run_name
 from .doors import Doors
 
 PLAN = "decoys.json"
@@ -104,8 +107,10 @@ class Decoys:
         except UnicodeDecodeError:
             return []
 
-    def judged(self, result: CheckResult, check: Check, plan: Sequence[Decoy], ending: Ending) -> CheckResult:
-        """The result of a check that passed, with what became of its decoys."""
+    def judged(
+        self, result: CheckResult, check: Check, plan: Sequence[Decoy], ending: Ending, top: str, folder: str
+    ) -> CheckResult:
+        """The result of a check that passed, with what became of its decoys. `top`, `folder`: see checksteps.Ends."""
         if result.outcome is not CheckOutcome.PASS or not plan:
             return result
         ends = {end.name: end for end in ending.steps}
@@ -115,10 +120,18 @@ class Decoys:
             if not end.started:
                 break
             seconds, last = seconds + end.seconds, decoy
-            if is_reported(self.doors.processes.output(end.output, OUTPUT_TAIL), check.read_as, decoy.test):
+            if is_reported(self._said(check, end, top, folder), check.read_as, decoy.test):
                 told = f"{result.reason}; an altered test was reported in {seconds:.1f} s more"
                 return replace(result, decoy=f"{SEEN} {decoy.path}::{decoy.test}", reason=told)
         return replace(result, decoy=f"{UNSEEN} {last.path}::{last.test}")
+
+    def _said(self, check: Check, end: StepEnd, top: str, folder: str) -> str:
+        """What the runner said of an altered test: in its reports where the check has some, else in its output."""
+        if not check.report:
+            return self.doors.processes.output(end.output, OUTPUT_TAIL)
+        keep = os.path.join(folder, f"{end.name}.reports")
+        found = self.doors.processes.reports(top, check.directory, check.report, end.begun, keep)
+        return "\n".join(found.texts)
 
 
 def decoys_of(recorded: Mapping[str, Any] | None) -> dict[str, str]:
@@ -138,14 +151,23 @@ def step_name(check: Check, number: int) -> str:
     return f"{check.name}@decoy{number + 1}"
 
 
+def keep_name(check: Check) -> str:
+    """What the step is called that reads the check's reports before a decoy writes over them."""
+    return f"{check.name}@reports"
+
+
 def steps_for(check: Check, plan: Sequence[Decoy], folder: str, wrap: Callable[[Argv], Argv]) -> list[Step]:
     """The steps that put the altered files in their places and run the check, after all others of the run."""
-    found = []
+    passed = tuple(run_name(check, again) for again in range(check.retry + 1))
+    found: list[Step] = []
+    if plan and check.report:
+        keep = (sys.executable, "-I", "-m", "nobrakes.host.reports", folder, check.directory, check.report, *passed)
+        found.append(Step(keep_name(check), keep, join_output=True, when_passed=passed))
+        passed = (keep_name(check),)
     for number, decoy in enumerate(plan):
         altered = os.path.join(folder, file_name(check, number))
         run = run_argv(replace(check, command=narrowed(check.command, decoy.test)))
         argv = wrap(("sh", "-c", _PUT, "sh", altered, decoy.path, *run))
-        passed = tuple(run_name(check, again) for again in range(check.retry + 1))
         needs = (step_name(check, number - 1),) if number else passed
         found.append(Step(step_name(check, number), argv, join_output=True, when_passed=needs))
     return found
@@ -153,8 +175,12 @@ def steps_for(check: Check, plan: Sequence[Decoy], folder: str, wrap: Callable[[
 
 def timed(checks: Sequence[Check], plan: Plan) -> tuple[CheckStep, ...]:
     """The decoys' steps, as the clock of the checks knows them."""
-    numbered = ((check, number) for check in checks for number in range(len(plan.get(check.name, ()))))
-    return tuple(CheckStep(step_name(check, number), check, check.timeout, ()) for check, number in numbered)
+    found: list[CheckStep] = []
+    for check in checks:
+        planned = plan.get(check.name, ())
+        found += [CheckStep(keep_name(check), check, TOOL_SECONDS, ())] if planned and check.report else []
+        found += [CheckStep(step_name(check, number), check, check.timeout, ()) for number in range(len(planned))]
+    return tuple(found)
 
 
 def file_name(check: Check, number: int) -> str:

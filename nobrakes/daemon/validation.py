@@ -313,6 +313,8 @@ class Validation:
                 check,
                 planned.get(check.name, ()),
                 ending,
+                top,
+                folder,
             )
             for check in contract.checks
         ]

@@ -26,7 +26,7 @@ def _modified(path: str) -> float | None:
         return None
 
 
-def _begun(base: str) -> float | None:
+def begun_at(base: str) -> float | None:
     """When the step began; None: not yet."""
     return _modified(base + ".start") if read_tail(base + ".start", 1) == b"\n" else None
 
@@ -85,7 +85,7 @@ def step_lives(folder: str, steps: Sequence[str]) -> bool:
     """With the wrapper gone, and something of the run alive: whether a step that it waited for may still run."""
     for name in steps:
         base = os.path.join(folder, name)
-        if _begun(base) is not None and _numbers(base + ".exit") is None:
+        if begun_at(base) is not None and _numbers(base + ".exit") is None:
             known = _started_line(base + ".start")
             now = proctable.look(known[0]) if known else None
             if known is None or (now is not None and now.running and now.started == known[1]):
@@ -99,7 +99,7 @@ def ending(folder: str, steps: Sequence[str]) -> Ending:
     last = _modified(os.path.join(folder, wrapper.END))
     for name in steps:
         base = os.path.join(folder, name)
-        begun = _begun(base)
+        begun = begun_at(base)
         numbers = _numbers(base + ".exit")
         ends.append(
             StepEnd(

@@ -4,11 +4,13 @@
    The moment is the inode's own (ctime), which no program can set.
 2. No link is followed, neither to a file nor to a folder; what is no plain file is not opened for long.
 3. The number of files looked at, and the size of what is read, are bounded. More than that is told, and not cut short.
-4. What was read is kept beside the run's output: a run may be judged again when its checkout is gone.
+4. What was read is kept beside the run's output: a run may be judged again when its checkout is gone. As a program, it
+   does so between two steps of a run, before the second writes over what the first one wrote.
 """
 
 import json
 import os
+import sys
 
 from ..core.globs import matches
 from ..ports import Reports
@@ -70,3 +72,17 @@ def _content(folder: int, name: str, since: float, limit: int) -> bytes | None:
     """What the file holds, or a byte more than the limit; None: it is no plain file, or an old one."""
     with plain_file(folder, name, since) as file:
         return None if file is None else file.read(limit + 1)
+
+
+def main(folder: str, directory: str, glob: str, *steps: str) -> int:
+    """Keep what the last of these steps that began wrote, in the run's folder; the checkout is where this is started."""
+    from .endings import begun_at
+
+    started = {name: since for name in steps if (since := begun_at(os.path.join(folder, name))) is not None}
+    name, since = list(started.items())[-1]
+    kept(os.getcwd(), directory, glob, since, os.path.join(folder, f"{name}.reports"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

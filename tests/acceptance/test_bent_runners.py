@@ -83,6 +83,49 @@ def test_a_bent_runner_is_seen_and_a_person_is_asked(project: Scripted, how: str
         assert "shop/discount.py" in asked["evidence"]["difference"], asked
 
 
+def reporting(project: Scripted) -> None:
+    """The check's results are read from the file that pytest writes."""
+    plain = '-p no:cacheprovider tests"'
+    project.configure(plain, f'{plain[:-1]} --junitxml=out/all.xml"\nreport = "out/*.xml"')
+
+
+FORGED_REPORT = """cat >shop/discount.py <<'X'
+import atexit, os, re
+
+
+def forge():
+    text = open("out/all.xml").read()
+    text = re.sub("<failure.*?</failure>", "", text, flags=re.S)
+    open("out/all.xml", "w").write(re.sub('failures="[0-9]+"', 'failures="0"', text))
+    os._exit(0)
+
+
+atexit.register(forge)
+
+
+def price(amount, percent):
+    return None
+X
+true"""
+
+
+def test_a_report_is_read_before_an_altered_test_is_reported_in_it(project: Scripted) -> None:
+    reporting(project)
+    with_tests(project, f"printf '{HONEST}' >shop/discount.py")
+    project.nobrakes("run")
+    assert project.status("one") == "done"
+    (row,) = project.ask("reviews")[-1]["results"]
+    assert row["counts"] == {"passed": 3, "failed": 0, "skipped": 0} and row["decoy"].startswith("seen ")
+
+
+def test_a_forged_report_does_not_hold_the_altered_test(project: Scripted) -> None:
+    reporting(project)
+    with_tests(project, FORGED_REPORT)
+    project.nobrakes("run", expect=40)
+    (asked,) = project.open()
+    assert asked["type"] == "checks_changed" and "shop/discount.py" in asked["evidence"]["difference"], asked
+
+
 def test_a_module_that_hides_one_of_the_checks_own_interpreter_is_asked_about(project: Scripted) -> None:
     project.does("one", "echo 'value = 1' >networkx.py; git add -A; git commit -qm x")
     project.add("one")
