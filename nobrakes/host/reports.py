@@ -75,7 +75,7 @@ def _content(folder: int, name: str, since: float, limit: int) -> bytes | None:
 
 
 def main(folder: str, directory: str, glob: str, *steps: str) -> int:
-    """Keep what the last of these steps that began wrote, in the run's folder; the checkout is where this is started."""
+    """Keep, in the run's folder, what the last of these steps that began wrote. The checkout is the current folder."""
     from .endings import begun_at
 
     started = {name: since for name in steps if (since := begun_at(os.path.join(folder, name))) is not None}
