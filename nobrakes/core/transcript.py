@@ -67,26 +67,37 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 def _outside_fences(lines: list[str]) -> list[str]:
+    """In a time that grows with the lines alone: an agent may open a million fences and close none."""
     outside: list[str] = []
+    fences = [(place, found) for place, line in enumerate(lines) if (found := _FENCE.fullmatch(line))]
+    longest = _longest_from(fences)
     place = 0
-    while place < len(lines):
-        opening = _FENCE.fullmatch(lines[place])
-        if opening and not (opening[1][0] == "`" and "`" in opening[2]):
-            end = _closing(lines, place + 1, opening[1])
-            if end is not None:
-                place = end + 1
-                continue
-        outside.append(lines[place])
-        place += 1
-    return outside
+    for number, (begin, opening) in enumerate(fences):
+        if begin < place or (opening[1][0] == "`" and "`" in opening[2]):
+            continue
+        if longest[number + 1][opening[1][0]] < len(opening[1]):
+            continue  # none of the later ones closes it
+        outside += lines[place:begin]
+        place = next(fences[at][0] for at in range(number + 1, len(fences)) if _ends(fences[at][1], opening)) + 1
+    return outside + lines[place:]
 
 
-def _closing(lines: list[str], start: int, fence: str) -> int | None:
-    for place in range(start, len(lines)):
-        found = _FENCE.fullmatch(lines[place])
-        if found and found[1].startswith(fence) and not found[2].strip():
-            return place
-    return None
+def _closes(fence: "re.Match[str]") -> bool:
+    return not fence[2].strip()
+
+
+def _ends(fence: "re.Match[str]", opening: "re.Match[str]") -> bool:
+    return _closes(fence) and fence[1].startswith(opening[1])
+
+
+def _longest_from(fences: "list[tuple[int, re.Match[str]]]") -> list[dict[str, int]]:
+    """For each of the fences and all after it: how long the longest is that closes, by its character."""
+    longest = [{"`": 0, "~": 0}]
+    for _, found in reversed(fences):
+        kind = found[1][0]
+        more = _closes(found) and len(found[1]) > longest[-1][kind]
+        longest.append({**longest[-1], kind: len(found[1])} if more else longest[-1])
+    return longest[::-1]
 
 
 def read_marker(text: str) -> Marker | Contradiction | None:

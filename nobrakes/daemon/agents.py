@@ -38,8 +38,8 @@ from .proofs import clean
 from .strength import Strength
 from .validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, result_of, run_id, sum_counts
 
-TAIL = 64_000_000
-"""Bytes of an agent's output that are read for its verdict."""
+HEAD, TAIL = 64_000, 2_000_000
+"""Bytes of the beginning and of the end of an agent's output that are read for its verdict."""
 
 UNSEEN_IN_PEACE = 2
 """So often agents of one role may end unseen on a bead, and nobody is blamed; from then on it counts as killed."""
@@ -221,12 +221,19 @@ class AgentEndings:
 
     def _by_adapter(self, attempt: Attempt, step: StepEnd, folder: str) -> Verdict:
         processes = self.doors.processes
-        out = processes.output(f"{step.output}.1", TAIL) + processes.output(step.output, TAIL)  # host.recorder
         errors = processes.output(os.path.join(folder, f"{STEP}.err"), 20_000)
-        lines = [line.encode() for line in out.split("\n")]
         canary = processes.output(os.path.join(folder, CANARY), 100)
-        end = AgentEnd(step.code, lines, errors, canary, self.doors.store.now())
+        end = AgentEnd(step.code, self._lines(step.output), errors, canary, self.doors.store.now())
         return self.doors.adapter(attempt.agent).verdict(end)
+
+    def _lines(self, path: str) -> list[bytes]:
+        """The lines of an agent's output; of a long one those at its beginning and at its end."""
+        processes, older = self.doors.processes, f"{path}.1"  # host.recorder
+        end = (processes.output(older, HEAD + TAIL) + processes.output(path, HEAD + TAIL)).encode()
+        if len(end) < HEAD + TAIL:
+            return end.split(b"\n")
+        begin = processes.head(older, HEAD) or processes.head(path, HEAD)
+        return [*begin.split(b"\n")[:-1], *end[-TAIL:].split(b"\n")[1:]]  # no line that was cut
 
     def _with_own_words(self, attempt: Attempt, verdict: Verdict, folder: str) -> tuple[Verdict, AttemptLog]:
         """What the agent said with `nobrakes agent done` overrules its last words, but never an error."""

@@ -28,21 +28,23 @@ def count(doors: Doors, attempt: Attempt, run: Run) -> int:
         return at_door
     adapter, words = doors.adapter(attempt.agent), [word.encode() for word in rounds.words(contract)]
     calls: list[str] = []
-    for raw in _lines(doors, run):
+    for raw in _lines(doors, run, words):
         if any(word in raw for word in words):
             calls += [line.text for line in adapter.lines(raw) if line.kind is LineKind.TOOL_CALL]
     return at_door + rounds.count(calls, pattern)
 
 
-def _lines(doors: Doors, run: Run) -> Iterator[bytes]:
-    """The lines of its output, as far as it is kept and looked at."""
+def _lines(doors: Doors, run: Run, words: list[bytes]) -> Iterator[bytes]:
+    """The lines of its output, as far as it is kept and looked at, but for stretches that have none of the words."""
     path = os.path.join(doors.places.runs, run.id, f"{STEP}.out")
     for file in (f"{path}.1", path):  # host.recorder
         rest = b""
         for look in range(LOOKS):
             piece = doors.processes.head(file, MOST, look * MOST)
-            *whole, rest = (rest + piece).split(b"\n")
-            yield from whole
+            text = rest + piece
+            before, _, rest = text.rpartition(b"\n")
+            if any(word in before for word in words):  # a million lines a second are looked at in no other way
+                yield from before.split(b"\n")
             if len(piece) < MOST:
                 break
         yield rest

@@ -4,9 +4,19 @@ import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print a column for each test that let agents loose."""
+    """Print a column for each test that let agents loose, and a line for each that let floods loose."""
     reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
-    found = [value for report in reports for name, value in report.user_properties if name == "hostile"]
+    noted = [pair for report in reports for pair in report.user_properties]
+    _attempts(terminalreporter, [value for name, value in noted if name == "hostile"])
+    if floods := [value for name, value in noted if name == "floods"]:
+        terminalreporter.section("floods: bounded, told and over")
+        for mode, count, seconds, own, others in floods:
+            terminalreporter.write_line(
+                f"{mode}: {count} in {seconds} s; largest process: {own} MB of nobrakes, {others} MB of a run"
+            )
+
+
+def _attempts(terminalreporter: pytest.TerminalReporter, found: list[tuple[str, dict[str, int], int]]) -> None:
     if not found:
         return
     terminalreporter.section("attempts of hostile agents")

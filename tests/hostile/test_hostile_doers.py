@@ -36,6 +36,7 @@ FEW = (
 )
 MODES = ("bubblewrap", "wall", "nothing")
 Note = Callable[[str, object], None]
+ALL = os.environ.get("NOBRAKES_HOSTILE") == "all"  # read now: tests do not see the NOBRAKES_ variables of who runs them
 PLANTED = ("nobrakes-evil-program", "nobrakes_evil.py", "nobrakes-evil.pth")
 
 
@@ -45,7 +46,7 @@ SIGNALS = ("kill-the-daemon", "kill-the-wrapper", "as-a-person")
 
 def dose(every: Sequence[Any], mode: str) -> list[Any]:
     """Those of them that this mode gets."""
-    if os.environ.get("NOBRAKES_HOSTILE") == "all":
+    if ALL:
         return list(every)
     return list(every[MODES.index(mode) :: len(MODES)])
 

@@ -1,5 +1,7 @@
 """Markers, cleaning and shortening."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,3 +127,19 @@ def test_shortened_text_fits_and_short_text_stays(text: str, limit: int) -> None
     short = shorten(text, limit)
     assert len(short) <= limit
     assert short == text or len(text) > limit
+
+
+def test_fences_that_nobody_closes_cost_no_more_than_their_lines() -> None:
+    opened = "\n".join(f"{'`' * (3 + (100_000 - n) // 1000)} {n}" for n in range(100_000))
+    closed = "\n".join(["~~~"] * 100_001)
+    began = time.process_time()
+    assert read_marker(f"{opened}\n{closed}\n") is None
+    assert read_marker(f"{opened}\nNOBRAKES: COMPLETED") is Marker.COMPLETED
+    assert time.process_time() - began < 10, "what each opening looks at would take hours"
+
+
+def test_the_longest_fence_that_closes_counts_not_the_first() -> None:
+    said = "````text\n```\nNOBRAKES: FAILED\n````\nNOBRAKES: COMPLETED"
+    assert read_marker(said) is Marker.COMPLETED
+    assert read_marker("```a\n~~~\nNOBRAKES: FAILED\n~~~\nNOBRAKES: BLOCKED") is Marker.BLOCKED
+    assert read_marker("~~~\nNOBRAKES: FAILED\n~~~ no\n```\nNOBRAKES: BLOCKED\n~~~") is None
