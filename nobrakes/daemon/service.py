@@ -4,7 +4,8 @@
 2. The second one ends the process at once; its agents live on and the next daemon takes them up.
 3. USR1 is the same as the second at once: that is how `daemon restart` hands over.
 4. A daemon whose database was removed ends in order: what it has open is nobody else's any more.
-5. A stop ends in bounded time, whatever hangs (host.stopping); only a longer grace_seconds makes it longer.
+5. A stop ends in bounded time, whatever hangs (host.stopping); only a longer grace_seconds makes it longer. What is
+   closed at the end has a time of its own, and if it does not keep it, it is named.
 """
 
 import os
@@ -27,6 +28,7 @@ from ..ports import Notice, Store
 from ..trash import Trash
 from . import degrading, loop
 from .confine import Confinement, describe
+from .doors import Doors
 from .loop import Daemon, View
 
 STOPPING = "stopping"
@@ -34,6 +36,10 @@ RUN_SINCE = "run_since"
 """When this run began: what caps.run is measured from."""
 USUAL_GRACE_SECONDS = 10.0
 """Of the time of a stop so much is for agents that are asked to end."""
+SERVANT_SECONDS = 10.0
+"""The thread that answers agents, and the one that watches for wake-ups, end in so long."""
+JOBS_SECONDS = 120.0
+"""What is done beside the loop ends in so long where nobody asked for the end: else in the time of the stop."""
 SWITCH_SECONDS = 0.0005
 """So long one thread may hold up another. The loop would wait ten times as long for what is done beside it."""
 
@@ -115,17 +121,27 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
                 if not signals.asked and not os.path.lexists(doors.places.database):
                     doors.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
                     signals.asked = 1
+                    limit.asked(at_once=False)
                 return _should_end(signals, store, waker, board)
 
             return loop.run(daemon, waker, view, until_idle, should_end)
         finally:
-            doors.doorkeeper.close()
-            doors.aside.close()  # while the lock is held: the next daemon finds nobody at work
+            close(doors, waker, limit)  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
             if signals.asked < 2:
                 store.set_setting(RUN_SINCE, None)
             if signals.asked:
                 store.set_setting(STOPPING, None)
+
+
+def close(doors: Doors, waker: Waker, limit: StopLimit) -> None:
+    """End what works beside the loop, each part in its time."""
+    with limit.part("the doorkeeper, which answers agents", SERVANT_SECONDS):
+        doors.doorkeeper.close()
+    with limit.part("work beside the loop", JOBS_SECONDS):
+        doors.aside.close()
+    with limit.part("the observer of the wake folder", SERVANT_SECONDS):
+        waker.close_observer()
 
 
 @contextmanager

@@ -6,6 +6,8 @@
    is done, so the next start goes on, as after a kill.
 3. Saying it may hang as well (a full pipe, a stalled disk): an alarm of the system's own ends the process then.
 4. Once armed, it is disarmed only by the end of what it watches.
+5. What is closed at the end has a time of its own beside that (`part`), whoever asked for the end or nobody did; the
+   line names the part that was not over in its time.
 """
 
 import contextlib
@@ -15,6 +17,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 
 from ..core.errors import StopCut
 from . import proctable
@@ -29,6 +32,8 @@ PENDING_SECONDS = 2.0
 LAST_WORDS_SECONDS = 2
 LEFT = "left running: "
 """What the line about it begins with, wherever it is read again."""
+IDLE = "idle"
+"""What the name of a thread begins with that has nothing to do: it is not told as left."""
 _HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 _MOST = 12
 
@@ -40,6 +45,7 @@ class StopLimit:
         self._seconds = STOP_SECONDS + more
         self._reading, self._writing = os.pipe()
         os.set_blocking(self._writing, False)
+        self._part: tuple[str, float] | None = None  # what is being closed, and when it is to be over
         self._thread = threading.Thread(target=self._watch, name="stop limit", daemon=True)
 
     def __enter__(self) -> "StopLimit":
@@ -53,16 +59,31 @@ class StopLimit:
 
     def asked(self, at_once: bool) -> None:
         """A stop was asked for. May be called in a signal handler."""
+        self._say(b"!" if at_once else b".")
+
+    @contextlib.contextmanager
+    def part(self, name: str, seconds: float) -> Iterator[None]:
+        """What is done in this block is over after so many seconds, or all is cut and this is named."""
+        self._part = (name, time.monotonic() + seconds)
+        self._say(b"p")
+        try:
+            yield
+        finally:
+            self._part = None
+
+    def _say(self, what: bytes) -> None:
         with contextlib.suppress(BlockingIOError):
-            os.write(self._writing, b"!" if at_once else b".")
+            os.write(self._writing, what)
 
     def _watch(self) -> None:
         ends_at: float | None = None
         while True:
             now = time.monotonic()
-            if ends_at is not None and now >= ends_at:
-                _cut()
-            nap = PENDING_SECONDS if ends_at is None else ends_at - now
+            name, part_ends_at = self._part or ("", None)
+            due = [at for at in (ends_at, part_ends_at) if at is not None]
+            if due and now >= min(due):
+                _cut(name)
+            nap = min([*due, *([now + PENDING_SECONDS] if ends_at is None else [])]) - now
             if not select.select([self._reading], [], [], nap)[0]:
                 if ends_at is None and _is_asked_unheard():
                     ends_at = time.monotonic() + self._seconds
@@ -70,6 +91,8 @@ class StopLimit:
             said = os.read(self._reading, 64)
             if not said:
                 return
+            if not said.strip(b"p"):
+                continue
             seconds = AT_ONCE_SECONDS if b"!" in said else self._seconds
             until = time.monotonic() + seconds
             ends_at = until if ends_at is None else min(ends_at, until)
@@ -84,20 +107,22 @@ def _is_asked_unheard() -> bool:
     return any(mask >> (number - 1) & 1 for mask in masks for number in _HEARD)
 
 
-def _cut() -> None:
-    """Say what is left and end the process."""
+def _cut(part: str) -> None:
+    """Say what is left, with the part that was being closed, and end the process."""
     signal.setitimer(signal.ITIMER_REAL, LAST_WORDS_SECONDS)  # nobody handles this alarm: it kills
     with contextlib.suppress(Exception):
-        os.write(2, f"! {left_running()}\n".encode("utf-8", "replace"))
+        os.write(2, f"! {left_running(part)}\n".encode("utf-8", "replace"))
     os._exit(StopCut.code)
 
 
-def left_running() -> str:
-    """What still works in and below this process, in a line."""
-    me = threading.current_thread()
+def left_running(part: str = "") -> str:
+    """What still works in and below this process, in a line; first `part`, which was waited for."""
     main = threading.main_thread()
-    found = [f"{_name(pid)} (process {pid})" for pid in proctable.children(os.getpid())]
-    found += [f"'{one.name}' beside the loop" for one in threading.enumerate() if one not in (me, main)]
+    found = [part] if part else []
+    found += [f"{_name(pid)} (process {pid})" for pid in proctable.children(os.getpid())]
+    # those that only serve until the end (daemons) keep nothing up, unless they are the part that was waited for
+    working = [one.name for one in threading.enumerate() if not one.daemon and one is not main]
+    found += [f"'{name}' beside the loop" for name in working if not name.startswith(IDLE)]
     shown = ", ".join(found[:_MOST]) + (f" and {len(found) - _MOST} more" if len(found) > _MOST else "")
     return f"{LEFT}{shown or _where(main)}; the stop took too long and was cut, and the next start goes on from here"
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_a_stop_is_cut_and_says_what_it_left(what: str, killed: list[int]) -> No
 
 def test_a_stop_that_ends_in_its_time_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stopping, "STOP_SECONDS", 600.0)
-    monkeypatch.setattr(stopping, "_cut", lambda: pytest.fail("cut"))
+    monkeypatch.setattr(stopping, "_cut", lambda part: pytest.fail(f"cut at {part}"))
     before = threading.active_count()
     with StopLimit() as limit:
         limit.asked(at_once=False)
@@ -100,7 +101,7 @@ def test_the_second_signal_shortens_the_time(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(stopping, "STOP_SECONDS", 600.0)
     monkeypatch.setattr(stopping, "AT_ONCE_SECONDS", 0.0)
 
-    def cutting() -> None:
+    def cutting(part: str) -> None:
         cut.set()
         raise SystemExit
 
@@ -109,3 +110,59 @@ def test_the_second_signal_shortens_the_time(monkeypatch: pytest.MonkeyPatch) ->
         limit.asked(at_once=False)
         limit.asked(at_once=True)
         assert cut.wait(20)
+
+
+CLOSES = """
+import functools, os, sys, time, types
+from nobrakes.daemon import service
+from nobrakes.host import stopping
+from nobrakes.host.aside import ThreadAside
+from nobrakes.host.doorkeeper import SpoolDoorkeeper
+from nobrakes.host.watching import Waker, poke
+from nobrakes.trash import Trash
+
+folder = sys.argv[1]
+service.SERVANT_SECONDS = service.JOBS_SECONDS = 0.5
+if sys.argv[2] == "asked":
+    service.SERVANT_SECONDS = service.JOBS_SECONDS = 600.0
+    stopping.STOP_SECONDS = 0.5
+began = []
+def hangs(*_):
+    began.append(1)
+    time.sleep(600)
+
+aside, waker = ThreadAside(), Waker(folder + "/wake")
+keeper = SpoolDoorkeeper(folder + "/doors", Trash(folder + "/trash"), hangs)
+keeper.start()
+aside.begin("what is over", lambda: None)
+while not aside.over("what is over"):
+    time.sleep(0.001)
+{hang}
+while not began:
+    time.sleep(0.001)
+with stopping.StopLimit() as limit:
+    if sys.argv[2] == "asked":
+        limit.asked(at_once=False)
+    service.close(types.SimpleNamespace(doorkeeper=keeper, aside=aside), waker, limit)
+"""
+PARTS = {
+    "the doorkeeper": 'door = keeper.begin("1-1"); open(door + "/in/1-1-1.json", "wb").close()',
+    "'taking in 1-1' beside the loop": 'aside.begin("taking in 1-1", hangs)',
+    "'asking a remote' beside the loop": 'aside.begin("asking a remote", hangs, far=True)',
+    "the observer": 'waker.set = hangs; poke(folder + "/wake", "one")',
+}
+
+
+@pytest.mark.parametrize("asked", ["asked", "by itself"])
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_of_the_end_has_its_time_and_is_named(part: str, asked: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CLOSES.replace("{hang}", PARTS[part]), str(tmp_path), asked],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.returncode == StopCut.code, done.stderr
+    assert part in done.stderr
+    assert [other for other in PARTS if other in done.stderr] == [part]
+    assert "idle" not in done.stderr
