@@ -37,9 +37,18 @@ NOBRAKES = str(Path(sys.executable).with_name("nobrakes"))
 KITS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 AGENT = """#!/bin/sh
 set -e
+bend() {
+    touch @ENTRY@
+    case @FIRST@ in
+    first) printf %s @BENT@ | cat - @ENTRY@ >whole.new ;;
+    *) printf %s @BENT@ | cat @ENTRY@ - >whole.new ;;
+    esac
+    cat whole.new >@ENTRY@
+    rm whole.new
+}
 case $NOBRAKES_BEAD.$NOBRAKES_ROLE in
 emptied.*) printf '' >@EMPTY@ ;;
-bent.*) printf %s @BENT@ >>@ENTRY@ ;;
+bent.*) bend ;;
 honest.test_writer) mkdir -p @TESTS@ && printf %s @TEXT@ >@TESTS@/@TEST@ ;;
 honest.*) printf %s @PROGRAM@ >>@CODE@/@FILE@ ;;
 esac
@@ -106,6 +115,7 @@ def with_agent(given: argparse.Namespace, work: Path, folder: Path, tests: list[
     for mark, value in (
         ("EMPTY", emptied),
         ("ENTRY", given.entry),
+        ("FIRST", kit.get("bent_place", "last")),
         ("BENT", "\n" + kit["bent"]),
         ("TEXT", kit["test"]),
         ("PROGRAM", kit["code"]),

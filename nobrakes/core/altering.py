@@ -103,7 +103,8 @@ _RUBY = _by(
     f"; raise '{RAISES}'",
     r"\bskip\b|\bpending\b",
     r"^[ \t]*(?:[fx](?:describe|context|it|specify)|(?:describe|context|it|specify)\b.*(?:, :\w|\w: ))|:focus|\bskip\b",
-    rf"[ \t]*(?:expect\(.*\)\.to eql?[ (](?P<value>{_LITERAL})\)?|assert_equal\(? ?(?P<other>{_LITERAL}), .*)[ \t]*",
+    rf"[ \t]*(?:expect\(.*\)\.to eql?[ (](?P<value>{_LITERAL})\)?|assert_equal\(? ?(?P<other>{_LITERAL}), .*"
+    rf"|\S.*\.must_equal[ (](?P<spec>{_LITERAL})\)?)[ \t]*",
     "Object.new",
 )
 _JAVA = _by(

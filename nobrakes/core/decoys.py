@@ -69,7 +69,7 @@ def narrowed(command: str, test: str) -> str:
 def is_reported(output: str, format_: str, test: str) -> bool:
     """Whether the runner says that the test failed, by its own name. `format_` auto: in whatever format."""
     patterns = [_FAILED[format_]] if format_ in _FAILED else _FAILED.values()
-    name = rf"(?<![\w]){re.escape(test)}(?![\w])"
+    name = rf"(?:(?<!\w)|(?<=#test_\d\d\d\d_)){re.escape(test)}(?!\w)"  # minitest numbers its examples
     text = without_colours(output)
     return any(re.search(pattern.replace("NAME", name), text, re.MULTILINE) for pattern in patterns)
 
@@ -112,7 +112,7 @@ def likely(path: str) -> bool:
 _LIKELY = re.compile(
     r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.py$|\.(?:test|spec)\.[cm]?[jt]sx?$"
     r"|(?:^|/)(?:tests?|test[-_][^/]*|[^/]*[-_]test)\.[cm]?[jt]sx?$|(?:^|/)(?:__tests__|tests?|spec)/[^/]*\.[cm]?[jt]sx?$"
-    r"|_test\.go$|(?:^|/)tests/[^/]*\.rs$|(?:^|/)src/.*\.rs$|_(?:spec|test)\.rb$|(?:^|/)test_[^/]*\.rb$|\.t$"
+    r"|_test\.go$|(?:^|/)tests/[^/]*\.rs$|(?:^|/)src/.*\.rs$|_(?:spec|test)\.rb$|(?:^|/)(?:test|spec)_[^/]*\.rb$|\.t$"
     r"|(?:^|/)src/test/.*\.java$"
 )
 
@@ -126,7 +126,7 @@ _FAILED: Mapping[str, str] = {
     "vitest": r"^\s*(?:FAIL|×|✗|❯) .*NAME",
     "tap": r"^\s*(?:not ok \d+ - |✖ )(?:.* › )?NAME|^\s*#\s+Failed test 'NAME'"
     r"|^# NAME\n(?:(?!# |1\.\.).*\n)*?not ok ",
-    "ruby": r"^rspec \S+ # .*NAME$|^\S+#NAME(?: \[|:)",
+    "ruby": r"^rspec \S+ # .*NAME$|^\w.*#(?:test_\d{4}_)?NAME(?: \[|:)",
     "maven": r"^\[ERROR\] .*\.NAME\b.* <<< (?:FAILURE|ERROR)!|^\[ERROR\] +\S+\.NAME:",
     "mocha": r"^\s*\d+\) .*NAME",
     "ava": r"^\s*✘ \[fail\]: (?:.* › )?NAME",

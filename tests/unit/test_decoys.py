@@ -216,7 +216,15 @@ def test_in_perl_a_test_point_expects_what_nothing_is(path: str, line: str, alte
 
 
 @pytest.mark.parametrize(
-    "line", ["expect(f(1)).to eq 90", "expect(f(1)).to eq(90)", "expect(f(1)).to eql 'x'", "assert_equal 90, f(1)"]
+    "line",
+    [
+        "expect(f(1)).to eq 90",
+        "expect(f(1)).to eq(90)",
+        "expect(f(1)).to eql 'x'",
+        "assert_equal 90, f(1)",
+        "_(f(1)).must_equal 90",
+        "f(1).body.must_equal 'x'",
+    ],
 )
 def test_in_ruby_the_expected_value_is_what_nothing_equals(line: str) -> None:
     (one,) = decoys("spec/a_spec.rb", f"  it 'adds' do\n    {line}\n  end\n")
@@ -312,6 +320,8 @@ def test_a_plain_call_of_a_runner_is_narrowed_and_nothing_else(command: str, tes
         ("tap", "#   Failed test 'test_x'", True),
         ("ruby", "rspec ./spec/a_spec.rb:3 # Sums test_x", True),
         ("ruby", "SumsTest#test_x [test/a_test.rb:3]:", True),
+        ("ruby", "Sums::of two#test_0002_test_x [spec/a_spec.rb:3]:", True),
+        ("ruby", "Sums#test_0002_no test_x [spec/a_spec.rb:3]:", False),
         ("maven", "[ERROR] a.SumsTest.test_x -- Time elapsed: 0.1 s <<< FAILURE!", True),
         ("maven", "[ERROR]   SumsTest.test_x:12 expected: <90>", True),
         ("auto", "FAIL: test_x (tests.test_a.T.test_x)", True),
@@ -331,7 +341,7 @@ def test_a_check_runs_files_of_its_own_language() -> None:
 
 @pytest.mark.parametrize(
     "path", ["tests/test_a.py", "polls/tests.py", "a/b_test.go", "web/a.spec.tsx", "crate/tests/x.rs", "test.js", "test-a.mjs",
-             "spec/a.js", "spec/a_spec.rb", "test/test_a.rb", "t/a.t", "src/test/java/a/ATest.java"],
+             "spec/a.js", "spec/a_spec.rb", "test/test_a.rb", "test/spec_a.rb", "t/a.t", "src/test/java/a/ATest.java"],
 )  # fmt: skip
 def test_files_that_are_called_as_tests_are_likely(path: str) -> None:
     assert likely(path)
