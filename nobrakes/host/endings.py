@@ -57,8 +57,8 @@ def _prologue_failed(folder: str) -> str | None:
 
 
 def is_over(folder: str) -> bool:
-    """Whether the wrapper has brought the run to its end, and has said all that it has to say."""
-    return os.path.exists(os.path.join(folder, wrapper.END))
+    """Whether the wrapper has brought the run to its end, or has no place any more to say what it has to say."""
+    return os.path.exists(os.path.join(folder, wrapper.END)) or not os.path.isdir(folder)
 
 
 def _started_line(path: str) -> tuple[int, int] | None:

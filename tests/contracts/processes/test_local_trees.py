@@ -1,6 +1,7 @@
 """Nothing of a run's tree escapes a stop, whatever it did to detach itself; and nobody else's process is touched."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from nobrakes.host import processes as module
 from nobrakes.host import proctable, wrapper
 from nobrakes.host.processes import LocalProcesses
 from nobrakes.host.runtree import Tree, members
+from nobrakes.ports import Remains
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
 pytestmark = pytest.mark.skipif(not proctable.LINUX, reason="looks into /proc")
@@ -301,3 +303,19 @@ def test_terminate_is_heard_at_any_moment_of_a_run(local: LocalWorld) -> None:
         local.finish(run)
         ends = local.processes.ending(local.folder(run.id), ["step", "later"]).steps
         assert [end.code for end in ends] == [None, None]
+
+
+@pytest.mark.parametrize("ends_first", [False, True])
+def test_a_run_whose_folder_was_removed_is_over(local: LocalWorld, ends_first: bool) -> None:
+    leaves = local.python(DETACHED.replace("os.wait()", ""), str(local.place / "note"))
+    run = local.start(local.command("1-1", ("step", leaves if ends_first else local.runs_until_stopped())))
+    if ends_first:
+        pid_in(local.place / "note")
+    folder = Path(local.folder(run.id))
+    until(lambda: (folder / "step.start").exists())
+    assert ends_first or local.remains(run) is Remains.WHOLE
+    until(lambda: shutil.rmtree(folder, ignore_errors=True) or not folder.exists())
+    assert local.remains(run) is Remains.REST  # its wrapper could say nothing any more
+    local.processes.kill(run)
+    until(lambda: local.remains(run) is Remains.NOTHING)
+    assert local.processes.ending(str(folder), ["step"]).steps[0].code is None
