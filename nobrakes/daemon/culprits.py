@@ -57,7 +57,8 @@ class Culprits:
         store.set_setting(FROZEN, watch.tip)
         store.record(Event(Kind.MAIN_FROZEN, data={"commit": watch.tip, "results": as_json(results)}))
         title = f"main is red at {watch.tip[:12]}, {how}"
-        return self._escalate(watch, title, f"{_MEANWHILE}\n{explain(results)}")
+        known = "" if watch.green else f"{_ENDS['nothing_known']} "
+        return self._escalate(watch, title, f"{known}{_MEANWHILE}\n{explain(results)}")
 
     def let_go(self, watch: Watch, why: str = "") -> Watch:
         """Main is green, or nobody looks any more, or for another reason."""
@@ -99,9 +100,16 @@ class Culprits:
         self.doors.store.record(
             Event(Kind.CULPRIT_FOUND, data={"commit": watch.culprit or None, "why": why, "green": watch.green or None})
         )
+        if why == "nothing_known" and self._was_said(watch):
+            return watch
         title = f"main is red since {watch.culprit[:12]}{whose}" if watch.culprit else f"main is red: {why}"
         failed = "\n".join(f"{row['name']}: {row['outcome']}: {row['reason']}\n{row['tail']}" for row in watch.results)
         return self._escalate(watch, title.replace("_", " "), f"{_ENDS[why]} {_MEANWHILE}\n{failed}")
+
+    def _was_said(self, watch: Watch) -> bool:
+        """Whether the open question says of this tip that no earlier one is known to have passed."""
+        asked = self.doors.store.escalation(watch.escalation) if self._is_open(watch) else None
+        return asked is not None and not watch.green and asked.evidence.get("main") == watch.tip
 
     def _escalate(self, watch: Watch, title: str, detail: str) -> Watch:
         """Ask a person, or add to what was asked when less was known."""

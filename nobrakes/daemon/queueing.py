@@ -15,6 +15,7 @@ from ..core.bead import BeadType
 from ..core.board import Board
 from ..core.errors import NotAllowed
 from ..core.escalations import EscalationType
+from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.ownership import CONTRACT
 from ..core.rest import look_again, may_pass
@@ -220,6 +221,9 @@ class Queueing:
             if train[0].attempt != case.attempt.id:
                 return journal  # the head moves main
         land = self._frozen(case, journal, train) if train else None
+        if land is not None and any(bead.type == BeadType.REPAIR for bead in case.board.to_review):
+            self._gives_way(case, journal, land)
+            return None
         if land is None and train and not self.ways.is_pending(case.attempt.id):
             landings.hold(self.doors, self.judging.evidence, train)
             self.doors.store.sync()
@@ -242,6 +246,13 @@ class Queueing:
         if tip is None or journal.published or self.ways.is_pending(case.attempt.id):
             return None
         return Land(Landing.BLOCKED, f"main is red at {tip[:12]}, and nothing is merged before it is green again")
+
+    def _gives_way(self, case: Case, journal: Journal, land: Land) -> None:
+        """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
+        journal = self._moves_again(journal)
+        why = f"{land.reason}; a repair goes first, and the review begins again after it"
+        kind = Kind.REVIEW_INTERRUPTED
+        close(self.doors, case.limits, case.attempt, Outcome.INTERRUPTED, why, kind=kind, head=journal.head)
 
     def _wait(self, case: Case, journal: Journal, land: Land, train: Sequence[Car] = ()) -> None:
         """Main cannot be moved, or brought along, just now; a person is told.

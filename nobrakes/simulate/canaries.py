@@ -37,7 +37,7 @@ def without_canary(config: Config) -> Config:
 
 
 def nothing_is_reviewed_while_main_is_red(scene: Scene) -> list[str]:
-    """From the moment main was found red until it is green, no review starts."""
+    """From the moment main was found red until it is green, no review starts but that of a repair."""
     return scene.observed.take("frozen")
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..core import lifecycle
 from ..core.attempt import Attempt
-from ..core.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, DependencyType, Status
+from ..core.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, DependencyType, Status
 from ..core.errors import NotAllowed
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
@@ -186,7 +186,8 @@ class Observed:
         if self.paused:
             self._breaches["paused"].append(f"{event.kind.value} {name} while paused")
         if event.kind is Kind.REVIEW_STARTED:
-            self._breaches["frozen"] += [f"a review of {name} started while main was red"] if self.frozen else []
+            if self.frozen and self.beads[name].type is not BeadType.REPAIR:
+                self._breaches["frozen"].append(f"a review of {name} started while main was red")
             return
         until = self.closed_until.get(ADAPTERS[event.data["agent"]].provider, 0.0)
         if event.at < until:

@@ -24,6 +24,8 @@ SOME_READY = {
 }
 """Those that may be started while the trial of main keeps the others back: they may stand far behind them."""
 TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
+REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
+"""On a red main all others wait, however many they are."""
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
 
 FRONT = 64
@@ -50,7 +52,9 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
             now=now,
             limits=limits,
             ready=ready_now,
-            to_review=tuple(rows.frontier(row) for row in db.all(TO_REVIEW, (whole,))),
+            to_review=tuple(
+                rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,))
+            ),
             attempts=tuple(at_work),
             runs={run.attempt: run for run in machine.runs(db)},
             epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),

@@ -1,10 +1,12 @@
 """A main that stays red is one open question, whoever finds it red, and however often."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
-from nobrakes.core.bead import Status
+from nobrakes.core.bead import BeadType, Status
 from nobrakes.core.escalations import Escalation, EscalationType
 from nobrakes.core.events import Event, Kind
 from nobrakes.daemon.loop import Daemon
@@ -80,6 +82,18 @@ def test_one_red_main_is_one_open_question(hours: float, revalidate: str, after:
     assert all(one.bead for one in questions(world)), "what is asked of main itself is over with it"
 
 
+def test_a_main_that_nobody_ever_saw_green_is_told_in_one_note() -> None:
+    world = World(1, rates=CALM)
+    with_review(world, 0.2, "cached")
+    world.processes.program = lambda command, step: fails()
+    world.daemon.canary.found_red([])
+    steps(world, lambda: any(event.kind is Kind.CULPRIT_FOUND for event in world.store.events(0, 1000)))
+    (asked,) = questions(world)
+    assert "No earlier tip is known to have passed" in asked.detail and "Before:" not in asked.detail
+    told = [event for event in world.store.events(0, 1000) if event.kind is Kind.ESCALATED]
+    assert [one.data["escalation"] for one in told if one.data["type"] == EscalationType.MAIN_RED] == [asked.id]
+
+
 def test_what_else_finds_main_red_adds_to_the_question_that_is_open() -> None:
     world = World(1, rates=CALM)
     bead = world.store.beads()[0].id
@@ -110,3 +124,40 @@ def test_a_main_that_was_green_in_between_is_another_question() -> None:
     world.clock.advance_to(world.clock.now() + 1)
     world.store.escalate(question(world.store, "taken back too", "", {}), other, None, "nobrakes")
     assert sorted(one.bead or "" for one in questions(world)) == sorted([bead, other])
+
+
+@pytest.mark.parametrize("every", [True, False], ids=["one by one", "together"])
+@pytest.mark.parametrize("merge", ["squash", "rebase"])
+def test_a_review_that_was_open_when_main_turned_red_gives_way_to_a_repair(
+    merge: Literal["squash", "rebase"], every: bool
+) -> None:
+    world = World(2, rates=CALM)
+    for needed in world.store.dependencies():
+        world.store.remove_dependency(needed, ME)
+    plain, first = world.store.beads()[:2]
+    repair = replace(plain, id="mend", title="Mend main", type=BeadType.REPAIR, held="not yet")
+    for bead in world.store.beads():
+        world.store.record(Event(Kind.HELD, bead.id, data={"reason": "not yet"}))
+    review = replace(world.config.review, canary_hours=0.0, merge=merge, every_commit_green=every, validators=1)
+    world.config = world.scene.config = replace(world.config, review=review)
+    world.store.record(Event(Kind.RELEASED, first.id))
+    steps(world, lambda: world.store.bead(first.id).status is Status.REVIEWING)
+    world.daemon.canary.found_red([])
+    steps(world, lambda: any("main is red" in str(one.data.get("waiting")) for one in world.store.attempts(first.id)))
+    world.store.put([repair], [], ME)
+    world.store.record(Event(Kind.RELEASED, repair.id))
+    steps(world, lambda: world.store.bead(repair.id).status is Status.DONE)
+    merged = [event.bead for event in world.store.events(0, 1000) if event.kind is Kind.MERGED]
+    assert merged[0] == repair.id, "the repair went first"
+    steps(world, lambda: world.store.bead(first.id).status is Status.DONE)
+    assert world.store.setting("frozen") is None
+
+
+def steps(world: World, until: Callable[[], bool]) -> None:
+    world._turns()
+    for _ in range(120):
+        if until():
+            return
+        if not world.step():
+            break
+    assert until(), [(bead.id, bead.status) for bead in world.store.beads()]
