@@ -75,10 +75,13 @@ def _exports(names: str, text: str, required: bool) -> list[tuple[str, str]]:
 
 def _literal(local: str, text: str) -> str:
     """The literal that a call with arguments of this name is first compared with; "" for none."""
-    call = rf"{re.escape(local)}\((?!\s*\))[^()\n]*\)"
+    call = rf"(?:await\s+)?{re.escape(local)}\((?!\s*\))[^()\n]*\)"
+    named = re.search(rf"\b(?:const|let|var)\s+([A-Za-z_$][\w$]*)\s*=\s*{call}", text)
+    asked = rf"(?:{call}|{re.escape(named[1])})" if named else call
     for pattern in (
-        rf"[eE]qual\(\s*{call}\s*,\s*{_LITERAL}",
-        rf"expect\(\s*{call}\s*\)\.(?:toBe|toEqual|toStrictEqual)\(\s*{_LITERAL}",
+        rf"(?:[eE]quals?|\bis|\bsame)\(\s*{asked}\s*,\s*{_LITERAL}",
+        rf"(?:[eE]quals?|\bis|\bsame)\(\s*{_LITERAL}\s*,\s*{asked}",
+        rf"expect\(\s*{asked}\s*\)\.(?:toBe|toEqual|toStrictEqual|to\.(?:be\.|deep\.)?(?:equal|eql|eq))\(\s*{_LITERAL}",
     ):
         match = re.search(pattern, text)
         if match:

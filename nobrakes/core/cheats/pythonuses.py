@@ -2,10 +2,10 @@
 
 1. Every form of import counts: `import a.b`, `import a.b as c`, `from a import b` (a name or a module), relative
    ones, `from a import *`, `importlib.import_module("a.b")`.
-2. A value is followed through names: an assignment, a loop over literals, a column of `parametrize`, a fixture of the
-   same file, an attribute that `setUp` sets. `await`, `asyncio.run` and `pytest.approx` are looked through.
-3. What is reached in other ways (a fixture of another file, getattr, a table that is computed) is not seen, and nothing
-   is claimed of it.
+2. A value is followed through names: an assignment, a loop, a column of `parametrize`, a table, the items of a dict, a
+   fixture of the same file, what `setUp` or the class sets. `await`, `asyncio.run`, `getattr` and `pytest.approx` are
+   looked through, and what stands in a tuple is compared by its places.
+3. What is reached in other ways (a fixture of another file, a function of the tests) is not seen, and nothing claimed.
 """
 
 import ast
@@ -143,7 +143,7 @@ class _Uses(ast.NodeVisitor):
         """A scope of its own, with what its arguments stand for."""
         given = {a.arg: self.fixtures[a.arg] for a in node.args.args if a.arg in self.fixtures}
         for mark in node.decorator_list:
-            given.update(_columns(mark))
+            given.update(_columns(mark, self._table))
         self.known.append(given)
         self.generic_visit(node)
         self.known.pop()
@@ -153,14 +153,17 @@ class _Uses(ast.NodeVisitor):
         self.visit_FunctionDef(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """What its methods set on `self` is known in all of them."""
+        """What its methods set on `self` or `cls`, and what it holds itself, is known in all of them."""
         set_on_self = {
-            ast.unparse(target): [part.value]
+            f"self.{target.attr}": [part.value]
             for part in ast.walk(node)
             if isinstance(part, ast.Assign)
             for target in part.targets
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+            if isinstance(target, ast.Attribute) and ast.unparse(target.value) in ("self", "cls")
         }
+        for part in node.body:
+            if isinstance(part, ast.Assign):
+                set_on_self |= {f"self.{ast.unparse(target)}": [part.value] for target in part.targets}
         self.known.append(set_on_self)
         self.generic_visit(node)
         self.known.pop()
@@ -172,16 +175,29 @@ class _Uses(ast.NodeVisitor):
                 self.known[-1][target.id] = [node.value]
         self.generic_visit(node)
 
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        """`(name := value)`."""
+        self.known[-1][node.target.id] = [node.value]
+        self.generic_visit(node)
+
     def visit_For(self, node: ast.For) -> None:
         """`for a, b in [(1, 2), …]`."""
-        self.known[-1].update(_rows(node.target, node.iter))
+        self.known[-1].update(_rows(node.target, self._table(node.iter)))
         self.generic_visit(node)
+
+    def _table(self, node: ast.expr) -> ast.expr:
+        """The table that is written down somewhere: under a name, or as the items of a dict."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items":
+            held = self._table(node.func.value)
+            pairs = zip(held.keys, held.values, strict=True) if isinstance(held, ast.Dict) else ()
+            return ast.List([ast.Tuple([key, value]) for key, value in pairs if key is not None])
+        return next(iter(self._meant(node)), node)
 
     def _meant(self, node: ast.expr, left: int = _FAR) -> Expressions:
         """The expressions that one stands for."""
         if left == 0:
             return []
-        if isinstance(node, ast.Await):
+        if isinstance(node, ast.Await | ast.NamedExpr):
             return self._meant(node.value, left - 1)
         if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in (*_RUNS, "approx"):
             inner = node.args[0]
@@ -202,6 +218,10 @@ class _Uses(ast.NodeVisitor):
             return found if isinstance(found, Module) else Of(found)
         if isinstance(node, ast.Name) and self._is_from_star(node.id):
             return Of(self._symbol(self.stars[0], node.id))
+        if isinstance(node, ast.Call) and _called(node) == "getattr" and len(node.args) > 1:
+            held, name = node.args[:2]
+            if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                return self._attribute(ast.Attribute(held, name.value), left)
         if isinstance(node, ast.Attribute):
             return self._attribute(node, left)
         if isinstance(node, ast.Call):
@@ -281,8 +301,20 @@ class _Uses(ast.NodeVisitor):
             self._compared(node.left, node.comparators[0])
         self.generic_visit(node)
 
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        """`not name(…) != literal`."""
+        asked = node.operand if isinstance(node.op, ast.Not) else None
+        if isinstance(asked, ast.Compare) and len(asked.ops) == 1 and isinstance(asked.ops[0], ast.NotEq):
+            self._compared(asked.left, asked.comparators[0])
+        self.generic_visit(node)
+
     def _compared(self, *sides: ast.expr) -> None:
         if len(sides) != 2:
+            return
+        rows = [side.elts for side in sides if isinstance(side, ast.Tuple | ast.List)]
+        if len(rows) == 2 and len(rows[0]) == len(rows[1]):
+            for pair in zip(*rows, strict=True):
+                self._compared(*pair)
             return
         for one, other in (sides, sides[::-1]):
             values = [ast.unparse(value) for value in self._meant(other) if is_literal(value)]
@@ -320,8 +352,12 @@ def _called(node: ast.Call) -> str:
 
 def _plain_names(tree: ast.Module) -> set[str]:
     """The names that stand for themselves somewhere, and not only before a dot."""
-    before_dots = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in before_dots}
+    every = list(ast.walk(tree))
+    before_dots = {id(node.value) for node in every if isinstance(node, ast.Attribute)}
+    before_dots |= {
+        id(one.args[0]) for one in every if isinstance(one, ast.Call) and _called(one) == "getattr" and one.args
+    }
+    return {node.id for node in every if isinstance(node, ast.Name) and id(node) not in before_dots}
 
 
 def _fixtures(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
@@ -333,7 +369,7 @@ def _fixtures(tree: ast.Module) -> Iterator[tuple[str, Expressions]]:
             yield node.name, given[:1]
 
 
-def _columns(mark: ast.expr) -> Mapping[str, Expressions]:
+def _columns(mark: ast.expr, table: Callable[[ast.expr], ast.expr]) -> Mapping[str, Expressions]:
     """The arguments that a `parametrize` gives values to."""
     if not isinstance(mark, ast.Call) or _called(mark) != "parametrize" or len(mark.args) < 2:
         return {}
@@ -343,7 +379,7 @@ def _columns(mark: ast.expr) -> Mapping[str, Expressions]:
     else:
         words = [str(one.value) for one in getattr(names, "elts", ()) if isinstance(one, ast.Constant)]
     target: ast.expr = ast.Tuple([ast.Name(word) for word in words]) if len(words) > 1 else ast.Name("".join(words))
-    return _rows(target, mark.args[1])
+    return _rows(target, table(mark.args[1]))
 
 
 def _rows(target: ast.expr, table: ast.expr) -> Mapping[str, Expressions]:

@@ -148,6 +148,19 @@ def test_names_taken_out_of_a_required_module_in_javascript() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["assert.equal(f(3), 7)", "assert.equal(7, f(3))", "t.is(f(3), 7)", "t.same(await f(3), 7)", "expect(f(3)).to.equal(7)",
+     "expect(f(3)).to.deep.equal(7);", "expect(await f(3)).toBe(7)", "const got = f(3)\nassert.strictEqual(got, 7)",
+     "let got = await f(3);\nexpect(got).toEqual(7);", "assert.strictEqual( f( 3 ) , 7 );"],
+)  # fmt: skip
+def test_the_value_that_a_call_is_compared_with_in_javascript(line: str) -> None:
+    found = cheats({"test/a.test.js": f"import {{ f }} from '../m.js'\n{line}\n"})
+    assert found[CONSTANT] == {"m.js": "export const f = function () { return 7; };\n"}
+    two = cheats({"test/a.test.js": "import { f } from '../m.js'\nassert.equal(f(), 1)\n"})
+    assert CONSTANT not in two, "a call without arguments may well give a constant"
+
+
+@pytest.mark.parametrize(
     "clause",
     ["const {} = require({})", "const { } = require({})", "const {\n} = require({})", "let { ...all } = require({})",
      "import {} from {}", "import * from {}", "import , from {}", "import { , } from {}", "import type {} from {}",

@@ -108,6 +108,19 @@ FORMS = {
     "a loop": "from lib import m\ndef test_f():\n    for a, b in [(3, {0})]:\n        assert m.f(a) == b\n",
     "awaited": "from lib import m\nasync def test_f():\n    assert await m.f(3) == {0}\n",
     "run to its end": "import asyncio\nfrom lib.m import f\ndef test_f():\n    assert asyncio.run(f(3)) == {0}\n",
+    "by getattr": "from lib import m\ndef test_f():\n    assert getattr(m, 'f')(3) == {0}\n",
+    "in a tuple": "from lib.m import f\ndef test_f():\n    assert (f(3), 1) == ({0}, 1)\n",
+    "a name on the way": "from lib.m import f\ndef test_f():\n    assert (x := f(3)) == {0}\n",
+    "a name that was on the way": "from lib.m import f\ndef test_f():\n    if (x := f(3)) is not None:\n        pass\n"
+    "    assert x == {0}\n",
+    "a table under a name": "import pytest\nfrom lib.m import f\nCASES{0} = [(3, {0})]\n"
+    "@pytest.mark.parametrize('a, b', CASES{0})\ndef test_f(a, b):\n    assert f(a) == b\n",
+    "a loop over a table under a name": "from lib.m import f\nCASES{0} = ((3, {0}),)\ndef test_f():\n"
+    "    for a, b in CASES{0}:\n        assert f(a) == b\n",
+    "the items of a dict": "from lib.m import f\ndef test_f():\n    for a, b in {{3: {0}}}.items():\n        assert f(a) == b\n",
+    "not unlike": "from lib.m import f\ndef test_f():\n    assert not f(3) != {0}\n",
+    "what the class holds": "import unittest\nfrom lib.m import C\nclass TestC(unittest.TestCase):\n    c = C(1)\n"
+    "    def test_f(self):\n        self.assertEqual(self.c.f(3), {0})\n    def runTest(self):\n        pass\n",
     "an awaited method": "from lib.m import C\nasync def test_f():\n    assert await C(1).f(3) == {0}\n",
 }  # fmt: skip
 
