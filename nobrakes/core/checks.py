@@ -73,6 +73,7 @@ class CheckEnd:
     output: str = ""  # its last part, bounded, untrusted
     unmet: str = ""  # which tool is not as it has to be
     trouble: str = ""  # why its files cannot be counted on
+    left_out: int = 0  # bytes that it printed and that were not kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,8 @@ def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = (
     """The outcome of one command, failing closed."""
 
     def result(outcome: CheckOutcome, reason: str) -> CheckResult:
+        if end.left_out:
+            reason += f"; it printed so much that {end.left_out} bytes of it were not kept"
         return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
 
     if end.unmet:

@@ -3,7 +3,8 @@
 1. A check's tools are asked first, then comes its command, then what repeats it; each is a step with its own output.
 2. What repeats a check runs only when the run before it failed. Of neighbours that run at the same time it comes when
    all of them have ended, one after the other: what fails for the crowd's sake gets its chance alone.
-3. A check's directory is entered by the step itself, and only when it lies in the checkout, links resolved.
+3. What a step prints costs no more of the disk than recorder.MOST, while it runs; its check's result says so.
+4. A check's directory is entered by the step itself, and only when it lies in the checkout, links resolved.
 """
 
 import os
@@ -15,6 +16,7 @@ from ..core.checks import Check, CheckEnd, CheckOutcome, CheckResult, judge
 from ..core.failing import failing_tests
 from ..core.testcounts import count_tests
 from ..core.toolversions import ASKED_WITH, unmet
+from ..host import recorder
 from ..ports import Argv, Ending, Processes, Step, StepEnd
 
 OUTPUT_TAIL = 2_000_000
@@ -86,6 +88,11 @@ def _inside(check: Check, argv: Argv) -> Argv:
     return ("sh", "-c", ENTER, "sh", check.directory, *argv) if check.directory else argv
 
 
+def bounded(wrap: Callable[[Argv], Argv]) -> Callable[[Argv], Argv]:
+    """The same wrap, and an output that is bounded."""
+    return lambda argv: recorder.capped(wrap(argv))
+
+
 def as_steps(checks: Sequence[Check], wrap: Callable[[Argv], Argv]) -> tuple[Step, ...]:
     """The steps as they are started, each closed off by `wrap`."""
     beside = {check.name for group in _groups(checks) if len(group) > 1 for check in group}
@@ -144,7 +151,15 @@ class Ends:
         counts = count_tests(told, check.read_as) if check.kind == "test" else None
         names = failing_tests(told, check.read_as, counts) if check.kind == "test" else ()
         whole = CheckEnd(
-            check, end.code, end.seconds, end.started, self._late(check, end), output, self._unmet(check), trouble
+            check,
+            end.code,
+            end.seconds,
+            end.started,
+            self._late(check, end),
+            output,
+            self._unmet(check),
+            trouble,
+            recorder.left_out(output),
         )
         return judge(whole, counts, names)
 

@@ -36,8 +36,6 @@ from .doors import Doors
 from .validation import setup_argv
 
 STEP = "agent"
-RECORD = 64 * 1024 * 1024
-"""Bytes of a session's output that are kept on disk."""
 HANDOFF = os.path.join(OWN, "handoff.md")
 WINDOW = "window"
 """In an attempt's data: how many tokens its model's context holds, where that is known before."""
@@ -154,7 +152,7 @@ class Launcher:
         prologue = workspace.prologue
         if prologue and not workspace.is_kept:
             setup = setup_argv(workspace.path, self.doors.config().setup)
-            prologue += tuple(confined.wrap(argv) for argv in setup)
+            prologue += tuple(recorder.capped(confined.wrap(argv)) for argv in setup)
         return Command(
             folder=folder,
             cwd=workspace.path,
@@ -170,8 +168,8 @@ class Launcher:
 
     def _recorded(self, folder: str, argv: Argv) -> Argv:
         """The argv by way of the recorder: whatever an agent says is kept without secrets, and bounded."""
-        files = [os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err")]
-        return (sys.executable, "-I", "-S", recorder.__file__, *files, str(RECORD), "--", *argv)
+        out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
+        return recorder.recorded(argv, out, err)
 
     def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:
         """The commit that this role's changes are measured from, the commit of main under it, and where to work."""

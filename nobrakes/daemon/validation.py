@@ -26,7 +26,7 @@ from ..core.testcounts import TestCounts
 from ..ports import Born, Command
 from ..sandbox.home import MADE
 from . import decoys as decoying
-from .checksteps import OUTPUT_TAIL, CheckStep, Ends, as_steps, seconds_of, steps_of
+from .checksteps import OUTPUT_TAIL, CheckStep, Ends, as_steps, bounded, seconds_of, steps_of
 from .confine import Confinement
 from .decoys import Decoys
 from .doors import Doors
@@ -210,18 +210,19 @@ class Validation:
         over = os.path.join(folder, OVER)
         # inside, since the checkout may hold links that lead out of it
         copy = (("cp", "-R", os.path.join(over, "."), path),) if files else ()
-        wrap = self.confinement.check(path, folder, (over,) if files else ()).wrap
+        closed = self.confinement.check(path, folder, (over,) if files else ()).wrap
         if self.confinement.home(folder):
             files[MADE] = b""  # the folder is made with it
         if carried:
             files[CARRIED] = json.dumps(list(carried)).encode()
+        wrap = bounded(closed)
         steps = as_steps(_run(contract, carried), wrap)
         if decoys:
             # the checks themselves are not shown which tests will be altered
-            see = self.confinement.check(path, folder, (os.path.join(folder, decoying.FOLDER),)).wrap
+            sees = self.confinement.check(path, folder, (os.path.join(folder, decoying.FOLDER),)).wrap
             files[decoying.PLAN] = decoying.as_text(decoys).encode()
             for check in contract.checks:
-                steps += tuple(decoying.steps_for(check, decoys.get(check.name, ()), folder, see))
+                steps += tuple(decoying.steps_for(check, decoys.get(check.name, ()), folder, bounded(sees)))
                 for number, one in enumerate(decoys.get(check.name, ())):
                     files[decoying.file_name(check, number)] = one.text.encode()
         return doors.processes.start(

@@ -1,8 +1,12 @@
 """Runs an agent and writes down what it says: `python -I -S recorder.py OUT ERR BYTES -- ARGV…`. A program of its own.
 
-1. Secrets are blacked out before anything is written (core.redaction), and the values of the environment's secrets.
+A check has its output and its errors passed on, as they come: `python -I -S recorder.py BYTES -- ARGV…`.
+
+1. Of an agent secrets are blacked out before anything is written (core.redaction), and the values of the environment's
+   secrets. What a check says is what it is judged by: it is passed on unchanged.
 2. OUT and ERR are private files. At half of its limit (BYTES for OUT, a sixteenth for ERR) a file becomes FILE.1 and
    is begun anew, so that a flood costs no more than the limit, and the newest is kept.
+   Of a check the beginning and the newest are kept, and a line between them says how much is not.
 3. Its exit code is the agent's (128 + N for signal N). What would stop it stops the agent, not it: it ends when the
    agent has ended and what was said is written. A disk that is full costs lines, never the agent.
 4. Standard library only, and of nobrakes the rules of what is secret: it outlives the daemon that started it.
@@ -13,10 +17,11 @@ import selectors
 import signal
 import subprocess
 import sys
+from collections import deque
+from collections.abc import Sequence
 
 if not __package__:  # as a program it finds its own rules, and nothing that lies beside them
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from nobrakes.core.redaction import Redactor, secret_values
 
 HELD = 1024 * 1024
 """A line that is longer is written in parts."""
@@ -28,10 +33,79 @@ _BYTES = "latin-1"
 """Bytes as text and back, one for one."""
 
 
+MOST = 64 * 1024 * 1024
+"""Bytes that are kept of what an agent says on OUT, of a check, and of a setup."""
+NEWEST = 1_000_000
+"""Bytes of a check's end that are kept whatever came before; less than what is read of it for judging."""
+LEFT_OUT = "[nobrakes kept no more of this output: {} bytes are left out here]"
+
+
+def capped(argv: "Sequence[str]") -> "tuple[str, ...]":
+    """The argv with an output that is bounded, its errors among it."""
+    return (*_PROGRAM, str(MOST), "--", *argv)
+
+
+def recorded(argv: "Sequence[str]", out: str, err: str) -> "tuple[str, ...]":
+    """The argv with its output and its errors in these files, bounded and without secrets."""
+    return (*_PROGRAM, out, err, str(MOST), "--", *argv)
+
+
+def left_out(text: str) -> int:
+    """How many bytes such an output says were left out; 0: none. Who prints that line deceives nobody else."""
+    import re  # only for who reads it: each check waits for the start of this program
+
+    before, _, after = LEFT_OUT.partition("{}")
+    found = re.search(f"^{re.escape(before)}([0-9]{{1,18}}){re.escape(after)}$", text, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+_PROGRAM = (sys.executable, "-I", "-S", os.path.abspath(__file__))
+
+
+class Passed:
+    """Output that is passed on to our own, but for what lies between its beginning and its newest."""
+
+    def __init__(self, limit: int) -> None:
+        self.newest = min(NEWEST, limit // 2)
+        self.room = limit - self.newest
+        self.end: deque[bytes] = deque()
+        self.held = 0
+        self.left_out = 0
+
+    def add(self, block: bytes) -> None:
+        """Pass it on while there is room, then hold the newest."""
+        begin, rest = block[: self.room], block[self.room :]
+        if begin:
+            self.room -= len(begin)
+            self._write(begin)
+        if rest:
+            self.end.append(rest)
+            self.held += len(rest)
+            while self.held - len(self.end[0]) >= self.newest:
+                self.left_out += len(self.end[0])
+                self.held -= len(self.end.popleft())
+
+    def finish(self) -> None:
+        """Pass on what is held."""
+        if self.left_out:
+            self._write(f"\n{LEFT_OUT.format(self.left_out)}\n".encode())
+        for block in self.end:
+            self._write(block)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(1, data) :]
+        except OSError:
+            pass  # the disk is full: these lines are lost, the check goes on, and what it is counted by is missing
+
+
 class File:
     """A private file of two halves."""
 
     def __init__(self, path: str, limit: int, values: "frozenset[str]") -> None:
+        from nobrakes.core.redaction import Redactor
+
         self.path = path
         self.half = max(1, limit // 2)
         self.redactor = Redactor(values)
@@ -82,21 +156,29 @@ class File:
             piece = piece[written:]
 
 
-def record(out: str, err: str, limit: int, argv: "list[str]") -> int:
-    """Run `argv` and write down what it says; its exit code."""
+def files_of(out: str, err: str, limit: int) -> "tuple[File, File]":
+    """An agent's output and errors."""
+    from nobrakes.core.redaction import secret_values
+
     given = ((name, value.encode("utf-8", "surrogateescape").decode(_BYTES)) for name, value in os.environ.items())
     values = secret_values(given)
-    files = (File(out, limit, values), File(err, limit // 16, values))
+    return (File(out, limit, values), File(err, limit // 16, values))
+
+
+def record(files: "Sequence[File | Passed]", argv: "list[str]") -> int:
+    """Run `argv` and write down what it says, its errors in the last of the files; its exit code."""
+    errors = subprocess.PIPE if len(files) > 1 else subprocess.STDOUT
     try:
-        child = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        child = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
     except OSError as error:
-        files[1].add(f"{argv[0]}: {error.strerror}\n".encode())
+        files[-1].add(f"{argv[0]}: {error.strerror}\n".encode())
+        files[-1].finish()
         return 127 if isinstance(error, FileNotFoundError) else 126
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)  # after the start: the agent must hear them
     watched = selectors.DefaultSelector()
-    assert child.stdout is not None and child.stderr is not None
-    for stream, file in zip((child.stdout, child.stderr), files, strict=True):
+    streams = [stream for stream in (child.stdout, child.stderr) if stream is not None]
+    for stream, file in zip(streams, files, strict=True):
         os.set_blocking(stream.fileno(), False)
         watched.register(stream, selectors.EVENT_READ, file)
     ended = os.pidfd_open(child.pid) if hasattr(os, "pidfd_open") else None
@@ -135,4 +217,6 @@ def _take(watched: "selectors.BaseSelector", key: "selectors.SelectorKey") -> bo
 
 
 if __name__ == "__main__":
-    sys.exit(record(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[5:]))
+    at = sys.argv.index("--")
+    most, paths = int(sys.argv[at - 1]), sys.argv[1 : at - 1]
+    sys.exit(record(files_of(paths[0], paths[1], most) if paths else (Passed(most),), sys.argv[at + 1 :]))

@@ -155,8 +155,9 @@ def test_a_wrapper_is_killed_while_the_workspace_is_prepared(project: Parts) -> 
     with project.running():
         until(project.flag("setup").exists)
         setup = proctable.look(int(project.flag("setup").read_text()))
-        assert setup is not None
-        os.kill(setup.parent, signal.SIGKILL)
+        recorder = setup and proctable.look(setup.parent)
+        assert setup is not None and recorder is not None
+        os.kill(recorder.parent, signal.SIGKILL)
         assert until(lambda: ended(project), SOON) == "workspace_failed"
         assert project.show("one")["failures"] == 0 and project.orphans() == [] and not lives(setup.pid)
 
@@ -180,8 +181,9 @@ def test_a_validation_whose_wrapper_is_killed_is_done_again_and_nobody_is_asked(
     with project.running() as run:
         until(project.flag("check").exists)
         check = proctable.look(int(project.flag("check").read_text()))
-        assert check is not None
-        for pid in (check.parent, *([check.pid] if down else [])):
+        recorder = check and proctable.look(check.parent)  # it stands between them, and bounds what the check says
+        assert check is not None and recorder is not None
+        for pid in (recorder.parent, *([recorder.pid, check.pid] if down else [])):
             os.kill(pid, signal.SIGKILL)
         until(lambda: len(project.flag("checks").read_text().split()) == 2, SOON)
         assert not lives(check.pid), "nobody would see its exit code"
@@ -194,7 +196,7 @@ def test_a_validation_whose_wrapper_is_killed_is_done_again_and_nobody_is_asked(
 
 def test_a_check_that_always_takes_its_wrapper_with_it_is_brought_to_a_person(project: Parts) -> None:
     script = project.book / "check.sh"
-    script.write_text(f"echo x >>{project.book}/checks; kill -9 $PPID; kill -9 $$\n")
+    script.write_text(f"echo x >>{project.book}/checks; read -r _ _ _ up _ </proc/$PPID/stat; kill -9 $up $PPID $$\n")
     project.configure('mode = "none"', 'mode = "none"\nwall = "none"')  # behind a wall it could not
     project.configure(
         'name = "test"\ncommand = "sh tests/run.sh"', f'name = "slow"\nkind = "build"\ncommand = "exec sh {script}"'

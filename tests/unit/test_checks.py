@@ -27,6 +27,13 @@ def counts(passed: int = 0, failed: int = 0, skipped: int = 0) -> TestCounts:
         (CheckEnd(replace(TESTS, min_tests=0), 0), None, NOT_RUN, "nobody knows that one ran"),
         (CheckEnd(LINT, 0), None, PASS, "it passed"),
         (CheckEnd(LINT, 0), counts(0), PASS, "it passed"),
+        (
+            CheckEnd(TESTS, 0, left_out=7),
+            counts(3),
+            PASS,
+            "it passed; it printed so much that 7 bytes of it were not kept",
+        ),
+        (CheckEnd(TESTS, None, timed_out=True, left_out=7), None, BROKEN, "stopped; it printed so much that 7 bytes"),
         (CheckEnd(TESTS, 1), counts(2, 1), FAIL, "it exited with 1"),
         (CheckEnd(LINT, 2), None, FAIL, "it exited with 2"),
         (CheckEnd(TESTS, 128), counts(2, 1), FAIL, "it exited with 128"),

@@ -131,3 +131,49 @@ def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.out").symlink_to(tmp_path / "precious")
     assert run(tmp_path, "echo", "gone").returncode != 0
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+def passed_on(place: Path, *argv: str, limit: int = 2**26) -> tuple[int, str]:
+    with (place / "check.out").open("ab") as out:
+        line = [sys.executable, "-I", "-S", recorder.__file__, str(limit), "--", *argv]
+        done = subprocess.run(line, stdout=out, stderr=out, timeout=60, check=False)
+    return done.returncode, (place / "check.out").read_text()
+
+
+def test_what_a_check_says_is_passed_on_as_it_comes(tmp_path: Path) -> None:
+    said = f"echo one; echo two >&2; echo {KEY}; printf three; exit 3"
+    assert passed_on(tmp_path, "sh", "-c", said) == (3, f"one\ntwo\n{KEY}\nthree")
+
+
+@pytest.mark.parametrize(("argv", "code"), [(("sh", "-c", "kill -9 $$"), 137), (("/nowhere/check",), 127)])
+def test_a_check_without_an_exit(tmp_path: Path, argv: tuple[str, ...], code: int) -> None:
+    found, said = passed_on(tmp_path, *argv)
+    assert found == code
+    assert ("/nowhere/check" in said) == (code == 127)
+
+
+def test_of_a_check_that_prints_too_much_both_ends_are_kept_and_the_file_is_bounded_while_it_runs(
+    tmp_path: Path,
+) -> None:
+    out, looks = tmp_path / "check.out", tmp_path / "looks"
+    program = (
+        "import os\nprint('first')\n"
+        f"for n in range(3000):\n"
+        f"    print('x' * 9999)\n"
+        f"    open({str(looks)!r}, 'a').write('%d\\n' % os.stat({str(out)!r}).st_size) if not n % 100 else None\n"
+        "print('5 passed')\n"
+    )
+    code, said = passed_on(tmp_path, *python(program), limit=4_000_000)
+    assert code == 0
+    assert said.startswith("first\n") and said.endswith("5 passed\n")
+    assert max(map(int, looks.read_text().split())) <= 4_000_000 < 30_000_000
+    left_out = recorder.left_out(said[-2_000_000:])
+    assert left_out + len(said.replace(f"\n{recorder.LEFT_OUT.format(left_out)}\n", "")) == 30_000_000 + 15
+    assert len(said) < 4_000_000 + 256 * 1024
+    assert recorder.left_out("all of it\n") == 0
+
+
+def test_who_holds_a_check_s_output_open_is_not_waited_for(tmp_path: Path) -> None:
+    began = time.monotonic()
+    code, said = passed_on(tmp_path, "sh", "-c", "sleep 30 & echo said")
+    assert (code, said) == (0, "said\n") and time.monotonic() - began < 15
