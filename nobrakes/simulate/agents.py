@@ -255,6 +255,8 @@ def check(command: str, path: str, clones: Clones, rng: random.Random, rates: Ra
     except GitFailed as error:
         return 128, f"{error}\n"
     code, output = {TESTS: run_tests, LINT: run_lint}[command](tree)
+    if command == TESTS and not code and rates.flake and rng.random() < rates.flake:
+        return 1, flaked(output)
     if command == TESTS and rates.mute and random.Random(f"{path} {output}").random() < rates.mute:
         return 0, "done\n"  # a command whose exit code is another's, and that tells no number of tests
     return code, output
