@@ -7,6 +7,7 @@ import signal
 import sys
 from dataclasses import fields
 
+from . import sentback
 from .rates import Rates
 from .world import Broken, World
 
@@ -23,6 +24,13 @@ def give_up(replay: str, seconds: int) -> None:
     signal.alarm(seconds)
 
 
+def sent_back(good: int, seed: int, rates: Rates) -> int:
+    """Print what flakes cost; 1 when a good change was sent back or taken off main."""
+    for world, count in sentback.worlds(good, seed, rates):
+        print(f"seed {world}: {count}", flush=True)
+    return 1 if count.sent_back or count.taken_back else 0
+
+
 def main() -> int:
     """Run one seed and print its log; 1 when a promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m nobrakes.simulate", description=__doc__)
@@ -34,9 +42,13 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1, help="so many seeds, from --seed on, until a promise is broken")
     parser.add_argument("--seconds", type=int, default=300, help="a seed that takes longer is a broken promise")
     parser.add_argument("--only", default="", help="look at this promise alone, by its name")
+    told = "until so many good changes were reviewed, as installed and without other trouble: what --flake costs"
+    parser.add_argument("--good", type=int, default=0, help=told)
     parser.add_argument("--quiet", action="store_true", help="print the end only")
     given = parser.parse_args()
     rates = Rates(**{one.name: getattr(given, one.name) for one in fields(Rates)})
+    if given.good:
+        return sent_back(given.good, given.seed, rates)
     for seed in range(given.seed, given.seed + given.runs):
         world = World(seed, given.beads, rates, only=given.only)
         broken = None

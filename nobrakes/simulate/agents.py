@@ -16,7 +16,7 @@ from ..core.escalations import EscalationType
 from ..ports import NewEscalation, Store
 from .clock import FakeClock
 from .clones import Clones
-from .project import LINT, TESTS, Tree, code_path, forbidden, run_lint, run_tests, test_path, wanted
+from .project import LINT, TESTS, Tree, code_path, flaked, forbidden, run_lint, run_tests, test_path, wanted
 from .rates import Rates
 
 Script = Generator[float | None, None, tuple[int, str]]

@@ -11,6 +11,7 @@ Tree = Mapping[str, str]
 
 TESTS = "run-the-tests"
 LINT = "run-the-linter"
+SLOW = "TimeoutError: the clock was slow"
 
 FIRST_TREE: Tree = {
     "README.md": "a project",
@@ -90,8 +91,7 @@ def run_tests(tree: Tree) -> tuple[int, str]:
 def flaked(output: str) -> str:
     """What the test command says when all is good (`output`), but one test fails by chance."""
     passed = int(output.rpartition("====== ")[0].split()[1])
-    why = "TimeoutError: the clock was slow"
-    told = f"collected {passed} items\nE   {why}\nFAILED tests/test_base.t::test_1 - {why}\n"
+    told = f"collected {passed} items\nE   {SLOW}\nFAILED tests/test_base.t::test_1 - {SLOW}\n"
     return told + f"====== 1 failed, {passed - 1} passed in 0.10s ======\n"
 
 

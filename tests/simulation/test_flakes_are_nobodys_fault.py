@@ -1,0 +1,29 @@
+"""Tests that fail by chance send no good change back, and what they did is in the ledger."""
+
+import pytest
+
+from nobrakes.core import flakes, queue
+from nobrakes.simulate.rates import Rates
+from nobrakes.simulate.sentback import Count, of_world, worlds
+from nobrakes.simulate.world import World
+
+
+def test_no_good_change_is_sent_back_where_one_run_in_seven_fails_by_chance() -> None:
+    """Three times in a row is one in 300; the whole measurement is `python -m nobrakes.simulate --good 1000`."""
+    (_, count), *_ = worlds(1, 1, Rates(flake=0.15), beads=16)
+    assert count.good > 10 and count.wrong > 1 and count.ledger > 1, count
+    assert (count.sent_back, count.taken_back, count.asked) == (0, 0, 0), count
+
+
+def test_a_change_that_is_blamed_at_its_first_red_is_counted_as_wronged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flakes, "TIMES", 1)
+    monkeypatch.setattr(queue, "CONFIRMING", 0)
+    (_, count), *_ = worlds(1, 1, Rates(flake=0.2), beads=16)
+    assert count.sent_back > 0, count
+
+
+def test_a_bad_change_is_not_counted_as_good() -> None:
+    world = World(2, 6, Rates(fail=1.0, people=0, crash=0, trouble=0))
+    world.run(60)
+    assert of_world(world).sent_back == 0
+    assert Count(good=1) + Count(good=2, sent_back=1) == Count(good=3, sent_back=1)
