@@ -326,7 +326,7 @@ class Canary:
 
     def _land(self, board: Board) -> bool:
         watch = self.watch
-        land = self.ways.land(NOBODY, (), watch.candidate, watch.onto)
+        land = self.ways.take_back(NOBODY, watch.candidate, watch.onto)
         if land is None:
             return False
         if land.landing is Landing.LOST:  # it may be green by now

@@ -267,6 +267,7 @@ class Judging:
         if isinstance(reverted, Candidate) and reverted.tree == doors.git.tree(main):
             landed = True  # it is taken back already, and a crash hid it
         elif isinstance(reverted, Candidate):
+            doors.store.sync()
             landed = doors.git.land(reverted.commit, main).landing is Landing.MOVED
         if landed:
             self.evidence.taken_back(bead, journal.base, journal.candidate, "main_red", "nobrakes", journal.contract)

@@ -226,7 +226,6 @@ class Queueing:
             return None
         if land is None and train and not self.ways.is_pending(case.attempt.id):
             landings.hold(self.doors, self.judging.evidence, train)
-            self.doors.store.sync()
         if land is None:
             land = self.ways.land(case.attempt.id, train, journal.tip, journal.base)
         if land is None:

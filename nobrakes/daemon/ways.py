@@ -3,7 +3,8 @@
 1. What asks a remote may take long: it is begun, and asked for again each turn until its end is there.
 2. Before a push its commit is pinned. So a review that was interrupted, and whose push landed all the same, is known
    to have landed by whoever reviews that bead next.
-3. Where main is decided here, nothing of this happens: a call does what it says at once.
+3. Before main moves the store is on the disk: a power cut may not leave a main that it never heard of.
+4. Where main is decided here, nothing of this happens: a call does what it says at once.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -47,14 +48,22 @@ class Ways:
         return self._beside(attempt, _catching_up(attempt), git.catch_up)
 
     def land(self, attempt: int, train: Sequence[Car], new: str, old: str) -> Land | None:
-        """Move main from `old` to `new`, which brings the beads of `train` (or takes one back); None: it goes on."""
+        """Move main from `old` to `new`, which brings the beads of `train` (none: it did already); None: it goes on."""
         git = self.doors.git
+        if train and not self.is_pending(attempt):
+            self.doors.store.sync()  # here, since beside the loop nobody may touch it
         if git.is_shared() and not self.doors.aside.busy(_landing(attempt)):
             for car in train:
                 journal = car.journal
                 name = f"{PINS}/{car.bead}/{journal.base}-{journal.contract}-{journal.tip}"
                 git.pin(name, journal.candidate)
         return self._beside(attempt, _landing(attempt), lambda: git.land(new, old))
+
+    def take_back(self, attempt: int, new: str, old: str) -> Land | None:
+        """Move main from `old` to `new`, which takes a merge back; None: it goes on."""
+        if not self.is_pending(attempt):
+            self.doors.store.sync()
+        return self._beside(attempt, _landing(attempt), lambda: self.doors.git.land(new, old))
 
     def settle(self, attempts: Collection[int]) -> None:
         """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them."""

@@ -2,7 +2,8 @@
 
 1. The commit is a candidate like any other: main moves to it only after it has passed every check.
 2. A merge of several commits is taken back whole, by one commit.
-3. Where main is already as it would be (a killed command got that far), nothing lands.
+3. What the store says is on the disk before main moves.
+4. Where main is already as it would be (a killed command got that far), nothing lands.
 """
 
 from collections.abc import Callable
@@ -56,6 +57,7 @@ def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, pro
         if made.tree == git.tree(main):
             return main
         prove(made.commit)
+        store.sync()
         landed = git.land(made.commit, main)
         if landed.landing is Landing.MOVED:
             git.pin(f"archive/{bead.id}/reverted-{commit[:12]}", commit)

@@ -43,6 +43,12 @@ def what_lands_passed_the_checks_of_that_moment(scene: Scene) -> list[str]:
     ]
 
 
+def the_disk_knows_before_main_moves(scene: Scene) -> list[str]:
+    """Whoever moves main syncs the store first: a review, the canary, and who takes a merge back."""
+    moved, scene.observed.unsynced = scene.observed.unsynced, []
+    return [f"{one[:12]} ({scene.git.objects.find(one).subject}) landed before the store was synced" for one in moved]
+
+
 def main_only_grows(scene: Scene) -> list[str]:
     """What was on main stays on main, whoever put it there, unless a person rewrites it."""
     before, scene.observed.main = scene.observed.main or scene.git.head, scene.git.head
@@ -121,6 +127,7 @@ def no_bead_lands_twice(scene: Scene) -> list[str]:
 PROMISES = (
     main_is_green,
     what_lands_passed_the_checks_of_that_moment,
+    the_disk_knows_before_main_moves,
     main_only_grows,
     only_the_beads_own_files_reach_main,
     what_asks_for_a_plan_lands_with_one,

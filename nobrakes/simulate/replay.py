@@ -41,6 +41,8 @@ class Observed:
         self.fresh_proofs: list[str] = []
         self.fresh_ends: list[tuple[int, Outcome]] = []  # attempts, and how each ended
         self.lands: list[tuple[str, tuple[str, ...]]] = []  # what came to main, and the checks' keys in that turn
+        self.synced = False  # whether the store was synced since main moved the last time
+        self.unsynced: list[str] = []  # what came to main without that
         self.main: str | None = None
         self.evidence: str | None = None  # where the chain ended
         self.paused = False

@@ -75,6 +75,7 @@ class World:
         self.sessions = Sessions(self.store, self.rng, rates.machine, rates.fail / 4)
         self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes, self.sessions)
         self.git.told_of_landing = self._lands
+        self.store.tell(lambda: None, self._synced)
         self.scene.observed.spending.caps = self.config.caps
         self.tally = self.scene.tally
         self.dice = Dice(self.rng, self.rates.crash, self.rates.trouble, self.rates.people / 200)
@@ -154,6 +155,13 @@ class World:
     def _lands(self, commits: Sequence[str]) -> None:
         proven = commits if self.config.review.every_commit_green else commits[-1:]
         self.scene.observed.lands += [(commit, tuple(self.contracts)) for commit in proven]
+
+        if not self.scene.observed.synced and not self.git.is_shared():  # there it moves beside the loop, later
+            self.scene.observed.unsynced += commits[-1:]
+        self.scene.observed.synced = False
+
+    def _synced(self) -> None:
+        self.scene.observed.synced = True
 
     def _contract(self) -> str:
         return Contract(self.config.setup, self.config.contract(), digest(steady(ENVIRONMENT))).key

@@ -91,10 +91,10 @@ class Database:
 
     def sync(self) -> None:
         """Whatever was committed is on the disk when this returns, and what was written beside it. MachineShort."""
-        if self.path == MEMORY:
-            return
         if self.settle is not None:
             self.settle()
+        if self.path == MEMORY:
+            return
         with contextlib.suppress(FileNotFoundError):  # what is in no write-ahead log was synced by SQLite
             _flush(f"{self.path}-wal")  # a file on which SQLite has no lock: it loses none when we close it
         _flush(os.path.dirname(self.path) or ".")  # the names of files that are new

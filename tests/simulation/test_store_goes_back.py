@@ -63,12 +63,12 @@ def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
 
 
 @pytest.mark.parametrize("seed", (1, 4, 6))  # main here alone, and shared ones
-def test_before_main_moves_the_database_that_says_so_is_on_the_disk(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_before_main_moves_the_database_that_says_so_is_on_the_disk(seed: int) -> None:
     """Once for all that land together."""
     world = World(seed, rates=KIND, beads=8)
     on_disk: list[sqlite3.Connection] = []
     seen: list[tuple[str, ...]] = []
-    monkeypatch.setattr(world.store, "sync", lambda: on_disk.append(copy_of(world.store._db.connection)))
+    world.store.tell(lambda: None, lambda: on_disk.append(copy_of(world.store._db.connection)))
 
     def landed(commits: Sequence[str]) -> None:
         seen.append(tuple(commits))
