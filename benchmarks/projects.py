@@ -41,6 +41,7 @@ bend() {
     touch @ENTRY@
     case @FIRST@ in
     first) printf %s @BENT@ | cat - @ENTRY@ >whole.new ;;
+    inside) { sed '$d' @ENTRY@; printf %s @BENT@; } >whole.new ;;
     *) printf %s @BENT@ | cat @ENTRY@ - >whole.new ;;
     esac
     cat whole.new >@ENTRY@
