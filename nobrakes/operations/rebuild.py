@@ -36,6 +36,7 @@ LOST_TOO = (
     "beads.since.jsonl was gone too: what changed since the snapshot, questions, answers and settings are not back, "
     "and of attempts only what the evidence of a merge tells"
 )
+MOST_NAMED = 20
 PATIENCE_SECONDS = 20.0
 """So long a command waits for another one that rebuilds, or for a daemon that ends."""
 
@@ -45,7 +46,8 @@ class Rebuilt:
     """What was made. `problems` are what could not be taken over; `old` is where the old database is.
 
     `later`: the beads that had changed since their snapshot. `open`: escalations. `ended`: runs that were ended.
-    `attempts`: those that are known again. `is_without`: the file of what changed was gone too.
+    `attempts`: those that are known again. `is_without`: the file of what changed was gone too. `alone`: of these
+    beads only the evidence of their merges was left.
     """
 
     beads: int
@@ -57,6 +59,7 @@ class Rebuilt:
     ended: tuple[str, ...] = ()
     attempts: int = 0
     is_without: bool = False
+    alone: tuple[str, ...] = ()
 
 
 def rebuild(places: Places, git: Git | None) -> Rebuilt:
@@ -99,6 +102,9 @@ def told(made: Rebuilt) -> list[str]:
         lines.append(f"{made.open} open escalations are back")
     if made.attempts:
         lines.append(f"{made.attempts} attempts are back, with what they left")
+    if made.alone:
+        names = ", ".join(made.alone[:MOST_NAMED]) + (", …" if len(made.alone) > MOST_NAMED else "")
+        lines.append(f"{len(made.alone)} done beads are known by the evidence of their merges alone: {names}")
     if made.is_without:
         lines.append(LOST_TOO)
     if made.ended:
@@ -134,7 +140,16 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
     os.replace(fresh, places.database)
     still = sum(1 for one in found.escalations if one.resolved_at is None)
     return Rebuilt(
-        len(found.beads), tuple(landed), tuple(problems), old, sources.later, still, tuple(ended), known, is_without
+        len(found.beads) - len(sources.alone),
+        tuple(landed),
+        tuple(problems),
+        old,
+        sources.later,
+        still,
+        tuple(ended),
+        known,
+        is_without,
+        tuple(sources.alone),
     )
 
 

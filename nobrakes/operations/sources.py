@@ -5,17 +5,18 @@
 2. The file that lies there may be of an old branch, or not there at all: main and refs/nobrakes/snapshot still have it.
 3. Of main's merges those count that the evidence here names. What it does not name yet, a daemon finds at its start. A
    clone has neither evidence nor a file of changes: there a merge counts that is younger than its bead.
+4. A merge whose bead no record knows is a done bead all the same, as far as its evidence tells.
 """
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.attempt import Attempt
-from ..core.bead import Bead
+from ..core.bead import Bead, BeadType, Status
 from ..core.errors import GitFailed, NoMain
-from ..core.reconciling import is_younger, merges
+from ..core.reconciling import Merge, is_younger, merges
 from ..interop import beads as interop
 from ..interop import since as later
 from ..interop.ended import of_evidence
@@ -35,7 +36,7 @@ class Sources:
     """What was found. `later` counts the beads that are otherwise in what was written since than in a snapshot.
 
     `merged`: bead -> its merge on main; `attempts`: those that the evidence names; `differing`: the beads that are
-    otherwise in the database that was given.
+    otherwise in the database that was given; `alone`: done beads that only the evidence of their merge knows.
     """
 
     graph: interop.Imported
@@ -45,6 +46,7 @@ class Sources:
     later: int
     differing: frozenset[str] = frozenset()
     attempts: Sequence[Attempt] = ()
+    alone: Sequence[str] = ()
 
 
 def gather(places: Places, git: Git | None, own: str | None = None) -> Sources:
@@ -63,34 +65,71 @@ def gather(places: Places, git: Git | None, own: str | None = None) -> Sources:
     _newer(found, {id_: (0, raw) for id_, raw in since.records.items()})
     changed = sum(1 for id_, (_, raw) in found.items() if raw is not before.get(id_) and raw != before.get(id_))
     made = graph(found, problems)
-    merged: Mapping[str, str] = {}
-    attempts: Sequence[Attempt] = ()
+    told_by_git = _Merged()
     if git is not None and main is not None and own is None:
-        merged, attempts = _merged(places, git, main, made.beads)
+        told_by_git = _merged(places, git, main, made.beads)
+    made = replace(made, beads=(*made.beads, *told_by_git.alone))
     differing = {id_ for id_, (_, raw) in found.items() if id_ not in here or _facts(raw) != _facts(here[id_][1])}
-    return Sources(made, since, refs, merged, changed, frozenset() if own is None else frozenset(differing), attempts)
+    return Sources(
+        made,
+        since,
+        refs,
+        told_by_git.merged,
+        changed,
+        frozenset() if own is None else frozenset(differing),
+        told_by_git.attempts,
+        tuple(bead.id for bead in told_by_git.alone),
+    )
 
 
-def _merged(places: Places, git: Git, main: str, beads: Iterable[Bead]) -> tuple[dict[str, str], list[Attempt]]:
-    """Bead -> its merge on main that nothing newer there takes back; and what the evidence tells of attempts."""
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """Bead -> its merge on main that nothing newer there takes back; and what the evidence tells beside it."""
+
+    merged: Mapping[str, str] = field(default_factory=dict)
+    attempts: Sequence[Attempt] = ()
+    alone: Sequence[Bead] = ()  # that nothing else knows of
+
+
+def _merged(places: Places, git: Git, main: str, beads: Iterable[Bead]) -> _Merged:
     known = {bead.id: bead for bead in beads}
-    standing = [merge for merge in merges(git.line(main)) if merge.stands and merge.bead in known]
-    recorded: set[str] = set()
+    standing = [merge for merge in merges(git.line(main)) if merge.stands]
+    recorded: dict[str, Record] = {}
     attempts: list[Attempt] = []
     is_clone = not os.path.lexists(places.since)
     for entry in git.evidence() if standing else ():
         is_clone = False
         if not entry.problem():
             record = entry.record
-            recorded.update(str(one["commit"]) for one in record["commits"])
+            recorded.update((str(one["commit"]), record) for one in record["commits"])
             bead = str(record["bead"]["id"])
             attempts += [one for row in record.get("attempts", ()) if (one := of_evidence(bead, row)) is not None]
     merged = {
         merge.bead: merge.tip.commit
         for merge in standing
-        if merge.tip.commit in recorded or (is_clone and is_younger(merge, known[merge.bead]))
+        if merge.bead in known and (merge.tip.commit in recorded or (is_clone and is_younger(merge, known[merge.bead])))
     }
-    return merged, attempts
+    alone = {
+        merge.bead: _known_by_evidence(merge, recorded[merge.tip.commit])
+        for merge in standing
+        if merge.bead not in known and merge.tip.commit in recorded
+    }
+    return _Merged(merged, attempts, tuple(alone.values()))
+
+
+def _known_by_evidence(merge: Merge, record: Record) -> Bead:
+    told, at = record["bead"], float(record["at"])
+    return Bead(
+        merge.bead,
+        str(told["title"]),
+        BeadType(told["type"]),
+        notes="What it asked for is lost. This is what the evidence of its merge tells.",
+        status=Status.DONE,
+        created_at=at,
+        updated_at=at,
+        closed_at=at,
+        merged_commit=merge.tip.commit,
+    )
 
 
 def _facts(record: Record) -> Record:

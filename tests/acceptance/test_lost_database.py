@@ -175,7 +175,8 @@ def test_what_was_merged_is_not_done_again_and_what_was_not_goes_on(project: Scr
     project.nobrakes("add", "Three", "--id", "three", "--no-tests")
     assert project.ask("list", "--all") and project.show("three")["status"] == "needs_doer"
     assert commit in project.git("log", "--format=%H", "main")
-    assert [bead["id"] for bead in project.ask("list", "--all")] == ["three"]
+    known = {bead["id"]: bead["status"] for bead in project.ask("list", "--all")}
+    assert known == {"one": "done", "three": "needs_doer"}, "of two there is nothing left that could tell"
 
 
 def test_merged_since_the_snapshot_is_learnt_from_main(project: Scripted) -> None:
@@ -341,6 +342,23 @@ def test_where_the_file_is_gone_too_evidence_tells_of_attempts(project: Scripted
     assert "1 attempts are back" in done.stderr and "beads.since.jsonl was gone too" in done.stderr
     (known,) = attempts(project, "one")
     assert (known["role"], known["outcome"], project.status("one")) == ("doer", "completed", "done")
+
+
+def test_where_no_record_is_left_the_evidence_tells_what_is_done(project: Scripted) -> None:
+    project.add("one", "two")
+    project.nobrakes("run")
+    before = project.show("one")
+    lose(project)
+    since(project).unlink()
+    made = project.nobrakes("list")
+    assert "2 done beads are known by the evidence of their merges alone: " in made.stderr
+    after = project.show("one")
+    assert {name: after[name] for name in ("title", "type", "status", "merged_commit")} == {
+        name: before[name] for name in ("title", "type", "status", "merged_commit")
+    }
+    assert "lost" in after["notes"]
+    project.nobrakes("run")
+    assert len(project.turns("one")) == 1
 
 
 def test_a_trailer_of_another_chain_makes_nothing_done(project: Scripted) -> None:
