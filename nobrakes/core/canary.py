@@ -2,8 +2,8 @@
 
 1. It looks in idle time only: when nothing runs or waits, and the tip was not validated for a while, or somebody else
    moved main. What passed before counts for nothing here: a machine that drifts away shows only in a new run.
-2. Red twice is red: the queue is frozen, and at once where a review was red on a red main. Red and then green is a
-   check that cannot make up its mind, and is told.
+2. Red three times is red (core.flakes): the queue is frozen, and at once where a review was red on a red main. Red and
+   then green is a check that cannot make up its mind, and is told.
 3. The last tip that the canary itself saw green is run again first. Red by now, it is the environment, and nobody is
    blamed. Green, the commits since are searched by halves.
 4. A merge of a bead is taken back by a commit that passes the checks first; a person's own commit never is.
@@ -17,6 +17,7 @@ from typing import Any
 
 from .board import Board
 from .checks import CheckOutcome, CheckResult, overall
+from .flakes import TIMES
 from .kept import as_values, of_values
 from .rest import is_idle
 
@@ -31,7 +32,7 @@ class Phase(StrEnum):
 
     REST = "rest"
     LOOK = "look"  # the tip is run
-    CONFIRM = "confirm"  # it was red, and is run once more
+    CONFIRM = "confirm"  # it was red, and is run again
     KNOWN = "known"  # the last tip that was seen green is run again
     SEARCH = "search"  # a commit in the middle is run
     PROVE = "prove"  # main without the culprit is run
@@ -55,6 +56,7 @@ class Watch:
     looked_at: float = 0.0  # when it last knew what main's tip is like
     tip: str = ""  # the tip in question
     frozen: bool = False
+    reds: int = 0  # how often in a row the tip was red
     searched: str = ""  # the red tip whose search is over
     line: tuple[str, ...] = ()  # the commits since `green`, oldest first; the last one is the tip
     low: int = 0
@@ -127,7 +129,8 @@ def may_begin(watch: Watch, board: Board) -> bool:
 def look(watch: Watch, main: str) -> Watch:
     """Begin to look at this tip."""
     # what was made of another tip is no use for this one
-    return replace(watch, phase=Phase.LOOK, tip=main, commit="", cut_off=0, candidate="", onto="", unwatched=False)
+    begun = replace(watch, phase=Phase.LOOK, tip=main, reds=0, unwatched=False)
+    return replace(begun, commit="", cut_off=0, candidate="", onto="")
 
 
 def told_red(watch: Watch, main: str, results: Sequence[Mapping[str, Any]]) -> Watch:
@@ -178,12 +181,12 @@ def after(watch: Watch, seen: Verdict, now: float) -> Watch:
 
 def _after_look(watch: Watch, seen: Verdict, now: float) -> Watch:
     if seen is Verdict.GREEN:
-        healed = replace(watch, green=watch.tip, frozen=False, culprit="", candidate="", line=())
+        healed = replace(watch, green=watch.tip, frozen=False, reds=0, culprit="", candidate="", line=())
         return at_rest(healed, now)
     if seen is Verdict.UNSURE:
         return at_rest(watch, now)
-    if watch.phase is Phase.LOOK and not watch.frozen:
-        return replace(watch, phase=Phase.CONFIRM)
+    if not watch.frozen and watch.reds + 1 < TIMES:
+        return replace(watch, phase=Phase.CONFIRM, reds=watch.reds + 1)
     if watch.frozen and watch.tip == watch.searched:
         return at_rest(watch, now)
     return replace(watch, phase=Phase.KNOWN, frozen=True, culprit="", candidate="", line=())

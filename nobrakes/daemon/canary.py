@@ -306,7 +306,7 @@ class Canary:
             if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):
                 self.culprits.tell_green(watch)
             if following.frozen and not watch.frozen:
-                following = self.culprits.freeze(following, results, "twice in a row")
+                following = self.culprits.freeze(following, results, "three times in a row")
             elif not following.frozen and (watch.frozen or (seen is Verdict.GREEN and watch.escalation)):
                 following = self.culprits.let_go(following)
             elif following.phase is Phase.REST and seen is not Verdict.GREEN:

@@ -2,7 +2,8 @@
 
 1. How far the wall clock stands from a clock that only goes on while the machine is awake is kept for each boot. Where
    that changed by more than JUMP, the clock was set, or the machine slept.
-2. Moved along are the times that are measured: time limits and silence of runs, stops, leases, patience.
+2. Moved along are the times that are measured: time limits and silence of runs, stops, leases, patience, the minutes of
+   an agent at work. What a day may cost goes by the day that the clock shows.
 3. What waits for a moment is moved only with a clock that went back: a jump makes nobody wait longer. What a person
    named (defer) is a time of day, and stays.
 """

@@ -241,6 +241,11 @@ def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> Non
 _MEASURED = """UPDATE runs SET active_at = active_at + :by,
 sampled_at = iif(sampled_at > 0, sampled_at + :by, sampled_at),
 hard_deadline = iif(hard_deadline > 0, hard_deadline + :by, hard_deadline), term_at = term_at + :by"""
+_ALSO_MEASURED = (
+    "UPDATE beads SET lease_until = lease_until + :by WHERE assignee IS NOT NULL",
+    # the minutes of an agent at work are counted from there
+    "UPDATE attempts SET started_at = started_at + :by WHERE ended_at IS NULL AND role <> 'reviewer'",
+)
 _MOVED_BACK = (
     "UPDATE beads SET retry_at = retry_at + :by WHERE resting = 1",
     "UPDATE gates SET since = since + :by, until = until + :by",
@@ -251,7 +256,7 @@ def move_times(db: Database, seconds: float) -> None:
     """The clock jumped: what is measured is moved along; what waits for a moment only with a clock that went back."""
     also = _MOVED_BACK if seconds < 0 else ()
     with db.write():
-        for sql in (_MEASURED, "UPDATE beads SET lease_until = lease_until + :by WHERE assignee IS NOT NULL", *also):
+        for sql in (_MEASURED, *_ALSO_MEASURED, *also):
             db.run(sql, {"by": seconds})
 
 

@@ -21,7 +21,8 @@ coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0 FROM attempts"""
 _SINCE = f"SELECT {_AMOUNT} WHERE started_at >= :since AND role <> 'reviewer'"
 _OF_BEADS = f"""SELECT bead, {_AMOUNT} WHERE bead IN (SELECT value FROM json_each(:beads)) AND role <> 'reviewer'
 GROUP BY bead"""
-_CALLS = "SELECT count(*) FROM attempts WHERE started_at >= ? AND role <> 'reviewer'"
+# not what bears a later hour, since the clock went back
+_CALLS = "SELECT count(*) FROM attempts WHERE started_at >= ?1 AND started_at < ?1 + 3600 AND role <> 'reviewer'"
 
 
 def _gate(row: Row) -> Gate:

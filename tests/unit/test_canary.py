@@ -85,9 +85,12 @@ def test_red_once_is_run_again_and_freezes_nothing() -> None:
     assert run(once, GREEN) == replace(run(look(Watch(green="old"), "tip"), GREEN), results=once.results)
 
 
-def test_red_twice_freezes_and_asks_the_last_green_tip() -> None:
+def test_red_three_times_freezes_and_asks_the_last_green_tip() -> None:
     twice = run(look(Watch(green="old"), "tip"), RED, RED)
-    assert (twice.phase, twice.frozen, wanted(twice)) == (Phase.KNOWN, True, "old")
+    assert (twice.phase, twice.frozen, wanted(twice)) == (Phase.CONFIRM, False, "tip")
+    assert run(twice, GREEN) == replace(run(look(Watch(green="old"), "tip"), GREEN), results=twice.results)
+    red = run(twice, RED)
+    assert (red.phase, red.frozen, wanted(red)) == (Phase.KNOWN, True, "old")
 
 
 @pytest.mark.parametrize("seen", [(UNSURE,), (RED, UNSURE)])
@@ -98,7 +101,7 @@ def test_what_nobody_can_tell_freezes_nothing(seen: tuple[Verdict, ...]) -> None
 
 @pytest.mark.parametrize("seen", [RED, UNSURE])
 def test_a_known_green_tip_that_is_not_green_any_more_blames_nobody(seen: Verdict) -> None:
-    told = run(replace(run(look(Watch(green="old"), "tip"), RED, RED), line=("a", "tip")), seen)
+    told = run(replace(run(look(Watch(green="old"), "tip"), RED, RED, RED), line=("a", "tip")), seen)
     assert (told.phase, told.frozen, told.culprit, told.searched) == (Phase.REST, True, "", "tip")
 
 
@@ -106,7 +109,7 @@ def test_a_known_green_tip_that_is_not_green_any_more_blames_nobody(seen: Verdic
 def test_the_search_finds_each_culprit_in_few_runs(length: int) -> None:
     line = tuple(f"c{number}" for number in range(length))
     for bad in range(length):
-        watch = replace(run(look(Watch(green="old"), line[-1]), RED, RED), line=line)
+        watch = replace(run(look(Watch(green="old"), line[-1]), RED, RED, RED), line=line)
         watch = run(watch, GREEN)
         runs = 0
         while watch.phase is Phase.SEARCH:
@@ -117,7 +120,7 @@ def test_the_search_finds_each_culprit_in_few_runs(length: int) -> None:
 
 
 def test_a_search_that_cannot_tell_blames_nobody() -> None:
-    watch = replace(run(look(Watch(green="old"), "c3"), RED, RED), line=("c0", "c1", "c2", "c3"))
+    watch = replace(run(look(Watch(green="old"), "c3"), RED, RED, RED), line=("c0", "c1", "c2", "c3"))
     told = run(watch, GREEN, UNSURE)
     assert (told.phase, told.frozen, told.culprit) == (Phase.REST, True, "")
 

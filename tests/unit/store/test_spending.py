@@ -68,6 +68,22 @@ def test_an_agent_at_work_spends_minutes(store: Any, clock: Hand) -> None:
     assert store.board(ALL).spent.day.minutes == 2.0
 
 
+@pytest.mark.parametrize("jump", [86_400.0, -86_400.0])
+def test_a_clock_that_is_set_adds_no_minutes_and_takes_none(store: Any, clock: Hand, jump: float) -> None:
+    store.open_attempt("a", Role.DOER, "first", ["Ada"], 60.0, None, "north")
+    clock.time += 120
+    clock.time += jump
+    store.move_times(jump)
+    spent = store.board(ALL).spent
+    assert (spent.beads["a"].minutes, spent.day.minutes, spent.calls) == (2.0, 2.0, 1)
+
+
+def test_calls_of_a_later_hour_do_not_count_when_the_clock_went_back(store: Any, clock: Hand) -> None:
+    works(store, clock, "a", 4.0)
+    clock.time -= 86_400
+    assert store.board(ALL).spent.calls == 0
+
+
 def test_without_caps_nothing_is_summed_up(store: Any, clock: Hand) -> None:
     works(store, clock, "a", 4.0)
     assert store.board(Limits()).spent.day == Amount()
