@@ -13,6 +13,7 @@
 4. The command is narrowed to the test where it is a plain call of the runner; else all of it runs.
 """
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from .altering import OTHERS, RAISES, SCRIPTS, Altered
 from .checks import Check
+from .globs import matches
 from .testcounts import without_colours
 
 if TYPE_CHECKING:
@@ -64,6 +66,32 @@ def narrowed(command: str, test: str) -> str:
         return command
     calls = (narrow(command, words, shlex.quote(test)) for narrow in _NARROW)
     return next((call for call in calls if call != command), command)
+
+
+def named(command: str, directory: str, paths: Sequence[str]) -> list[str]:
+    """Of these files those that a command names, alone, by a folder or by a pattern; all, where it names none of them.
+
+    A check that runs one file of tests reports nothing of an altered test in another one.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return list(paths)
+    after = zip(["", *words], words, strict=False)
+    places = [
+        posixpath.normpath(posixpath.join(directory, word.partition("::")[0].removesuffix("...")))
+        for before, word in after
+        if not word.startswith("-") and not re.match(_LEFT_OUT, before)
+    ]
+    found = [path for path in paths if any(_names(place, path) for place in places)]
+    return found or list(paths)
+
+
+_LEFT_OUT = r"--?(?:ignore|deselect|exclude|skip)[\w-]*$"
+
+
+def _names(place: str, path: str) -> bool:
+    return path == place or path.startswith(f"{place}/") or ("*" in place and matches(path, (place,)))
 
 
 def is_reported(output: str, format_: str, test: str) -> bool:

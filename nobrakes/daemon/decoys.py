@@ -22,7 +22,7 @@ from typing import Any
 
 from ..core.boundaries import ABSENT
 from ..core.checks import Check, CheckOutcome, CheckResult
-from ..core.decoys import LARGEST, Decoy, decoys, endings, is_reported, likely, narrowed
+from ..core.decoys import LARGEST, Decoy, decoys, endings, is_reported, likely, named, narrowed
 from ..core.errors import GitFailed, NoMain
 from ..ports import Argv, Ending, Step, StepEnd
 from .checksteps import OUTPUT_TAIL, TOOL_SECONDS, CheckStep, run_argv, run_name
@@ -73,16 +73,18 @@ class Decoys:
 
     def _for(self, check: Check, commit: str, own: Sequence[str], reported: Mapping[str, str]) -> list[Decoy]:
         fits = self._fits(check)
-        mine = self._drawn(commit, [path for path in own if fits(path)])
+        there = [one for one in sorted(self.doors.git.paths(commit)) if likely(one) and fits(one)]
+        run = named(check.command, check.directory, there)
+        mine = self._drawn(commit, [path for path in own if path in run])
         if mine:
             return mine
         word, _, name = reported.get(check.name, "").partition(" ")
         path, _, test = name.partition("::")
-        if word == SEEN:
+        if word == SEEN and path in run:
             again = [one for one in self._of(commit, path) if one.test == test]
             if again:
                 return again[:1]
-        return self._drawn(commit, [one for one in sorted(self.doors.git.paths(commit)) if likely(one) and fits(one)])
+        return self._drawn(commit, run)
 
     def _fits(self, check: Check) -> Callable[[str], bool]:
         below, ends = (f"{check.directory.strip('/')}/" if check.directory else ""), endings(check)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.checks import Check
-from nobrakes.core.decoys import decoys, endings, is_reported, likely, narrowed
+from nobrakes.core.decoys import decoys, endings, is_reported, likely, named, narrowed
 
 PYTEST = """import pytest
 from shop import total
@@ -367,3 +367,23 @@ def test_the_real_runner_reports_each_decoy(tmp_path: Path, runner: list[str]) -
         command = narrowed(" ".join(["python3", *runner]), one.test).split()[1:]
         done = subprocess.run([sys.executable, "-B", *command], cwd=tmp_path, capture_output=True, text=True)
         assert is_reported(done.stdout + done.stderr, runner[1], one.test), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "directory", "run"),
+    [
+        ("pytest -q", "", "abcd"),
+        ("pytest tests/test_a.py::test_x", "", "a"),
+        ("node --test ./tests/test_b.py", "", "b"),
+        ("go test ./tests/unit/...", "", "c"),
+        ("pytest test_a.py", "tests", "a"),
+        ("ava 'tests/test_*.py'", "", "ab"),
+        ("pytest --ignore tests/unit", "", "abcd"),
+        ("pytest --ignore=tests/unit .", "", "abcd"),
+        ("cd tests && pytest", "", "abc"),
+        ("pytest 'tests", "", "abcd"),
+    ],
+)
+def test_a_decoy_is_put_where_the_command_looks(command: str, directory: str, run: str) -> None:
+    files = {"a": "tests/test_a.py", "b": "tests/test_b.py", "c": "tests/unit/test_c.py", "d": "src/test_d.py"}
+    assert named(command, directory, list(files.values())) == [files[one] for one in run]
