@@ -5,7 +5,6 @@
 """
 
 import os
-import select
 import signal
 import subprocess
 import time
@@ -15,6 +14,7 @@ from ..core.errors import DaemonNotRunning, DaemonRunning, NobrakesError
 from . import proctable
 from .files import private_folder, read_tail, storage_errors
 from .locks import holder
+from .readable import is_readable
 from .runtree import send
 from .stopping import LEFT
 
@@ -57,7 +57,7 @@ def start_daemon(
         finally:
             os.close(output)
             os.close(writing)
-        if not select.select([reading], [], [], timeout)[0]:
+        if not is_readable(reading, timeout):
             _started.append(child)
             raise NobrakesError(
                 f"the daemon (process {child.pid}) did not report within {timeout:.0f} seconds", f"Read {log}."

@@ -12,7 +12,6 @@
 
 import contextlib
 import os
-import select
 import signal
 import sys
 import threading
@@ -22,6 +21,7 @@ from collections.abc import Iterator
 from ..core.errors import StopCut
 from . import proctable
 from .process import LINUX
+from .readable import is_readable
 
 STOP_SECONDS = 25.0
 """Between the signal and the end, for a stop in order."""
@@ -84,7 +84,7 @@ class StopLimit:
             if due and now >= min(due):
                 _cut(name)
             nap = min([*due, *([now + PENDING_SECONDS] if ends_at is None else [])]) - now
-            if not select.select([self._reading], [], [], nap)[0]:
+            if not is_readable(self._reading, nap):
                 if ends_at is None and _is_asked_unheard():
                     ends_at = time.monotonic() + self._seconds
                 continue

@@ -7,12 +7,12 @@
 
 import contextlib
 import os
-import select
 import sys
 import time
 from typing import Any
 
 from .files import storage_errors
+from .readable import is_readable
 
 POLL = 1.0
 """Seconds between looks where the system cannot watch a folder."""
@@ -93,7 +93,7 @@ class Waker:
                 return True
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             nap = left if not self.polling else POLL if left is None else min(POLL, left)
-            select.select([self._reading], [], [], nap)
+            is_readable(self._reading, nap)
             if left is not None and nap == left:
                 return self._consume()
 

@@ -1,6 +1,8 @@
 """The daemon sleeps until there is something to do, and misses nothing."""
 
+import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.host.readable import is_readable
 from nobrakes.host.watching import Waker, poke
 
 
@@ -155,3 +158,21 @@ def test_a_signal_that_the_system_gives_to_another_thread_wakes_the_sleeper(tmp_
     argv = [sys.executable, "-c", TO_A_THREAD, str(tmp_path / "wake")]
     ran = subprocess.run(argv, capture_output=True, text=True, timeout=60)
     assert ran.stdout == "True 1 True\n", ran.stderr
+
+
+def test_descriptors_of_any_number_are_waited_for(tmp_path: Path) -> None:
+    """As where a process has so many files open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 4096:
+        pytest.skip("this account may not have so many files open")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4096), hard))
+    reading, writing = os.pipe()
+    far = fcntl.fcntl(reading, fcntl.F_DUPFD, 2000)
+    try:
+        assert not is_readable(far, 0.0)
+        os.write(writing, b".")
+        assert is_readable(far, None)
+    finally:
+        for descriptor in (reading, writing, far):
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
