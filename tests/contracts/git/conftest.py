@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,8 +8,10 @@ from nobrakes.core.bead import Bead
 
 
 @pytest.fixture(params=list(WORLDS))
-def git_world(request: pytest.FixtureRequest, tmp_path: Path) -> GitWorld:
-    return WORLDS[request.param](tmp_path)
+def git_world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[GitWorld]:
+    made = WORLDS[request.param](tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.fixture

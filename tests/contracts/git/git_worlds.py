@@ -38,6 +38,10 @@ class GitWorld(Protocol):
     git: Git
     scratch_folder: str
 
+    def close(self) -> None:
+        """End the processes that serve the door: each has pipes open."""
+        ...
+
     def commit_on_main(self, files: Files, text: str = "by a human") -> str: ...
     def amend_main(self, files: Files) -> str:
         """Put another commit in the place of main's last one; None removes a path."""
@@ -104,6 +108,10 @@ class RealWorld:
         self.sh("git", "commit", "-q", "-m", "first", env=ME)
         if not checked_out:
             self.sh("git", "checkout", "-q", "--detach")
+
+    def close(self) -> None:
+        if isinstance(self.git, Repository):
+            self.git.close()
 
     def sh(self, *argv: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
         return sh(self.root, *argv, env=env, check=check)

@@ -1,5 +1,5 @@
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,10 @@ from nobrakes.core.bead import Bead
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RealWorld:
-    return RealWorld(tmp_path)
+def world(tmp_path: Path) -> Iterator[RealWorld]:
+    made = RealWorld(tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.fixture

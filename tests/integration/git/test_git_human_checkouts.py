@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,14 @@ from nobrakes.ports import Landing
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RealWorld:
+def world(tmp_path: Path) -> Iterator[RealWorld]:
     """A human's repository with main checked out, some more files, and work of an agent ready to land."""
     made = RealWorld(tmp_path, checked_out=True)
     write(made.root, {"old": "old\n", "mine": "mine\n", "deep/er/file": "deep\n", ".gitignore": "*.env\nbuild/\n"})
     made.sh("git", "add", "-A")
     made.sh("git", "commit", "-qm", "more", env=ME)
-    return made
+    yield made
+    made.close()
 
 
 def candidate(world: RealWorld, begin, files=None) -> tuple[str, str]:

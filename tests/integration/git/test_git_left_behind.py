@@ -6,7 +6,7 @@ and in the turn of the review that was about to land.
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +27,13 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RealWorld:
+def world(tmp_path: Path) -> Iterator[RealWorld]:
     made = RealWorld(tmp_path, checked_out=True)
     write(made.root, {"old": "old\n", "mine": "mine\n", "deep/er/file": "deep\n", ".gitignore": "*.env\n"})
     made.sh("git", "add", "-A")
     made.sh("git", "commit", "-qm", "more", env=ME)
-    return made
+    yield made
+    made.close()
 
 
 def candidate(world: RealWorld, files=None, name: str = "login") -> tuple[str, str]:

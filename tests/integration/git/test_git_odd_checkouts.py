@@ -1,6 +1,7 @@
 """Landing while a human's checkout of main is in one of its rarer states: each is kept, or the merge waits and says so."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,13 @@ from nobrakes.ports import Land, Landing
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RealWorld:
+def world(tmp_path: Path) -> Iterator[RealWorld]:
     made = RealWorld(tmp_path, checked_out=True)
     write(made.root, {"old": "old\n", "mine": "mine\n", ".gitignore": "*.env\n"})
     made.sh("git", "add", "-A")
     made.sh("git", "commit", "-qm", "more", env=ME)
-    return made
+    yield made
+    made.close()
 
 
 def candidate(world: RealWorld, files=None) -> tuple[str, str]:

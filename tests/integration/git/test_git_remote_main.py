@@ -5,6 +5,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,10 @@ from nobrakes.ports import Land, Landing
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> SharedWorld:
-    return SharedWorld(tmp_path, checked_out=True)
+def world(tmp_path: Path) -> Iterator[SharedWorld]:
+    made = SharedWorld(tmp_path, checked_out=True)
+    yield made
+    made.close()
 
 
 @pytest.fixture
