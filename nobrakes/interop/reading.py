@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core.bead import MAX_TITLE, Bead, BeadType, Status, first_status, parse_type
+from ..core import lifecycle
+from ..core.bead import MAX_TITLE, Bead, BeadType, Status, parse_type
 from ..core.branches import MOST, is_branch_name
 from ..core.errors import BadBead
 from .words import CLOSED_WORDS, OPEN_WORDS, SET_ASIDE_WORDS, moment
@@ -155,8 +156,8 @@ class Reading:
             return replace(bead, status=Status(word))
         word = str(self.raw.get("status") or "open")
         if word in CLOSED_WORDS:
-            return replace(bead, status=Status.DONE)
-        bead = replace(bead, status=first_status(bead))
+            return lifecycle.closed(bead, Status.DONE, bead.closed_at)
+        bead = lifecycle.live(bead)
         if "issue_type_was" in self.kept:
             return replace(bead, held=f"type {self.kept['issue_type_was']}"[:80])
         if word in SET_ASIDE_WORDS and bead.defer_until is None and bead.held is None:

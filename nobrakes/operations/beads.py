@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..core import lifecycle
 from ..core.bead import (
     CONTENT,
     Bead,
@@ -19,7 +20,6 @@ from ..core.bead import (
     DependencyType,
     Status,
     check_bead,
-    first_status,
     parse_type,
 )
 from ..core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed
@@ -117,7 +117,7 @@ def add(
         if other not in known:
             raise NoSuchBead(f"there is no bead '{other}'")
     if not draft:
-        bead = replace(bead, status=first_status(bead))
+        bead = lifecycle.live(bead)
     store.put([bead], [Dependency(bead.id, other) for other in dict.fromkeys(needs)], actor)
     _woken(places)
     return store.bead(bead.id)

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, check_bead, first_status
+from ..core import lifecycle
+from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, check_bead
 from ..core.errors import BadBead
 from ..core.links import Node
 from ..ports import Store
@@ -141,11 +142,11 @@ def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], liv
         raise BadBead("title: is missing (no bead has this id yet)")
     bead = Bead(id=id_, held=node.hold, defer_until=node.defer_until, **fields, **node.facts)
     if node.status == "done" or node.status == "cancelled":
-        bead = replace(bead, status=Status(node.status), closed_at=bead.closed_at or now)
+        bead = lifecycle.closed(bead, Status(node.status), now)
     elif node.status == "live" or (live and node.status is None):
-        bead = replace(bead, status=first_status(bead), closed_at=None, close_reason="")
+        bead = lifecycle.live(bead)
     else:
-        bead = replace(bead, status=Status.DRAFT, closed_at=None, close_reason="")
+        bead = lifecycle.draft(bead)
     check_bead(bead)
     work.new[id_] = bead
 
@@ -163,7 +164,7 @@ def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency
     """What decides about the plan's beads, once it is written: with the plan's drafts approved."""
     nodes, edges = store.around(work.ids)
     drafts = {node.id for node in nodes if node.status is Status.DRAFT} & set(work.ids)
-    live = {bead.id: first_status(bead) for bead in (store.beads(ids=drafts) if drafts else ())}
+    live = {bead.id: lifecycle.live(bead).status for bead in (store.beads(ids=drafts) if drafts else ())}
     return [node._replace(status=live[node.id]) if node.id in live else node for node in nodes], edges
 
 
@@ -173,7 +174,7 @@ def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]
     for id_ in work.ids:
         bead = work.new.get(id_) or replace(work.before[id_], **work.changes.get(id_, {}))
         if bead.status is Status.DRAFT:
-            bead = replace(bead, status=first_status(bead))
+            bead = lifecycle.live(bead)
         nodes[id_] = node_of(bead)
     for id_ in set(work.changes) - set(work.ids):
         nodes[id_] = nodes[id_]._replace(**work.changes[id_])

@@ -15,12 +15,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from ..core import lifecycle
 from ..core.bead import CLOSED, Bead, Status
 from ..core.errors import DaemonRunning, StoreBroken
 from ..core.escalations import STOPS_BEAD, Escalation
-from ..core.events import Kind
 from ..core.graph import deadlocks
-from ..core.lifecycle import TABLE
 from ..core.numbers import fences, last_attempt
 from ..host.files import private_folder
 from ..host.locks import DaemonLock, holder
@@ -167,8 +166,8 @@ def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], 
         if bead.status is not was.status:
             landed.append(bead.id)
         kept = bead.branch_kept and git is not None and git.has_workspace(bead.id)
-        bead = _waiting(replace(bead, branch_kept=kept, fence=max(bead.fence, known.get(bead.id, 0))), tests)
-        beads.append(_stopped(bead) if bead.id in asked else bead)
+        bead = replace(bead, branch_kept=kept, fence=max(bead.fence, known.get(bead.id, 0)))
+        beads.append(lifecycle.recovered(bead, has_tests=bead.id in tests, is_asked=bead.id in asked))
     dependencies = list(sources.graph.dependencies)
     for circle in deadlocks([node_of(bead) for bead in beads], dependencies):
         problems.append(f"{circle.cut.bead} waited for {circle.cut.needs} in a circle: left out")
@@ -189,23 +188,7 @@ def _landed(bead: Bead, merged: Mapping[str, str]) -> Bead:
     commit = merged.get(bead.id)
     if commit is None or bead.status in CLOSED or commit == bead.merged_commit:
         return bead
-    return replace(bead, status=Status.DONE, merged_commit=commit, closed_at=bead.updated_at or None)
-
-
-def _waiting(bead: Bead, tests: Mapping[str, str]) -> Bead:
-    """The bead where the next agent can go on: nobody remembers what was handed in, and a Doer needs the tests."""
-    if bead.status is Status.NEEDS_REVIEW:
-        bead = replace(bead, status=Status.NEEDS_DOER)
-    if bead.status is Status.NEEDS_DOER and bead.needs_tests and bead.id not in tests:
-        bead = replace(bead, status=Status.NEEDS_TESTS, branch_kept=False)
-    return bead
-
-
-def _stopped(bead: Bead) -> Bead:
-    """The bead as an open escalation leaves it."""
-    if Kind.ESCALATED not in TABLE[bead.status]:
-        return bead
-    return replace(bead, status=Status.ESCALATED, return_to=bead.status)
+    return lifecycle.merged(bead, commit)
 
 
 def _escalations(sources: Sources, problems: list[str]) -> list[Escalation]:

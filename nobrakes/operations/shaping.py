@@ -8,10 +8,11 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.bead import Bead, Role, Status, first_status
+from ..core import lifecycle
+from ..core.bead import Bead, Role, Status
 from ..core.circles import Circle
 from ..core.errors import NoMain, PlanError
 from ..core.events import Kind
@@ -105,7 +106,7 @@ def difference(store: Store) -> Strategy:
 
     drafts = store.beads([Status.DRAFT])
     nodes, dependencies = store.nodes(), store.dependencies()
-    live = {bead.id: node_of(replace(bead, status=first_status(bead))) for bead in drafts}
+    live = {bead.id: node_of(lifecycle.live(bead)) for bead in drafts}
     after = [live.get(node.id, node) for node in nodes]
     now = store.now()
     becomes_ready = set(ready_beads(after, dependencies, now)) - set(ready_beads(nodes, dependencies, now))

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..core import lifecycle
 from ..core.attempt import Attempt
-from ..core.bead import Bead, BeadType, Status
+from ..core.bead import Bead, BeadType
 from ..core.errors import GitFailed, NoMain
 from ..core.reconciling import Merge, is_younger, merges
 from ..interop import beads as interop
@@ -119,17 +120,15 @@ def _merged(places: Places, git: Git, main: str, beads: Iterable[Bead]) -> _Merg
 
 def _known_by_evidence(merge: Merge, record: Record) -> Bead:
     told, at = record["bead"], float(record["at"])
-    return Bead(
+    known = Bead(
         merge.bead,
         str(told["title"]),
         BeadType(told["type"]),
         notes="What it asked for is lost. This is what the evidence of its merge tells.",
-        status=Status.DONE,
         created_at=at,
         updated_at=at,
-        closed_at=at,
-        merged_commit=merge.tip.commit,
     )
+    return lifecycle.merged(known, merge.tip.commit)
 
 
 def _facts(record: Record) -> Record:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..core import lifecycle
 from ..core.attempt import Attempt
-from ..core.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Bead, BeadType, DependencyType, Status
+from ..core.bead import CLOSED, WAITING_FOR_AGENT, Bead, BeadType, DependencyType, Status
 from ..core.errors import NotAllowed
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
@@ -117,30 +117,21 @@ class Observed:
         bead = self.beads[name]
         if event.kind is Kind.ESCALATED:
             self.asked[name].add(int(event.data["escalation"]))
-            if bead.status in WORKING or Kind.ESCALATED not in lifecycle.TABLE[bead.status]:
-                return  # it stops when the attempt on it ends, or is stopped already
+        if event.kind is Kind.UNDONE:
+            self.asked[name].update(event.data.get("asked", ()))
         if event.kind is Kind.RESOLVED and not self._resolves(name, event):
             return
         if event.kind in STARTS:
             self._judge_start(name, event)
+        is_asked = bool(event.data.get("asked") if event.kind is Kind.UNDONE else self.asked[name])
         try:
-            after = lifecycle.advance(bead, event.kind)
+            move = lifecycle.advance(bead, event.kind, lifecycle.Facts(event.data.get("to"), is_asked))
         except NotAllowed as error:
             self._breaches["lifecycle"].append(str(error))
             return
-        if event.kind is Kind.RESOLVED:
-            after = Status(event.data["to"] or after)
-        return_to = lifecycle.returns_to(bead.status) if after is Status.ESCALATED else None
-        if after in CLOSED:  # should it be taken back
-            return_to = bead.return_to if bead.status is Status.ESCALATED else lifecycle.returns_to(bead.status)
-        if event.kind is Kind.UNDONE and "asked" in event.data:
-            self.asked[name].update(event.data["asked"])
-            after, return_to = Status.ESCALATED, after
-        if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.RESOLVED):
+        if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED, Kind.RESOLVED):
             self.asked[name].clear()
-        elif bead.status in WORKING and after not in CLOSED and self.asked[name]:
-            after, return_to = Status.ESCALATED, after
-        self.beads[name] = replace(bead, status=after, return_to=return_to)
+        self.beads[name] = replace(bead, status=move.status, return_to=move.return_to)
         self._count(name, event, store)
 
     def _resolves(self, name: str, event: Event) -> bool:

@@ -15,7 +15,7 @@ from ..core.branches import named
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.escalations import STOPS_BEAD
 from ..core.events import Kind
-from ..core.lifecycle import advance, returns_to
+from ..core.lifecycle import Facts, advance
 from ..core.names import next_name
 from ..core.outcomes import Outcome
 from ..ports import NewEscalation
@@ -89,7 +89,7 @@ def open_attempt(
             db,
             bead_id,
             {
-                "status": advance(bead, kind).value,
+                **recording.columns(advance(bead, kind)),
                 "assignee": name,
                 "fence": fence,
                 "lease_until": now + lease_seconds,
@@ -136,7 +136,6 @@ def close_attempt(
     with db.write():
         bead = whole_bead(db, attempt_.bead)
         current = _still_open(db, attempt_, bead)
-        status = advance(bead, kind)
         kept = log or current.log
         db.run(
             "UPDATE attempts SET outcome = ?, ended_at = ?, detail = ?, head = coalesce(?, head), summary = ?, "
@@ -164,28 +163,26 @@ def close_attempt(
             "merged_commit": merged_commit,
         }
         events.append(db, now, kind, bead.id, "nobrakes", told, current.id)
-        changes: dict[str, Any] = {
-            "status": status.value,
+        filed = escalations.file(db, escalation, bead.id, current.id, "nobrakes", now) if escalation else None
+        stops = filed is not None and filed.type in STOPS_BEAD
+        move = advance(bead, kind, Facts(is_asked=stops or escalations.has_stopping(db, bead.id)))
+        changes = recording.columns(move) | {
             "assignee": None,
             "lease_until": None,
             "failures": bead.failures + counts,
             "retry_at": retry_at,
             "branch_kept": kind in _HANDED_IN or kept.keep_branch,
         }
-        if status in CLOSED:
+        if move.status in CLOSED:
             changes |= {
                 "closed_at": now,
                 "close_reason": kind.value,
                 "branch_kept": False,
                 "retry_at": None,
-                "return_to": returns_to(bead.status).value,
                 "merged_commit": merged_commit,
             }
-        filed = escalations.file(db, escalation, bead.id, current.id, "nobrakes", now) if escalation else None
-        stops = filed is not None and filed.type in STOPS_BEAD
-        if status not in CLOSED and (stops or escalations.has_stopping(db, bead.id)):
-            changes |= {"status": Status.ESCALATED.value, "return_to": returns_to(status).value}
-            escalations.remember(db, bead.id, returns_to(status))
+        if move.status is Status.ESCALATED:
+            escalations.remember(db, bead.id, move)
         recording.apply(db, bead, changes, now)
         return whole_bead(db, bead.id)
 

@@ -4,19 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core.bead import (
-    CLOSED,
-    CONTENT,
-    WAITING_FOR_AGENT,
-    Bead,
-    BeadType,
-    Dependency,
-    DependencyType,
-    Status,
-    check_bead,
-    first_status,
-)
-from ..core.errors import BadBead, NotAllowed
+from ..core import lifecycle
+from ..core.bead import CONTENT, Bead, Dependency, DependencyType, check_bead
+from ..core.errors import BadBead
 from ..core.events import Kind
 from . import circles, events, levels, moving, planning, rows
 from .database import Database
@@ -41,7 +31,8 @@ def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -
         }
         if not differing:
             return before
-        after = replace(after, status=_status_after(db, before, after))
+        tried = db.maybe("SELECT 1 FROM attempts WHERE bead = ?", (bead_id,)) is not None
+        after = replace(after, status=lifecycle.changed(before, after, tried))
         texts = rows.text_values(after)
         moving.set_texts(db, bead_id, {name: texts[name] for name in _TEXTS})
         if after.epic != before.epic:
@@ -60,24 +51,6 @@ def _change_epic(db: Database, after: Bead, now: float) -> None:
     moving.move_into(db, after.id, None, now)
     if after.epic is not None:
         planning.connect(db, Dependency(after.id, after.epic, DependencyType.PARENT_CHILD), now)
-
-
-def _status_after(db: Database, before: Bead, after: Bead) -> Status:
-    """Where a bead belongs when its type or `needs_tests` was changed."""
-    if before.status in (Status.DRAFT, *CLOSED):
-        return before.status
-    if (before.type is BeadType.EPIC) != (after.type is BeadType.EPIC):
-        if before.status not in (Status.OPEN, *WAITING_FOR_AGENT):
-            raise NotAllowed(
-                f"bead {before.id} is {before.status.value}: it cannot become or stop being an epic now",
-                "Wait until nobody works on it, or add a new bead.",
-            )
-        return first_status(after)
-    if before.needs_tests != after.needs_tests and before.status in WAITING_FOR_AGENT:
-        tried = db.maybe("SELECT 1 FROM attempts WHERE bead = ?", (before.id,)) is not None
-        if not after.needs_tests or not tried:
-            return first_status(after)
-    return before.status
 
 
 def _plain(value: Any) -> Any:

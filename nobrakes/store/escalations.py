@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from ..core.bead import WORKING, Bead, Status
+from ..core.bead import Bead, Status
 from ..core.errors import NoSuchEscalation, NotAllowed
 from ..core.escalations import STOPS_BEAD, Escalation, fingerprint
 from ..core.events import Kind
-from ..core.lifecycle import TABLE, returns_to
+from ..core.lifecycle import Facts, Move, advance
 from ..ports import NewEscalation
 from . import events, moving, recording, rows, spending
 from .behind import behind
@@ -41,14 +41,13 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
         filed = already or file(db, new, bead_id, attempt, actor, now)
         if bead_id is not None and new.type in STOPS_BEAD:
             bead = whole_bead(db, bead_id)
-            if bead.status not in WORKING and Kind.ESCALATED in TABLE[bead.status]:
-                back = returns_to(bead.status)
-                moving.move(db, bead_id, {"status": Status.ESCALATED.value, "return_to": back.value}, now)
-                remember(db, bead_id, back)
+            move = advance(bead, Kind.ESCALATED)
+            if move.status is Status.ESCALATED:
+                remember(db, bead_id, move)
+            if move.status is not bead.status:
+                moving.move(db, bead_id, recording.columns(move), now)
                 if already is not None:
                     _tell(db, already, actor, now)
-            elif bead.status is Status.ESCALATED and bead.return_to is not None:
-                remember(db, bead_id, bead.return_to)
         return escalation(db, filed.id)
 
 
@@ -129,12 +128,13 @@ def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
     return db.maybe(sql, (bead, but)) is not None
 
 
-def remember(db: Database, bead: str, back: Status) -> None:
-    """Note on the bead's open escalations where it will return to."""
-    db.run(
-        f"UPDATE escalations SET return_to = ? WHERE bead = ? AND resolved_at IS NULL AND type IN ({_STOPPING})",
-        (back.value, bead),
-    )
+def remember(db: Database, bead: str, move: Move) -> None:
+    """Note on the open escalations of a bead that is stopped where it will return to."""
+    if move.return_to is not None:
+        db.run(
+            f"UPDATE escalations SET return_to = ? WHERE bead = ? AND resolved_at IS NULL AND type IN ({_STOPPING})",
+            (move.return_to.value, bead),
+        )
 
 
 def escalation(db: Database, number: int) -> Escalation:
@@ -210,10 +210,9 @@ def _settle(db: Database, row: Any, resolution: str, actor: str, to: Status | No
     data: dict[str, Any] = {"escalation": number, "resolution": resolution}
     bead: Bead | None = whole_bead(db, row["bead"]) if row["bead"] is not None else None
     if bead is not None and bead.status is Status.ESCALATED and row["type"] in STOPS_BEAD:
-        if to is not None:
-            recording.resolved_to(bead, to)
         if has_stopping(db, bead.id, but=number):
-            moving.move(db, bead.id, {"failures": 0, **({"return_to": to.value} if to else {})}, now)
+            move = advance(bead, Kind.RESOLVED, Facts(to, is_asked=True))
+            moving.move(db, bead.id, {"failures": 0, **recording.columns(move)}, now)
         else:
             changes = recording.moved(db, bead, Kind.RESOLVED, {"to": to}, now)
             data["to"] = changes["status"]

@@ -8,10 +8,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..core import lifecycle
 from ..core.bead import (
-    WAITING_FOR_AGENT,
     Bead,
-    BeadType,
     Dependency,
     DependencyType,
     Status,
@@ -19,7 +18,6 @@ from ..core.bead import (
 )
 from ..core.errors import BadBead, NoSuchBead
 from ..core.events import Kind
-from ..core.lifecycle import returns_to
 from ..core.ranks import rank
 from . import circles, events, levels, moving, rows
 from .database import Database
@@ -92,11 +90,9 @@ def _two_epics(dependency: Dependency, epic: str | None) -> BadBead:
 
 def _as_added(one: Bead, now: float) -> Bead:
     check_bead(one)
-    if one.type is BeadType.EPIC and one.status in (*WAITING_FOR_AGENT, Status.NEEDS_REVIEW):
-        one = replace(one, status=Status.OPEN)
     return replace(
         one,
-        status=returns_to(one.status),
+        status=lifecycle.added(one),
         assignee=None,
         lease_until=None,
         created_at=one.created_at or now,

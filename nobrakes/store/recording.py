@@ -13,18 +13,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.bead import CLOSED, WORKING, Bead, BeadType, Role, Status
+from ..core.bead import CLOSED, WORKING, Bead, Role, Status
 from ..core.errors import NotAllowed
 from ..core.escalations import STOPS_BEAD
 from ..core.events import Event, Kind
-from ..core.lifecycle import MOVING, TABLE, advance, returns_to
+from ..core.lifecycle import MOVING, STAYS, TABLE, Facts, Move, advance
 from ..core.outcomes import Outcome
 from . import circles, events, moving
 from .database import Database
 from .planning import bead as whole_bead
-
-RESOLVES_TO = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW)
-"""Where a person may send an escalated bead."""
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 
@@ -40,16 +37,14 @@ def record(db: Database, event: Event) -> Bead | None:
         changes: dict[str, Any] = {}
         data = dict(event.data)
         attempt = event.attempt
-        if event.kind in MOVING:
-            changes = moved(db, bead, event.kind, event.data, now)
+        if event.kind in MOVING and TABLE[bead.status].get(event.kind) != STAYS:
+            asked = _ask_again(db, bead) if event.kind is Kind.UNDONE and bead.status in CLOSED else []
+            changes = moved(db, bead, event.kind, event.data, now, is_asked=bool(asked))
             if event.kind is not Kind.FOUND_MERGED:  # which is of main, and no wish of a person
                 _refuse_while_it_lands(db, bead)
             data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
-            if event.kind is Kind.UNDONE and bead.status in CLOSED:
-                asked, back = _ask_again(db, bead), Status(changes["status"])
-                if asked and Kind.ESCALATED in TABLE[back]:
-                    data["asked"] = asked
-                    changes |= {"status": Status.ESCALATED.value, "return_to": back.value}
+            if asked and changes["status"] == Status.ESCALATED:
+                data["asked"] = asked
             if bead.status in WORKING:
                 attempt = end_open_attempt(db, bead, event.kind.value, now)
                 # should the step be taken back, the next attempt goes on with what this one had
@@ -80,40 +75,37 @@ def _deferred(event: Event) -> dict[str, Any]:
 _REMARKS = {Kind.HELD: _held, Kind.RELEASED: _released, Kind.DEFERRED: _deferred}
 
 
-def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float) -> dict[str, Any]:
+def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_asked: bool = False) -> dict[str, Any]:
     """The columns that change when `kind` moves the bead; NotAllowed, Deadlock."""
-    status = advance(bead, kind)
-    if status in WORKING:
+    to = data.get("to")
+    move = advance(bead, kind, Facts(None if to is None else str(to), is_asked))
+    if move.status in WORKING:
         raise NotAllowed(f"bead {bead.id} comes into work by a claim only", "Start the daemon; it assigns ready beads.")
-    if kind is Kind.RESOLVED and data.get("to") is not None:
-        status = resolved_to(bead, data["to"])
     if kind is Kind.EPIC_COMPLETED and moving.state(db, bead.id)["children"]:
         row = db.one("SELECT open_children FROM beads WHERE id = ?", (bead.id,))
         if row[0]:
             raise NotAllowed(f"epic {bead.id} has {row[0]} open children", f"`nobrakes show {bead.id}` names them.")
-    if kind is Kind.UNDONE and bead.status in CLOSED and data.get("to") is not None:
-        status = _undone_to(bead, data["to"])
-    changes: dict[str, Any] = {"status": status.value, **_closing(bead, kind, status, data, now)}
-    if bead.status in CLOSED and status not in CLOSED and kind is not Kind.REVERTED:
+    changes = columns(move) | _closing(bead, kind, move.status, data, now)
+    if bead.status in CLOSED and move.status not in CLOSED and kind is not Kind.REVERTED:
         circles.refuse_reopening(db, bead.id)
     if kind is Kind.RESOLVED:
-        changes |= {"failures": 0, "retry_at": None, "return_to": None}
-    if kind is Kind.ESCALATED:
-        changes |= {"return_to": returns_to(bead.status).value}
+        changes |= {"failures": 0, "retry_at": None}
     if kind in (Kind.RESOLVED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
         settle_escalations(db, bead.id, kind, now)
     return changes
 
 
+def columns(move: Move) -> dict[str, Any]:
+    """A move, as it is written."""
+    return {"status": move.status.value, "return_to": move.return_to and move.return_to.value}
+
+
 def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> dict[str, Any]:
     if status in CLOSED:
-        kept = bead.status in (Status.ESCALATED, *CLOSED)
-        remembers = bead.return_to if kept else returns_to(bead.status)
         changes = {
             "closed_at": now,
             "close_reason": str(data.get("reason") or kind.value.replace("_", " "))[:8000],
             "retry_at": None,
-            "return_to": remembers.value if remembers else None,
         }
         if kind is Kind.FOUND_MERGED:
             changes |= {"branch_kept": False}
@@ -121,25 +113,9 @@ def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> d
             changes["merged_commit"] = data["merged_commit"]
         return changes
     if bead.status in CLOSED:
-        opened = {"closed_at": None, "close_reason": "", "return_to": None}
+        opened = {"closed_at": None, "close_reason": ""}
         return opened if kind is Kind.UNDONE else opened | {"failures": 0, "branch_kept": False}
     return {}
-
-
-def _undone_to(bead: Bead, to: Any) -> Status:
-    """Where a closed bead was before, as the event that closed it says; NotAllowed for where it cannot have been."""
-    allowed = (Status.OPEN,) if bead.type is BeadType.EPIC else RESOLVES_TO
-    if to not in (Status.DRAFT, *allowed):
-        raise NotAllowed(f"bead {bead.id} cannot go back to '{str(to)[:40]}'")
-    return Status(to)
-
-
-def resolved_to(bead: Bead, to: Any) -> Status:
-    """The status that a person chose; NotAllowed for one where nothing would wait for it."""
-    if to not in RESOLVES_TO:
-        allowed = ", ".join(status.value for status in RESOLVES_TO)
-        raise NotAllowed(f"bead {bead.id} cannot go to '{str(to)[:40]}'", f"Use one of: {allowed}.")
-    return Status(to)
 
 
 def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None:

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..core import lifecycle
 from ..core.attempt import Attempt
 from ..core.bead import WORKING, Bead, DependencyType, Role
 from ..core.escalations import Escalation, fingerprint
 from ..core.events import Kind
-from ..core.lifecycle import returns_to
 from ..core.outcomes import Outcome
 from ..core.ranks import rank
 from ..core.reconciling import WENT_BACK
@@ -96,7 +96,7 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
     if before.status in WORKING:
         recording.end_open_attempt(db, before, Kind.BROUGHT_BACK.value, now)
         fence = max(fence, before.fence + 1)
-    status = returns_to(bead.status)
+    status = lifecycle.added(bead)
     values = rows.state_values(replace(bead, status=status, fence=fence, assignee=None, lease_until=None))
     values |= {name: values[name] or now for name in ("created_at", "updated_at")}
     since = db.one("SELECT ready_since FROM beads WHERE id = ?", (bead.id,))[0]

@@ -12,6 +12,7 @@ from nobrakes.core.errors import BadBead, Deadlock, NotAllowed, Stale
 from nobrakes.core.escalations import EscalationType
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.graph import b_levels, deadlocks, ready_beads
+from nobrakes.core.lifecycle import moves
 from nobrakes.core.outcomes import Outcome
 from nobrakes.core.ranks import rank
 from nobrakes.ports import NewEscalation
@@ -24,6 +25,7 @@ STATUSES = st.sampled_from(
 )
 REMARKS = [Kind.HELD, Kind.RELEASED, Kind.DEFERRED]
 MOVES = [Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.ESCALATED, Kind.REOPENED, Kind.RESOLVED, Kind.UNDONE, Kind.REVERTED]
+PRINTED = frozenset(moves())
 ENDS = {
     Role.TEST_WRITER: [Kind.TESTS_PROVEN_RED, Kind.TEST_WRITER_STOPPED],
     Role.DOER: [Kind.WORK_SUBMITTED, Kind.DOER_STOPPED],
@@ -113,12 +115,19 @@ class AnyLife(RuleBasedStateMachine):
             self.store.record(Event(kind, before.id))
         except (NotAllowed, Deadlock):
             assert self.store.bead(before.id) == before
+        self.is_in_the_diagram(before, kind)
+
+    def is_in_the_diagram(self, before: Bead, kind: Kind) -> None:
+        after = self.store.bead(before.id).status
+        assert after is before.status or (before.status, kind, after) in PRINTED
 
     @precondition(lambda self: self.count)
     @rule(a=BEADS)
     def approve(self, a: int) -> None:
-        if self.store.bead(self.pick(a)).status is Status.DRAFT:
-            self.store.approve([self.pick(a)], "me")
+        before = self.store.bead(self.pick(a))
+        if before.status is Status.DRAFT:
+            self.store.approve([before.id], "me")
+            self.is_in_the_diagram(before, Kind.APPROVED)
 
     @precondition(lambda self: self.count)
     @rule(
@@ -142,6 +151,7 @@ class AnyLife(RuleBasedStateMachine):
             self.store.change(before.id, fields, "me")
         except (BadBead, Deadlock, NotAllowed):
             assert self.store.bead(before.id) == before
+        self.is_in_the_diagram(before, Kind.CHANGED)
 
     @rule(
         number=st.integers(0, 20),
@@ -183,7 +193,11 @@ class AnyLife(RuleBasedStateMachine):
     def decide(self, number: int, to: Status | None) -> None:
         waiting = self.store.escalations()
         if waiting:
-            self.store.resolve(waiting[number % len(waiting)].id, "go on", "me", to)
+            chosen = waiting[number % len(waiting)]
+            before = self.store.bead(chosen.bead) if chosen.bead is not None else None
+            self.store.resolve(chosen.id, "go on", "me", to)
+            if before is not None:
+                self.is_in_the_diagram(before, Kind.RESOLVED)
 
     @rule()
     def close_epics(self) -> None:

@@ -1,0 +1,75 @@
+"""A bead's status is chosen by core.lifecycle alone."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "nobrakes"
+CHOOSERS = {"core/lifecycle.py", "core/bead.py"}
+MADE_UP = {"simulate/graph.py"}
+"""What a world begins with, before anything happened."""
+FIELDS = {"status", "return_to"}
+TELLS = {"Reason"}
+"""What names a status without giving it to a bead."""
+
+
+def chosen(text: str) -> list[int]:
+    """The lines that give a bead a status of their own choice: a constant, or one that they worked out."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        values: list[ast.expr] = []
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") not in TELLS:
+            values = [one.value for one in node.keywords if one.arg in FIELDS]
+        elif isinstance(node, ast.Dict):
+            values = [
+                value
+                for key, value in zip(node.keys, node.values, strict=True)
+                if isinstance(key, ast.Constant) and key.value in FIELDS
+            ]
+        elif isinstance(node, ast.Assign):
+            named = {getattr(one, "attr", getattr(one, "id", "")) for one in node.targets}
+            values = [node.value] if named & FIELDS else []
+        elif isinstance(node, ast.Constant) and "SET status" in str(node.value):
+            found.append(node.lineno)
+        found += [value.lineno for value in values if _chooses(value)]
+    return found
+
+
+def _chooses(value: ast.expr) -> bool:
+    for node in ast.walk(value):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Status":
+            return True
+        if isinstance(node, ast.Name) and node.id in ("first_status", "returns_to"):
+            return True
+    return False
+
+
+def test_no_other_module_chooses_a_status() -> None:
+    places = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name not in CHOOSERS | MADE_UP:
+            places += [f"{name}:{line}" for line in chosen(path.read_text(encoding="utf-8"))]
+    assert places == [], "ask core.lifecycle where the bead is then"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "replace(bead, status=Status.DONE)",
+        "moving.move(db, id, {'status': Status.ESCALATED.value, 'return_to': back})",
+        "bead = Bead('b', 'B', status=Status.OPEN if epic else first_status(bead))",
+        "status = returns_to(bead.status)",
+        "db.run(\"UPDATE beads SET status = 'done'\")",
+    ],
+)
+def test_a_choice_is_seen(text: str) -> None:
+    assert chosen(text) == [1]
+
+
+@pytest.mark.parametrize(
+    "text", ["replace(bead, status=move.status)", "Bead(status=Status(row['status']))", "store.beads([Status.DONE])"]
+)
+def test_what_was_decided_or_read_is_no_choice(text: str) -> None:
+    assert chosen(text) == []
