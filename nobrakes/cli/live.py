@@ -198,7 +198,7 @@ def picture(
 
 def review_step(attempt: Attempt) -> str:
     """Where a review is, in words."""
-    from ..core.reviewer import Journal
+    from ..core.review.journal import Journal
 
     journal = Journal.of(attempt.data)
     return f"waits: {journal.waiting}" if journal.waiting else journal.step.value.replace("_", " ")

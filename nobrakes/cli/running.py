@@ -46,7 +46,7 @@ def run(
     Ends with 0 when every bead is done, with 40 when some wait for a person. Ctrl-C stops the agents in order
     and keeps their work; a second Ctrl-C ends at once and leaves them to the next run.
     """
-    from ..core.reviewer import Journal
+    from ..core.review.journal import Journal
 
     with opened() as app:
         if doers is not None:

@@ -8,7 +8,7 @@
    bead is closed. While all their gates are closed the bead just waits.
 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
 5. Nothing is started under a cap that is reached; the person is told once.
-6. A review is never held back by agents: it has its own slot (core.reviewer).
+6. A review is never held back by agents: it has its own slot (core.review).
 """
 
 from . import caps, gates

@@ -10,7 +10,7 @@ from dataclasses import replace
 from . import caps
 from .bead import Role
 from .board import Board
-from .reviewer import Journal
+from .review.journal import Journal
 from .trial import REPAIR
 
 SOON = 1.0

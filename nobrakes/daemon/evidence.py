@@ -30,7 +30,7 @@ from ..core.evidence import (
     run_of,
     taken_back_by,
 )
-from ..core.reviewer import Journal, Step
+from ..core.review.journal import Journal, Step
 from ..core.verifying import NONE
 from .checksteps import OUTPUT_TAIL
 from .doors import Doors

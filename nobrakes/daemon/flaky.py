@@ -14,7 +14,7 @@ from ..core.attempt import Attempt, Run
 from ..core.checks import CheckOutcome, CheckResult, overall
 from ..core.events import Event, Kind
 from ..core.flakes import LEDGER, Confirm, Flake
-from ..core.reviewer import Journal, Step
+from ..core.review.journal import Journal, Step
 from .doors import Doors
 from .validation import Validation, as_json
 

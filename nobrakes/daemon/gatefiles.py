@@ -10,18 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..core.attempt import Attempt
 from ..core.bead import Bead, Role
-from ..core.board import Limits
 from ..core.boundaries import Change, adds_modules, gate_changes
 from ..core.errors import FileTooLarge
 from ..core.escalations import EscalationType, is_accepted
 from ..core.outcomes import Outcome
-from ..core.reviewer import Journal
+from ..core.review.journal import Journal
 from ..core.shadows import programs
-from .closing import close
 from .doors import Doors
 from .proofs import clean
+from .reports import Ending
 
 LONGEST = 20_000
 """Characters of the difference that a person is shown."""
@@ -35,8 +33,8 @@ class GateFiles:
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
 
-    def judged(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> tuple[str, ...] | None:
-        """The gates that the branch changes and may change; None: a person is asked, and the review is over."""
+    def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | Ending:
+        """The gates that the branch changes and may change, or what a person is asked about them."""
         git = self.doors.git
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
         config, changes = self.doors.config(), git.changes(begin, journal.head)
@@ -51,11 +49,10 @@ class GateFiles:
             f"The branch changes what decides whether work is good, or what tests expect: {', '.join(paths[:20])}.\n"
             "Accept the change for this very commit, or send the work back."
         )
-        self._ask(attempt, limits, journal.head, detail, self._shown(begin, journal.head, changed))
-        return None
+        return _asked(journal.head, detail, self._shown(begin, journal.head, changed))
 
-    def ask_about_runner(self, attempt: Attempt, journal: Journal, limits: Limits, test: str) -> None:
-        """Ask a person about work whose tests pass while a test that was altered to fail was not reported."""
+    def question_of_runner(self, journal: Journal, test: str) -> Ending:
+        """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
         changed = self.doors.git.changes(journal.fork, journal.head)
         detail = (
             f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report it.\n"
@@ -63,15 +60,12 @@ class GateFiles:
             "very commit, or send the work back."
         )
         evidence = {"test": test, **self._shown(journal.fork, journal.head, changed)}
-        self._ask(attempt, limits, journal.head, detail, evidence)
+        return _asked(journal.head, detail, evidence)
 
     def _shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
         """What a person is shown of the changes, without what is secret in them."""
         difference = clean(self.doors, self._difference(begin, head, changed))
         return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
-
-    def _ask(self, attempt: Attempt, limits: Limits, head: str, detail: str, evidence: Mapping[str, Any]) -> None:
-        close(self.doors, limits, attempt, Outcome.CHECKS_CHANGED, detail, head=head, evidence=evidence)
 
     def is_accepted(self, bead: str, head: str) -> bool:
         """Whether a person accepted what was asked about this commit."""
@@ -106,6 +100,10 @@ class GateFiles:
         if b"\0" in content:
             return None
         return content.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _asked(head: str, detail: str, evidence: Mapping[str, Any]) -> Ending:
+    return Ending(Outcome.CHECKS_CHANGED, detail, head, evidence)
 
 
 def _told(change: Change) -> str:

@@ -20,7 +20,9 @@ from ..core.errors import GitFailed
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
 from ..core.outcomes import Outcome
-from ..core.reviewer import Journal, Judgement, Step, judge, with_other_checks
+from ..core.review import machine, verdict
+from ..core.review.journal import Journal, Step
+from ..core.review.machine import Act, Fact, Next
 from ..ports import Candidate, Landing, NewEscalation
 from . import messages
 from .closing import close
@@ -29,6 +31,7 @@ from .evidence import Evidence
 from .flaky import Flaky
 from .lost import Lost
 from .redmain import question
+from .reports import Ending, Report
 from .train import Case, Train
 from .validation import MOST_CUT_OFF, Validation, as_json, explain
 
@@ -52,33 +55,62 @@ class Judging:
         self.flaky = Flaky(doors, validation)
         self.watchman: Watchman = _nobody
 
-    def passed(self, case: Case, journal: Journal, commit: str, following: Journal) -> Journal | None:
-        """`following` when the commit's tree has passed before; else a validation is begun."""
+    def is_proven(self, case: Case, journal: Journal, commit: str) -> bool:
+        """Whether the commit's tree has passed before, or with revalidate = "always" in this very step."""
         if self.doors.config().review.revalidate == "always":
-            is_proven = journal.proven == self.train.proof(journal, commit)
-        else:
-            tree = self.doors.git.tree(commit)
-            is_proven = self.validation.passed(tree, case.attempt.id, journal.brings) is not None
-        return following if is_proven else self.begin(case, journal, commit)
+            return journal.proven == self.train.proof(journal, commit)
+        tree = self.doors.git.tree(commit)
+        return self.validation.passed(tree, case.attempt.id, journal.brings) is not None
 
-    def begin(self, case: Case, journal: Journal, commit: str) -> Journal | None:
-        """Start a validation, when a validator is free; else `journal`, as it is."""
+    def to_validate(self, case: Case, journal: Journal, commit: str) -> Report:
+        """That the commit has to be validated, and whether that can begin now."""
         if not self.validation.present(journal.brings).checks:
             detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
-            close(
-                self.doors,
-                case.limits,
-                case.attempt,
-                Outcome.BROKEN_CHECKS,
-                detail,
-                kind=Kind.REVIEW_INTERRUPTED,
-                head=journal.head,
-            )
-            return None
+            ending = Ending(Outcome.BROKEN_CHECKS, detail, journal.head, kind=Kind.REVIEW_INTERRUPTED)
+            return Report(Fact.NO_CHECKS, ending=ending)
         if not self.train.free(case.board):
-            return journal
-        self.start(case.attempt, journal, commit)
-        return None
+            return Report(Fact.NOT_YET)
+        return Report(Fact.UNPROVEN, commit=commit)
+
+    def perform(self, case: Case, following: Next, report: Report) -> None:
+        """Do what the machine says about a review: begin a validation, or end it in one way or another."""
+        journal = following.journal
+        if following.act is Act.VALIDATE:
+            self.start(case.attempt, journal, report.commit)
+            if journal.step is Step.VALIDATE_REBASED and report.commit == journal.candidate:
+                self.train.ran(case.board)
+        elif following.act is Act.FINISH:
+            self._finish(case, journal)
+        elif following.act is Act.REVERT:
+            self._take_back(case.attempt, journal, report.results)
+        elif report.ending is not None:
+            self._close(case, report.ending)
+
+    def _close(self, case: Case, ending: Ending) -> None:
+        close(
+            self.doors,
+            case.limits,
+            case.attempt,
+            ending.outcome,
+            ending.detail,
+            kind=ending.kind,
+            head=ending.head,
+            evidence=ending.evidence,
+        )
+
+    def _finish(self, case: Case, journal: Journal) -> None:
+        doors = self.doors
+        passed = doors.store.validation(doors.git.tree(journal.candidate), journal.contract) or {}
+        self.evidence.merged(case.attempt, case.bead, journal)
+        doors.store.close_attempt(
+            case.attempt,
+            Kind.MERGED,
+            Outcome.COMPLETED,
+            detail="merged",
+            head=journal.head,
+            data={**journal.as_data(), "results": passed.get("results", [])},
+            merged_commit=journal.candidate,
+        )
 
     def start(self, attempt: Attempt, journal: Journal, commit: str) -> None:
         """Validate `commit` in a child; the journal remembers which one, so that a crash loses nothing."""
@@ -109,11 +141,11 @@ class Judging:
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
         if cut_off and journal.cut_off < MOST_CUT_OFF:  # the step that wanted it starts it again
-            return self._goes_on(attempt, run, replace(journal, cut_off=journal.cut_off + 1, validating=""))
+            return self._goes_on(attempt, run, machine.advance(journal, Fact.CUT_OFF).journal)
         if self._is_gone(commit, results):
             found = self.lost.look(attempt, journal, case.limits)
             if found is not None:
-                return None if found.journal is None else self._goes_on(attempt, run, found.journal)
+                return self._goes_on(attempt, run, found.journal) if found.act is Act.GO_ON else None
         tree = doors.git.tree(commit)
         self.flaky.hear(attempt, tree, run, results)
         self.validation.remember(tree, run, results)
@@ -127,23 +159,80 @@ class Judging:
             )
         )
         journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
+        report = self._heard(case, journal, commit, run, results)
+        following = machine.advance(journal, report.fact, **report.brought)
+        if following.act is Act.GO_ON:
+            return self._goes_on(attempt, run, following.journal)
+        self.perform(case, following, report)
+        return None
+
+    def _heard(self, case: Case, journal: Journal, commit: str, run: Run, results: list[CheckResult]) -> Report:
+        """What a validation said, for the step that wanted it."""
         if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
-            return self._goes_on(attempt, run, journal)
-        if self._is_outdated(journal, run) and not _is_good_news(journal, results):
-            following: Journal | None = replace(with_other_checks(journal), confirming="", again=0)
-        elif journal.step is Step.COUNT_BASE:
+            return Report(Fact.RAN_BESIDE)
+        outdated = verdict.is_outdated(journal, results, self._were_edited(journal, run))
+        if outdated is not None:
+            return Report(outdated)
+        rows = tuple(as_json(results))
+        if journal.step is Step.COUNT_BASE:
             passed = overall(results) is CheckOutcome.PASS
-            following = replace(
-                journal, step=Step.VALIDATE_REBASED, counted=commit, before=() if passed else _counted(rows)
-            )
-        elif self.flaky.to_confirm(journal, commit, run, results):
+            return Report(Fact.RAN_COUNTED, {"counted": commit, "before": () if passed else _counted(rows)})
+        if self.flaky.to_confirm(journal, commit, run, results):
             again = journal.again + 1 if journal.confirming == commit else 1
-            following = replace(journal, confirming=commit, again=again)  # the step that wanted it runs it once more
-        else:
-            judged = replace(journal, results=_of_the_work(journal, rows), confirming="", again=0)
-            suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
-            following = self._after_validation(case, replace(judged, is_suspect=suspect), commit, results)
-        return None if following is None else self._goes_on(attempt, run, following)
+            return Report(Fact.RAN_SUSPECT, {"confirming": commit, "again": again})  # the step runs it once more
+        if journal.step is Step.VALIDATE_BASE:
+            return self._heard_of_main(case, journal, results)
+        fact = verdict.of_run(results)
+        suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
+        judged: dict[str, Any] = {"results": rows, "is_suspect": suspect}
+        if journal.step is Step.VALIDATE_REBASED and commit in journal.chain:
+            kept = (*journal.kept, commit) if fact is Fact.RAN_GREEN else journal.kept
+            return Report(Fact.RAN_COMMIT, {**judged, "kept": kept})
+        if journal.step is Step.VALIDATE_MAIN:
+            return self._heard_after_landing(case, journal, commit, fact, results, judged)
+        if fact is Fact.RAN_GREEN:
+            return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
+        judged["failure"] = explain(results)
+        if journal.step is Step.VALIDATE_REBASED:  # whose fault it is depends on what it stands on
+            return Report(fact, judged | ({"is_broken": True} if fact is Fact.RAN_UNSURE else {}))
+        if fact is Fact.RAN_UNSURE:
+            return Report(fact, ending=unsure(replace(journal, **judged)))
+        return Report(fact, {**judged, "contract": self.validation.contract(journal.brings)})
+
+    def _heard_after_landing(
+        self,
+        case: Case,
+        journal: Journal,
+        commit: str,
+        fact: Fact,
+        results: list[CheckResult],
+        judged: dict[str, Any],
+    ) -> Report:
+        if fact is Fact.RAN_RED:
+            return Report(fact, judged, results=results)
+        if fact is Fact.RAN_UNSURE:
+            self._tell_unsure(case.attempt, journal, explain(results), as_json(results))
+        return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
+
+    def _heard_of_main(self, case: Case, journal: Journal, results: list[CheckResult]) -> Report:
+        if (fact := verdict.of_run(results)) is Fact.RAN_UNSURE:
+            told = f"{explain(results)}\n{journal.failure}"
+            why = f"The work fails, and whether main fails too could not be told.\n{told}"
+            return Report(fact, ending=unsure(replace(journal, failure=why)))
+        fact = verdict.of_main(journal, results, is_repair=case.bead.type is BeadType.REPAIR)
+        if fact is Fact.MAIN_PASSES:
+            return self.blamed(journal)
+        if self.doors.git.main() != (journal.base or journal.fork):
+            # main was red where the branch left it, and has moved: what counts is how they do together
+            return Report(Fact.MAIN_MOVED)
+        self.watchman(results)
+        why = "main itself does not pass the checks; the review begins again when it does"
+        return Report(fact, ending=Ending(Outcome.INTERRUPTED, why, journal.head, kind=Kind.REVIEW_INTERRUPTED))
+
+    def blamed(self, journal: Journal) -> Report:
+        """That the work fails and main does not: it is sent back with what the checks said."""
+        said = {"results": list(journal.results)}
+        return Report(Fact.MAIN_PASSES, ending=Ending(Outcome.FAILED_REVIEW, journal.failure, journal.head, said))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
         """Whether git lost what was to be run: then a run that could not check it out says nothing."""
@@ -159,76 +248,11 @@ class Judging:
         self.doors.store.end_run(run.id)
         return replace(attempt, data=following.as_data())
 
-    def _after_validation(
-        self, case: Case, journal: Journal, commit: str, results: list[CheckResult]
-    ) -> Journal | None:
-        judgement = judge(results)
-        if journal.step is Step.VALIDATE_MAIN:
-            if judgement is Judgement.BROKEN:
-                self._tell_unsure(case.attempt, journal, explain(results), as_json(results))
-            if judgement is not Judgement.REJECT:
-                return replace(journal, proven=self.train.proof(journal, commit))
-            self._take_back(case.attempt, journal, results)
-            return None
-        if journal.step is Step.VALIDATE_BASE:
-            return self._blame(case, journal, results)
-        if journal.step is Step.VALIDATE_REBASED and commit in journal.chain:
-            kept = (*journal.kept, commit) if judgement is Judgement.GO_ON else journal.kept
-            return replace(journal, checked=journal.checked + 1, kept=kept)
-        if judgement is Judgement.GO_ON:
-            return replace(journal, proven=self.train.proof(journal, commit))
-        journal = replace(journal, failure=explain(results), is_broken=judgement is Judgement.BROKEN)
-        if journal.step is Step.VALIDATE_REBASED:  # whose fault it is depends on what it stands on
-            return replace(journal, red=journal.red + 1)
-        if journal.is_broken:
-            return self.ask_about_checks(case, journal)
-        return replace(journal, step=Step.VALIDATE_BASE, contract=self.validation.contract(journal.brings))
-
-    def ask_about_checks(self, case: Case, journal: Journal) -> Journal | None:
-        """A run that said neither yes nor no: a person looks, nobody is blamed, and the review is over."""
-        close(
-            self.doors,
-            case.limits,
-            case.attempt,
-            Outcome.BROKEN_CHECKS,
-            "The checks could not say whether the work is good.\n" + journal.failure,
-            kind=Kind.REVIEW_INTERRUPTED,
-            head=journal.head,
-            evidence={"results": list(journal.results)},
-        )
-        return None
-
-    def _is_outdated(self, journal: Journal, run: Run) -> bool:
+    def _were_edited(self, journal: Journal, run: Run) -> bool:
         """Whether what was run, on main or on the candidate that it is compared with, is not what is to be run now."""
         of_now = self.validation.contract(journal.brings)
         compared = journal.step is Step.VALIDATE_BASE and journal.contract != of_now
         return compared or not self.validation.is_of_today(run.id, journal.brings)
-
-    def _blame(self, case: Case, journal: Journal, results: list[CheckResult]) -> Journal | None:
-        outcome = overall(results)
-        if outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN):
-            why = (
-                f"The work fails, and whether main fails too could not be told.\n{explain(results)}\n{journal.failure}"
-            )
-            return self.ask_about_checks(case, replace(journal, failure=why))
-        is_repair = case.bead.type is BeadType.REPAIR  # which has to turn main green
-        if outcome is CheckOutcome.PASS or is_repair or _fewer_failures(journal, results):
-            return self.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)
-        if self.doors.git.main() != (journal.base or journal.fork):
-            # main was red where the branch left it, and has moved: what counts is how they do together
-            return replace(journal, step=Step.REBASE, failure="")
-        self.watchman(results)
-        why = "main itself does not pass the checks; the review begins again when it does"
-        kind, head = Kind.REVIEW_INTERRUPTED, journal.head
-        close(self.doors, case.limits, case.attempt, Outcome.INTERRUPTED, why, kind=kind, head=head)
-        return None
-
-    def reject(self, case: Case, outcome: Outcome, detail: str, journal: Journal | None = None) -> Journal | None:
-        """Send the work back, with what the checks said; gives None, since the review is over."""
-        evidence = {"results": list(journal.results)} if journal else {}
-        head = journal.head if journal else None
-        close(self.doors, case.limits, case.attempt, outcome, detail, head=head, evidence=evidence)
-        return None
 
     def stopped_on_main(self, attempt: Attempt, journal: Journal) -> None:
         """The review is over though main was to be run again: if its last run did not pass, a person is told."""
@@ -252,7 +276,7 @@ class Judging:
         )
         self.doors.store.escalate(new, None, attempt.id, "nobrakes")
 
-    def _take_back(self, attempt: Attempt, journal: Journal, results: list[CheckResult]) -> None:
+    def _take_back(self, attempt: Attempt, journal: Journal, results: Sequence[CheckResult]) -> None:
         """Red after the swap: revert, reopen the bead, tell a person."""
         doors = self.doors
         bead = doors.store.bead(attempt.bead)
@@ -292,23 +316,13 @@ class Judging:
             self.watchman(results)
 
 
-def _is_good_news(journal: Journal, results: list[CheckResult]) -> bool:
-    """Whether main passed what it was merged under: what a person wants of it since is no reason to revert."""
-    return journal.step is Step.VALIDATE_MAIN and judge(results) is Judgement.GO_ON
+def unsure(journal: Journal) -> Ending:
+    """The end of a review whose run said neither yes nor no: a person looks, and nobody is blamed."""
+    detail = "The checks could not say whether the work is good.\n" + journal.failure
+    said = {"results": list(journal.results)}
+    return Ending(Outcome.BROKEN_CHECKS, detail, journal.head, said, Kind.REVIEW_INTERRUPTED)
 
 
 def _counted(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
     """The counts of the results, without what was printed."""
     return tuple({"name": row["name"], "counts": row["counts"]} for row in rows)
-
-
-def _of_the_work(journal: Journal, rows: tuple[dict[str, Any], ...]) -> tuple[Mapping[str, Any], ...]:
-    """The results that speak of the work: those of main, looked at for comparison, do not replace them."""
-    return journal.results if journal.step is Step.VALIDATE_BASE else rows
-
-
-def _fewer_failures(journal: Journal, base: list[CheckResult]) -> bool:
-    """Whether main fails, but not in a check that the candidate failed in: then the branch made it worse."""
-    failed_on_main = {r.name for r in base if r.outcome is not CheckOutcome.PASS}
-    failed_here = {str(r["name"]) for r in journal.results if r["outcome"] != CheckOutcome.PASS.value}
-    return bool(failed_here) and not failed_here & failed_on_main

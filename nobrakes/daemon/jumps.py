@@ -12,7 +12,7 @@ import json
 from dataclasses import replace
 
 from ..core.attempt import Attempt
-from ..core.reviewer import Journal
+from ..core.review.journal import Journal
 from ..ports import Notice
 from .doors import Doors
 

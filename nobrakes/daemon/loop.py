@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from ..core import assigner, caps, gates, reviewer, supervision
+from ..core import assigner, caps, gates, supervision
 from ..core.actions import Action, StartAgent, Terminate
 from ..core.attempt import Run, RunKind
 from ..core.bead import Role
@@ -35,7 +35,8 @@ from ..core.errors import (
 from ..core.events import Event
 from ..core.outcomes import Outcome
 from ..core.rest import is_idle
-from ..core.reviewer import Journal
+from ..core.review import starts
+from ..core.review.journal import Journal
 from ..host.files import storage_errors
 from ..ports import Notice, Remains
 from .canary import Canary
@@ -222,7 +223,7 @@ class Daemon:
             action
             for action in (
                 *supervision.plan(board, self.intake.excused),
-                *reviewer.plan(board),
+                *starts.plan(board),
                 *assigner.plan(board),
             )
             if not (isinstance(action, StartAgent) and action.bead in haunted)

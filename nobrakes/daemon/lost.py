@@ -7,8 +7,6 @@
 3. After a few times a person is asked: something on this machine takes away what it is not to take away.
 """
 
-from dataclasses import dataclass
-
 from ..core.attempt import Attempt, AttemptLog
 from ..core.bead import Role
 from ..core.board import Limits
@@ -16,7 +14,9 @@ from ..core.errors import GitFailed
 from ..core.escalations import EscalationType
 from ..core.events import Kind
 from ..core.outcomes import Outcome
-from ..core.reviewer import Journal, Step, built_anew
+from ..core.review import machine
+from ..core.review.journal import Journal
+from ..core.review.machine import Fact, Next
 from ..ports import NewEscalation, Notice
 from .closing import close
 from .doors import Doors
@@ -36,21 +36,14 @@ def handed_in(doors: Doors, bead: str) -> Attempt | None:
     return next((attempt for attempt in done if attempt.outcome is Outcome.COMPLETED), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found to be gone, and dealt with. `journal`: how to go on; None: the review is over."""
-
-    journal: Journal | None
-
-
 class Lost:
     """Looks for what is gone, whenever git fails in a review."""
 
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
 
-    def look(self, attempt: Attempt, journal: Journal, limits: Limits) -> Found | None:
-        """What to do about what is gone; None: nothing of this review is, so the trouble is another one."""
+    def look(self, attempt: Attempt, journal: Journal, limits: Limits) -> Next | None:
+        """How the review goes on, or that it is over; None: nothing of it is gone, so the trouble is another one."""
         done = handed_in(self.doors, attempt.bead)
         head = journal.head or str((done and done.head) or "")
         is_head_gone = bool(head) and not self._is_there(head)
@@ -58,12 +51,15 @@ class Lost:
         if not is_head_gone and all(not commit or self._is_there(commit) for commit in made):
             return None
         if journal.rebuilt >= MOST_REBUILT:
-            return self._give_up(attempt, journal)
+            self._give_up(attempt, journal)
+            return machine.advance(journal, Fact.GONE_TOO_OFTEN)
         if is_head_gone and not self._taken_in_again(attempt, head):
-            return self._nowhere(attempt, head, limits)
+            self._nowhere(attempt, head, limits)
+            return machine.advance(journal, Fact.WORK_GONE)
         text = "git lost objects of its review (a prune?), and it is built anew"
         self.doors.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
-        return Found(built_anew(journal, Step.TAKE_IN if is_head_gone or not journal.candidate else Step.REBASE))
+        gone = Fact.HEAD_GONE if is_head_gone or not journal.candidate else Fact.CANDIDATE_GONE
+        return machine.advance(journal, gone)
 
     def _is_there(self, commit: str) -> bool:
         return self.doors.git.is_whole(commit)
@@ -81,15 +77,14 @@ class Lost:
         except GitFailed:
             return False
 
-    def _nowhere(self, attempt: Attempt, head: str, limits: Limits) -> Found:
+    def _nowhere(self, attempt: Attempt, head: str, limits: Limits) -> None:
         """The bead goes back to a Doer, who begins afresh."""
         why = f"the work that was handed in ({head[:12]}) is gone from git and from its workspace"
         self.doors.notifier.tell(Notice(f"{attempt.bead}: {why}; it is done again", attempt.bead, urgent=True))
         log = AttemptLog(attempt.log.summary, attempt.log.blockers, attempt.log.learnings, keep_branch=False)
         close(self.doors, limits, attempt, Outcome.LOST, why, log=log)
-        return Found(None)
 
-    def _give_up(self, attempt: Attempt, journal: Journal) -> Found:
+    def _give_up(self, attempt: Attempt, journal: Journal) -> None:
         why = (
             f"What git holds of this review was lost {journal.rebuilt + 1} times. Look for what removes objects or "
             "refs below refs/nobrakes/ here, and resolve this to review the bead again."
@@ -103,4 +98,3 @@ class Lost:
             head=journal.head,
             escalation=NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, why, {"head": journal.head}),
         )
-        return Found(None)

@@ -12,7 +12,6 @@
 import hashlib
 import os
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from ..config import Config, layout_of, parse
 from ..core.bead import Bead
@@ -20,13 +19,15 @@ from ..core.checks import Check
 from ..core.errors import ConfigError, FileTooLarge, GitFailed
 from ..core.escalations import EscalationType, is_accepted
 from ..core.newcontract import faults, tell
+from ..core.outcomes import Outcome
 from ..core.ownership import CONTRACT
-from ..core.reviewer import Journal
+from ..core.review.journal import Journal
 from ..host.files import write_atomic
 from ..ports import Message, Notice
 from .doors import Doors
 from .messages import US
 from .proofs import clean
+from .reports import Ending
 
 LARGEST = 200_000
 """Bytes of such a file."""
@@ -95,7 +96,7 @@ class NewContract:
         asked = self.doors.store.escalations(open_only=False, bead=bead.id)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, brought.digest, "contract")
 
-    def question(self, journal: Journal, brought: Brought) -> tuple[str, dict[str, Any]]:
+    def question(self, journal: Journal, brought: Brought) -> Ending:
         """What a person is asked, and what they are shown of it."""
         git = self.doors.git
         is_first = not self._config(journal.fork).checks
@@ -116,7 +117,7 @@ class NewContract:
                 ),
             ),
         }
-        return detail, evidence
+        return Ending(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
 
     # --- one truth -------------------------------------------------------------------------------
 

@@ -19,15 +19,17 @@ from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.ownership import CONTRACT
 from ..core.rest import look_again, may_pass
-from ..core.reviewer import Journal, Step, waits_no_more, with_other_checks
+from ..core.review import verdict
+from ..core.review.journal import Journal, Step
+from ..core.review.machine import Fact
 from ..core.train import Car
 from ..ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
 from . import landings, messages
-from .closing import close
 from .culprits import FROZEN
 from .doors import Doors
 from .gatefiles import GateFiles
-from .judging import Judging
+from .judging import Judging, unsure
+from .reports import Ending, Report, questioned
 from .train import Case, Train
 from .validation import Validation
 from .ways import Ways
@@ -50,18 +52,22 @@ class Queueing:
         self.ways = Ways(doors)
         self.gates = GateFiles(doors)
 
-    def rebase(self, case: Case, journal: Journal) -> Journal | None:
+    def rebase(self, case: Case, journal: Journal) -> Report:
         """The candidate: on the last one of the train, or on main where there is none."""
         waits = self.ways.is_pending(case.attempt.id)  # what was begun is heard to its end
+        was_freed = False
         if self.doors.git.is_shared() and (waits or not self.train.look(case.board).train):  # else the head has done so
             ready = self.ways.catch_up(case.attempt.id)
             if ready is None:
-                return journal
+                return Report(Fact.NOT_YET)
             if ready.landing is not Landing.MOVED:
-                self._wait(case, journal, ready)
-                return None
+                return self._blocked(case, journal, ready)
             self.train.changed()
-            journal = self._moves_again(journal) if journal.waiting else journal
+            if was_freed := bool(journal.waiting):
+                self._freed(journal)
+        return replace(self._rebased(case, journal), was_freed=was_freed)
+
+    def _rebased(self, case: Case, journal: Journal) -> Report:
         seen = self.train.look(case.board)
         main = seen.main
         landed = self._landed(case, journal, main)
@@ -69,55 +75,47 @@ class Queueing:
             return landed
         if any(car.attempt == case.attempt.id for car in seen.train):
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
-            return replace(journal, step=Step.VALIDATE_REBASED, tip="")
+            return Report(Fact.STANDS)
         base = seen.train[-1].journal.candidate if seen.train else main
         if journal.brings and base != main:
-            return journal  # nobody else is validated by it, so it lands by itself
+            return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
         if base != main and (journal.apart == base or not self.train.may_join(case.board)):
-            return journal
+            return Report(Fact.NOT_YET)
         made = self._made(case, journal, base)
         if isinstance(made, Conflict) and base != main:
             alone = self._made(case, journal, main)
             if not isinstance(alone, Conflict):
-                return replace(journal, apart=base)  # who is before it may fail yet; nobody is asked before that
+                # who is before it may fail yet; nobody is asked before that
+                return Report(Fact.CONFLICTS_AHEAD, {"apart": base})
             base, made = main, alone
         if isinstance(made, Conflict):
-            self._conflicts(case, journal, base, made)
-            return None
+            return self._conflicts(journal, base, made)
         # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
-        return replace(
-            journal,
-            step=Step.VALIDATE_REBASED,
-            base=base,
-            candidate=made[-1].commit,
-            tree=made[-1].tree,
-            chain=tuple(c.commit for c in made[:-1]),
-            checked=0,
-            kept=(),
-            apart="",
-            red=0,
-            is_suspect=False,
-            is_broken=False,
-            counted="",
-            before=(),
-            contract=self.validation.contract(journal.brings),
+        return Report(
+            Fact.BUILT,
+            {
+                "base": base,
+                "candidate": made[-1].commit,
+                "tree": made[-1].tree,
+                "chain": tuple(c.commit for c in made[:-1]),
+                "contract": self.validation.contract(journal.brings),
+            },
         )
 
-    def _landed(self, case: Case, journal: Journal, main: str) -> Journal | None:
+    def _landed(self, case: Case, journal: Journal, main: str) -> Report | None:
         """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
         if journal.candidate and self.doors.git.contains(journal.candidate, main):
-            return replace(journal, step=Step.VALIDATE_MAIN)
+            return Report(Fact.LANDED)
         before = self.ways.landed_before(case.attempt.bead)
         if before is None:
             return None
-        tree = self.doors.git.tree(before.candidate)
-        return replace(journal, step=Step.VALIDATE_MAIN, tree=tree, **asdict(before))
+        return Report(Fact.LANDED_BEFORE, {**asdict(before), "tree": self.doors.git.tree(before.candidate)})
 
-    def _conflicts(self, case: Case, journal: Journal, main: str, found: Conflict) -> None:
+    def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
         """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
         detail = "The branch conflicts with main in:\n" + "\n".join(found.files) + "\n" + found.detail
         evidence = {"files": list(found.files), "main": main, "head": journal.head}
-        close(self.doors, case.limits, case.attempt, Outcome.CONFLICT, detail, head=journal.head, evidence=evidence)
+        return Report(Fact.CONFLICTED, ending=Ending(Outcome.CONFLICT, detail, journal.head, evidence))
 
     def _made(self, case: Case, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         """The candidate on `base`, after the commits that lead to it."""
@@ -136,39 +134,34 @@ class Queueing:
             return made
         return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
 
-    def validate_rebased(self, case: Case, journal: Journal) -> Journal | None:
+    def validate_rebased(self, case: Case, journal: Journal) -> Report:
         """Validate the candidate, land it, or send it back, as core.queue decides for the whole train."""
         if journal.contract != self.validation.contract(journal.brings):
-            return with_other_checks(journal)
+            return Report(verdict.edited(journal))
         train = self.train.look(case.board).train
         place = next((number for number, car in enumerate(train, 1) if car.attempt == case.attempt.id), 0)
         if not place:  # what it stood on is not there any more
-            return replace(journal, step=Step.REBASE, waiting="", waiting_until=0.0)
+            return Report(Fact.FELL_OFF)
         move = self.train.move(case.board)
         if place in move.validate:
-            following = self.judging.begin(case, journal, journal.candidate)
-            if following is None:
-                self.train.ran(case.board)
-            return following
+            return self.judging.to_validate(case, journal, journal.candidate)
         if place == move.blame or (place == 1 and 0 in move.validate):
             return self._blamed(case, journal, self.train.less(train, place - 1))
         bent = self._bent(case, train, place - 1)
         if bent:
-            self.gates.ask_about_runner(case.attempt, journal, case.limits, bent)
-            return None
+            return questioned(self.gates.question_of_runner(journal, bent))
         if place != 1 or not move.publish:
-            return journal
+            return Report(Fact.NOT_YET)
         if self.train.is_uncounted(journal):
-            return replace(journal, step=Step.COUNT_BASE)
+            return Report(Fact.UNCOUNTED)
         if journal.checked < len(journal.chain):
             return self._validate_chain(case, journal)
-        folded = self._folded(case, journal)
-        if folded is not journal:
-            return folded
+        if journal.chain and len(journal.kept) < len(journal.chain):
+            return self._folded(case, journal)
         count = next((n for n in range(1, move.publish) if self._bent(case, train, n)), move.publish)
         if count < move.publish and not case.limits.queue.every_commit_green:
-            return journal  # its own step asks about it, and the others are tried without it
-        return self.train.begin_landing(case.board, count)
+            return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
+        return Report(Fact.MAY_LAND, {"tip": self.train.begin_landing(case.board, count)})
 
     def _bent(self, case: Case, train: Sequence[Car], place: int) -> str:
         """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""
@@ -176,66 +169,64 @@ class Queueing:
         car = train[place]
         return "" if bent and self.gates.is_accepted(car.bead, car.journal.head) else bent
 
-    def _blamed(self, case: Case, journal: Journal, less: str) -> Journal | None:
+    def _blamed(self, case: Case, journal: Journal, less: str) -> Report:
         """The candidate is red on a green one: sent back, unless main itself is red."""
         self.train.blamed(case.board)
         if journal.red and journal.is_broken:
-            return self.judging.ask_about_checks(case, journal)
+            return Report(Fact.BLAMED_UNSURE, ending=unsure(journal))
         if journal.red:
-            return replace(journal, step=Step.VALIDATE_BASE)
-        return self.judging.reject(case, Outcome.FAILED_REVIEW, f"The tests prove less than before: {less}")
+            return Report(Fact.BLAMED)
+        why = f"The tests prove less than before: {less}"
+        return Report(Fact.PROVES_LESS, ending=Ending(Outcome.FAILED_REVIEW, why))
 
-    def count_base(self, case: Case, journal: Journal) -> Journal | None:
+    def count_base(self, case: Case, journal: Journal) -> Report:
         """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
         if journal.contract != self.validation.contract(journal.brings):
-            return with_other_checks(journal)
+            return Report(verdict.edited(journal))
         if not self.train.is_uncounted(journal):
-            return replace(journal, step=Step.VALIDATE_REBASED)
-        return self.judging.begin(case, journal, journal.base)
+            return Report(Fact.COUNTED)
+        return self.judging.to_validate(case, journal, journal.base)
 
-    def _validate_chain(self, case: Case, journal: Journal) -> Journal | None:
+    def _validate_chain(self, case: Case, journal: Journal) -> Report:
         """With merge = rebase: each commit on the way, which may fail by itself."""
         commit = journal.chain[journal.checked]
         if self.validation.passed(self.doors.git.tree(commit), case.attempt.id, journal.brings) is None:
-            return self.judging.begin(case, journal, commit)
-        return replace(journal, checked=journal.checked + 1, kept=(*journal.kept, commit))
+            return self.judging.to_validate(case, journal, commit)
+        return Report(Fact.COMMIT_PROVEN, {"kept": (*journal.kept, commit)})
 
-    def _folded(self, case: Case, journal: Journal) -> Journal:
+    def _folded(self, case: Case, journal: Journal) -> Report:
         """With merge = rebase: only commits that pass alone reach main, the others melt into the next."""
         git = self.doors.git
-        if not journal.chain or len(journal.kept) == len(journal.chain):
-            return journal
         steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
         last = git.fold(journal.base, steps, messages.for_merge(self.doors, case.bead, case.attempt))
         proven = self.train.proof(journal, last.commit) if journal.proven else ""
-        return replace(journal, candidate=last.commit, chain=(), kept=(), proven=proven)
+        return Report(Fact.FOLDED, {"candidate": last.commit, "proven": proven})
 
-    def swap(self, case: Case, journal: Journal) -> Journal | None:
+    def swap(self, case: Case, journal: Journal) -> Report:
         """Move main, or wait for who moves it."""
         git = self.doors.git
         train: list[Car] = []
         if not git.contains(journal.candidate, git.main()):
             train = self.train.landing(case.board, journal.tip)
             if not train:  # main, the checks or one of those that should land with it are not what they were
-                return replace(self._moves_again(journal), step=Step.REBASE, tip="")
+                self._freed(journal)
+                return Report(Fact.FELL_OFF)
             if train[0].attempt != case.attempt.id:
-                return journal  # the head moves main
+                return Report(Fact.NOT_YET)  # the head moves main
         land = self._frozen(case, journal, train) if train else None
         if land is not None and any(bead.type == BeadType.REPAIR for bead in case.board.to_review):
-            self._gives_way(case, journal, land)
-            return None
+            return self._gives_way(journal, land)
         if land is None and train and not self.ways.is_pending(case.attempt.id):
             landings.hold(self.doors, self.judging.evidence, train)
         if land is None:
             land = self.ways.land(case.attempt.id, train, journal.tip, journal.base)
         if land is None:
-            return journal  # its end wakes the loop
+            return Report(Fact.NOT_YET)  # its end wakes the loop
         if land.landing is Landing.BLOCKED:
-            self._wait(case, journal, land, train)
-            return None
+            return self._blocked(case, journal, land, train)
         self.train.changed()
-        step = Step.VALIDATE_MAIN if land.landing is Landing.MOVED else Step.REBASE
-        return replace(self._moves_again(journal), step=step)
+        self._freed(journal)
+        return Report(Fact.LANDED if land.landing is Landing.MOVED else Fact.LOST_RACE)
 
     def _frozen(self, case: Case, journal: Journal, train: Sequence[Car]) -> Land | None:
         """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
@@ -246,17 +237,17 @@ class Queueing:
             return None
         return Land(Landing.BLOCKED, f"main is red at {tip[:12]}, and nothing is merged before it is green again")
 
-    def _gives_way(self, case: Case, journal: Journal, land: Land) -> None:
+    def _gives_way(self, journal: Journal, land: Land) -> Report:
         """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
-        journal = self._moves_again(journal)
+        self._freed(journal)
         why = f"{land.reason}; a repair goes first, and the review begins again after it"
-        kind = Kind.REVIEW_INTERRUPTED
-        close(self.doors, case.limits, case.attempt, Outcome.INTERRUPTED, why, kind=kind, head=journal.head)
+        ending = Ending(Outcome.INTERRUPTED, why, journal.head, kind=Kind.REVIEW_INTERRUPTED)
+        return Report(Fact.GIVES_WAY, ending=ending)
 
-    def _wait(self, case: Case, journal: Journal, land: Land, train: Sequence[Car] = ()) -> None:
+    def _blocked(self, case: Case, journal: Journal, land: Land, train: Sequence[Car] = ()) -> Report:
         """Main cannot be moved, or brought along, just now; a person is told.
 
-        Those that should land with it wait as they did before, unless they may have landed already.
+        Those that should land with it (`train`) wait as they did before, unless they may have landed already.
         """
         bead = case.attempt.bead
         now = self.doors.store.now()
@@ -270,26 +261,23 @@ class Queueing:
         if not behind and now >= since + LONG_WAIT:
             new = NewEscalation(EscalationType.CHECKOUT_BEHIND, f"{bead} waits to be merged", land.reason)
             behind = self.doors.store.escalate(new, bead, case.attempt.id, "nobrakes").id
-        waits = replace(
-            journal,
-            waiting=land.reason,
-            waiting_until=now + (look_again(passing_since, now, wait) if passing else wait),
-            waiting_since=since,
-            passing=passing,
-            passing_since=passing_since,
-            behind=behind,
-            published=land.may_have_landed,
-        )
-        if train and not land.may_have_landed:
-            self.train.give_up_landing(train, waits)
-        else:
-            self.doors.store.journal(case.attempt.id, waits.as_data())
+        waits = {
+            "waiting": land.reason,
+            "waiting_until": now + (look_again(passing_since, now, wait) if passing else wait),
+            "waiting_since": since,
+            "passing": passing,
+            "passing_since": passing_since,
+            "behind": behind,
+            "published": land.may_have_landed,
+        }
+        is_up = journal.step is Step.SWAP and (land.may_have_landed or not train)
+        return Report(Fact.HELD_UP, waits) if is_up else Report(Fact.BLOCKED, waits, train=train)
 
-    def _moves_again(self, journal: Journal) -> Journal:
+    def _freed(self, journal: Journal) -> None:
+        """Main can be moved again: what a person was asked about that is over."""
         if journal.behind:
             with contextlib.suppress(NotAllowed):  # a person resolved it, or a crash hid that we did
                 self.doors.store.resolve(journal.behind, "main can be moved again", "nobrakes")
-        return waits_no_more(journal)
 
     def is_under_way(self, attempt: int, board: Board) -> bool:
         """Whether the review is landing just now, by itself or with others, where a remote has to say so."""

@@ -17,7 +17,7 @@ from ..core.events import Event, Kind
 from ..core.evidence import Value
 from ..core.outcomes import Outcome
 from ..core.reconciling import COMPARED, Merge, is_ours, merges
-from ..core.reviewer import Journal
+from ..core.review.journal import Journal
 from ..ports import Notice
 from .doors import Doors
 from .evidence import Evidence

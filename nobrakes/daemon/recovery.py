@@ -11,7 +11,7 @@ from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.events import Event, Kind
 from ..core.numbers import fences, last_attempt
 from ..core.reconciling import WENT_BACK
-from ..core.reviewer import Journal, may_land
+from ..core.review.journal import Journal, may_land
 from ..host.strays import end_all
 from ..ports import Notice
 from .doors import Doors

@@ -1,8 +1,8 @@
 """The Reviewer at work: one review, step by step, each journaled before the next.
 
 1. Every step may be done again: it compares the journal with the world before it acts.
-2. A step gives the next journal; the same one when nothing can be done before something else happens; or None when it
-   has begun what will be heard of (a validation runs, main is busy), or the review is over.
+2. A step does what it is called after and reports what it saw; core.review.machine says how the review goes on, and
+   daemon.judging does that.
 3. The steps from the rebase until main has moved are daemon.queueing's: there reviews meet.
 """
 
@@ -17,7 +17,9 @@ from ..core.errors import GitFailed
 from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.ownership import CONTRACT
-from ..core.reviewer import Journal, Step, with_other_checks
+from ..core.review import machine, verdict
+from ..core.review.journal import Journal, Step
+from ..core.review.machine import Act, Fact, Next
 from ..core.verifying import NONE
 from .closing import close
 from .doors import Doors
@@ -26,6 +28,7 @@ from .judging import Judging
 from .launch import FORK
 from .lost import Lost, handed_in, pin_of
 from .queueing import Queueing
+from .reports import Ending, Report, questioned, refused
 from .train import Case, Train, is_paced
 from .unusual import Unusual
 from .validation import Validation
@@ -49,7 +52,7 @@ class Review:
         self.gates = GateFiles(doors)
         self.unusual = Unusual(doors)
         self.queueing = Queueing(doors, validation, self.train, self.judging)
-        self.steps: dict[Step, Callable[[Case, Journal], Journal | None]] = {
+        self.steps: dict[Step, Callable[[Case, Journal], Report]] = {
             Step.TAKE_IN: self._take_in,
             Step.BOUNDARIES: self._boundaries,
             Step.VALIDATE_BRANCH: self._validate_branch,
@@ -76,10 +79,10 @@ class Review:
             if following is None:
                 self.train.changed()
                 return True
-            if following is journal:
+            if following.act is Act.WAIT:
                 return moved
-            has_joined = journal.step is Step.REBASE and following.step is Step.VALIDATE_REBASED
-            journal, moved = following, True
+            has_joined = journal.step is Step.REBASE and following.journal.step is Step.VALIDATE_REBASED
+            journal, moved = following.journal, True
             attempt = replace(attempt, data=journal.as_data())
             self.doors.store.journal(attempt.id, attempt.data)
             self.train.journaled(self.train.seen, attempt)
@@ -88,43 +91,75 @@ class Review:
             case = Case(self.doors, attempt, board)
         return moved
 
-    def _step(self, case: Case, journal: Journal, tries: int = _TRIES) -> Journal | None:
-        """Do the step; where git fails, look whether what it needs is gone, else try it again before it is told."""
+    def _step(self, case: Case, journal: Journal, tries: int = _TRIES) -> Next | None:
+        """Do the step, and what follows from what it saw; None: something was begun that will be heard of, or the
+        review is over.
+
+        Where git fails, look whether what it needs is gone, else try it again before it is told.
+        """
         try:
-            following = self.steps[journal.step](case, journal)
-            if following is not None and following.candidate not in ("", journal.candidate):
-                self.doors.git.pin(pin_of(case.attempt.bead), following.candidate)
-            return following
+            report = self.steps[journal.step](case, journal)
+            following = _after(journal, report)
+            if following.act is Act.GO_ON and following.journal.candidate not in ("", journal.candidate):
+                self.doors.git.pin(pin_of(case.attempt.bead), following.journal.candidate)
+            if following.act is Act.GO_ON or (following.act is Act.WAIT and following.journal is journal):
+                return following
+            if following.act is Act.WAIT:
+                self.train.wait(case.attempt.id, following.journal, report.train)
+            else:
+                self.judging.perform(case, following, report)
+            return None
         except GitFailed:
             self.train.changed()
             found = self.lost.look(case.attempt, journal, case.limits)
             if found is not None:
-                return found.journal
+                return found if found.act is Act.GO_ON else None
             if tries == 1:
                 raise
             return self._step(case, journal, tries - 1)
 
     # --- the steps -------------------------------------------------------------------------------
 
-    def _take_in(self, case: Case, journal: Journal) -> Journal | None:
+    def _take_in(self, case: Case, journal: Journal) -> Report:
         done = handed_in(self.doors, case.attempt.bead)
         if done is None:
-            return self.judging.reject(case, Outcome.NO_WORK, "there is no work to review")
+            return refused(Outcome.NO_WORK, "there is no work to review")
         head = str(done.head)
         main = self.doors.git.main()
         fork = self.doors.git.fork(main, head, done.data.get(FORK))
         if fork is None:
-            return self.judging.reject(case, Outcome.BOUNDARY, "the branch has no history in common with main")
+            return refused(Outcome.BOUNDARY, "the branch has no history in common with main")
         start = str(done.data.get("start") or fork)
         anchor = self.doors.git.evidence_tip() or NONE
-        return replace(journal, step=Step.BOUNDARIES, head=head, fork=fork, base=start, anchor=anchor)
+        return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "base": start, "anchor": anchor})
 
-    def _boundaries(self, case: Case, journal: Journal) -> Journal | None:
+    def _boundaries(self, case: Case, journal: Journal) -> Report:
+        against = self._against_the_rules(case, journal)
+        if against is not None:
+            return against
+        brought = self.validation.new_contract.brought(case.bead, journal)
+        if brought is not None and brought.faults:
+            return refused(Outcome.BOUNDARY, "\n".join(brought.faults))
+        gates = self.gates.judged(case.bead, journal)
+        if isinstance(gates, Ending):
+            return questioned(gates)
+        unusual = self.unusual.question(case.bead, journal)
+        if unusual is not None:
+            return questioned(unusual)
+        brings = journal.brings
+        if brought is not None:
+            if not self.validation.new_contract.is_accepted(case.bead, brought):
+                return questioned(self.validation.new_contract.question(journal, brought))
+            brings, gates = journal.head, (*gates, CONTRACT)
+        return Report(Fact.IN_BOUNDS, {"gates": gates, "is_scaffolding": case.bead.scaffolding, "brings": brings})
+
+    def _against_the_rules(self, case: Case, journal: Journal) -> Report | None:
+        """What the branch changes that nobody may let through; None: nothing."""
         git = self.doors.git
         start = journal.base
         if not git.contains(journal.fork, start) or not git.contains(start, journal.head):
             detail = "the branch was rewritten: the commit it started from is not in it any more"
-            return self.judging.reject(case, Outcome.BOUNDARY, detail)
+            return refused(Outcome.BOUNDARY, detail)
         config = self.doors.config()
         own = config.boundary_at(git, start, Role.DOER)
         found = violations(Role.DOER, git.changes(start, journal.head), own, case.bead.scaffolding, asks=True)
@@ -134,66 +169,40 @@ class Review:
             found += violations(Role.TEST_WRITER, tests, writers, case.bead.scaffolding)
         if found:
             detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])
-            return self.judging.reject(case, Outcome.BOUNDARY, detail)
+            return refused(Outcome.BOUNDARY, detail)
         if not git.changes(journal.fork, journal.head):
-            return self.judging.reject(case, Outcome.NO_WORK, "the branch changes nothing")
-        brought = self.validation.new_contract.brought(case.bead, journal)
-        if brought is not None and brought.faults:
-            return self.judging.reject(case, Outcome.BOUNDARY, "\n".join(brought.faults))
-        gates = self.gates.judged(case.attempt, case.bead, journal, case.limits)
-        if gates is None:
-            return None
-        if not self.unusual.is_accepted(case.attempt, case.bead, journal, case.limits):
-            return None
-        if brought is not None:
-            if not self.validation.new_contract.is_accepted(case.bead, brought):
-                asked, shown = self.validation.new_contract.question(journal, brought)
-                outcome, head = Outcome.CHECKS_CHANGED, journal.head
-                close(self.doors, case.limits, case.attempt, outcome, asked, head=head, evidence=shown)
-                return None
-            journal, gates = replace(journal, brings=journal.head), (*gates, CONTRACT)
-        is_scaffolding = case.bead.scaffolding
-        return replace(journal, step=Step.VALIDATE_BRANCH, base="", gates=gates, is_scaffolding=is_scaffolding)
+            return refused(Outcome.NO_WORK, "the branch changes nothing")
+        return None
 
-    def _validate_branch(self, case: Case, journal: Journal) -> Journal | None:
+    def _validate_branch(self, case: Case, journal: Journal) -> Report:
         if is_paced(case.limits):  # the run of the batch that it lands with stands for this one
-            return replace(journal, step=Step.REBASE)
-        following = replace(journal, step=Step.REBASE, branch_contract=self.validation.contract(journal.brings))
-        return self.judging.passed(case, journal, journal.head, following)
+            return Report(Fact.IN_A_BATCH)
+        contract = self.validation.contract(journal.brings)
+        if self.judging.is_proven(case, journal, journal.head):
+            return Report(Fact.PROVEN, {"branch_contract": contract})
+        return self.judging.to_validate(case, journal, journal.head)
 
-    def _validate_main(self, case: Case, journal: Journal) -> Journal | None:
+    def _validate_main(self, case: Case, journal: Journal) -> Report:
         is_proven = journal.proven == self.train.proof(journal, journal.candidate)
         if is_proven or self.doors.config().review.revalidate == "cached":
-            return replace(journal, step=Step.CLEAN_UP)
-        return self.judging.begin(case, journal, journal.candidate)
+            return Report(Fact.PROVEN)
+        return self.judging.to_validate(case, journal, journal.candidate)
 
-    def _clean_up(self, case: Case, journal: Journal) -> Journal | None:
-        doors = self.doors
+    def _clean_up(self, case: Case, journal: Journal) -> Report:
         self.queueing.ways.forget(case.attempt.bead)
         if journal.brings:
             self.validation.new_contract.take_over(case.attempt.bead, journal)
-        passed = doors.store.validation(doors.git.tree(journal.candidate), journal.contract) or {}
-        self.judging.evidence.merged(case.attempt, case.bead, journal)
-        doors.store.close_attempt(
-            case.attempt,
-            Kind.MERGED,
-            Outcome.COMPLETED,
-            detail="merged",
-            head=journal.head,
-            data={**journal.as_data(), "results": passed.get("results", [])},
-            merged_commit=journal.candidate,
-        )
-        return None
+        return Report(Fact.MERGED)
 
-    def _validate_base(self, case: Case, journal: Journal) -> Journal | None:
+    def _validate_base(self, case: Case, journal: Journal) -> Report:
         """The candidate failed. Before it is blamed: does main pass by itself?"""
         if journal.contract != self.validation.contract(journal.brings):
-            return with_other_checks(journal)
+            return Report(verdict.edited(journal))
         base = journal.base or journal.fork
         known = self.validation.passed(self.doors.git.tree(base), case.attempt.id, journal.brings) is not None
         if known or journal.is_scaffolding or case.bead.type is BeadType.REPAIR:  # which has to turn main green
-            return self.judging.reject(case, Outcome.FAILED_REVIEW, journal.failure, journal)
-        return self.judging.begin(case, journal, base)
+            return self.judging.blamed(journal)
+        return self.judging.to_validate(case, journal, base)
 
     # --- from outside ----------------------------------------------------------------------------
 
@@ -223,12 +232,15 @@ class Review:
         if self._has_landed(journal):
             if journal.step is Step.VALIDATE_MAIN:
                 self.judging.stopped_on_main(attempt, journal)
-            last = replace(journal, step=Step.CLEAN_UP, validating="", waiting_until=0.0)
+            last = machine.advance(journal, Fact.STOPPED_AFTER_LANDING).journal
             doors.store.journal(attempt.id, last.as_data())
             self.advance(replace(attempt, data=last.as_data()), board)
             return True
-        if journal.step is Step.SWAP and not doors.git.is_shared():  # else nobody knows yet whether it landed
-            doors.store.journal(attempt.id, replace(journal, step=Step.REBASE, tip="").as_data())
+        # where a remote decides nobody knows yet whether it landed
+        is_known = journal.step is Step.SWAP and not doors.git.is_shared()
+        stopped = machine.advance(journal, Fact.STOPPED_BEFORE_LANDING if is_known else Fact.STOPPED)
+        if stopped.journal is not journal:
+            doors.store.journal(attempt.id, stopped.journal.as_data())
         kind, head = Kind.REVIEW_INTERRUPTED, journal.head
         close(doors, board.limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=head)
         return True
@@ -242,3 +254,10 @@ class Review:
             if git.is_whole(journal.candidate):
                 raise
             return False
+
+
+def _after(journal: Journal, report: Report) -> Next:
+    """What follows from a report. A wait that came to an end is written down, whatever else there is to wait for."""
+    freed = machine.advance(journal, Fact.FREED).journal if report.was_freed else journal
+    following = machine.advance(freed, report.fact, **report.brought)
+    return Next(freed, Act.GO_ON) if report.was_freed and following.act is Act.WAIT else following

@@ -7,6 +7,7 @@
    (`journaled`); after anything else it is read again (`changed`).
 """
 
+import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,9 @@ from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead, Role
 from ..core.board import Board, Limits
 from ..core.queue import BAD_SHARE, PACE, Move, Pace, Verdict, decide, red
-from ..core.reviewer import Journal, Step
+from ..core.review import machine
+from ..core.review.journal import Journal, Step
+from ..core.review.machine import Fact
 from ..core.train import Car, joined, may_join, to_land
 from .decoys import SEEN, decoys_of, unnoticed
 from .doors import Doors
@@ -206,14 +209,14 @@ class Train:
         """A candidate was sent back."""
         self._keep(board, self.look(board).pace.blamed())
 
-    def begin_landing(self, board: Board, count: int) -> Journal:
-        """Journal that main is about to move to the `count`-th candidate; the head's journal.
+    def begin_landing(self, board: Board, count: int) -> str:
+        """Journal that main is about to move to the `count`-th candidate; that candidate.
 
         From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
         """
         seen = self.look(board)
         tip = seen.train[count - 1].journal.candidate
-        landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:count]]
+        landing = [machine.advance(car.journal, Fact.MAY_LAND, tip=tip).journal for car in seen.train[:count]]
         attempts = [
             replace(seen.attempts[car.attempt], data=journal.as_data())
             for car, journal in zip(seen.train, landing, strict=False)
@@ -225,7 +228,7 @@ class Train:
                 self._keep(board, seen.pace.landed(count, whole=count == len(seen.train)))
         for attempt in attempts:
             self.journaled(self.seen, attempt)
-        return landing[0]
+        return tip
 
     def landing(self, board: Board, tip: str) -> list[Car]:
         """Those that land with `tip`; empty when one of them is not there any more."""
@@ -233,12 +236,13 @@ class Train:
         swapping = [car for car in seen.train if car.journal.step is Step.SWAP and car.journal.tip == tip]
         return to_land(joined(seen.main, swapping, self.validation.contract), tip)
 
-    def give_up_landing(self, train: Sequence[Car], head: Journal) -> None:
-        """Main did not move: the head waits, with this in its journal, and those behind it with it."""
-        with self.doors.store.together():
-            for car, journal in zip(train, (head, *(car.journal for car in train[1:])), strict=True):
-                waits = replace(journal, step=Step.VALIDATE_REBASED, tip="")
-                self.doors.store.journal(car.attempt, waits.as_data())
+    def wait(self, attempt: int, journal: Journal, train: Sequence[Car]) -> None:
+        """Main did not move: the review waits, with this in its journal, and those that would land with it with it."""
+        with self.doors.store.together() if train else contextlib.nullcontext():
+            self.doors.store.journal(attempt, journal.as_data())
+            for car in train[1:]:
+                behind = machine.advance(car.journal, Fact.BLOCKED_HEAD).journal
+                self.doors.store.journal(car.attempt, behind.as_data())
         self.changed()
 
     def _keep(self, board: Board, pace: Pace) -> None:

@@ -4,18 +4,16 @@
 2. Files of more than 4 MB, and what comes after 50 MB of others, are not searched for secrets; of the latter is asked.
 """
 
-from ..core.attempt import Attempt
 from ..core.bead import Bead
-from ..core.board import Limits
 from ..core.boundaries import ABSENT, GITLINK, SYMLINK, Change
 from ..core.errors import FileTooLarge
 from ..core.escalations import EscalationType, is_accepted
 from ..core.outcomes import Outcome
-from ..core.reviewer import Journal
+from ..core.review.journal import Journal
 from ..core.sizes import READ
 from ..core.unusual import new_secrets, odd_name
-from .closing import close
 from .doors import Doors
+from .reports import Ending
 
 SEARCHED = 50_000_000
 """Bytes of a branch that are searched."""
@@ -27,21 +25,20 @@ class Unusual:
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
 
-    def is_accepted(self, attempt: Attempt, bead: Bead, journal: Journal, limits: Limits) -> bool:
-        """Whether the review may go on; False: a person is asked, and the review is over."""
+    def question(self, bead: Bead, journal: Journal) -> Ending | None:
+        """What a person is asked about it; None: the review may go on."""
         asked = self.doors.store.escalations(open_only=False, bead=bead.id)
         if is_accepted(asked, EscalationType.UNUSUAL_CONTENT, journal.head):
-            return True
+            return None
         found = self._reasons(journal)
         if not found:
-            return True
+            return None
         detail = (
             "The branch holds what is rarely meant to be published:\n" + "\n".join(found[:20]) + "\n"
             "Accept it for this very commit, or send the work back."
         )
         evidence = {"head": journal.head, "files": found[:50]}
-        close(self.doors, limits, attempt, Outcome.UNUSUAL_CONTENT, detail, head=journal.head, evidence=evidence)
-        return False
+        return Ending(Outcome.UNUSUAL_CONTENT, detail, journal.head, evidence)
 
     def _reasons(self, journal: Journal) -> list[str]:
         """Why a person should look, a line for each file."""

@@ -13,7 +13,7 @@ from ..core.bead import Bead, Status
 from ..core.errors import GitFailed, NoMain
 from ..core.events import Kind
 from ..core.reconciling import COMPARED, NAMED, Merge, fallen_off, is_ours, merges
-from ..core.reviewer import Journal
+from ..core.review.journal import Journal
 from ..ports import Git, Store
 
 _MANY = 1000

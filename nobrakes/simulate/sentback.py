@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
-from ..core.reviewer import Journal
+from ..core.review.journal import Journal
 from ..sections import ReviewSettings
 from .drawn import settings
 from .project import SLOW, green

@@ -19,6 +19,7 @@ from ..core.escalations import STOPS_BEAD
 from ..core.events import Event, Kind
 from ..core.lifecycle import MOVING, STAYS, TABLE, Facts, Move, advance
 from ..core.outcomes import Outcome
+from ..core.review.journal import is_landing, may_land
 from . import circles, events, moving
 from .database import Database
 from .planning import bead as whole_bead
@@ -141,8 +142,6 @@ def _refuse_while_it_lands(db: Database, bead: Bead) -> None:
     """
     if bead.status not in (Status.REVIEWING, Status.NEEDS_REVIEW):
         return
-    from ..core.reviewer import is_landing, may_land  # brings the readers of every check's output along
-
     last = "SELECT data, outcome FROM attempts WHERE bead = ? AND role = ? ORDER BY id DESC LIMIT 1"
     row = db.maybe(last, (bead.id, Role.REVIEWER.value))
     data, outcome = (json.loads(row[0]), row[1]) if row is not None else ({}, None)

@@ -1,4 +1,4 @@
-"""A bead's status is chosen by core.lifecycle alone."""
+"""A bead's status is chosen by core.lifecycle alone, a review's step by core.review.machine."""
 
 import ast
 from pathlib import Path
@@ -6,21 +6,23 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "nobrakes"
-CHOOSERS = {"core/lifecycle.py", "core/bead.py"}
+CHOOSERS = {"core/lifecycle.py", "core/bead.py", "core/review/machine.py", "core/review/journal.py"}
 MADE_UP = {"simulate/graph.py"}
 """What a world begins with, before anything happened."""
-FIELDS = {"status", "return_to"}
+FIELDS = {"status", "return_to", "step"}
 TELLS = {"Reason"}
 """What names a status without giving it to a bead."""
 
 
 def chosen(text: str) -> list[int]:
-    """The lines that give a bead a status of their own choice: a constant, or one that they worked out."""
+    """The lines that give a bead a status or a review a step of their own choice: a constant, or one worked out."""
     found = []
     for node in ast.walk(ast.parse(text)):
         values: list[ast.expr] = []
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") not in TELLS:
             values = [one.value for one in node.keywords if one.arg in FIELDS]
+            if getattr(node.func, "id", "") == "Journal" and any(_chooses(one) for one in node.args):
+                found.append(node.lineno)
         elif isinstance(node, ast.Dict):
             values = [
                 value
@@ -38,20 +40,20 @@ def chosen(text: str) -> list[int]:
 
 def _chooses(value: ast.expr) -> bool:
     for node in ast.walk(value):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Status":
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("Status", "Step"):
             return True
         if isinstance(node, ast.Name) and node.id in ("first_status", "returns_to"):
             return True
     return False
 
 
-def test_no_other_module_chooses_a_status() -> None:
+def test_no_other_module_chooses_a_status_or_a_step() -> None:
     places = []
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if name not in CHOOSERS | MADE_UP:
             places += [f"{name}:{line}" for line in chosen(path.read_text(encoding="utf-8"))]
-    assert places == [], "ask core.lifecycle where the bead is then"
+    assert places == [], "ask core.lifecycle where the bead is then, core.review.machine how the review goes on"
 
 
 @pytest.mark.parametrize(
@@ -61,6 +63,8 @@ def test_no_other_module_chooses_a_status() -> None:
         "moving.move(db, id, {'status': Status.ESCALATED.value, 'return_to': back})",
         "bead = Bead('b', 'B', status=Status.OPEN if epic else first_status(bead))",
         "status = returns_to(bead.status)",
+        "replace(journal, step=Step.REBASE, tip='')",
+        "Journal(Step.SWAP)",
         "db.run(\"UPDATE beads SET status = 'done'\")",
     ],
 )

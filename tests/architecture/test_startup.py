@@ -105,10 +105,10 @@ def test_a_list_loads_the_store_and_no_other_door(project: Path) -> None:
     more = loaded(program, cwd=project) - bare()
     assert "nobrakes.ports.store" in more
     others = {f"nobrakes.ports.{name}" for name in ("git", "people", "processes")}
-    assert more & (others | {"nobrakes.core.reviewer", "nobrakes.core.actions", "_hashlib", "secrets"}) == set()
+    assert more & (others | {"nobrakes.core.review.machine", "nobrakes.core.actions", "_hashlib", "secrets"}) == set()
 
 
-@pytest.mark.parametrize("module", ["assigner", "reviewer", "supervision", "lifecycle"])
+@pytest.mark.parametrize("module", ["assigner", "review.machine", "supervision", "lifecycle"])
 def test_a_decider_loads_nothing_heavy(module: str) -> None:
     assert (loaded(f"import nobrakes.core.{module}") - bare()) & HEAVY == set()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core import lifecycle
+from nobrakes.core.review import machine
 
 ROOT = Path(__file__).resolve().parents[2]
 HOMES = (b"ho" + b"me", b"Us" + b"ers")
@@ -70,9 +71,10 @@ def test_what_nobrakes_runs_on_is_what_it_is_tested_with() -> None:
     assert pins("requirements.txt") < pins("requirements-dev.txt")
 
 
-def test_the_state_diagram_in_the_docs_is_printed_from_the_table() -> None:
+def test_the_state_diagrams_in_the_docs_are_printed_from_the_tables() -> None:
     page = ROOT / "docs" / "design.md"
     diagrams = re.findall(r"^```mermaid\n(stateDiagram-v2\n.*?)\n```$", page.read_text(), re.MULTILINE | re.DOTALL)
-    assert diagrams == [lifecycle.mermaid()], (
-        "Put this into docs/design.md:\n\n```mermaid\n" + lifecycle.mermaid() + "\n```"
+    printed = [lifecycle.mermaid(), machine.mermaid()]
+    assert diagrams == printed, "Put this into docs/design.md:" + "".join(
+        f"\n\n```mermaid\n{one}\n```" for one in printed
     )

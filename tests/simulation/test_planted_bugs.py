@@ -127,8 +127,8 @@ BUGS = (
     Bug(
         "those behind the head may be taken away while they land",
         "daemon/train.py",
-        "landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:count]]",
-        "landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:1]]",
+        "landing = [machine.advance(car.journal, Fact.MAY_LAND, tip=tip).journal for car in seen.train[:count]]",
+        "landing = [machine.advance(car.journal, Fact.MAY_LAND, tip=tip).journal for car in seen.train[:1]]",
         options=QUEUES,
         runs=120,
         seed=20,
@@ -247,9 +247,9 @@ BUGS = (
     ),
     Bug(
         "the merge is recorded before main moves",
-        "daemon/train.py",
-        "landing = [replace(car.journal, step=Step.SWAP, tip=tip) for car in seen.train[:count]]",
-        "landing = [replace(car.journal, step=Step.VALIDATE_MAIN, tip=tip) for car in seen.train[:count]]",
+        "core/review/machine.py",
+        'Fact.MAY_LAND: _to(Step.SWAP, "tip")',
+        'Fact.MAY_LAND: _to(Step.VALIDATE_MAIN, "tip")',
     ),
     Bug(
         "a push that nobody heard of is forgotten",
@@ -285,7 +285,7 @@ BUGS = (
     Bug(
         "a candidate has no ref",
         "daemon/review.py",
-        "self.doors.git.pin(pin_of(case.attempt.bead), following.candidate)",
+        "self.doors.git.pin(pin_of(case.attempt.bead), following.journal.candidate)",
         "pass",
     ),
     Bug(

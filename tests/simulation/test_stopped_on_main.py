@@ -9,7 +9,7 @@ from nobrakes.core.attempt import Attempt
 from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.escalations import EscalationType
 from nobrakes.core.events import Event, Kind
-from nobrakes.core.reviewer import Journal, Step
+from nobrakes.core.review.journal import Journal, Step
 from nobrakes.simulate.fakeprocesses import AGENT
 from nobrakes.simulate.project import TESTS
 from nobrakes.simulate.rates import Rates

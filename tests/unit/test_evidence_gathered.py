@@ -9,7 +9,7 @@ import pytest
 from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.checks import Check, Contract
 from nobrakes.core.events import Event, Kind
-from nobrakes.core.reviewer import Journal
+from nobrakes.core.review.journal import Journal
 from nobrakes.core.verifying import verify
 from nobrakes.daemon.evidence import Evidence
 from nobrakes.simulate.fakegit import FakeGit

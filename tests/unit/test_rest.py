@@ -8,7 +8,7 @@ from nobrakes.core.attempt import Attempt
 from nobrakes.core.bead import Bead, Role, Status
 from nobrakes.core.board import Board
 from nobrakes.core.rest import is_idle, look_again, may_pass
-from nobrakes.core.reviewer import Journal, Step
+from nobrakes.core.review.journal import Journal, Step
 
 
 def review(number: int, **journal: Any) -> Attempt:

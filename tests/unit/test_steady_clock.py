@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.core.attempt import Run, RunKind
 from nobrakes.core.bead import Role, Status
-from nobrakes.core.reviewer import Journal
+from nobrakes.core.review.journal import Journal
 from nobrakes.daemon.jumps import JUMP, Jumps
 from nobrakes.host.steady import steady
 from nobrakes.store.opening import open_memory

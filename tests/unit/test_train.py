@@ -1,7 +1,7 @@
 """Which open reviews stand on one another, how many there may be, and who lands together."""
 
 from nobrakes.core.queue import Pace
-from nobrakes.core.reviewer import Journal, Step
+from nobrakes.core.review.journal import Journal, Step
 from nobrakes.core.train import Car, Rules, at_once, joined, may_join, to_land
 
 

@@ -11,7 +11,7 @@ from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
 from nobrakes.core.events import Event, Kind
 from nobrakes.core.lifecycle import RETURNS_TO, TABLE
 from nobrakes.core.outcomes import Outcome
-from nobrakes.core.reviewer import Journal, Step
+from nobrakes.core.review.journal import Journal, Step
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim
 

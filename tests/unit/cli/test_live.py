@@ -9,7 +9,7 @@ from nobrakes.core.attempt import Attempt
 from nobrakes.core.bead import Bead, Role
 from nobrakes.core.board import Board
 from nobrakes.core.events import Event, Kind
-from nobrakes.core.reviewer import Journal, Step
+from nobrakes.core.review.journal import Journal, Step
 
 
 class Beads:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.core.reviewer import Journal, Step, is_landing
+from nobrakes.core.review.journal import Journal, Step, is_landing
 
 
 @pytest.mark.parametrize(

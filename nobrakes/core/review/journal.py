@@ -1,24 +1,15 @@
-"""The Reviewer: which bead is reviewed next, the steps of a review, and what follows from what it saw.
+"""How far a review is: the journal, kept in the attempt's data, so that any daemon can go on with it.
 
-1. Several reviews may be open. Their candidates stand on one another (core.train), and what lands was tested as it
-   lands (core.queue).
-2. Steps are journaled before the next one begins, and each may be done again after a crash.
-3. From the journaled intent to move main until its end a review cannot be taken away: a bead on main is done.
-4. A conflict goes to a person at once. A check that could not say yes or no is never the bead's fault.
+1. Steps are journaled before the next one begins, and each may be done again after a crash.
+2. From the journaled intent to move main until its end a review cannot be taken away: a bead on main is done.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from .actions import Action, StartReview
-from .bead import Role
-from .board import Board
-from .checks import CheckOutcome, CheckResult, overall
-from .kept import as_values, of_values
-from .train import at_once
-from .trial import REPAIR
+from ..kept import as_values, of_values
 
 
 class Step(StrEnum):
@@ -38,7 +29,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """How far a review is; kept in the attempt's data, so that any daemon can go on with it."""
+    """What is known by now, and what is to be done next."""
 
     step: Step = Step.TAKE_IN
     head: str = ""  # what the Doer handed in
@@ -91,45 +82,6 @@ class Journal:
         return of_values(Journal, data)
 
 
-def with_other_checks(journal: Journal) -> Journal:
-    """Where a review goes on when the checks were edited: what failed the old ones may pass the new ones."""
-    if journal.step is Step.VALIDATE_BASE and not journal.base:
-        return replace(journal, step=Step.VALIDATE_BRANCH, failure="")
-    if journal.step in (Step.VALIDATE_BASE, Step.VALIDATE_REBASED, Step.COUNT_BASE, Step.SWAP):
-        return replace(journal, step=Step.REBASE, failure="", tip="", waiting="", waiting_until=0.0)
-    return journal
-
-
-def built_anew(journal: Journal, step: Step) -> Journal:
-    """Where a review goes on whose objects are gone: nothing is named any more that has to be made again."""
-    again = Journal(step, is_scaffolding=journal.is_scaffolding, serial=journal.serial, cut_off=journal.cut_off)
-    if step is Step.REBASE:
-        again = replace(
-            again,
-            head=journal.head,
-            fork=journal.fork,
-            anchor=journal.anchor,
-            branch_contract=journal.branch_contract,
-            brings=journal.brings,
-            gates=journal.gates,
-        )
-    return replace(again, rebuilt=journal.rebuilt + 1)
-
-
-def waits_no_more(journal: Journal) -> Journal:
-    """The journal when nothing keeps it from main any more."""
-    return replace(
-        journal,
-        waiting="",
-        waiting_until=0.0,
-        waiting_since=0.0,
-        passing=False,
-        passing_since=0.0,
-        behind=0,
-        published=False,
-    )
-
-
 def is_landing(data: Mapping[str, Any]) -> bool:
     """Whether the review in this data has main in its hands: it moves at this moment, or has moved already."""
     journal = Journal.of(data)
@@ -139,29 +91,3 @@ def is_landing(data: Mapping[str, Any]) -> bool:
 def may_land(data: Mapping[str, Any]) -> bool:
     """Whether the review in this data was about to move main, and nobody knows whether it did."""
     return Journal.of(data).step is Step.SWAP
-
-
-class Judgement(StrEnum):
-    """What a validation means for the bead."""
-
-    GO_ON = "go_on"
-    REJECT = "reject"  # the bead's work fails a check
-    BROKEN = "broken"  # nobody can tell: a person has to look
-
-
-def plan(board: Board) -> list[Action]:
-    """The reviews to start now: the first of those that wait, as many as may be open; on a red main, of repairs."""
-    if board.paused or board.stopping:
-        return []
-    waiting = [bead for bead in board.to_review if not board.frozen or bead.type == REPAIR]
-    opened = sum(attempt.role is Role.REVIEWER for attempt in board.attempts)
-    free = max(0, at_once(board.limits.queue, board.pace) - opened)
-    return [StartReview(bead.id) for bead in waiting[:free]]
-
-
-def judge(results: Sequence[CheckResult]) -> Judgement:
-    """Only pass goes on, only fail is blamed on the bead."""
-    outcome = overall(results)
-    if outcome is CheckOutcome.PASS:
-        return Judgement.GO_ON
-    return Judgement.REJECT if outcome is CheckOutcome.FAIL else Judgement.BROKEN

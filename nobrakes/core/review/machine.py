@@ -1,0 +1,327 @@
+"""The state machine of a review: what is seen in a step decides the next one, and what is written down with it.
+
+1. The step says what the daemon does (fetch, build, validate, land, ...). What it then sees it reports as a `Fact`.
+   `advance` answers with the journal after it and what to do now (`Act`); nobody else chooses a step.
+2. A pair (step, fact) that is not in the table is refused; there is no default.
+3. Each row names the fields of the journal that its fact brings, those that are forgotten and those that count on.
+4. docs/design.md's diagram of a review is printed from this table (`mermaid()`), and a test compares them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from ..errors import NotAllowed
+from .journal import Journal, Step
+
+
+class Act(StrEnum):
+    """What is to be done after a fact."""
+
+    GO_ON = "go on"  # with the step that the journal names now
+    WAIT = "wait"  # nothing can be done before something else happens
+    VALIDATE = "validate"
+    REJECT = "reject"  # send the work back; the review is over
+    ASK = "ask"  # a person decides; the review is over
+    GIVE_BACK = "give back"  # nobody is to blame; the review begins again later
+    REVERT = "revert"  # take the merge back; the review is over
+    FINISH = "finish"
+
+
+class Fact(StrEnum):
+    """What is seen in a step."""
+
+    # the work as it was handed in
+    TAKEN_IN = "taken_in"
+    REFUSED = "refused"  # there is none, or it breaks a rule
+    QUESTIONED = "questioned"  # it changes what only a person may change, or its runner seems bent
+    IN_BOUNDS = "in_bounds"
+    IN_A_BATCH = "in_a_batch"  # the run of the batch that it lands with stands for the branch's own
+    # what is known of the commit that the step is about
+    PROVEN = "proven"
+    UNPROVEN = "unproven"
+    NO_CHECKS = "no_checks"  # so nothing can be proven
+    NOT_YET = "not_yet"  # no validator is free, or others come first
+    CHECKS_EDITED = "checks_edited"
+    CHECKS_EDITED_EARLY = "checks_edited_early"  # before there was a candidate
+    # the candidate
+    FREED = "freed"  # what main waited for is over
+    STANDS = "stands"
+    BUILT = "built"
+    CONFLICTS_AHEAD = "conflicts_ahead"  # with the one before it, and not with main
+    CONFLICTED = "conflicted"
+    FELL_OFF = "fell_off"  # what it stood on is not there any more
+    # the queue
+    BLAMED = "blamed"
+    BLAMED_UNSURE = "blamed_unsure"  # for runs that could not say whether the work is good
+    PROVES_LESS = "proves_less"
+    UNCOUNTED = "uncounted"  # nobody ran the tests of what it stands on
+    COUNTED = "counted"
+    COMMIT_PROVEN = "commit_proven"  # one of the commits that lead to the candidate
+    FOLDED = "folded"
+    MAY_LAND = "may_land"
+    # what a validation said
+    RAN_GREEN = "ran_green"
+    RAN_RED = "ran_red"
+    RAN_UNSURE = "ran_unsure"
+    RAN_BESIDE = "ran_beside"  # of a candidate that lands already
+    RAN_OUTDATED = "ran_outdated"  # its checks were edited meanwhile
+    RAN_OUTDATED_EARLY = "ran_outdated_early"
+    RAN_SUSPECT = "ran_suspect"  # it may be a flake
+    RAN_COMMIT = "ran_commit"  # of one of the commits that lead to the candidate
+    RAN_COUNTED = "ran_counted"
+    CUT_OFF = "cut_off"
+    # whether main is to blame
+    MAIN_PASSES = "main_passes"
+    MAIN_RED = "main_red"
+    MAIN_MOVED = "main_moved"  # it was red, and is another one by now
+    # main's move
+    BLOCKED = "blocked"
+    BLOCKED_HEAD = "blocked_head"  # the one that it would have landed with
+    HELD_UP = "held_up"  # the same, and the work is on main, or may be
+    GIVES_WAY = "gives_way"  # to a repair of main
+    LOST_RACE = "lost_race"
+    LANDED = "landed"
+    LANDED_BEFORE = "landed_before"  # in a review that did not hear of it
+    MERGED = "merged"
+    # from outside
+    STOPPED = "stopped"
+    STOPPED_BEFORE_LANDING = "stopped_before_landing"
+    STOPPED_AFTER_LANDING = "stopped_after_landing"
+    CANDIDATE_GONE = "candidate_gone"  # git lost its objects
+    HEAD_GONE = "head_gone"  # and the workspace has it still
+    WORK_GONE = "work_gone"  # nothing has it any more
+    GONE_TOO_OFTEN = "gone_too_often"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row. `to`: the next step, None for the same one. Of the journal: what the fact `brings`, what is put back to
+    its first value (`forgets`), what is one more (`counts`).
+    """
+
+    to: Step | None
+    act: Act
+    brings: frozenset[str] = frozenset()
+    forgets: frozenset[str] = frozenset()
+    counts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """How a review goes on."""
+
+    journal: Journal
+    act: Act
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _to(step: Step, brings: str = "", forgets: str = "") -> Rule:
+    return Rule(step, Act.GO_ON, _names(brings), _names(forgets))
+
+
+def _stays(brings: str = "", forgets: str = "", counts: str = "") -> Rule:
+    return Rule(None, Act.GO_ON, _names(brings), _names(forgets), _names(counts))
+
+
+def _ends(act: Act, brings: str = "", forgets: str = "") -> Rule:
+    return Rule(None, act, _names(brings), _names(forgets))
+
+
+_FIRST: Mapping[str, Any] = {one.name: one.default if one.default is not MISSING else None for one in fields(Journal)}
+_WAITS: Final = "waiting waiting_until waiting_since passing passing_since behind published"
+"""Why main cannot be moved, and since when."""
+_CONFIRMS: Final = "confirming again"
+_JUDGED: Final = "results is_suspect"
+_KEPT_WITHOUT_CANDIDATE: Final = "head fork anchor branch_contract brings gates"
+_KEPT_ALWAYS: Final = "is_scaffolding serial cut_off rebuilt"
+
+_VALIDATE = Rule(None, Act.VALIDATE)
+_WAIT = Rule(None, Act.WAIT)
+_REJECT = _ends(Act.REJECT)
+_ASK = _ends(Act.ASK)
+_GIVE_BACK = _ends(Act.GIVE_BACK)
+_OTHER_CHECKS = _to(Step.REBASE, forgets="failure tip waiting waiting_until")
+_RAN_OTHER_CHECKS = _to(Step.REBASE, forgets=f"failure tip waiting waiting_until {_CONFIRMS}")
+_CONFIRM = _stays(_CONFIRMS)
+
+_IN_EACH: Mapping[Fact, Rule] = {
+    Fact.STOPPED: _GIVE_BACK,
+    Fact.WORK_GONE: _REJECT,
+    Fact.GONE_TOO_OFTEN: _ASK,
+    Fact.HEAD_GONE: Rule(
+        Step.TAKE_IN, Act.GO_ON, forgets=frozenset(_FIRST) - _names(f"step {_KEPT_ALWAYS}"), counts=_names("rebuilt")
+    ),
+}
+_WITH_CANDIDATE: Mapping[Fact, Rule] = {
+    **_IN_EACH,
+    Fact.STOPPED_AFTER_LANDING: _to(Step.CLEAN_UP, forgets="validating waiting_until"),
+    Fact.CANDIDATE_GONE: Rule(
+        Step.REBASE,
+        Act.GO_ON,
+        forgets=frozenset(_FIRST) - _names(f"step {_KEPT_ALWAYS} {_KEPT_WITHOUT_CANDIDATE}"),
+        counts=_names("rebuilt"),
+    ),
+}
+_ON_THE_TRAIN: Mapping[Fact, Rule] = {
+    **_WITH_CANDIDATE,
+    Fact.MAY_LAND: _to(Step.SWAP, "tip"),  # its head takes it along, whatever it was about to do
+}
+_VALIDATES: Mapping[Fact, Rule] = {
+    Fact.UNPROVEN: _VALIDATE,
+    Fact.NO_CHECKS: _ASK,
+    Fact.NOT_YET: _WAIT,
+    Fact.CUT_OFF: _stays(forgets="validating", counts="cut_off"),
+}
+
+TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
+    Step.TAKE_IN: {
+        Fact.TAKEN_IN: _to(Step.BOUNDARIES, "head fork base anchor"),
+        Fact.REFUSED: _REJECT,
+        **_IN_EACH,
+    },
+    Step.BOUNDARIES: {
+        Fact.IN_BOUNDS: _to(Step.VALIDATE_BRANCH, "gates is_scaffolding brings", forgets="base"),
+        Fact.REFUSED: _REJECT,
+        Fact.QUESTIONED: _ASK,
+        **_IN_EACH,
+    },
+    Step.VALIDATE_BRANCH: {
+        Fact.IN_A_BATCH: _to(Step.REBASE),
+        Fact.PROVEN: _to(Step.REBASE, "branch_contract"),
+        **_VALIDATES,
+        Fact.RAN_GREEN: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
+        Fact.RAN_RED: _to(Step.VALIDATE_BASE, f"{_JUDGED} failure contract", forgets=f"is_broken {_CONFIRMS}"),
+        Fact.RAN_UNSURE: _ASK,
+        Fact.RAN_SUSPECT: _CONFIRM,
+        Fact.RAN_OUTDATED_EARLY: _stays(forgets=_CONFIRMS),
+        **_IN_EACH,
+    },
+    Step.REBASE: {
+        Fact.BLOCKED: Rule(None, Act.WAIT, _names(_WAITS)),
+        Fact.FREED: _stays(forgets=_WAITS),
+        Fact.LANDED: _to(Step.VALIDATE_MAIN),
+        Fact.LANDED_BEFORE: _to(Step.VALIDATE_MAIN, "base candidate contract tip tree"),
+        Fact.STANDS: _to(Step.VALIDATE_REBASED, forgets="tip"),
+        Fact.NOT_YET: _WAIT,
+        Fact.CONFLICTS_AHEAD: _stays("apart"),
+        Fact.CONFLICTED: _ASK,
+        Fact.BUILT: _to(
+            Step.VALIDATE_REBASED,
+            "base candidate tree chain contract",
+            forgets="checked kept apart red is_suspect is_broken counted before",
+        ),
+        **_ON_THE_TRAIN,
+    },
+    Step.VALIDATE_REBASED: {
+        Fact.CHECKS_EDITED: _OTHER_CHECKS,
+        Fact.FELL_OFF: _to(Step.REBASE, forgets="waiting waiting_until"),
+        **_VALIDATES,
+        Fact.BLAMED: _to(Step.VALIDATE_BASE),
+        Fact.BLAMED_UNSURE: _ASK,
+        Fact.PROVES_LESS: _REJECT,
+        Fact.QUESTIONED: _ASK,
+        Fact.UNCOUNTED: _to(Step.COUNT_BASE),
+        Fact.COMMIT_PROVEN: _stays("kept", counts="checked"),
+        Fact.FOLDED: _stays("candidate proven", forgets="chain kept"),
+        Fact.RAN_GREEN: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
+        Fact.RAN_RED: _stays(f"{_JUDGED} failure", forgets=f"is_broken {_CONFIRMS}", counts="red"),
+        Fact.RAN_UNSURE: _stays(f"{_JUDGED} failure is_broken", forgets=_CONFIRMS, counts="red"),
+        Fact.RAN_COMMIT: _stays(f"{_JUDGED} kept", forgets=_CONFIRMS, counts="checked"),
+        Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
+        **_ON_THE_TRAIN,
+    },
+    Step.COUNT_BASE: {
+        Fact.CHECKS_EDITED: _OTHER_CHECKS,
+        Fact.COUNTED: _to(Step.VALIDATE_REBASED),
+        **_VALIDATES,
+        Fact.RAN_COUNTED: _to(Step.VALIDATE_REBASED, "counted before"),
+        Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
+        **_ON_THE_TRAIN,
+    },
+    Step.VALIDATE_BASE: {
+        Fact.CHECKS_EDITED: _OTHER_CHECKS,
+        Fact.CHECKS_EDITED_EARLY: _to(Step.VALIDATE_BRANCH, forgets="failure"),
+        Fact.MAIN_PASSES: _REJECT,
+        **_VALIDATES,
+        Fact.RAN_UNSURE: _ASK,
+        Fact.RAN_SUSPECT: _CONFIRM,
+        Fact.MAIN_RED: _GIVE_BACK,
+        Fact.MAIN_MOVED: _to(Step.REBASE, forgets=f"failure is_suspect {_CONFIRMS}"),
+        Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
+        Fact.RAN_OUTDATED_EARLY: _to(Step.VALIDATE_BRANCH, forgets=f"failure {_CONFIRMS}"),
+        **_ON_THE_TRAIN,
+    },
+    Step.SWAP: {
+        Fact.NOT_YET: _WAIT,
+        Fact.FELL_OFF: _to(Step.REBASE, forgets=f"tip {_WAITS}"),
+        Fact.BLOCKED: Rule(Step.VALIDATE_REBASED, Act.WAIT, _names(_WAITS), _names("tip")),
+        Fact.BLOCKED_HEAD: Rule(Step.VALIDATE_REBASED, Act.WAIT, forgets=_names("tip")),
+        Fact.HELD_UP: Rule(None, Act.WAIT, _names(_WAITS)),
+        Fact.GIVES_WAY: _GIVE_BACK,
+        Fact.LOST_RACE: _to(Step.REBASE, forgets=_WAITS),
+        Fact.LANDED: _to(Step.VALIDATE_MAIN, forgets=_WAITS),
+        Fact.CUT_OFF: _VALIDATES[Fact.CUT_OFF],
+        Fact.RAN_BESIDE: _stays(),
+        Fact.STOPPED_BEFORE_LANDING: Rule(Step.REBASE, Act.GIVE_BACK, forgets=_names("tip")),
+        **_ON_THE_TRAIN,
+    },
+    Step.VALIDATE_MAIN: {
+        Fact.PROVEN: _to(Step.CLEAN_UP),
+        **_VALIDATES,
+        Fact.RAN_GREEN: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
+        Fact.RAN_UNSURE: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
+        Fact.RAN_RED: _ends(Act.REVERT, _JUDGED, forgets=_CONFIRMS),
+        Fact.RAN_SUSPECT: _CONFIRM,
+        Fact.RAN_OUTDATED: _stays(forgets=_CONFIRMS),
+        **_WITH_CANDIDATE,
+    },
+    Step.CLEAN_UP: {Fact.MERGED: _ends(Act.FINISH), **_WITH_CANDIDATE},
+}
+
+
+def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
+    """The journal after `fact` and what is to be done now; NotAllowed where the table has no such row.
+
+    `brought`: the fields that the row names, all of them and no others; TypeError.
+    """
+    rule = TABLE[journal.step].get(fact)
+    if rule is None:
+        raise NotAllowed(f"a review in the step '{journal.step.value}' cannot see '{fact.value}'")
+    if brought.keys() != rule.brings:
+        raise TypeError(f"{journal.step}, {fact}: brings {sorted(rule.brings)}, and not {sorted(brought)}")
+    if not (rule.to or brought or rule.forgets or rule.counts):
+        return Next(journal, rule.act)
+    changed = {name: _FIRST[name] for name in rule.forgets} | brought
+    changed |= {name: getattr(journal, name) + 1 for name in rule.counts}
+    return Next(replace(journal, step=rule.to or journal.step, **changed), rule.act)
+
+
+_SHARED = {"any_step": _IN_EACH, "with_a_candidate": _WITH_CANDIDATE, "on_the_train": _ON_THE_TRAIN}
+"""What may happen in many steps, by a name for those in the diagram."""
+
+
+def mermaid() -> str:
+    """The moves from step to step and to the ends as a Mermaid state diagram, in the table's order; what may happen in
+    many steps is drawn once.
+    """
+    lines = ["stateDiagram-v2", f"    [*] --> {next(iter(Step)).value}"]
+    for step, row in TABLE.items():
+        lines += _lines(step.value, {fact: rule for fact, rule in row.items() if _ON_THE_TRAIN.get(fact) is not rule})
+    drawn: set[Fact] = set()
+    for name, row in _SHARED.items():
+        lines += _lines(name, {fact: rule for fact, rule in row.items() if fact not in drawn})
+        drawn |= row.keys()
+    return "\n".join(lines)
+
+
+def _lines(name: str, row: Mapping[Fact, Rule]) -> Iterator[str]:
+    for fact, rule in row.items():
+        if rule.act not in (Act.GO_ON, Act.WAIT, Act.VALIDATE):
+            yield f"    {name} --> [*]: {fact.value}, {rule.act.value}"
+        elif rule.to is not None:
+            yield f"    {name} --> {rule.to.value}: {fact.value}"
