@@ -166,12 +166,14 @@ def test_a_new_attempt_after_retiring_starts_fresh(git_world, begin):
 
 
 def test_pins_can_be_set_moved_and_removed(git_world):
-    main = git_world.git.main()
-    git_world.git.pin("tests/login", main)
-    git_world.git.pin("tests/login", main)
-    git_world.git.pin("tests/login", git_world.commit_on_main({"x": "x\n"}))
-    git_world.git.pin("tests/login", None)
-    git_world.git.pin("tests/login", None)
+    git, first = git_world.git, git_world.git.main()
+    second = git_world.commit_on_main({"x": "x\n"})
+    for commit in (first, first, second):
+        git.pin("tests/login", commit)
+        assert git.kept()["tests/login"] == commit
+    for _ in range(2):
+        git.pin("tests/login", None)
+        assert "tests/login" not in git.kept()
 
 
 def test_commit_files_commits_large_files_byte_by_byte(git_world):

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,19 @@ from nobrakes.sandbox.machine import kept
 from nobrakes.sandbox.wall import Wall, describe, platform_trouble, probe, wrap
 
 works = pytest.mark.skipif(bool(platform_trouble()), reason=f"there is no Landlock: {platform_trouble()}")
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that is no device: behind the wall those are granted, and shared memory lies among them."""
+    if not tmp_path.is_relative_to("/dev"):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        for name, path in os.environ.items():
+            if path.startswith("/dev/"):
+                monkeypatch.setenv(name, os.path.join(folder, os.path.basename(path)))
+        yield Path(folder)
 
 
 @pytest.fixture
