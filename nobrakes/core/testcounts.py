@@ -35,7 +35,7 @@ READERS: Mapping[str, Reader] = {
     "Maven": Reader(("Tests run: ",), java.read_maven),
 }
 """To add a format: write its reader, add its line here and to FORMATS, and add what it printed to
-tests/unit/test_testcounts.py."""
+tests/unit/core/test_testcounts.py."""
 
 FORMATS: Mapping[str, tuple[str, ...]] = {
     "pytest": ("pytest",),

@@ -61,3 +61,15 @@ def test_nothing_is_left_for_later() -> None:
             bare = re.sub(r"`[^`]*`", "", line)
             found += [f"{name_of(module)}:{number}: {line.strip()}" for word in words if word in bare]
     assert found == []
+
+
+UNIT = ROOT / "tests" / "unit"
+
+
+@pytest.mark.parametrize("module", sorted(UNIT.rglob("test_*.py")), ids=name_of)
+def test_a_unit_test_lies_where_its_package_does(module: Path) -> None:
+    package = PACKAGE / module.parent.relative_to(UNIT)
+    assert package.is_dir(), f"{name_of(package)} is no package"
+    where = ".".join(package.relative_to(ROOT).parts)
+    imported = set(re.findall(r"\bnobrakes(?:\.\w+)*", module.read_text(encoding="utf-8")))
+    assert any(name == where or name.startswith(where + ".") for name in imported), f"it imports nothing of {where}"
