@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .adapter import Adapter
 
 _CLASSES = {"acp": "Acp", "claude": "Claude", "codex": "Codex", "gemini": "Gemini", "script": "Script"}
-"""The class of each, in the module of the agent's name."""
+"""The class of each, in `launch` of the package of the agent's name."""
 
 
 class _Adapters(Mapping[str, "Adapter"]):
@@ -35,10 +35,10 @@ ADAPTERS: Mapping[str, "Adapter"] = _Adapters()
 @cache
 def _made(name: str) -> "Adapter":
     if name == "claude":
-        from .claude import Claude
+        from .claude.launch import Claude
 
         return Claude(root=hasattr(os, "geteuid") and os.geteuid() == 0)
-    made: Adapter = getattr(import_module(f".{name}", __package__), _CLASSES[name])()
+    made: Adapter = getattr(import_module(f".{name}.launch", __package__), _CLASSES[name])()
     return made
 
 

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..agents.adapter import AgentEnd, Assignment, Launch, Verdict
-from ..agents.script import Script as ScriptAdapter
+from ..agents.script.launch import Script as ScriptAdapter
 from ..core.errors import NoAgent
 from ..core.outcomes import Outcome
 from .clock import FakeClock

@@ -356,7 +356,7 @@ BUGS = (
     ),
     Bug(
         "an end that nobody saw is a success",
-        "agents/script.py",
+        "agents/script/launch.py",
         "return Verdict(Outcome.LOST, UNSEEN)",
         "return Verdict(Outcome.COMPLETED, UNSEEN)",
         options=("--cut", "0.2"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.agents.acp import Acp
+from nobrakes.agents.acp.launch import Acp
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
 from nobrakes.core.bead import Role
 from nobrakes.core.outcomes import Outcome as O

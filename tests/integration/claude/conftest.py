@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
-from nobrakes.agents.claude import Claude
+from nobrakes.agents.claude.launch import Claude
 from nobrakes.core.bead import Role
 from nobrakes.sections import AgentSettings, ClaudeSettings
 

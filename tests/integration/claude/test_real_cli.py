@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.agents.claude import Claude
+from nobrakes.agents.claude.launch import Claude
 from nobrakes.core.outcomes import Outcome
 from nobrakes.sections import AgentSettings
 

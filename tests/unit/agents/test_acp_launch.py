@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.acp_client.permission import CannotJudge, choice, questions
-from nobrakes.agents.acp import Acp
+from nobrakes.agents.acp.launch import Acp
 from nobrakes.agents.adapter import Assignment
 from nobrakes.core.errors import ConfigError
 from nobrakes.sections import AcpSettings, AgentSettings

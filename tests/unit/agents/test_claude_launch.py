@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.agents.adapter import Assignment, guard_argv
-from nobrakes.agents.claude import Claude
+from nobrakes.agents.claude.launch import Claude
 from nobrakes.core.bead import Role
 from nobrakes.sections import AgentSettings, ClaudeSettings
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nobrakes.agents.adapter import AgentEnd
-from nobrakes.agents.claude import Claude
+from nobrakes.agents.claude.launch import Claude
 from nobrakes.agents.guarded import CANARY, NOT_GUARDED
 from nobrakes.core.outcomes import Outcome
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.agents import acp_events, codex_events, gemini_events
+from nobrakes.agents.acp import events as acp_events
 from nobrakes.agents.adapter import Use
+from nobrakes.agents.codex import events as codex_events
+from nobrakes.agents.gemini import events as gemini_events
 from nobrakes.host.diaries import appended
 
 AT = "2026-11-22T00:55:09.500Z"

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from nobrakes.agents.adapter import Assignment
-from nobrakes.agents.claude import Claude
-from nobrakes.agents.codex import Codex
-from nobrakes.agents.gemini import Gemini
+from nobrakes.agents.claude.launch import Claude
+from nobrakes.agents.codex.launch import Codex
+from nobrakes.agents.gemini.launch import Gemini
 from nobrakes.core.checks import Check
 from nobrakes.core.permitted import commands
 

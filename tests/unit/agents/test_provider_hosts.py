@@ -3,9 +3,9 @@
 import pytest
 
 from nobrakes.agents.adapter import host_of
-from nobrakes.agents.claude import Claude
-from nobrakes.agents.codex import Codex
-from nobrakes.agents.gemini import Gemini
+from nobrakes.agents.claude.launch import Claude
+from nobrakes.agents.codex.launch import Codex
+from nobrakes.agents.gemini.launch import Gemini
 from nobrakes.core.errors import ConfigError
 from nobrakes.sections import AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
 

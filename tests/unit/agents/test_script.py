@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment
 from nobrakes.agents.registry import ADAPTERS, adapter
-from nobrakes.agents.script import Script
+from nobrakes.agents.script.launch import Script
 from nobrakes.core.errors import ConfigError, NoAgent
 from nobrakes.core.outcomes import Outcome
 from nobrakes.core.transcript import LineKind

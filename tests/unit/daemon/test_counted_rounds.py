@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from nobrakes.agents.claude import Claude
+from nobrakes.agents.claude.launch import Claude
 from nobrakes.config import parse
 from nobrakes.core.attempt import Attempt, Run, RunKind
 from nobrakes.core.bead import Role

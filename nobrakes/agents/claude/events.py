@@ -8,10 +8,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.cleaning import clean
-from ..core.transcript import Line, LineKind
-from .adapter import Use
-from .events import lined, mapping, parse
+from ...core.cleaning import clean
+from ...core.transcript import Line, LineKind
+from ..adapter import Use
+from ..events import lined, mapping, parse
 
 _TEXT = 4000
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

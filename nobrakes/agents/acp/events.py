@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.cleaning import clean, shorten
-from ..core.outcomes import Outcome
-from ..core.transcript import Line, LineKind, marker_outcome, read_marker
-from .adapter import UNSEEN, AgentEnd, Use, Verdict, killed
-from .endings import RESUMABLE, by_status, not_started, worded
-from .events import lined, mapping, parse, tokens
-from .guarded import NOT_GUARDED, answered
-from .resets import reset_time
+from ...core.cleaning import clean, shorten
+from ...core.outcomes import Outcome
+from ...core.transcript import Line, LineKind, marker_outcome, read_marker
+from ..adapter import UNSEEN, AgentEnd, Use, Verdict, killed
+from ..endings import RESUMABLE, by_status, not_started, worded
+from ..events import lined, mapping, parse, tokens
+from ..guarded import NOT_GUARDED, answered
+from ..resets import reset_time
 
 _TEXT = 4000
 _TOKENS = {name: name for name in ("input_tokens", "output_tokens", "cache_read_input_tokens")}

@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.cleaning import clean
-from ..core.transcript import Line, LineKind
-from .adapter import Use
-from .events import lined, mapping, moment, parse, tokens
+from ...core.cleaning import clean
+from ...core.transcript import Line, LineKind
+from ..adapter import Use
+from ..events import lined, mapping, moment, parse, tokens
 
 _TEXT = 4000
 _MAIN_INPUT = ("command", "file_path", "pattern", "dir_path", "path", "url", "query", "description")

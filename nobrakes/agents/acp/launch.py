@@ -13,13 +13,13 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 
-from ..core.errors import ConfigError
-from ..core.transcript import Line
-from . import acp_events
-from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
-from .environment import UNATTENDED, allowed, identity
-from .guarded import answered, canary_path, self_test
-from .mcp import mcp_server
+from ...core.errors import ConfigError
+from ...core.transcript import Line
+from ..adapter import AgentEnd, Assignment, Launch, Use, Verdict
+from ..environment import UNATTENDED, allowed, identity
+from ..guarded import answered, canary_path, self_test
+from ..mcp import mcp_server
+from . import events
 
 KEYS = (
     "ANTHROPIC_API_KEY",
@@ -74,19 +74,19 @@ class Acp:
 
     def lines(self, raw: bytes) -> tuple[Line, ...]:
         """What one event says to a reader."""
-        return acp_events.lines(raw)
+        return events.lines(raw)
 
     def used(self, raw: bytes) -> Use | None:
         """How full its context is, where it tells."""
-        return acp_events.used(raw)
+        return events.used(raw)
 
     def verdict(self, end: AgentEnd) -> Verdict:
         """By the stop reason or error in its last line, and the exit code."""
-        return acp_events.verdict(end)
+        return events.verdict(end)
 
     def refuses(self, head: bytes, canary: str = "") -> str | None:
         """That the session went on without the guard's canary."""
-        return acp_events.refuses(head, canary)
+        return events.refuses(head, canary)
 
     def guarded(self, head: bytes, canary: str = "") -> bool:
         """Whether the guard left its canary."""
@@ -94,7 +94,7 @@ class Acp:
 
     def session(self, lines: Iterable[bytes]) -> str | None:
         """The id that the agent chose."""
-        return acp_events.session(lines)
+        return events.session(lines)
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:
         env = allowed(a, a.settings.acp.keys)

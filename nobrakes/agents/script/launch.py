@@ -9,12 +9,12 @@
 
 from collections.abc import Iterable
 
-from ..core.cleaning import clean, shorten
-from ..core.errors import ConfigError
-from ..core.outcomes import Outcome
-from ..core.transcript import Line, LineKind, marker_outcome, read_marker
-from .adapter import UNSEEN, AgentEnd, Assignment, Launch, Use, Verdict, killed
-from .environment import identity
+from ...core.cleaning import clean, shorten
+from ...core.errors import ConfigError
+from ...core.outcomes import Outcome
+from ...core.transcript import Line, LineKind, marker_outcome, read_marker
+from ..adapter import UNSEEN, AgentEnd, Assignment, Launch, Use, Verdict, killed
+from ..environment import identity
 
 _LINE = 2000
 

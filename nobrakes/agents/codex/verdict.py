@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.cleaning import clean, shorten
-from ..core.outcomes import Outcome
-from ..core.transcript import marker_outcome, read_marker
-from .adapter import UNSEEN, AgentEnd, Verdict, killed
-from .codex_events import TOKENS, message
-from .endings import RESUMABLE, by_status_and, not_started, worded
-from .events import mapping, parse, tokens
-from .guarded import NOT_GUARDED, answered
-from .resets import reset_time
+from ...core.cleaning import clean, shorten
+from ...core.outcomes import Outcome
+from ...core.transcript import marker_outcome, read_marker
+from ..adapter import UNSEEN, AgentEnd, Verdict, killed
+from ..endings import RESUMABLE, by_status_and, not_started, worded
+from ..events import mapping, parse, tokens
+from ..guarded import NOT_GUARDED, answered
+from ..resets import reset_time
+from .events import TOKENS, message
 
 _STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
 _WORDING = worded(

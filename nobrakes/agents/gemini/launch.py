@@ -17,12 +17,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..core.transcript import Line
-from . import gemini_events, gemini_verdict
-from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
-from .environment import UNATTENDED, allowed, identity
-from .guarded import answered, canary_path, command, self_test
-from .mcp import TOOL_SECONDS, mcp_server
+from ...core.transcript import Line
+from ..adapter import AgentEnd, Assignment, Launch, Use, Verdict
+from ..environment import UNATTENDED, allowed, identity
+from ..guarded import answered, canary_path, command, self_test
+from ..mcp import TOOL_SECONDS, mcp_server
+from . import events, verdict
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 ROLE_FILE = "nobrakes-role.md"
@@ -96,19 +96,19 @@ class Gemini:
 
     def lines(self, raw: bytes) -> tuple[Line, ...]:
         """What one event says to a reader."""
-        return gemini_events.lines(raw)
+        return events.lines(raw)
 
     def used(self, raw: bytes) -> Use | None:
         """What the session's own file tells of a call: the output tells of tokens at its end alone."""
-        return gemini_events.used(raw)
+        return events.used(raw)
 
     def verdict(self, end: AgentEnd) -> Verdict:
         """By the last result, its error and the exit code together."""
-        return gemini_verdict.verdict(end)
+        return verdict.verdict(end)
 
     def refuses(self, head: bytes, canary: str = "") -> str | None:
         """That the session went on without the guard's canary."""
-        return gemini_verdict.refuses(head, canary)
+        return verdict.refuses(head, canary)
 
     def guarded(self, head: bytes, canary: str = "") -> bool:
         """Whether the guard left its canary."""
@@ -116,7 +116,7 @@ class Gemini:
 
     def session(self, lines: Iterable[bytes]) -> str | None:
         """The id in its first event."""
-        return gemini_verdict.session(lines)
+        return verdict.session(lines)
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:
         env = allowed(a, (KEY, *VERTEX))

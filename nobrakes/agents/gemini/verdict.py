@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.cleaning import clean, shorten
-from ..core.outcomes import Outcome
-from ..core.transcript import marker_outcome, read_marker
-from .adapter import UNSEEN, AgentEnd, Verdict, killed
-from .endings import RESUMABLE, by_status, not_started, worded
-from .events import mapping, parse, tokens
-from .gemini_events import TOKENS, message, status
-from .guarded import NOT_GUARDED, answered
-from .resets import reset_time
+from ...core.cleaning import clean, shorten
+from ...core.outcomes import Outcome
+from ...core.transcript import marker_outcome, read_marker
+from ..adapter import UNSEEN, AgentEnd, Verdict, killed
+from ..endings import RESUMABLE, by_status, not_started, worded
+from ..events import mapping, parse, tokens
+from ..guarded import NOT_GUARDED, answered
+from ..resets import reset_time
+from .events import TOKENS, message, status
 
 _BY_CODE: Mapping[int, Outcome] = {
     41: Outcome.AUTH,

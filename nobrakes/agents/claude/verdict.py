@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.cleaning import clean, shorten
-from ..core.outcomes import Outcome
-from ..core.transcript import marker_outcome, read_marker
-from .adapter import UNSEEN, AgentEnd, Verdict, killed
-from .claude_events import limit_of, tokens_of
-from .endings import RESUMABLE, by_status_and
-from .events import mapping, parse
-from .guarded import CANARY, NOT_GUARDED
+from ...core.cleaning import clean, shorten
+from ...core.outcomes import Outcome
+from ...core.transcript import marker_outcome, read_marker
+from ..adapter import UNSEEN, AgentEnd, Verdict, killed
+from ..endings import RESUMABLE, by_status_and
+from ..events import mapping, parse
+from ..guarded import CANARY, NOT_GUARDED
+from .events import limit_of, tokens_of
 
 _BY_ERROR: Mapping[str, Outcome] = {
     "prompt_too_long": Outcome.CONTEXT_OVERFLOW,

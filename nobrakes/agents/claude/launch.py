@@ -17,12 +17,12 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..core.bead import Role
-from ..core.transcript import Line
-from . import claude_events, claude_verdict
-from .adapter import AgentEnd, Assignment, Launch, Use, Verdict
-from .environment import UNATTENDED, allowed, identity
-from .mcp import mcp_server
+from ...core.bead import Role
+from ...core.transcript import Line
+from ..adapter import AgentEnd, Assignment, Launch, Use, Verdict
+from ..environment import UNATTENDED, allowed, identity
+from ..mcp import mcp_server
+from . import events, verdict
 
 MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 
@@ -82,27 +82,27 @@ class Claude:
 
     def lines(self, raw: bytes) -> tuple[Line, ...]:
         """What one event says to a reader."""
-        return claude_events.lines(raw)
+        return events.lines(raw)
 
     def used(self, raw: bytes) -> Use | None:
         """What a message of the model tells: of what was written it says only the beginning."""
-        return claude_events.used(raw)
+        return events.used(raw)
 
     def verdict(self, end: AgentEnd) -> Verdict:
         """By the last result, the last error and the exit code together."""
-        return claude_verdict.verdict(end)
+        return verdict.verdict(end)
 
     def refuses(self, head: bytes, canary: str = "") -> str | None:
         """That the guard did not answer before the session began. Its answer is in the output itself."""
-        return claude_verdict.refuses(head)
+        return verdict.refuses(head)
 
     def guarded(self, head: bytes, canary: str = "") -> bool:
         """Whether the session began, and the guard answered before."""
-        return claude_verdict.guarded(head)
+        return verdict.guarded(head)
 
     def session(self, lines: Iterable[bytes]) -> str | None:
         """The id that the session was begun with."""
-        return claude_verdict.session(lines)
+        return verdict.session(lines)
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:
         env = allowed(a, _READS)

@@ -1,0 +1,1 @@
+"""Codex: how it is started, what its lines say, how its end is judged."""

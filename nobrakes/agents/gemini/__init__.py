@@ -1,0 +1,1 @@
+"""Gemini CLI: how it is started, what its lines say, how its end is judged."""
