@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from measure import keep, table
 
-from nobrakes.core.queue import Pace, Verdict, decide, red
+from nobrakes.core.review.queue import Pace, Verdict, decide, red
 
 CHANGES = 200
 BORS_BATCH = 16
@@ -91,7 +91,7 @@ class Main:
 
 
 def shipped(queue: Queue) -> Ends:
-    """nobrakes, with batches: every decision is `core.queue.decide`'s."""
+    """nobrakes, with batches: every decision is `core.review.queue.decide`'s."""
     checks, main, pace = Checks(queue), Main(queue), Pace()
     waiting = list(range(queue.size))
     known: dict[tuple[int, ...], Verdict] = {(): Verdict.GREEN}

@@ -64,7 +64,7 @@ class Config(Section):
         from .core.board import Limits
         from .core.breaker import Thresholds
         from .core.caps import Cap, Caps
-        from .core.train import Rules
+        from .core.review.train import Rules
 
         limits, caps = self.limits, self.caps
         bead, day, run = (Cap(c.usd, c.tokens, c.minutes) for c in (caps.bead, caps.day, caps.run))

@@ -8,7 +8,7 @@ import sys
 
 from ..lightjson import dumps
 from ..operations import agentops
-from .hot import put, put_envelope, read_words
+from .words import put, put_envelope, read_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from .hot import read_words
 from .options import NUMBER, WHOLE, Argument, Option, sides, within
 from .table import COMMANDS, Entry
+from .words import read_words
 
 
 class Line(NamedTuple):

@@ -17,13 +17,14 @@ PlanFile = Annotated[Path, argument(metavar="FILE", help="YAML, JSON, or beads a
 
 
 def _apply(file: Path, **how: Any) -> Output:
-    from ..operations import control, plans
+    from ..operations import plans
+    from ..operations.waking import wake
 
     plan = plans.read_plan(str(file))
     with opened() as app:
         report = plans.apply_plan(app.store, plan, actor=actor(), **how)
         if report.applied:
-            control.wake(app.places)
+            wake(app.places)
     drafts = bool(report.applied and report.new) and not (how["live"] or plan.live)
     return Output(plain(report), lambda screen: _report(report, screen, drafts))
 

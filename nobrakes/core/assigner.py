@@ -1,4 +1,4 @@
-"""The Assigner: which bead gets an agent next. Same board, same answer.
+"""The Assigner: which bead gets an agent next, and which one a review. Same board, same answer.
 
 1. Beads come in the store's order: priority class lowered by one for each ageing period waited, then b-level
    (the longest chain of work behind), then age, then id. The order is a static key
@@ -8,17 +8,19 @@
    bead is closed. While all their gates are closed the bead just waits.
 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
 5. Nothing is started under a cap that is reached; the person is told once.
-6. A review is never held back by agents: it has its own slot (core.review).
+6. Reviews are never held back by agents: as many are open as the queue takes (core.review.train), on a red main those
+   of repairs alone.
 """
 
 from . import caps, gates
-from .actions import Action, AskPerson, CompleteEpic, StartAgent, TellCap
+from .actions import Action, AskPerson, CompleteEpic, StartAgent, StartReview, TellCap
 from .attempt import Frontier
 from .bead import Role, Status
 from .board import Board
 from .breaker import State
 from .escalations import EscalationType
-from .trial import Starts
+from .review.train import at_once
+from .trial import REPAIR, Starts
 
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 
@@ -54,6 +56,16 @@ def plan(board: Board) -> list[Action]:
             actions.append(StartAgent(bead.id, ROLE_FOR[bead.status], agent))
             free -= 1
     return actions
+
+
+def reviews(board: Board) -> list[Action]:
+    """The reviews to start now: the first of those that wait, as many as may be open."""
+    if board.paused or board.stopping:
+        return []
+    waiting = [bead for bead in board.to_review if not board.frozen or bead.type == REPAIR]
+    opened = sum(attempt.role is Role.REVIEWER for attempt in board.attempts)
+    free = max(0, at_once(board.limits.queue, board.pace) - opened)
+    return [StartReview(bead.id) for bead in waiting[:free]]
 
 
 def _breaker_is_open(board: Board, bead: Frontier, agent: str) -> bool:

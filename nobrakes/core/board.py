@@ -11,8 +11,8 @@ from .breaker import Breaker, Thresholds
 from .caps import Caps, Spent
 from .crew import Crew
 from .gates import Gate
-from .queue import Pace
-from .train import Rules
+from .review.queue import Pace
+from .review.train import Rules
 from .trial import Starts
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from .approval import is_approval
 from .bead import Status
-from .planreview import is_approval
 
 
 class EscalationType(StrEnum):

@@ -3,9 +3,11 @@
 1. A bead asks for it by its label `plan-review`.
 2. A plan is approved by a person's decision "approve" and by nothing else; an answer in words means: change it.
 3. Work that is handed in without an approved plan is not taken.
-4. Imports nothing, since agents ask all night: what is compared here are the enums' own words, so that a row of the
-   store as JSON does as well as a Bead or an Escalation.
+4. Imports next to nothing, since agents ask all night: what is compared here are the enums' own words, so that a row
+   of the store as JSON does as well as a Bead or an Escalation.
 """
+
+from .approval import is_approval
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from .escalations import Escalation
 
 LABEL = "plan-review"
-APPROVE = "approve"
 _PLAN = "plan_review"  # EscalationType.PLAN_REVIEW
 
 
@@ -34,8 +35,3 @@ def waiting(escalations: "Iterable[Escalation]") -> "Escalation | None":
     """The latest plan that nobody has decided about."""
     found = [e for e in escalations if e.type == _PLAN and e.resolved_at is None]
     return max(found, key=lambda e: e.id, default=None)
-
-
-def is_approval(resolution: str) -> bool:
-    """Whether a person's decision accepts what was asked for."""
-    return resolution == APPROVE or resolution.startswith(f"{APPROVE}: ")

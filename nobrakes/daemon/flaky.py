@@ -2,8 +2,8 @@
 
 1. The ledger is the events of kind `flaked`, one a check and run; a run that is judged again after a crash adds none.
 2. What failed is remembered by tree and contract until that tree passes.
-3. What fails is repeated until it is green or was red TIMES times (core.flakes): in the queue as core.queue decides, in
-   the other steps of a review here.
+3. What fails is repeated until it is green or was red TIMES times (core.flakes): in the queue as
+   core.review.queue decides, in the other steps of a review here.
 """
 
 from collections.abc import Sequence
@@ -60,8 +60,8 @@ class Flaky:
     def to_confirm(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> bool:
         """Whether the commit is to be validated once more before anybody is blamed for these results.
 
-        In the queue core.queue says when, since there a red is held against nobody at once; and a commit of the chain
-        is never blamed: it melts into the next.
+        In the queue core.review.queue says when, since there a red is held against nobody at once; and a commit of the
+        chain is never blamed: it melts into the next.
         """
         if journal.step is Step.VALIDATE_REBASED or (
             journal.confirming == commit and journal.again + 1 >= flakes.TIMES

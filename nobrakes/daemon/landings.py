@@ -7,7 +7,7 @@
 
 from collections.abc import Sequence
 
-from ..core.train import Car
+from ..core.review.train import Car
 from .doors import Doors
 from .evidence import Evidence
 

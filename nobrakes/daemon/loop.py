@@ -35,7 +35,6 @@ from ..core.errors import (
 from ..core.events import Event
 from ..core.outcomes import Outcome
 from ..core.rest import is_idle
-from ..core.review import starts
 from ..core.review.journal import Journal
 from ..host.files import storage_errors
 from ..ports import Notice, Remains
@@ -223,7 +222,7 @@ class Daemon:
             action
             for action in (
                 *supervision.plan(board, self.intake.excused),
-                *starts.plan(board),
+                *assigner.reviews(board),
                 *assigner.plan(board),
             )
             if not (isinstance(action, StartAgent) and action.bead in haunted)

@@ -22,7 +22,7 @@ from ..core.rest import look_again, may_pass
 from ..core.review import verdict
 from ..core.review.journal import Journal, Step
 from ..core.review.machine import Fact
-from ..core.train import Car
+from ..core.review.train import Car
 from ..ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
 from . import landings, messages
 from .culprits import FROZEN
@@ -135,7 +135,7 @@ class Queueing:
         return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
 
     def validate_rebased(self, case: Case, journal: Journal) -> Report:
-        """Validate the candidate, land it, or send it back, as core.queue decides for the whole train."""
+        """Validate the candidate, land it, or send it back, as core.review.queue decides for the whole train."""
         if journal.contract != self.validation.contract(journal.brings):
             return Report(verdict.edited(journal))
         train = self.train.look(case.board).train

@@ -8,7 +8,7 @@ from ..core.checks import CheckResult
 from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.review.machine import Fact
-from ..core.train import Car
+from ..core.review.train import Car
 
 
 @dataclass(frozen=True, slots=True)

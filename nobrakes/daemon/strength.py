@@ -11,7 +11,8 @@ from typing import Any
 
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.board import Limits
-from ..core.cheats.plan import Cheat, Tree, judge_cheats, plan
+from ..core.cheats.plan import Cheat, judge_cheats, plan
+from ..core.cheats.tree import Tree
 from ..core.checks import CheckOutcome, overall
 from ..core.errors import FileTooLarge
 from ..core.events import Kind

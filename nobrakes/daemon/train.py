@@ -15,11 +15,11 @@ from functools import cached_property
 from ..core.attempt import Attempt, Run, RunKind
 from ..core.bead import Bead, Role
 from ..core.board import Board, Limits
-from ..core.queue import BAD_SHARE, PACE, Move, Pace, Verdict, decide, red
 from ..core.review import machine
 from ..core.review.journal import Journal, Step
 from ..core.review.machine import Fact
-from ..core.train import Car, joined, may_join, to_land
+from ..core.review.queue import BAD_SHARE, PACE, Move, Pace, Verdict, decide, red
+from ..core.review.train import Car, joined, may_join, to_land
 from .decoys import SEEN, decoys_of, unnoticed
 from .doors import Doors
 from .honesty import proves_less
@@ -124,7 +124,7 @@ class Train:
     # --- deciding --------------------------------------------------------------------------------
 
     def move(self, board: Board) -> Move:
-        """What core.queue decides about the train; prefix i ends with its i-th car."""
+        """What core.review.queue decides about the train; prefix i ends with its i-th car."""
         seen = self.look(board)
         if self._move is None:
             verdicts = [self._of_main(car) for car in seen.train[:1]]

@@ -10,7 +10,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from ..core.train import Car
+from ..core.review.train import Car
 from ..ports import Land
 from .doors import Doors
 

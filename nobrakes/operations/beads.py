@@ -26,7 +26,7 @@ from ..core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed
 from ..core.events import Event, Kind
 from ..places import Places
 from ..ports import Store
-from .control import wake
+from .waking import wake
 
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 """Digits and letters that nobody mistakes for one another."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from ..core.errors import ConfigError, NoMain, NotAllowed
 from ..core.events import Event, Kind
-from ..host.watching import poke
 from ..places import Places
+from .waking import wake
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -30,11 +30,6 @@ STOP_ASKED = "stop_asked"
 LIMITS = "limits"
 RED_MAIN = "red_main"
 YES = "yes"
-
-
-def wake(places: Places) -> None:
-    """Tell the daemon, if there is one, that something changed."""
-    poke(places.wake, "person")
 
 
 def _switch(store: "Store", places: Places, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:

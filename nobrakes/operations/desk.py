@@ -6,14 +6,14 @@
 
 from typing import Literal
 
+from ..core.approval import APPROVE
 from ..core.bead import Status
 from ..core.errors import NotAllowed, UsageError
 from ..core.escalations import Escalation, EscalationType
 from ..core.events import Event, Kind
-from ..core.planreview import APPROVE
 from ..places import Places
 from ..ports import Store
-from .control import wake
+from .waking import wake
 
 How = Literal["approve", "retry", "cancel", "done", "dismiss"]
 HOWS: tuple[How, ...] = ("approve", "retry", "cancel", "done", "dismiss")

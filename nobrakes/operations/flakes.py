@@ -86,7 +86,7 @@ def _keep(
     places: "Places | None",
 ) -> "tuple[Quarantined, ...]":
     from ..core.quarantine import SETTING, as_text
-    from .control import wake
+    from .waking import wake
 
     with store.together():
         store.set_setting(SETTING, as_text(entries))

@@ -8,6 +8,7 @@ from ..core.errors import UsageError
 from ..core.gates import Gate
 from ..places import Places
 from . import control
+from .waking import wake
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -58,7 +59,7 @@ def open_gate(store: "Store", places: Places, provider: str, actor: str) -> bool
     if not opened and provider not in _known():
         names = ", ".join(sorted(_known()))
         raise UsageError(f"there is no provider '{provider[:40]}'", f"Providers are: {names}.")
-    control.wake(places)
+    wake(places)
     return opened
 
 
@@ -71,5 +72,5 @@ def _known() -> set[str]:
 def reset(store: "Store", places: Places, bead: str, actor: str) -> int:
     """Let agents try the bead once more, though its breakers are open; how many breakers that were."""
     found = store.reset_breakers(bead, actor)
-    control.wake(places)
+    wake(places)
     return found

@@ -26,7 +26,7 @@ from ..host.locks import DaemonLock, holder
 from ..host.strays import end_all
 from ..places import Places
 from ..ports import Git, Position, Restored
-from . import keeping
+from . import snapshotlog
 from .planwork import node_of
 from .sources import Sources, gather
 
@@ -133,7 +133,7 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
         known = len({(one.bead, one.number) for one in found.ended})
         old = _keep_old(places)
         # before the database is there: who is killed in between finds none, and rebuilds it from these lines
-        keeping.shorten(store, places, Position())
+        snapshotlog.shorten(store, places, Position())
     finally:
         store.close()
     os.replace(fresh, places.database)

@@ -21,7 +21,7 @@ from ..core.levels import b_levels
 from ..core.outcomes import Outcome
 from ..places import FOLDER, Places
 from ..ports import Git, Message, Store
-from . import keeping
+from . import keeping, snapshotlog
 from .snapshot import remember, snapshot
 from .sources import SNAPSHOT_PIN
 
@@ -156,7 +156,7 @@ def commit_strategy(store: Store, git: Git, places: Places, actor: str) -> Commi
             seq = page[-1].seq
         store.set_setting(COMMITTED, str(seq))
     commit = commit_snapshot(store, git, places, _subject(drafts))
-    from .control import wake
+    from .waking import wake
 
     wake(places)
     return Committed(drafts, commit)
@@ -191,7 +191,7 @@ def commit_snapshot(store: Store, git: Git, places: Places, subject: str) -> str
         keeping.keep_up(store, places)
         return None
     git.pin(SNAPSHOT_PIN, commit or git.main())
-    keeping.shorten(store, places, upto)
+    snapshotlog.shorten(store, places, upto)
     return commit
 
 

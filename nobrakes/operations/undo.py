@@ -15,9 +15,9 @@ from ..core.events import Event, Kind
 from ..places import Places
 from ..ports import Git, Store
 from .beads import content
-from .control import wake
 from .reverting import Keep, Prove, revert_merge
 from .steps import MARK, UndoStep, event_of, steps_back
+from .waking import wake
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from ..core import planreview
 from ..core.attempt import RunKind
 from ..core.bead import Role, Status
 from ..core.ownership import OWN_FOLDER
-from ..core.queue import MOST
+from ..core.review.queue import MOST
 from .objects import Commit, differing
 from .project import code_path, green, test_path
 from .scene import Scene

@@ -8,11 +8,11 @@
 import random
 from collections.abc import Callable
 
+from ..core.approval import APPROVE
 from ..core.bead import CLOSED, WORKING, Bead, BeadType, Dependency, Status
 from ..core.errors import NobrakesError
 from ..core.escalations import EscalationType
 from ..core.events import Event, Kind
-from ..core.planreview import APPROVE
 from ..ports import Store
 from .clock import FakeClock
 from .fakegit import FakeGit

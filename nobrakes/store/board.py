@@ -4,7 +4,7 @@ from typing import Any
 
 from ..core.bead import Role
 from ..core.board import Board, Limits
-from ..core.queue import PACE, Pace
+from ..core.review.queue import PACE, Pace
 from ..core.trial import REPAIR, Starts
 from . import machine, moving, rows, spending
 from .conditions import CLAIMABLE, EPIC_COMPLETE, IN_ORDER, REVIEWABLE

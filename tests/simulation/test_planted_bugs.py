@@ -90,7 +90,7 @@ BUGS = (
     ),
     Bug(
         "two reviews at once where each needs runs of its own",
-        "core/train.py",
+        "core/review/train.py",
         "if rules.is_serial:",
         "if False:",
     ),
@@ -103,7 +103,7 @@ BUGS = (
     ),
     Bug(
         "whoever waits is on the train",
-        "core/train.py",
+        "core/review/train.py",
         "car = next((car for car in left if car.journal.base == onto), None)",
         "car = next((car for car in left), None)",
         options=QUEUES,
@@ -111,14 +111,14 @@ BUGS = (
     ),
     Bug(
         "what stands on a red one lands",
-        "core/queue.py",
+        "core/review/queue.py",
         "while low < last and verdicts[low + 1] is Verdict.GREEN:",
         "while low < last and verdicts[low + 1] is not Verdict.RUNNING:",
         options=QUEUES,
     ),
     Bug(
         "what nobody validated is a green beginning",
-        "core/queue.py",
+        "core/review/queue.py",
         "low = max((i for i, verdict in enumerate(verdicts) if verdict is Verdict.GREEN), default=0)",
         "low = max((i for i, verdict in enumerate(verdicts) if verdict not in _RED), default=0)",
         options=QUEUES,
@@ -262,7 +262,7 @@ BUGS = (
     ),
     Bug(
         "what passed the checks of before lands",
-        "core/train.py",
+        "core/review/train.py",
         "left = [car for car in cars if car.journal.candidate and car.journal.contract == contract(car.journal.brings)]",
         "left = [car for car in cars if car.journal.candidate]",
         runs=120,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nobrakes.cli import hot, output
+from nobrakes.cli import output, words
 from nobrakes.cli.text import one_line
 from nobrakes.core.cleaning import clean, only_seen
 from nobrakes.lightjson import visible
@@ -42,7 +42,7 @@ def test_json_carries_it_as_an_escape_and_means_the_same(code: int) -> None:
 
 def test_a_hot_command_prints_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     value = "".join(map(chr, [*ALL, 0xD800]))
-    hot.put_envelope("show", json.dumps({"title": value}, ensure_ascii=False))
+    words.put_envelope("show", json.dumps({"title": value}, ensure_ascii=False))
     said = capsys.readouterr().out
     assert json.loads(said)["data"]["title"] == value
     assert not {chr(code) for code in ALL} - {"\n"} & set(said)

@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 
-from .plan import CONSTANT, EMPTY, YES, Tree
+from .tree import CONSTANT, EMPTY, YES, Tree
 
 ENDINGS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".jsx", ".tsx")
 

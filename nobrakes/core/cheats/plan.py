@@ -7,12 +7,11 @@
 3. Where a language is not known, or nothing of the project is imported, there are no cheats, and nothing is claimed.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-EMPTY = "empty bodies"
-YES = "bodies that always say yes"
-CONSTANT = "bodies that give the value the test compares with"
+from . import javascript, python
+from .tree import CONSTANT, EMPTY, YES, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +22,8 @@ class Cheat:
     files: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """The files of the commit with the new tests. `read` gives a file's text, None for what is no text."""
-
-    paths: Set[str]
-    read: Callable[[str], str | None]
-
-
 def plan(tests: Mapping[str, str], tree: Tree, output: str) -> tuple[Cheat, ...]:
     """The cheats for new or changed tests (path to text); `output` is what the red proof printed."""
-    from . import javascript, python
-
     found: dict[str, dict[str, str]] = {}
     for language in (python, javascript):
         own = {path: text for path, text in tests.items() if path.endswith(language.ENDINGS)}

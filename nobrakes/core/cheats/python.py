@@ -10,8 +10,8 @@ import ast
 import re
 from collections.abc import Mapping
 
-from .plan import CONSTANT, EMPTY, YES, Tree
 from .pythonuses import Member, Project, Symbol, Used, collect
+from .tree import CONSTANT, EMPTY, YES, Tree
 
 ENDINGS = (".py",)
 

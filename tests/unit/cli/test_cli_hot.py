@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.cli import hot
+from nobrakes.cli.words import read_words
 
 HEAVY = ("json", "re", "typing", "enum", "typer", "pydantic", "networkx", "git", "sqlmodel", "dataclasses", "inspect")
 
@@ -26,17 +27,17 @@ HEAVY = ("json", "re", "typing", "enum", "typer", "pydantic", "networkx", "git",
     ],
 )
 def test_what_is_read(words, read):
-    assert hot.read_words(words, ("--limit",), ("--json",)) == read
+    assert read_words(words, ("--limit",), ("--json",)) == read
 
 
 @pytest.mark.parametrize("words", [["--limit"], ["--nope"], ["--json=1"], ["--json", "--json"], ["-x"], ["--help"]])
 def test_what_is_left_to_the_full_command_line(words):
-    assert hot.read_words(words, ("--limit",), ("--json",)) is None
+    assert read_words(words, ("--limit",), ("--json",)) is None
 
 
 @given(st.lists(st.sampled_from(["a", "-", "--", "--json", "--limit", "--limit=3", "--x", "5", ""]), max_size=6))
 def test_no_word_is_lost_and_none_is_made_up(words):
-    read = hot.read_words(words, ("--limit",), ("--json",))
+    read = read_words(words, ("--limit",), ("--json",))
     if read is None:
         return
     options, texts = read

@@ -11,7 +11,6 @@ from nobrakes.core.bead import Bead, BeadType, Status
 from nobrakes.core.board import Board, Limits
 from nobrakes.core.checks import Check, CheckOutcome, CheckResult
 from nobrakes.core.rest import is_idle
-from nobrakes.core.review import starts
 from nobrakes.core.testcounts import TestCounts
 from nobrakes.core.trial import Starts, advice, is_empty, is_unsure, passed
 from nobrakes.store.opening import open_memory
@@ -66,7 +65,7 @@ def test_nobody_starts_before_main_was_tried() -> None:
 def test_on_a_red_main_repairs_alone_are_reviewed() -> None:
     waiting = (bead("a", "task", Status.NEEDS_REVIEW), bead("b", "repair", Status.NEEDS_REVIEW))
     board = Board(0.0, Limits(), to_review=waiting, frozen=True)
-    assert starts.plan(board) == [StartReview("b")]
+    assert assigner.reviews(board) == [StartReview("b")]
     assert not is_idle(board) and is_idle(replace(board, to_review=waiting[:1]))
 
 

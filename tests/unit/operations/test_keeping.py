@@ -28,7 +28,7 @@ from nobrakes.core.events import Event, Kind
 from nobrakes.core.outcomes import Outcome
 from nobrakes.interop import beads as interop
 from nobrakes.operations import beads as operation
-from nobrakes.operations import control, keeping
+from nobrakes.operations import control, keeping, snapshotlog
 from nobrakes.operations.rebuild import rebuild
 from nobrakes.operations.setup import _make
 from nobrakes.places import Places
@@ -96,7 +96,7 @@ def facts(store: SqliteStore) -> dict[str, Any]:
         "beads": beads,
         "edges": store.dependencies(),
         "asked": sorted(asked_for, key=lambda e: e.id),
-        "settings": keeping.settings(store),
+        "settings": snapshotlog.settings(store),
     }
 
 
@@ -221,7 +221,7 @@ class AnyPlanning(RuleBasedStateMachine):
         upto = self.store.position()
         text = interop.dump(self.store.beads(), self.store.dependencies())
         Path(self.places.snapshot).write_text(text)
-        keeping.shorten(self.store, self.places, upto)
+        snapshotlog.shorten(self.store, self.places, upto)
 
     @rule(more=NUMBER)
     def is_killed_before_the_line(self, more: int) -> None:
@@ -328,7 +328,7 @@ def test_each_step_alone_is_written_down(places: Places, step: str) -> None:
 
 KILLED = """
 import os, signal, sys
-from nobrakes.operations import beads, keeping
+from nobrakes.operations import beads, keeping, snapshotlog
 from nobrakes.places import Places
 from nobrakes.store.opening import open_store
 places = Places(sys.argv[1])
@@ -345,7 +345,7 @@ elif sys.argv[2] == "within":
     os.write = half
 elif sys.argv[2] == "snapshot":
     os.replace = die
-    keeping.shorten(store, places, store.position())
+    snapshotlog.shorten(store, places, store.position())
 beads.edit(store, "one", {"notes": "typed"}, "me")
 beads.add(store, "Two", id="two", draft=True)
 """
@@ -384,7 +384,7 @@ def test_a_rebuild_that_is_killed_is_done_again(places: Places, step: str, monke
 
     with monkeypatch.context() as now, pytest.raises(Killed):
         if step == "shorten":
-            now.setattr(keeping, "shorten", die)
+            now.setattr(snapshotlog, "shorten", die)
         else:
             replace_ = os.replace
             now.setattr(os, "replace", lambda a, b: die() if b == places.database else replace_(a, b))
@@ -442,12 +442,12 @@ def test_who_cannot_lock_the_file_says_so_and_the_next_one_writes(
     store = open_store(places.database)
     said: list[str] = []
     keeping.attach(store, places, said.append)
-    monkeypatch.setattr(keeping, "PATIENCE_SECONDS", 0.0)
-    with keeping._locked(places.since):
+    monkeypatch.setattr(snapshotlog, "PATIENCE_SECONDS", 0.0)
+    with snapshotlog.locked(places.since):
         operation.add(store, "One", id="one")
         operation.edit(store, "one", {"notes": "x"}, "me")
     assert len(said) == 1 and "beads.since.jsonl" in said[0]
-    with keeping._locked(places.since), pytest.raises(StoreBusy):
+    with snapshotlog.locked(places.since), pytest.raises(StoreBusy):
         keeping.keep_up(store, places)
     operation.add(store, "Two", id="two")
     text = Path(places.since).read_text()

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from nobrakes.core.cheats.plan import CONSTANT, EMPTY, YES, Tree, judge_cheats, plan
+from nobrakes.core.cheats.plan import judge_cheats, plan
+from nobrakes.core.cheats.tree import CONSTANT, EMPTY, YES, Tree
 
 MISSING = "ModuleNotFoundError: No module named 'sums'"
 

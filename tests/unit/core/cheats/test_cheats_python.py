@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.cheats.plan import CONSTANT, EMPTY, YES, Tree, plan
+from nobrakes.core.cheats.plan import plan
+from nobrakes.core.cheats.tree import CONSTANT, EMPTY, YES, Tree
 
 MISSING = "ModuleNotFoundError: No module named 'lib'"
 M = "lib/m.py"

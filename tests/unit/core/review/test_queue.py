@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.core.queue import CONFIRMING, FIRST, MOST, Move, Pace, Verdict, decide, red
+from nobrakes.core.review.queue import CONFIRMING, FIRST, MOST, Move, Pace, Verdict, decide, red
 
 WORDS = {"?": Verdict.UNKNOWN, ".": Verdict.RUNNING, "+": Verdict.GREEN, "-": Verdict.RED, "!": Verdict.CONFIRMED}
 

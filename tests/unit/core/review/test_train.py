@@ -1,8 +1,8 @@
 """Which open reviews stand on one another, how many there may be, and who lands together."""
 
-from nobrakes.core.queue import Pace
 from nobrakes.core.review.journal import Journal, Step
-from nobrakes.core.train import Car, Rules, at_once, joined, may_join, to_land
+from nobrakes.core.review.queue import Pace
+from nobrakes.core.review.train import Car, Rules, at_once, joined, may_join, to_land
 
 
 def car(number: int, base: str, candidate: str, **said: object) -> Car:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .queue import Pace
 
 if TYPE_CHECKING:
-    from .review.journal import Journal
+    from .journal import Journal
 
 
 @dataclass(frozen=True, slots=True)

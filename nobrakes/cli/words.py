@@ -1,0 +1,49 @@
+"""Words of a command line read without typer, and answers printed, for what is called all night."""
+
+import os
+import sys
+
+from ..lightjson import visible
+
+
+def read_words(
+    words: "list[str]", valued: "tuple[str, ...]", flags: "tuple[str, ...]"
+) -> "tuple[dict[str, str], list[str]] | None":
+    """(options, texts) of a command line whose every option is known and given once; None for any other."""
+    options: dict[str, str] = {}
+    texts: list[str] = []
+    place = 0
+    while place < len(words):
+        word = words[place]
+        place += 1
+        if word == "--":
+            return options, texts + words[place:]
+        name, equals, value = word.partition("=")
+        if not word.startswith("-") or word == "-":
+            texts.append(word)
+            continue
+        if name in options or (name not in valued and word not in flags):
+            return None
+        if name in valued and not equals:
+            if place == len(words):
+                return None
+            value = words[place]
+            place += 1
+        options[name] = value
+    return options, texts
+
+
+def put(text: str) -> int:
+    """Print it; the exit code."""
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return 0
+
+
+def put_envelope(command: str, data: str) -> int:
+    """Print the envelope around JSON text; the exit code."""
+    return put('{"ok":true,"command":"' + command + '","data":' + visible(data) + "}")
