@@ -5,16 +5,17 @@ cli.hot answers the usual spellings faster. Texts are an argument, or stdin for 
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Argument, Option
+
 from ..core.errors import ChecksFailed, UsageError
 from .opened import text_or_stdin
-from .options import argument, option
 from .output import Output
 from .text import lines
 
 if TYPE_CHECKING:
     from ..operations.agentops import Reply
 
-Text = Annotated[str, argument(help="The text; '-' reads it from stdin.")]
+Text = Annotated[str, Argument(help="The text; '-' reads it from stdin.")]
 
 
 def _reply(operation: str, **arguments: Any) -> "Reply":
@@ -54,8 +55,8 @@ def log(text: Text) -> Output:
 
 def progress(
     text: Text,
-    step: Annotated[int | None, option("--step", min=0, help="The step that you finished and committed.")] = None,
-    of: Annotated[int | None, option("--of", min=1, help="How many steps there are.")] = None,
+    step: Annotated[int | None, Option("--step", min=0, help="The step that you finished and committed.")] = None,
+    of: Annotated[int | None, Option("--of", min=1, help="How many steps there are.")] = None,
 ) -> Output:
     """Say how far you are. The person sees it beside the commits that you made.
 
@@ -64,7 +65,7 @@ def progress(
     return _do("progress", text=text_or_stdin(text, "text"), step=step, of=of)
 
 
-def test(check: Annotated[str, argument(help="One check alone, by its name.")] = "") -> Output:
+def test(check: Annotated[str, Argument(help="One check alone, by its name.")] = "") -> Output:
     """Run the project's checks in your workspace. Each call is one test round, which a person sees.
 
     What passes here is not proven yet: the review runs the checks itself, on a fresh checkout.
@@ -79,11 +80,11 @@ def notify(text: Text) -> Output:
     return _do("notify", text=text_or_stdin(text, "text"))
 
 
-Wait = Annotated[float, option("--wait", min=0, help="Seconds to wait for the person, at most 3600.")]
+Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for the person, at most 3600.")]
 
 
 def ask(
-    question: Annotated[str, argument(help="The question; '-' reads it from stdin.")],
+    question: Annotated[str, Argument(help="The question; '-' reads it from stdin.")],
     wait: Wait = 0,
 ) -> Output:
     """Ask the person a question. The same question is asked once; its answer comes with the next attempt.
@@ -94,7 +95,7 @@ def ask(
 
 
 def request_review(
-    plan: Annotated[str, argument(help="The plan; '-' reads it from stdin.")],
+    plan: Annotated[str, Argument(help="The plan; '-' reads it from stdin.")],
     wait: Wait = 0,
 ) -> Output:
     """Have your plan approved before you begin, where the bead asks for it (label `plan-review`).
@@ -105,8 +106,8 @@ def request_review(
 
 
 def escalate(
-    suggestion: Annotated[str, argument(help="What should be done, in one line; '-' reads stdin.")],
-    detail: Annotated[str, option("--detail", help="More about it; '-' reads stdin.")] = "",
+    suggestion: Annotated[str, Argument(help="What should be done, in one line; '-' reads stdin.")],
+    detail: Annotated[str, Option("--detail", help="More about it; '-' reads stdin.")] = "",
 ) -> Output:
     """Suggest work that is outside your bead. You go on with your own; a person decides about it."""
     detail = text_or_stdin(detail, "detail") if detail else ""
@@ -114,23 +115,23 @@ def escalate(
 
 
 def answer(
-    number: Annotated[int | None, argument(metavar="N", help="The question's number; the last one.")] = None,
+    number: Annotated[int | None, Argument(metavar="N", help="The question's number; the last one.")] = None,
 ) -> Output:
     """Read the answer to a question of yours, or what was decided about your plan."""
     return _do("answer", number=number)
 
 
 def done(
-    ended: Annotated[str | None, argument(metavar="OUTCOME", help="As --outcome.")] = None,
+    ended: Annotated[str | None, Argument(metavar="OUTCOME", help="As --outcome.")] = None,
     outcome: Annotated[
         str | None,
-        option("--outcome", help="completed (unless told), gave_up_context, gave_up_tests, failed or blocked."),
+        Option("--outcome", help="completed (unless told), gave_up_context, gave_up_tests, failed or blocked."),
     ] = None,
-    summary: Annotated[str, option("--summary", help="What you did; '-' reads stdin.")] = "",
-    blockers: Annotated[str, option("--blockers", help="What stopped you.")] = "",
-    learnings: Annotated[str, option("--learnings", help="What the next one should know.")] = "",
+    summary: Annotated[str, Option("--summary", help="What you did; '-' reads stdin.")] = "",
+    blockers: Annotated[str, Option("--blockers", help="What stopped you.")] = "",
+    learnings: Annotated[str, Option("--learnings", help="What the next one should know.")] = "",
     discard_branch: Annotated[
-        bool, option("--discard-branch/--keep-branch", help="Whether the next attempt starts without it.")
+        bool, Option("--discard-branch/--keep-branch", help="Whether the next attempt starts without it.")
     ] = False,
 ) -> Output:
     """Hand in: how it ended, and what the next one should know. Commit first; then end your session.

@@ -3,26 +3,27 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
+from typer import Argument, Option
+
 from ..core.errors import UsageError
 from .opened import BeadId, actor, known, opened, text_or_stdin
-from .options import argument, option
 from .output import Output, plain, said
 from .text import one_line
 
-Reason = Annotated[str, option("--reason", "-m", help="Why, for whoever reads it later.")]
-Title = Annotated[str, argument(help="One line: what is to be done.")]
-Description = Annotated[str | None, option("--description", "-d", help="The whole story; '-' reads stdin.")]
-Acceptance = Annotated[list[str] | None, option("--accept", help="When it is done; may be given again.")]
-Priority = Annotated[int | None, option("--priority", "-p", help="0 (first) to 4 (last); 2 unless told.")]
+Reason = Annotated[str, Option("--reason", "-m", help="Why, for whoever reads it later.")]
+Title = Annotated[str, Argument(help="One line: what is to be done.")]
+Description = Annotated[str | None, Option("--description", "-d", help="The whole story; '-' reads stdin.")]
+Acceptance = Annotated[list[str] | None, Option("--accept", help="When it is done; may be given again.")]
+Priority = Annotated[int | None, Option("--priority", "-p", help="0 (first) to 4 (last); 2 unless told.")]
 Type = Annotated[
-    str | None, option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor, repair or epic.")
+    str | None, Option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor, repair or epic.")
 ]
-Labels = Annotated[list[str] | None, option("--label", "-l", help="A label; may be given again.")]
-Epic = Annotated[str | None, option("--epic", help="The epic that it belongs to; '' for none.")]
-Estimate = Annotated[int | None, option("--estimate", help="Minutes.")]
-Touches = Annotated[list[str] | None, option("--touches", help="A glob of files that it will change.")]
-Tests = Annotated[bool | None, option("--tests/--no-tests", help="Whether a Test Writer works first; yes.")]
-Notes = Annotated[str | None, option("--notes", help="Remarks for whoever works on it.")]
+Labels = Annotated[list[str] | None, Option("--label", "-l", help="A label; may be given again.")]
+Epic = Annotated[str | None, Option("--epic", help="The epic that it belongs to; '' for none.")]
+Estimate = Annotated[int | None, Option("--estimate", help="Minutes.")]
+Touches = Annotated[list[str] | None, Option("--touches", help="A glob of files that it will change.")]
+Tests = Annotated[bool | None, Option("--tests/--no-tests", help="Whether a Test Writer works first; yes.")]
+Notes = Annotated[str | None, Option("--notes", help="Remarks for whoever works on it.")]
 FieldOf = dict[str, Any]
 
 
@@ -55,10 +56,10 @@ def add(
     needs_tests: Tests = None,
     touches: Touches = None,
     notes: Notes = None,
-    needs: Annotated[list[str] | None, option("--needs", "-n", help="A bead to wait for; may be repeated.")] = None,
-    id: Annotated[str | None, option("--id", help="Its id; given out unless told.")] = None,
-    draft: Annotated[bool, option("--draft", help="Wait for `nobrakes commit-strategy`.")] = False,
-    scaffolding: Annotated[bool, option("--scaffolding", help="Sets the project up; needs no tests.")] = False,
+    needs: Annotated[list[str] | None, Option("--needs", "-n", help="A bead to wait for; may be repeated.")] = None,
+    id: Annotated[str | None, Option("--id", help="Its id; given out unless told.")] = None,
+    draft: Annotated[bool, Option("--draft", help="Wait for `nobrakes commit-strategy`.")] = False,
+    scaffolding: Annotated[bool, Option("--scaffolding", help="Sets the project up; needs no tests.")] = False,
 ) -> Output:
     """Add a bead. It is live at once, unless --draft.
 
@@ -90,7 +91,7 @@ def add(
 
 def edit(
     bead: BeadId,
-    title: Annotated[str | None, option("--title", help="The new title.")] = None,
+    title: Annotated[str | None, Option("--title", help="The new title.")] = None,
     type: Type = None,
     description: Description = None,
     acceptance: Acceptance = None,
@@ -143,7 +144,7 @@ def release(bead: BeadId) -> Output:
 
 def defer(
     bead: BeadId,
-    until: Annotated[str, argument(help="90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
+    until: Annotated[str, Argument(help="90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
 ) -> Output:
     """Leave a bead alone until a time.
 
@@ -182,8 +183,8 @@ def reopen(bead: BeadId, reason: Reason = "") -> Output:
     return _decided(bead, beads.reopen, "is open again", reason=reason)
 
 
-Kind = Annotated[str, option("--type", "-t", help="blocks, parent-child, discovered-from or related.")]
-Needs = Annotated[str, argument(metavar="NEEDS", help="The bead that it waits for.")]
+Kind = Annotated[str, Option("--type", "-t", help="blocks, parent-child, discovered-from or related.")]
+Needs = Annotated[str, Argument(metavar="NEEDS", help="The bead that it waits for.")]
 
 
 def _dependency(bead: str, needs: str, kind: str) -> Any:

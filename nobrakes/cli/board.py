@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Argument, Option
+
 from ..core.errors import UsageError
 from . import beadtext
 from .opened import BeadId, known, looked_at
-from .options import argument, option
 from .output import Output, plain
 from .screen import Screen, table
 from .text import one_line
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from ..ports import Store
 
 LINES = 200
-Label = Annotated[list[str] | None, option("--label", "-l", help="Only with this label; may be repeated.")]
-Epic = Annotated[str | None, option("--epic", help="Only what belongs to this epic.")]
+Label = Annotated[list[str] | None, Option("--label", "-l", help="Only with this label; may be repeated.")]
+Epic = Annotated[str | None, Option("--epic", help="Only what belongs to this epic.")]
 
 
 def _statuses(words: list[str] | None) -> tuple[Any, ...]:
@@ -29,11 +30,11 @@ def _statuses(words: list[str] | None) -> tuple[Any, ...]:
 
 
 def list_beads(
-    status: Annotated[list[str] | None, option("--status", "-s", help="Only in this status; repeatable.")] = None,
+    status: Annotated[list[str] | None, Option("--status", "-s", help="Only in this status; repeatable.")] = None,
     label: Label = None,
     epic: Epic = None,
-    all: Annotated[bool, option("--all", help="Every line; without it a long list is cut.")] = False,
-    as_json: Annotated[bool, option("--json", help="Print JSON instead of text; never cut.")] = False,
+    all: Annotated[bool, Option("--all", help="Every line; without it a long list is cut.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON instead of text; never cut.")] = False,
 ) -> Output:
     """List beads, first by priority, then by id.
 
@@ -96,9 +97,9 @@ def show(bead: BeadId) -> Output:
 
 
 def ready(
-    beads: Annotated[list[str] | None, argument(metavar="BEAD", help="Only these, with --explain.")] = None,
-    explain: Annotated[bool, option("--explain", help="Say for each bead why it is ready or not.")] = False,
-    limit: Annotated[int, option("--limit", "-n", min=1, help="At most so many.")] = 20,
+    beads: Annotated[list[str] | None, Argument(metavar="BEAD", help="Only these, with --explain.")] = None,
+    explain: Annotated[bool, Option("--explain", help="Say for each bead why it is ready or not.")] = False,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20,
 ) -> Output:
     """What can be worked on now, in the order in which it will be taken.
 

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
+from typer import Argument, Option
+
 from ..core.errors import UsageError
 from .opened import actor, opened
-from .options import argument, option
 from .output import Output, plain, said
 from .text import one_line
 
@@ -28,8 +29,8 @@ def resume() -> Output:
 
 
 def stop(
-    agent: Annotated[str | None, argument(metavar="NAME|BEAD", help="One agent: its name, or its bead.")] = None,
-    hold: Annotated[str | None, option("--hold", help="Hold its bead too, and say why; else the bead goes on.")] = None,
+    agent: Annotated[str | None, Argument(metavar="NAME|BEAD", help="One agent: its name, or its bead.")] = None,
+    hold: Annotated[str | None, Option("--hold", help="Hold its bead too, and say why; else the bead goes on.")] = None,
 ) -> Output:
     """Stop all agents, or one. Their work is kept, and no failure is counted.
 
@@ -54,7 +55,7 @@ def stop(
 
 
 def set_limits(
-    limits: Annotated[list[str] | None, argument(metavar="LIMIT=VALUE", help="What to change.")] = None,
+    limits: Annotated[list[str] | None, Argument(metavar="LIMIT=VALUE", help="What to change.")] = None,
 ) -> Output:
     """Change limits while it runs, until they are changed again. Alone: show them.
 

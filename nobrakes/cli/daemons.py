@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
+from typer import Option
+
 from .opened import looked_at, opened
-from .options import option
 from .output import Output, said
 
-Wait = Annotated[float, option("--wait", min=0, help="Seconds to wait for it.")]
+Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for it.")]
 
 
 def start(wait: Wait = 20.0) -> Output:

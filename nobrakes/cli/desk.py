@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument, Option
+
 from ..core.bead import Status
 from ..core.errors import UsageError
 from .opened import actor, looked_at, opened, text_or_stdin
-from .options import argument, option
 from .output import Output, dumps, plain, said
 from .screen import Screen, paragraph, table
 from .text import age, count, one_line
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from ..ports import Store
 
 LEFT = ("summary", "blockers", "learnings")
-Number = Annotated[int, argument(metavar="N", help="The escalation's number.")]
+Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
 
 
-def escalations(all: Annotated[bool, option("--all", help="The resolved ones too.")] = False) -> Output:
+def escalations(all: Annotated[bool, Option("--all", help="The resolved ones too.")] = False) -> Output:
     """What waits for a decision; first that for which most beads wait."""
     from ..operations import desk
 
@@ -102,7 +103,7 @@ def _evidence(value: object) -> list[str]:
     return out
 
 
-def answer(number: Number, text: Annotated[str, argument(help="The answer; '-' reads it from stdin.")]) -> Output:
+def answer(number: Number, text: Annotated[str, Argument(help="The answer; '-' reads it from stdin.")]) -> Output:
     """Answer a question. Its bead goes on, and the answer is in the next prompt.
 
     Example: nobrakes answer 4 "Use UTC everywhere"
@@ -128,13 +129,13 @@ def _then(store: "Store", decided: "Escalation") -> str:
 def resolve(
     number: Number,
     approve: Annotated[
-        bool, option("--approve", help="The agent's plan, or the change of the checks, is good.")
+        bool, Option("--approve", help="The agent's plan, or the change of the checks, is good.")
     ] = False,
-    retry: Annotated[bool, option("--retry", help="Let an agent try again, with a clean count.")] = False,
-    cancel: Annotated[bool, option("--cancel", help="Give the bead up.")] = False,
-    done: Annotated[bool, option("--done", help="The bead was done by hand.")] = False,
-    dismiss: Annotated[bool, option("--dismiss", help="Nothing is to be done about it.")] = False,
-    note: Annotated[str, option("--note", "-m", help="Why; the next attempt reads it.")] = "",
+    retry: Annotated[bool, Option("--retry", help="Let an agent try again, with a clean count.")] = False,
+    cancel: Annotated[bool, Option("--cancel", help="Give the bead up.")] = False,
+    done: Annotated[bool, Option("--done", help="The bead was done by hand.")] = False,
+    dismiss: Annotated[bool, Option("--dismiss", help="Nothing is to be done about it.")] = False,
+    note: Annotated[str, Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
 ) -> Output:
     """Decide an escalation, in one way.
 

@@ -5,10 +5,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Argument, Option
+
 from ..core.errors import NotAllowed, Unproven, UsageError
 from .moments import spoken
 from .opened import BeadId, looked_at, opened
-from .options import argument, option
 from .output import Output, plain
 from .screen import Screen, paragraph
 from .text import cut, one_line
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..core.verifying import Note, Report, Rerun, Seen, Wrong
     from ..operations.evidence import Record
 
-AsJson = Annotated[bool, option("--json", help="Print only the result, as JSON.")]
+AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 LISTED = {
     "revert": "takes a merge back",
     "other_revert": "takes a bead back; without evidence, by hand",
@@ -43,9 +44,9 @@ def review(bead: BeadId) -> Output:
 
 
 def verify(
-    range: Annotated[str | None, argument(metavar="RANGE", help="As for `git log`: A..B. All, unless told.")] = None,
-    rerun: Annotated[bool, option("--rerun", help="Run the recorded checks again on each merged commit.")] = False,
-    today: Annotated[bool, option("--today", help="With --rerun: the checks of config.toml as it is now.")] = False,
+    range: Annotated[str | None, Argument(metavar="RANGE", help="As for `git log`: A..B. All, unless told.")] = None,
+    rerun: Annotated[bool, Option("--rerun", help="Run the recorded checks again on each merged commit.")] = False,
+    today: Annotated[bool, Option("--today", help="With --rerun: the checks of config.toml as it is now.")] = False,
     as_json: AsJson = False,
 ) -> Output:
     """Check that each merge on main has its evidence, that git holds what it says, and that the chain is whole.

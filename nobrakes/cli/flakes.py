@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument, Option
+
 from ..core.errors import UsageError
 from .opened import actor, looked_at, opened
-from .options import argument, option
 from .output import Output, plain, said
 from .screen import Screen, table
 from .text import age, one_line
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def flakes(
-    check: Annotated[str, option("--check", metavar="NAME", help="Of this check alone.")] = "",
+    check: Annotated[str, Option("--check", metavar="NAME", help="Of this check alone.")] = "",
 ) -> Output:
     """Checks and tests that failed and passed on the same tree, the most frequent first.
 
@@ -43,10 +44,10 @@ def quarantined_line(one: "Quarantined", now: float) -> str:
 
 
 def quarantine(
-    check: Annotated[str, argument(metavar="CHECK", help="The check's name; nothing: show what is quarantined.")] = "",
-    test: Annotated[str, argument(metavar="TEST", help="The test as its report names it; nothing: all of it.")] = "",
-    reason: Annotated[str, option("--reason", "-m", help="Why; everybody is shown it.")] = "",
-    lift: Annotated[bool, option("--lift", help="It has to pass again.")] = False,
+    check: Annotated[str, Argument(metavar="CHECK", help="The check's name; nothing: show what is quarantined.")] = "",
+    test: Annotated[str, Argument(metavar="TEST", help="The test as its report names it; nothing: all of it.")] = "",
+    reason: Annotated[str, Option("--reason", "-m", help="Why; everybody is shown it.")] = "",
+    lift: Annotated[bool, Option("--lift", help="It has to pass again.")] = False,
 ) -> Output:
     """Let a flaky test fail for a time: it blocks nobody, and status, reviews and evidence tell of it.
 

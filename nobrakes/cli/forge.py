@@ -4,9 +4,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from typer import Option
+
 from ..core.errors import NoMain
 from .opened import opened
-from .options import option
 from .output import Output, plain, said
 from .screen import Screen
 from .text import one_line
@@ -15,17 +16,17 @@ if TYPE_CHECKING:
     from ..operations.setup import InitReport
 
 Kind = Literal["test", "lint", "types", "build"]
-Check = Annotated[str | None, option(help="The command; detected from the project unless given.")]
+Check = Annotated[str | None, Option(help="The command; detected from the project unless given.")]
 
 
 def init(
-    main: Annotated[str | None, option("--main", help="The branch that work is merged into.")] = None,
+    main: Annotated[str | None, Option("--main", help="The branch that work is merged into.")] = None,
     test: Check = None,
     lint: Check = None,
     types: Check = None,
     build: Check = None,
-    trial: Annotated[bool | None, option("--trial/--no-trial", help="Run the checks on main now; asked.")] = None,
-    collect: Annotated[bool, option("--collect", help="Let pytest, jest and go list their tests: runs them.")] = False,
+    trial: Annotated[bool | None, Option("--trial/--no-trial", help="Run the checks on main now; asked.")] = None,
+    collect: Annotated[bool, Option("--collect", help="Let pytest, jest and go list their tests: runs them.")] = False,
 ) -> Output:
     """Set nobrakes up in this repository. Safe to run again: what is there stays.
 
@@ -97,7 +98,7 @@ def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: 
 
 
 def config(
-    check: Annotated[bool, option("--check", help="Only say whether the file is right.")] = False,
+    check: Annotated[bool, Option("--check", help="Only say whether the file is right.")] = False,
 ) -> Output:
     """Show every setting in force, those of .nobrakes/config.toml and the defaults."""
     with opened() as app:

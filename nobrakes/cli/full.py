@@ -1,4 +1,4 @@
-"""The full command line, by typer: help, mistakes, options before the command, and whatever cli.plain leaves to it."""
+"""The command line, read by typer."""
 
 from typing import Annotated, Any
 

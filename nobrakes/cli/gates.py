@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument
+
 from ..core.errors import UsageError
 from .opened import actor, looked_at, opened
-from .options import argument
 from .output import Output, plain, said
 from .screen import Screen
 from .text import age, cut, one_line
@@ -36,7 +37,7 @@ def hindrances(gates: "Iterable[Gate]", caps: "Iterable[CapView]", now: float, s
 def gates(
     words: Annotated[
         list[str] | None,
-        argument(metavar="WORDS", help="`open PROVIDER`, or `reset BEAD`; nothing: show them."),
+        Argument(metavar="WORDS", help="`open PROVIDER`, or `reset BEAD`; nothing: show them."),
     ] = None,
 ) -> Output:
     """Which providers refuse and until when, and what was spent under the caps.

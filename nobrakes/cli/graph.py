@@ -4,9 +4,10 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from typer import Option
+
 from ..core.errors import NobrakesError, UsageError
 from .opened import known, looked_at
-from .options import option
 from .output import Output, said
 from .text import one_line
 
@@ -14,9 +15,9 @@ FORMATS = ("text", "mermaid", "dot", "svg")
 
 
 def graph(
-    format: Annotated[str, option("--format", "-f", help="text, mermaid, dot or svg.")] = "text",
-    output: Annotated[Path | None, option("--output", "-o", help="Write it to this file.")] = None,
-    epic: Annotated[str | None, option("--epic", help="Only what belongs to this epic.")] = None,
+    format: Annotated[str, Option("--format", "-f", help="text, mermaid, dot or svg.")] = "text",
+    output: Annotated[Path | None, Option("--output", "-o", help="Write it to this file.")] = None,
+    epic: Annotated[str | None, Option("--epic", help="Only what belongs to this epic.")] = None,
 ) -> Output:
     """Draw what waits for what. A drawing (svg) shows at most 500 beads, from those at work and ready on.
 

@@ -6,14 +6,12 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .calling import Result, call, function_of
-from .light import LightCommand, LightGroup, lighten
-from .options import Argument, Option
 from .table import COMMANDS, GROUPS, JOURNEYS, Entry
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -29,7 +27,7 @@ def _shown(entry: Entry) -> Callable[..., Result]:
     def called(**arguments: Any) -> Result:
         return call(entry, function, arguments, bool(arguments.pop("as_json")))
 
-    parameters = [p.replace(annotation=_for_typer(p.annotation)) for p in signature.parameters.values()]
+    parameters = list(signature.parameters.values())
     if not own:
         parameters.append(
             inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
@@ -43,31 +41,14 @@ def _shown(entry: Entry) -> Callable[..., Result]:
     return called
 
 
-def _for_typer(annotation: Any) -> Any:
-    """The annotation of a parameter with typer's own mark in the place of ours."""
-    if get_origin(annotation) is not Annotated:
-        return annotation
-    kind, made = get_args(annotation)
-    if isinstance(made, Option):
-        return Annotated[kind, typer.Option(*made.names, **made.settings)]
-    return Annotated[kind, typer.Argument(**made.settings)] if isinstance(made, Argument) else annotation
-
-
 def load(entry: Entry) -> TyperCommand:
     """The command itself, imported."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     function = _shown(entry)
-    app.command(name=entry.words.split()[-1], cls=LightCommand, context_settings=SETTINGS)(function)
+    app.command(name=entry.words.split()[-1], context_settings=SETTINGS)(function)
     command = typer.main.get_command(app)
     assert isinstance(command, TyperCommand)
-    _lighten(command, function)
     return command
-
-
-def _lighten(command: Any, function: Callable[..., Any]) -> None:
-    hints = get_type_hints(function)
-    for parameter in command.params:
-        lighten(parameter, hints.get(parameter.name, bool | None))
 
 
 class _Placeholder(TyperCommand):
@@ -78,7 +59,7 @@ class _Placeholder(TyperCommand):
         self.entry = entry
 
 
-class LazyGroup(LightGroup):
+class LazyGroup(TyperGroup):
     """A group of placeholders, listed by journey, of which the called one is loaded."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -132,5 +113,4 @@ def root(callback: Callable[..., Any]) -> TyperGroup:
     group = typer.main.get_command(app)
     assert isinstance(group, LazyGroup)
     group.commands.update(_members(COMMANDS, None))
-    _lighten(group, callback)
     return group

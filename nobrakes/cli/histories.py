@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Option
+
 from . import happenings
 from .beadtext import attempt_text
 from .moments import spoken
 from .opened import BeadId, known, looked_at
-from .options import option
 from .output import Output, plain
 from .screen import Screen, paragraph
 from .text import cut, one_line
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..operations.histories import BeadHistory, Review
 
 
-def reviews(limit: Annotated[int, option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
+def reviews(limit: Annotated[int, Option("--limit", "-n", min=1, help="At most so many.")] = 20) -> Output:
     """What the Reviewer merged and rejected, newest first, with what the checks said."""
     from ..operations import histories
 

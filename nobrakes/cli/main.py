@@ -11,8 +11,7 @@ from typing import Any
 
 from .. import places
 from ..core.errors import NobrakesError, UsageError
-from . import plain
-from .calling import Result, call, function_of
+from .calling import Result
 from .output import PIPE_CLOSED, Interrupted, Output, emit, error_envelope, write
 from .screen import screen_of
 from .text import lines
@@ -134,9 +133,6 @@ def _called(argv: list[str]) -> Any:
         from ..git import ownership
 
         ownership.check()
-    line = plain.read(argv, function_of)
-    if line is not None:
-        return call(line.entry, function_of(line.entry), line.arguments, line.as_json)
     from . import full
 
     return full.run(argv)

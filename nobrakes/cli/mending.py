@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
+from typer import Argument, Option
+
 from ..core.errors import NobrakesError, NotAllowed, UsageError
 from .opened import actor, opened
-from .options import argument, option
 from .output import Output, plain, said
 from .screen import Screen
 from .text import one_line
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from ..operations.findings import Finding
 
 T = TypeVar("T")
-AsJson = Annotated[bool, option("--json", help="Print only the result, as JSON.")]
+AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 
 
 def undo(
-    seq: Annotated[int | None, argument(metavar="SEQ", min=1, help="The step's number in `events`.")] = None,
+    seq: Annotated[int | None, Argument(metavar="SEQ", min=1, help="The step's number in `events`.")] = None,
     as_json: AsJson = False,
 ) -> Output:
     """Take back the last step of a person, or the one with this number. Again: the one before.
@@ -59,7 +60,7 @@ def undo(
 
 
 def archive(
-    expire: Annotated[bool, option("--expire", help="Remove the refs that may go.")] = False,
+    expire: Annotated[bool, Option("--expire", help="Remove the refs that may go.")] = False,
     as_json: AsJson = False,
 ) -> Output:
     """Archived branches and work, and which of them may go: merged longer ago than `retention.archive_days`.
@@ -89,8 +90,8 @@ def archive(
 
 
 def doctor(
-    repair: Annotated[str | None, option("--repair", help="Mend what this name stands for.")] = None,
-    agents: Annotated[bool, option("--agents", help="Try the installed agent CLIs out instead.")] = False,
+    repair: Annotated[str | None, Option("--repair", help="Mend what this name stands for.")] = None,
+    agents: Annotated[bool, Option("--agents", help="Try the installed agent CLIs out instead.")] = False,
 ) -> Output:
     """Look for what is broken, and say how to mend it. Looking changes nothing.
 

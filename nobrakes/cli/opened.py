@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Argument
+
 from ..core.errors import NoSuchBead, UsageError
-from .options import argument
 
 if TYPE_CHECKING:
     from ..app import App
     from ..core.bead import Bead
     from ..ports import Store
 
-BeadId = Annotated[str, argument(metavar="BEAD", help="The bead's id.")]
+BeadId = Annotated[str, Argument(metavar="BEAD", help="The bead's id.")]
 
 
 @contextmanager

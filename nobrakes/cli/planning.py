@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Argument, Option
+
 from .opened import actor, opened
-from .options import argument, option
 from .output import Output, plain, said
 from .screen import Screen
 from .text import count, one_line
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ..operations.plans import PlanReport
 
 SHOWN = 30
-PlanFile = Annotated[Path, argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
+PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
 
 
 def _apply(file: Path, **how: Any) -> Output:
@@ -56,9 +57,9 @@ def _some(word: str, ids: tuple[str, ...]) -> list[str]:
 
 def apply(
     file: PlanFile,
-    dry_run: Annotated[bool, option("--dry-run", help="Say what would change, and write nothing.")] = False,
-    live: Annotated[bool, option("--live", help="New beads are live at once, not drafts.")] = False,
-    cut: Annotated[bool, option("--cut", help="Leave out the dependencies that close circles.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would change, and write nothing.")] = False,
+    live: Annotated[bool, Option("--live", help="New beads are live at once, not drafts.")] = False,
+    cut: Annotated[bool, Option("--cut", help="Leave out the dependencies that close circles.")] = False,
 ) -> Output:
     """Bring the graph to what a plan file says. Applying it again changes nothing.
 

@@ -3,9 +3,10 @@
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Option
+
 from ..core.errors import Unsettled
 from .opened import actor, opened
-from .options import option
 from .output import Interrupted, Output
 from .screen import Screen, screen_of
 from .text import count, one_line
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 NARROWEST = 40
 SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
 
-AsJson = Annotated[bool, option("--json", help="Print only the result, as JSON.")]
+AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 
 
 def counts(app: "App") -> dict[str, int]:
@@ -34,10 +35,10 @@ def sentence(found: dict[str, int]) -> str:
 
 def run(
     until_idle: Annotated[
-        bool, option("--until-idle/--forever", help="End when nothing is left that needs no person.")
+        bool, Option("--until-idle/--forever", help="End when nothing is left that needs no person.")
     ] = True,
-    red_main: Annotated[bool, option("--red-main", help="Let agents start though main is not green.")] = False,
-    doers: Annotated[int | None, option("--doers", min=0, max=256, help="Doers at once, from now on.")] = None,
+    red_main: Annotated[bool, Option("--red-main", help="Let agents start though main is not green.")] = False,
+    doers: Annotated[int | None, Option("--doers", min=0, max=256, help="Doers at once, from now on.")] = None,
     as_json: AsJson = False,
 ) -> Output:
     """Work in the foreground until everything is settled.

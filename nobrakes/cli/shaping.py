@@ -4,10 +4,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
 from ..core.bead import Status
 from ..core.errors import AgentFailed, UsageError
 from .opened import BeadId, actor, known, opened
-from .options import option
 from .output import Output, plain, said, write
 from .screen import Screen, screen_of
 from .text import count, cut, lines, one_line, pad, width
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from ..operations.shaping import Strategy
 
 SHOWN = 30
-PrintOnly = Annotated[bool, option("--print", help="Only print the Shaper's prompt; start nothing.")]
-GoOn = Annotated[bool, option("--continue", help="Go on with the last session instead of a new one.")]
-JsonPrompt = Annotated[bool, option("--json", help="Print the prompt as JSON; start nothing.")]
+PrintOnly = Annotated[bool, Option("--print", help="Only print the Shaper's prompt; start nothing.")]
+GoOn = Annotated[bool, Option("--continue", help="Go on with the last session instead of a new one.")]
+JsonPrompt = Annotated[bool, Option("--json", help="Print the prompt as JSON; start nothing.")]
 BEGINS = """\
 The Shaper begins, in Claude Code. If that asks whether you trust the folder
 .nobrakes/shaper: it belongs to nobrakes, and the session runs there.
@@ -29,7 +30,7 @@ What is proposed are drafts: /commit-strategy approves, /exit leaves and keeps t
 
 
 def shape(
-    reshape: Annotated[bool, option("--reshape", help="Begin with what was escalated; as `reshape`.")] = False,
+    reshape: Annotated[bool, Option("--reshape", help="Begin with what was escalated; as `reshape`.")] = False,
     go_on: GoOn = False,
     print_only: PrintOnly = False,
     as_json: JsonPrompt = False,
@@ -91,9 +92,9 @@ def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPro
 
 
 def commit_strategy(
-    yes: Annotated[bool, option("--yes", "-y", help="Approve without being asked.")] = False,
-    dry_run: Annotated[bool, option("--dry-run", help="Show what would change, and change nothing.")] = False,
-    as_json: Annotated[bool, option("--json", help="Print JSON; needs --yes or --dry-run.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON; needs --yes or --dry-run.")] = False,
 ) -> Output:
     """Approve the drafts: they go live and may be worked on. All of them, or none.
 
@@ -162,7 +163,7 @@ def _named(word: str, ids: "Sequence[str]", between: str) -> list[str]:
 
 def prompt(
     bead: BeadId,
-    role: Annotated[str | None, option("--role", help="test_writer or doer; what comes next unless told.")] = None,
+    role: Annotated[str | None, Option("--role", help="test_writer or doer; what comes next unless told.")] = None,
 ) -> Output:
     """What the next agent on this bead would be given: its persona, then its prompt. Starts nothing.
 

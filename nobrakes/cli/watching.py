@@ -3,10 +3,11 @@
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Argument, Option
+
 from ..core.bead import Role
 from ..core.errors import UsageError
 from .opened import BeadId, known, looked_at
-from .options import argument, option
 from .output import Output, dumps, plain, write
 from .screen import Screen, screen_of
 from .text import cut, one_line
@@ -14,7 +15,7 @@ from .text import cut, one_line
 if TYPE_CHECKING:
     from ..core.transcript import Line
 
-AsJson = Annotated[bool, option("--json", help="Print JSON lines.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON lines.")]
 POLL_SECONDS = 0.25
 PAGE = 1000
 SIGNS = {
@@ -30,9 +31,9 @@ SIGNS = {
 
 
 def events(
-    follow: Annotated[bool, option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
-    after: Annotated[int, option("--after", min=0, help="Only events with a greater number.")] = 0,
-    bead: Annotated[str | None, option("--bead", help="Only events of this bead.")] = None,
+    follow: Annotated[bool, Option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
+    after: Annotated[int, Option("--after", min=0, help="Only events with a greater number.")] = 0,
+    bead: Annotated[str | None, Option("--bead", help="Only events of this bead.")] = None,
     as_json: AsJson = False,
 ) -> Output:
     """Everything that happened, in order. With --json one object a line: ts, event, task_id, agent, metadata.
@@ -63,7 +64,7 @@ def events(
 
 
 def watch(
-    agent: Annotated[str, argument(metavar="NAME|BEAD", help="Who to watch: a worker's name, or its bead.")],
+    agent: Annotated[str, Argument(metavar="NAME|BEAD", help="Who to watch: a worker's name, or its bead.")],
     as_json: AsJson = False,
 ) -> Output:
     """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C leaves it working.
@@ -93,8 +94,8 @@ def _line(line: "Line", screen: Screen) -> str:
 
 def log(
     bead: BeadId,
-    attempt: Annotated[int | None, option("--attempt", min=1, help="Only this attempt, by its number.")] = None,
-    last: Annotated[int, option("--last", min=1, help="At most so many lines an attempt.")] = 100,
+    attempt: Annotated[int | None, Option("--attempt", min=1, help="Only this attempt, by its number.")] = None,
+    last: Annotated[int, Option("--last", min=1, help="At most so many lines an attempt.")] = 100,
 ) -> Output:
     """What the agents on a bead said and did, attempt by attempt."""
     from ..operations import sessions

@@ -1,7 +1,4 @@
-"""The keys and values of a plan file as pydantic models: what judges a file that is not plainly right.
-
-It names every problem at once, each with its place. operations.planlight takes what is plainly right by the same rules.
-"""
+"""The keys and values of a plan file as pydantic models, which name every problem at once, each with its place."""
 
 from typing import Annotated, Any
 

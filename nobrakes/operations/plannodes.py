@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.errors import PlanError
 from ..interop.words import SET_ASIDE_WORDS
-from . import planlight
+from . import planmodels
 from .planvalues import StatusWord
 
 MAX_PROBLEMS = 100
@@ -97,14 +97,9 @@ def plan_of(value: Any, source: str) -> Plan:
         value = {"beads": value}
     if not isinstance(value, dict):
         raise PlanError(f"{source}: it is no plan: a mapping with 'beads' is expected")
-    judged = planlight.judged(value)
-    if judged is None:
-        from . import planmodels
-
-        thorough = planmodels.judged(value)
-        if isinstance(thorough, list):
-            raise refused(source, thorough)
-        judged = thorough
+    judged = planmodels.judged(value)
+    if isinstance(judged, list):
+        raise refused(source, judged)
     live, beads = judged
     nodes = tuple(_node(place, found, value["beads"][place]) for place, found in enumerate(beads))
     problems = _names(nodes)
