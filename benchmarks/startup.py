@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/startup.py [ROUNDS]
 
 Targets: what agents call in a loop at most 2 times the floor, every other command at most 0.4 s or 40 times, whichever
-is more.
+is more, and what goes through the whole graph at most 1.2 s.
 
 1. Every command of cli.table is here, or in LEFT_OUT with the reason; commands that change something come in pairs
    that undo each other, so that each round does the same work.
@@ -106,10 +106,9 @@ PEOPLE = (
     "plan apply plan.yaml",
     "propose plan.yaml",
     "commit-strategy --yes",
-    "doctor",
 )
-WHOLE = ("ready --explain", "list --all", "graph", "graph --format svg")
-"""They print 10,000 beads."""
+WHOLE = ("ready --explain", "list --all", "graph", "graph --format svg", "doctor")
+"""They print 10,000 beads, or compute them anew."""
 LEFT_OUT = {
     "run": "it works: benchmarks/pipeline.py",
     "watch": "it follows an agent that works",
@@ -216,7 +215,7 @@ def main() -> None:
             (HOT, env, "<= 2"),
             ((*AGENT, GUARD), agent, "<= 2"),
             (PEOPLE, env, "<= 40"),
-            (WHOLE, env, "<= 40"),
+            (WHOLE, env, "<= 1.2 s"),
             (AGENT, agent, ALONE),
         )
         for lines, environment, target in groups:

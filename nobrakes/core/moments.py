@@ -46,12 +46,9 @@ def order_of(needs: Sequence[Sequence[int]]) -> list[int]:
     return order
 
 
-def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int], known: Sequence[int] | None = None) -> list[int]:
-    """The heaviest chain behind each moment, `weights` being those of the beads. In a circle: what is known of it.
-
-    `known` is what order_of says, for who has asked it already.
-    """
-    order = order_of(needs) if known is None else known
+def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int]) -> list[int]:
+    """The heaviest chain behind each moment, `weights` being those of the beads. In a circle: what is known of it."""
+    order = order_of(needs)
     stuck = sorted(set(range(len(needs))).difference(order), reverse=True) if len(order) < len(needs) else []
     reached = [0] * len(needs)
     for moment in [*stuck, *reversed(order)]:

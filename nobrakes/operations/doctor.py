@@ -37,8 +37,8 @@ NOT_TRIED = "it was not tried"
 class _Checkable(Protocol):
     """What the SQLite store offers beyond the port."""
 
-    def examined(self) -> tuple[list[str], bool]:
-        """What is wrong with file, references and derived columns; whether live beads wait in a circle."""
+    def check(self) -> list[str]:
+        """What is wrong with file, references and derived columns."""
         ...
 
     def recount(self) -> int:
@@ -183,9 +183,8 @@ def _database(patient: _Patient) -> Iterator[Finding]:
         kept = "the snapshot, what changed since and git still hold the graph"
         yield Finding("database", ERROR, f"the database is missing or cannot be opened; {kept}", "rebuild")
         return
-    problems, in_circles = cast(_Checkable, patient.store).examined()
-    yield _soundness(problems)
-    yield from _graph(patient.store, in_circles)
+    yield _soundness(cast(_Checkable, patient.store).check())
+    yield from _graph(patient.store)
 
 
 def _soundness(problems: list[str]) -> Finding:
@@ -200,8 +199,8 @@ def _is_counter(text: str) -> bool:
     return ", and should be " in text
 
 
-def _graph(store: "Store", in_circles: bool) -> Iterator[Finding]:
-    circles = deadlocks(store.nodes(), store.dependencies()) if in_circles else []
+def _graph(store: "Store") -> Iterator[Finding]:
+    circles = deadlocks(store.nodes(), store.dependencies())
     for circle in circles:
         yield Finding("deadlock", ERROR, _told(circle))
     if not circles:

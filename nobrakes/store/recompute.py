@@ -1,6 +1,6 @@
-"""Every derived column computed anew from the facts, by core's rules: for imports, and as proof of the rest."""
+"""Every derived column computed anew from the facts, by core's rules: for imports, doctor, and as proof of the rest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -67,6 +67,23 @@ def differences(db: Database, now: float) -> dict[str, dict[str, tuple[Any, Any]
         if wrong:
             found[row["id"]] = wrong
     return found
+
+
+def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
+    """What `differences` found, a line each."""
+    return [
+        f"{bead}.{name} is {kept}, and should be {right}"
+        for bead, columns in found.items()
+        for name, (kept, right) in columns.items()
+    ]
+
+
+def problems(db: Database) -> list[str]:
+    """What is wrong with the file as SQLite sees it, and with references."""
+    integrity = [str(row[0]) for row in db.all("PRAGMA integrity_check")]
+    if integrity != ["ok"]:
+        return integrity
+    return [f"a row of {row[0]} refers to {row[2]} in vain" for row in db.all("PRAGMA foreign_key_check")]
 
 
 def recompute(db: Database, now: float) -> int:

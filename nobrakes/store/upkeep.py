@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..ports import Restored
-from . import counting, moving, recompute, restoring
+from . import moving, recompute, restoring
 from .database import Database
 
 
@@ -22,14 +22,6 @@ class Upkeep:
         with self._db.read():
             return recompute.differences(self._db, self._db.now())
 
-    def wrong(self) -> dict[str, dict[str, tuple[Any, Any]]]:
-        """The same as `differences`, found in sets: for stores of any size."""
-        return counting.wrong(self._db, self._db.now())
-
-    def examined(self) -> tuple[list[str], bool]:
-        """(what `check` finds, whether live beads wait for each other in a circle), in one go: for doctor."""
-        return counting.examined(self._db, self._db.now())
-
     def recount(self) -> int:
         """Set every derived column right; how many beads were wrong."""
         with self._db.write():
@@ -37,4 +29,4 @@ class Upkeep:
 
     def check(self) -> list[str]:
         """What is wrong: with the file as SQLite sees it, with references, with derived columns. Empty: sound."""
-        return counting.problems(self._db) or counting.told(self.wrong())
+        return recompute.problems(self._db) or recompute.told(self.differences())
