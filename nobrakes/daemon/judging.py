@@ -66,7 +66,7 @@ class Judging:
         """That the commit has to be validated, and whether that can begin now."""
         if not self.validation.present(journal.brings).checks:
             detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
-            ending = Ending(Outcome.BROKEN_CHECKS, detail, journal.head, kind=Kind.REVIEW_INTERRUPTED)
+            ending = Ending(Outcome.BROKEN_CHECKS, detail, journal.head)
             return Report(Fact.NO_CHECKS, ending=ending)
         if not self.train.free(case.board):
             return Report(Fact.NOT_YET)
@@ -83,17 +83,18 @@ class Judging:
             self._finish(case, journal)
         elif following.act is Act.REVERT:
             self._take_back(case.attempt, journal, report.results)
-        elif report.ending is not None:
-            self._close(case, report.ending)
+        else:
+            assert report.ending is not None, f"a review that ends with '{report.fact.value}' has to say why"
+            self._close(case, machine.GOES_TO[following.act], report.ending)
 
-    def _close(self, case: Case, ending: Ending) -> None:
+    def _close(self, case: Case, kind: Kind, ending: Ending) -> None:
         close(
             self.doors,
             case.limits,
             case.attempt,
             ending.outcome,
             ending.detail,
-            kind=ending.kind,
+            kind=kind,
             head=ending.head,
             evidence=ending.evidence,
         )
@@ -227,7 +228,7 @@ class Judging:
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
         why = "main itself does not pass the checks; the review begins again when it does"
-        return Report(fact, ending=Ending(Outcome.INTERRUPTED, why, journal.head, kind=Kind.REVIEW_INTERRUPTED))
+        return Report(fact, ending=Ending(Outcome.INTERRUPTED, why, journal.head))
 
     def blamed(self, journal: Journal) -> Report:
         """That the work fails and main does not: it is sent back with what the checks said."""
@@ -320,7 +321,7 @@ def unsure(journal: Journal) -> Ending:
     """The end of a review whose run said neither yes nor no: a person looks, and nobody is blamed."""
     detail = "The checks could not say whether the work is good.\n" + journal.failure
     said = {"results": list(journal.results)}
-    return Ending(Outcome.BROKEN_CHECKS, detail, journal.head, said, Kind.REVIEW_INTERRUPTED)
+    return Ending(Outcome.BROKEN_CHECKS, detail, journal.head, said)
 
 
 def _counted(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:

@@ -15,7 +15,6 @@ from ..core.bead import BeadType
 from ..core.board import Board
 from ..core.errors import NotAllowed
 from ..core.escalations import EscalationType
-from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.ownership import CONTRACT
 from ..core.rest import look_again, may_pass
@@ -241,7 +240,7 @@ class Queueing:
         """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
         self._freed(journal)
         why = f"{land.reason}; a repair goes first, and the review begins again after it"
-        ending = Ending(Outcome.INTERRUPTED, why, journal.head, kind=Kind.REVIEW_INTERRUPTED)
+        ending = Ending(Outcome.INTERRUPTED, why, journal.head)
         return Report(Fact.GIVES_WAY, ending=ending)
 
     def _blocked(self, case: Case, journal: Journal, land: Land, train: Sequence[Car] = ()) -> Report:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..core.checks import CheckResult
-from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.review.machine import Fact
 from ..core.review.train import Car
@@ -13,13 +12,12 @@ from ..core.review.train import Car
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the attempt of a review ends that does not land. `kind`: where the bead goes, None: back to a Doer."""
+    """With what words the attempt of a review ends that does not land."""
 
     outcome: Outcome
     detail: str
     head: str | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from ..core.bead import BeadType, Role
 from ..core.board import Board
 from ..core.boundaries import violations
 from ..core.errors import GitFailed
-from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.ownership import CONTRACT
 from ..core.review import machine, verdict
@@ -241,7 +240,7 @@ class Review:
         stopped = machine.advance(journal, Fact.STOPPED_BEFORE_LANDING if is_known else Fact.STOPPED)
         if stopped.journal is not journal:
             doors.store.journal(attempt.id, stopped.journal.as_data())
-        kind, head = Kind.REVIEW_INTERRUPTED, journal.head
+        kind, head = machine.GOES_TO[stopped.act], journal.head
         close(doors, board.limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=head)
         return True
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from ..errors import NotAllowed
+from ..events import Kind
 from .journal import Journal, Step
 
 
@@ -23,8 +24,9 @@ class Act(StrEnum):
     WAIT = "wait"  # nothing can be done before something else happens
     VALIDATE = "validate"
     REJECT = "reject"  # send the work back; the review is over
-    ASK = "ask"  # a person decides; the review is over
+    ASK = "ask"  # the same, but a person decides about it first
     GIVE_BACK = "give back"  # nobody is to blame; the review begins again later
+    ASK_FIRST = "ask first"  # the same, once a person has looked
     REVERT = "revert"  # take the merge back; the review is over
     FINISH = "finish"
 
@@ -145,6 +147,7 @@ _WAIT = Rule(None, Act.WAIT)
 _REJECT = _ends(Act.REJECT)
 _ASK = _ends(Act.ASK)
 _GIVE_BACK = _ends(Act.GIVE_BACK)
+_ASK_FIRST = _ends(Act.ASK_FIRST)
 _OTHER_CHECKS = _to(Step.REBASE, forgets="failure tip waiting waiting_until")
 _RAN_OTHER_CHECKS = _to(Step.REBASE, forgets=f"failure tip waiting waiting_until {_CONFIRMS}")
 _CONFIRM = _stays(_CONFIRMS)
@@ -152,7 +155,7 @@ _CONFIRM = _stays(_CONFIRMS)
 _IN_EACH: Mapping[Fact, Rule] = {
     Fact.STOPPED: _GIVE_BACK,
     Fact.WORK_GONE: _REJECT,
-    Fact.GONE_TOO_OFTEN: _ASK,
+    Fact.GONE_TOO_OFTEN: _ASK_FIRST,
     Fact.HEAD_GONE: Rule(
         Step.TAKE_IN, Act.GO_ON, forgets=frozenset(_FIRST) - _names(f"step {_KEPT_ALWAYS}"), counts=_names("rebuilt")
     ),
@@ -173,7 +176,7 @@ _ON_THE_TRAIN: Mapping[Fact, Rule] = {
 }
 _VALIDATES: Mapping[Fact, Rule] = {
     Fact.UNPROVEN: _VALIDATE,
-    Fact.NO_CHECKS: _ASK,
+    Fact.NO_CHECKS: _ASK_FIRST,
     Fact.NOT_YET: _WAIT,
     Fact.CUT_OFF: _stays(forgets="validating", counts="cut_off"),
 }
@@ -196,7 +199,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         **_VALIDATES,
         Fact.RAN_GREEN: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
         Fact.RAN_RED: _to(Step.VALIDATE_BASE, f"{_JUDGED} failure contract", forgets=f"is_broken {_CONFIRMS}"),
-        Fact.RAN_UNSURE: _ASK,
+        Fact.RAN_UNSURE: _ASK_FIRST,
         Fact.RAN_SUSPECT: _CONFIRM,
         Fact.RAN_OUTDATED_EARLY: _stays(forgets=_CONFIRMS),
         **_IN_EACH,
@@ -222,7 +225,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.FELL_OFF: _to(Step.REBASE, forgets="waiting waiting_until"),
         **_VALIDATES,
         Fact.BLAMED: _to(Step.VALIDATE_BASE),
-        Fact.BLAMED_UNSURE: _ASK,
+        Fact.BLAMED_UNSURE: _ASK_FIRST,
         Fact.PROVES_LESS: _REJECT,
         Fact.QUESTIONED: _ASK,
         Fact.UNCOUNTED: _to(Step.COUNT_BASE),
@@ -248,7 +251,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.CHECKS_EDITED_EARLY: _to(Step.VALIDATE_BRANCH, forgets="failure"),
         Fact.MAIN_PASSES: _REJECT,
         **_VALIDATES,
-        Fact.RAN_UNSURE: _ASK,
+        Fact.RAN_UNSURE: _ASK_FIRST,
         Fact.RAN_SUSPECT: _CONFIRM,
         Fact.MAIN_RED: _GIVE_BACK,
         Fact.MAIN_MOVED: _to(Step.REBASE, forgets=f"failure is_suspect {_CONFIRMS}"),
@@ -282,6 +285,15 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
     },
     Step.CLEAN_UP: {Fact.MERGED: _ends(Act.FINISH), **_WITH_CANDIDATE},
 }
+
+
+GOES_TO: Mapping[Act, Kind] = {
+    Act.REJECT: Kind.REVIEW_REJECTED,
+    Act.ASK: Kind.REVIEW_REJECTED,
+    Act.GIVE_BACK: Kind.REVIEW_INTERRUPTED,
+    Act.ASK_FIRST: Kind.REVIEW_INTERRUPTED,
+}
+"""What becomes of the bead of a review that ended so (core.lifecycle)."""
 
 
 def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from nobrakes.core.errors import NotAllowed
+from nobrakes.core.events import Kind
 from nobrakes.core.review.journal import Journal, Step
-from nobrakes.core.review.machine import TABLE, Act, Fact, Next, Rule, advance, mermaid
+from nobrakes.core.review.machine import GOES_TO, TABLE, Act, Fact, Next, Rule, advance, mermaid
 
 STORY = """
 take_in           taken_in                boundaries
@@ -20,12 +21,12 @@ boundaries        questioned              ask
 validate_branch   in_a_batch              rebase
 validate_branch   proven                  rebase
 validate_branch   unproven                validate
-validate_branch   no_checks               ask
+validate_branch   no_checks               ask_first
 validate_branch   not_yet                 wait
 validate_branch   cut_off                 validate_branch
 validate_branch   ran_green               validate_branch
 validate_branch   ran_red                 validate_base
-validate_branch   ran_unsure              ask
+validate_branch   ran_unsure              ask_first
 validate_branch   ran_suspect             validate_branch
 validate_branch   ran_outdated_early      validate_branch
 
@@ -42,7 +43,7 @@ rebase            built                   validate_rebased
 validate_rebased  checks_edited           rebase
 validate_rebased  fell_off                rebase
 validate_rebased  unproven                validate
-validate_rebased  no_checks               ask
+validate_rebased  no_checks               ask_first
 validate_rebased  not_yet                 wait
 validate_rebased  cut_off                 validate_rebased
 validate_rebased  ran_green               validate_rebased
@@ -51,7 +52,7 @@ validate_rebased  ran_unsure              validate_rebased
 validate_rebased  ran_commit              validate_rebased
 validate_rebased  ran_outdated            rebase
 validate_rebased  blamed                  validate_base
-validate_rebased  blamed_unsure           ask
+validate_rebased  blamed_unsure           ask_first
 validate_rebased  proves_less             reject
 validate_rebased  questioned              ask
 validate_rebased  uncounted               count_base
@@ -61,7 +62,7 @@ validate_rebased  folded                  validate_rebased
 count_base        checks_edited           rebase
 count_base        counted                 validate_rebased
 count_base        unproven                validate
-count_base        no_checks               ask
+count_base        no_checks               ask_first
 count_base        not_yet                 wait
 count_base        cut_off                 count_base
 count_base        ran_counted             validate_rebased
@@ -71,10 +72,10 @@ validate_base     checks_edited           rebase
 validate_base     checks_edited_early     validate_branch
 validate_base     main_passes             reject
 validate_base     unproven                validate
-validate_base     no_checks               ask
+validate_base     no_checks               ask_first
 validate_base     not_yet                 wait
 validate_base     cut_off                 validate_base
-validate_base     ran_unsure              ask
+validate_base     ran_unsure              ask_first
 validate_base     ran_suspect             validate_base
 validate_base     ran_outdated            rebase
 validate_base     ran_outdated_early      validate_branch
@@ -95,7 +96,7 @@ swap              stopped_before_landing  rebase give_back
 
 validate_main     proven                  clean_up
 validate_main     unproven                validate
-validate_main     no_checks               ask
+validate_main     no_checks               ask_first
 validate_main     not_yet                 wait
 validate_main     cut_off                 validate_main
 validate_main     ran_green               validate_main
@@ -112,7 +113,7 @@ ANYWHERE = """
 stopped                give_back
 head_gone              take_in
 work_gone              reject
-gone_too_often         ask
+gone_too_often         ask_first
 """
 WITH_CANDIDATE = """
 stopped_after_landing  clean_up
@@ -322,6 +323,16 @@ def test_work_that_fails_is_sent_back_once_main_was_seen_to_pass() -> None:
 def test_on_a_red_main_nobody_is_blamed() -> None:
     review = Review().is_validated().fails().sees(Fact.BLAMED).sees(Fact.UNPROVEN).sees(Fact.MAIN_RED)
     assert review.act is Act.GIVE_BACK
+
+
+def test_only_work_that_is_to_blame_or_asked_about_goes_back_to_a_doer() -> None:
+    assert {act for act, kind in GOES_TO.items() if kind is Kind.REVIEW_REJECTED} == {Act.REJECT, Act.ASK}
+    over = {rule.act for row in TABLE.values() for rule in row.values()} - {Act.GO_ON, Act.WAIT, Act.VALIDATE}
+    assert over == {*GOES_TO, Act.REVERT, Act.FINISH}
+    for step, row in TABLE.items():
+        for fact in (Fact.RAN_UNSURE, Fact.NO_CHECKS, Fact.MAIN_RED, Fact.STOPPED, Fact.GIVES_WAY):
+            if fact in row and row[fact].act in GOES_TO:
+                assert GOES_TO[row[fact].act] is Kind.REVIEW_INTERRUPTED, (step, fact)
 
 
 def test_a_lost_race_begins_again_on_the_new_main_with_nothing_held_against_it() -> None:
