@@ -32,7 +32,7 @@ from .flaky import Flaky
 from .lost import Lost
 from .redmain import question
 from .reports import Ending, Report
-from .train import Case, Train
+from .train import ReviewContext, Train
 from .validation import MOST_CUT_OFF, Validation, as_json, explain
 
 Watchman = Callable[[Sequence[CheckResult]], None]
@@ -55,43 +55,43 @@ class Judging:
         self.flaky = Flaky(doors, validation)
         self.watchman: Watchman = _nobody
 
-    def is_proven(self, case: Case, journal: Journal, commit: str) -> bool:
+    def is_proven(self, context: ReviewContext, journal: Journal, commit: str) -> bool:
         """Whether the commit's tree has passed before, or with revalidate = "always" in this very step."""
         if self.doors.config().review.revalidate == "always":
             return journal.proven == self.train.proof(journal, commit)
         tree = self.doors.git.tree(commit)
-        return self.validation.passed(tree, case.attempt.id, journal.brings) is not None
+        return self.validation.passed(tree, context.attempt.id, journal.brings) is not None
 
-    def to_validate(self, case: Case, journal: Journal, commit: str) -> Report:
+    def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
         """That the commit has to be validated, and whether that can begin now."""
         if not self.validation.present(journal.brings).checks:
             detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
             ending = Ending(Outcome.BROKEN_CHECKS, detail, journal.head)
             return Report(Fact.NO_CHECKS, ending=ending)
-        if not self.train.free(case.board):
+        if not self.train.free(context.board):
             return Report(Fact.NOT_YET)
         return Report(Fact.UNPROVEN, commit=commit)
 
-    def perform(self, case: Case, following: Next, report: Report) -> None:
+    def perform(self, context: ReviewContext, following: Next, report: Report) -> None:
         """Do what the machine says about a review: begin a validation, or end it in one way or another."""
         journal = following.journal
         if following.act is Act.VALIDATE:
-            self.start(case.attempt, journal, report.commit)
+            self.start(context.attempt, journal, report.commit)
             if journal.step is Step.VALIDATE_REBASED and report.commit == journal.candidate:
-                self.train.ran(case.board)
+                self.train.ran(context.board)
         elif following.act is Act.FINISH:
-            self._finish(case, journal)
+            self._finish(context, journal)
         elif following.act is Act.REVERT:
-            self._take_back(case.attempt, journal, report.results)
+            self._take_back(context.attempt, journal, report.results)
         else:
             assert report.ending is not None, f"a review that ends with '{report.fact.value}' has to say why"
-            self._close(case, machine.GOES_TO[following.act], report.ending)
+            self._close(context, machine.GOES_TO[following.act], report.ending)
 
-    def _close(self, case: Case, kind: Kind, ending: Ending) -> None:
+    def _close(self, context: ReviewContext, kind: Kind, ending: Ending) -> None:
         close(
             self.doors,
-            case.limits,
-            case.attempt,
+            context.limits,
+            context.attempt,
             ending.outcome,
             ending.detail,
             kind=kind,
@@ -99,12 +99,12 @@ class Judging:
             evidence=ending.evidence,
         )
 
-    def _finish(self, case: Case, journal: Journal) -> None:
+    def _finish(self, context: ReviewContext, journal: Journal) -> None:
         doors = self.doors
         passed = doors.store.validation(doors.git.tree(journal.candidate), journal.contract) or {}
-        self.evidence.merged(case.attempt, case.bead, journal)
+        self.evidence.merged(context.attempt, context.bead, journal)
         doors.store.close_attempt(
-            case.attempt,
+            context.attempt,
             Kind.MERGED,
             Outcome.COMPLETED,
             detail="merged",
@@ -131,9 +131,9 @@ class Judging:
         """Start the validation again that a crash may have cut off between its plan and its start."""
         self._start(attempt, Journal.of(attempt.data))
 
-    def ended(self, case: Case, run: Run) -> Attempt | None:
+    def ended(self, context: ReviewContext, run: Run) -> Attempt | None:
         """A validation ended: reject, ask a person, or give the attempt to go on with."""
-        doors, attempt = self.doors, case.attempt
+        doors, attempt = self.doors, context.attempt
         journal = Journal.of(attempt.data)
         commit = journal.validating
         if not commit:  # dealt with already, and a crash hid it
@@ -144,7 +144,7 @@ class Judging:
         if cut_off and journal.cut_off < MOST_CUT_OFF:  # the step that wanted it starts it again
             return self._goes_on(attempt, run, machine.advance(journal, Fact.CUT_OFF).journal)
         if self._is_gone(commit, results):
-            found = self.lost.look(attempt, journal, case.limits)
+            found = self.lost.look(attempt, journal, context.limits)
             if found is not None:
                 return self._goes_on(attempt, run, found.journal) if found.act is Act.GO_ON else None
         tree = doors.git.tree(commit)
@@ -160,14 +160,16 @@ class Judging:
             )
         )
         journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
-        report = self._heard(case, journal, commit, run, results)
+        report = self._heard(context, journal, commit, run, results)
         following = machine.advance(journal, report.fact, **report.brought)
         if following.act is Act.GO_ON:
             return self._goes_on(attempt, run, following.journal)
-        self.perform(case, following, report)
+        self.perform(context, following, report)
         return None
 
-    def _heard(self, case: Case, journal: Journal, commit: str, run: Run, results: list[CheckResult]) -> Report:
+    def _heard(
+        self, context: ReviewContext, journal: Journal, commit: str, run: Run, results: list[CheckResult]
+    ) -> Report:
         """What a validation said, for the step that wanted it."""
         if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
             return Report(Fact.RAN_BESIDE)
@@ -182,7 +184,7 @@ class Judging:
             again = journal.again + 1 if journal.confirming == commit else 1
             return Report(Fact.RAN_SUSPECT, {"confirming": commit, "again": again})  # the step runs it once more
         if journal.step is Step.VALIDATE_BASE:
-            return self._heard_of_main(case, journal, results)
+            return self._heard_of_main(context, journal, results)
         fact = verdict.of_run(results)
         suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
         judged: dict[str, Any] = {"results": rows, "is_suspect": suspect}
@@ -190,7 +192,7 @@ class Judging:
             kept = (*journal.kept, commit) if fact is Fact.RAN_GREEN else journal.kept
             return Report(Fact.RAN_COMMIT, {**judged, "kept": kept})
         if journal.step is Step.VALIDATE_MAIN:
-            return self._heard_after_landing(case, journal, commit, fact, results, judged)
+            return self._heard_after_landing(context, journal, commit, fact, results, judged)
         if fact is Fact.RAN_GREEN:
             return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
         judged["failure"] = explain(results)
@@ -202,7 +204,7 @@ class Judging:
 
     def _heard_after_landing(
         self,
-        case: Case,
+        context: ReviewContext,
         journal: Journal,
         commit: str,
         fact: Fact,
@@ -212,15 +214,15 @@ class Judging:
         if fact is Fact.RAN_RED:
             return Report(fact, judged, results=results)
         if fact is Fact.RAN_UNSURE:
-            self._tell_unsure(case.attempt, journal, explain(results), as_json(results))
+            self._tell_unsure(context.attempt, journal, explain(results), as_json(results))
         return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
 
-    def _heard_of_main(self, case: Case, journal: Journal, results: list[CheckResult]) -> Report:
+    def _heard_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
         if (fact := verdict.of_run(results)) is Fact.RAN_UNSURE:
             told = f"{explain(results)}\n{journal.failure}"
             why = f"The work fails, and whether main fails too could not be told.\n{told}"
             return Report(fact, ending=unsure(replace(journal, failure=why)))
-        fact = verdict.of_main(journal, results, is_repair=case.bead.type is BeadType.REPAIR)
+        fact = verdict.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
         if fact is Fact.MAIN_PASSES:
             return self.blamed(journal)
         if self.doors.git.main() != (journal.base or journal.fork):

@@ -7,7 +7,7 @@
 
 from collections.abc import Sequence
 
-from ..core.review.train import Car
+from ..core.review.train import Entry
 from .doors import Doors
 from .evidence import Evidence
 
@@ -19,12 +19,14 @@ def landing_pin(bead: str) -> str:
     return f"{LANDING}/{bead}"
 
 
-def hold(doors: Doors, evidence: Evidence, train: Sequence[Car]) -> None:
+def hold(doors: Doors, evidence: Evidence, train: Sequence[Entry]) -> None:
     """Keep the records of those that land now."""
     store = doors.store
     doors.git.hold(
         {
-            landing_pin(car.bead): evidence.prepared(store.attempt(car.attempt), store.bead(car.bead), car.journal)
-            for car in train
+            landing_pin(entry.bead): evidence.prepared(
+                store.attempt(entry.attempt), store.bead(entry.bead), entry.journal
+            )
+            for entry in train
         }
     )

@@ -21,7 +21,7 @@ from ..core.rest import look_again, may_pass
 from ..core.review import verdict
 from ..core.review.journal import Journal, Step
 from ..core.review.machine import Fact
-from ..core.review.train import Car
+from ..core.review.train import Entry
 from ..ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
 from . import landings, messages
 from .culprits import FROZEN
@@ -29,7 +29,7 @@ from .doors import Doors
 from .gatefiles import GateFiles
 from .judging import Judging, unsure
 from .reports import Ending, Report, questioned
-from .train import Case, Train
+from .train import ReviewContext, Train
 from .validation import Validation
 from .ways import Ways
 
@@ -51,38 +51,40 @@ class Queueing:
         self.ways = Ways(doors)
         self.gates = GateFiles(doors)
 
-    def rebase(self, case: Case, journal: Journal) -> Report:
+    def rebase(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate: on the last one of the train, or on main where there is none."""
-        waits = self.ways.is_pending(case.attempt.id)  # what was begun is heard to its end
+        waits = self.ways.is_pending(context.attempt.id)  # what was begun is heard to its end
         was_freed = False
-        if self.doors.git.is_shared() and (waits or not self.train.look(case.board).train):  # else the head has done so
-            ready = self.ways.catch_up(case.attempt.id)
+        if self.doors.git.is_shared() and (
+            waits or not self.train.look(context.board).train
+        ):  # else the head has done so
+            ready = self.ways.catch_up(context.attempt.id)
             if ready is None:
                 return Report(Fact.NOT_YET)
             if ready.landing is not Landing.MOVED:
-                return self._blocked(case, journal, ready)
+                return self._blocked(context, journal, ready)
             self.train.changed()
             if was_freed := bool(journal.waiting):
                 self._freed(journal)
-        return replace(self._rebased(case, journal), was_freed=was_freed)
+        return replace(self._rebased(context, journal), was_freed=was_freed)
 
-    def _rebased(self, case: Case, journal: Journal) -> Report:
-        seen = self.train.look(case.board)
+    def _rebased(self, context: ReviewContext, journal: Journal) -> Report:
+        seen = self.train.look(context.board)
         main = seen.main
-        landed = self._landed(case, journal, main)
+        landed = self._landed(context, journal, main)
         if landed is not None:
             return landed
-        if any(car.attempt == case.attempt.id for car in seen.train):
+        if any(entry.attempt == context.attempt.id for entry in seen.train):
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
             return Report(Fact.STANDS)
         base = seen.train[-1].journal.candidate if seen.train else main
         if journal.brings and base != main:
             return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
-        if base != main and (journal.apart == base or not self.train.may_join(case.board)):
+        if base != main and (journal.apart == base or not self.train.may_join(context.board)):
             return Report(Fact.NOT_YET)
-        made = self._made(case, journal, base)
+        made = self._made(context, journal, base)
         if isinstance(made, Conflict) and base != main:
-            alone = self._made(case, journal, main)
+            alone = self._made(context, journal, main)
             if not isinstance(alone, Conflict):
                 # who is before it may fail yet; nobody is asked before that
                 return Report(Fact.CONFLICTS_AHEAD, {"apart": base})
@@ -101,11 +103,11 @@ class Queueing:
             },
         )
 
-    def _landed(self, case: Case, journal: Journal, main: str) -> Report | None:
+    def _landed(self, context: ReviewContext, journal: Journal, main: str) -> Report | None:
         """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
         if journal.candidate and self.doors.git.contains(journal.candidate, main):
             return Report(Fact.LANDED)
-        before = self.ways.landed_before(case.attempt.bead)
+        before = self.ways.landed_before(context.attempt.bead)
         if before is None:
             return None
         return Report(Fact.LANDED_BEFORE, {**asdict(before), "tree": self.doors.git.tree(before.candidate)})
@@ -116,9 +118,9 @@ class Queueing:
         evidence = {"files": list(found.files), "main": main, "head": journal.head}
         return Report(Fact.CONFLICTED, ending=Ending(Outcome.CONFLICT, detail, journal.head, evidence))
 
-    def _made(self, case: Case, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
+    def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         """The candidate on `base`, after the commits that lead to it."""
-        message = messages.for_merge(self.doors, case.bead, case.attempt)
+        message = messages.for_merge(self.doors, context.bead, context.attempt)
         if self.doors.config().review.merge == "rebase":
             return self._with_contract(journal, self.doors.git.replay(base, journal.head, message, journal.fork))
         made = self.doors.git.squash(base, journal.head, message, journal.fork)
@@ -133,20 +135,20 @@ class Queueing:
             return made
         return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
 
-    def validate_rebased(self, case: Case, journal: Journal) -> Report:
+    def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
         """Validate the candidate, land it, or send it back, as core.review.queue decides for the whole train."""
         if journal.contract != self.validation.contract(journal.brings):
             return Report(verdict.edited(journal))
-        train = self.train.look(case.board).train
-        place = next((number for number, car in enumerate(train, 1) if car.attempt == case.attempt.id), 0)
+        train = self.train.look(context.board).train
+        place = next((number for number, entry in enumerate(train, 1) if entry.attempt == context.attempt.id), 0)
         if not place:  # what it stood on is not there any more
             return Report(Fact.FELL_OFF)
-        move = self.train.move(case.board)
+        move = self.train.move(context.board)
         if place in move.validate:
-            return self.judging.to_validate(case, journal, journal.candidate)
+            return self.judging.to_validate(context, journal, journal.candidate)
         if place == move.blame or (place == 1 and 0 in move.validate):
-            return self._blamed(case, journal, self.train.less(train, place - 1))
-        bent = self._bent(case, train, place - 1)
+            return self._blamed(context, journal, self.train.less(train, place - 1))
+        bent = self._bent(context, train, place - 1)
         if bent:
             return questioned(self.gates.question_of_runner(journal, bent))
         if place != 1 or not move.publish:
@@ -154,23 +156,23 @@ class Queueing:
         if self.train.is_uncounted(journal):
             return Report(Fact.UNCOUNTED)
         if journal.checked < len(journal.chain):
-            return self._validate_chain(case, journal)
+            return self._validate_chain(context, journal)
         if journal.chain and len(journal.kept) < len(journal.chain):
-            return self._folded(case, journal)
-        count = next((n for n in range(1, move.publish) if self._bent(case, train, n)), move.publish)
-        if count < move.publish and not case.limits.queue.every_commit_green:
+            return self._folded(context, journal)
+        count = next((n for n in range(1, move.publish) if self._bent(context, train, n)), move.publish)
+        if count < move.publish and not context.limits.queue.every_commit_green:
             return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
-        return Report(Fact.MAY_LAND, {"tip": self.train.begin_landing(case.board, count)})
+        return Report(Fact.MAY_LAND, {"tip": self.train.begin_landing(context.board, count)})
 
-    def _bent(self, case: Case, train: Sequence[Car], place: int) -> str:
+    def _bent(self, context: ReviewContext, train: Sequence[Entry], place: int) -> str:
         """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""
         bent = self.train.bent(train, place)
-        car = train[place]
-        return "" if bent and self.gates.is_accepted(car.bead, car.journal.head) else bent
+        entry = train[place]
+        return "" if bent and self.gates.is_accepted(entry.bead, entry.journal.head) else bent
 
-    def _blamed(self, case: Case, journal: Journal, less: str) -> Report:
+    def _blamed(self, context: ReviewContext, journal: Journal, less: str) -> Report:
         """The candidate is red on a green one: sent back, unless main itself is red."""
-        self.train.blamed(case.board)
+        self.train.blamed(context.board)
         if journal.red and journal.is_broken:
             return Report(Fact.BLAMED_UNSURE, ending=unsure(journal))
         if journal.red:
@@ -178,61 +180,61 @@ class Queueing:
         why = f"The tests prove less than before: {less}"
         return Report(Fact.PROVES_LESS, ending=Ending(Outcome.FAILED_REVIEW, why))
 
-    def count_base(self, case: Case, journal: Journal) -> Report:
+    def count_base(self, context: ReviewContext, journal: Journal) -> Report:
         """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
         if journal.contract != self.validation.contract(journal.brings):
             return Report(verdict.edited(journal))
         if not self.train.is_uncounted(journal):
             return Report(Fact.COUNTED)
-        return self.judging.to_validate(case, journal, journal.base)
+        return self.judging.to_validate(context, journal, journal.base)
 
-    def _validate_chain(self, case: Case, journal: Journal) -> Report:
+    def _validate_chain(self, context: ReviewContext, journal: Journal) -> Report:
         """With merge = rebase: each commit on the way, which may fail by itself."""
         commit = journal.chain[journal.checked]
-        if self.validation.passed(self.doors.git.tree(commit), case.attempt.id, journal.brings) is None:
-            return self.judging.to_validate(case, journal, commit)
+        if self.validation.passed(self.doors.git.tree(commit), context.attempt.id, journal.brings) is None:
+            return self.judging.to_validate(context, journal, commit)
         return Report(Fact.COMMIT_PROVEN, {"kept": (*journal.kept, commit)})
 
-    def _folded(self, case: Case, journal: Journal) -> Report:
+    def _folded(self, context: ReviewContext, journal: Journal) -> Report:
         """With merge = rebase: only commits that pass alone reach main, the others melt into the next."""
         git = self.doors.git
         steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
-        last = git.fold(journal.base, steps, messages.for_merge(self.doors, case.bead, case.attempt))
+        last = git.fold(journal.base, steps, messages.for_merge(self.doors, context.bead, context.attempt))
         proven = self.train.proof(journal, last.commit) if journal.proven else ""
         return Report(Fact.FOLDED, {"candidate": last.commit, "proven": proven})
 
-    def swap(self, case: Case, journal: Journal) -> Report:
+    def swap(self, context: ReviewContext, journal: Journal) -> Report:
         """Move main, or wait for who moves it."""
         git = self.doors.git
-        train: list[Car] = []
+        train: list[Entry] = []
         if not git.contains(journal.candidate, git.main()):
-            train = self.train.landing(case.board, journal.tip)
+            train = self.train.landing(context.board, journal.tip)
             if not train:  # main, the checks or one of those that should land with it are not what they were
                 self._freed(journal)
                 return Report(Fact.FELL_OFF)
-            if train[0].attempt != case.attempt.id:
+            if train[0].attempt != context.attempt.id:
                 return Report(Fact.NOT_YET)  # the head moves main
-        land = self._frozen(case, journal, train) if train else None
-        if land is not None and any(bead.type == BeadType.REPAIR for bead in case.board.to_review):
+        land = self._frozen(context, journal, train) if train else None
+        if land is not None and any(bead.type == BeadType.REPAIR for bead in context.board.to_review):
             return self._gives_way(journal, land)
-        if land is None and train and not self.ways.is_pending(case.attempt.id):
+        if land is None and train and not self.ways.is_pending(context.attempt.id):
             landings.hold(self.doors, self.judging.evidence, train)
         if land is None:
-            land = self.ways.land(case.attempt.id, train, journal.tip, journal.base)
+            land = self.ways.land(context.attempt.id, train, journal.tip, journal.base)
         if land is None:
             return Report(Fact.NOT_YET)  # its end wakes the loop
         if land.landing is Landing.BLOCKED:
-            return self._blocked(case, journal, land, train)
+            return self._blocked(context, journal, land, train)
         self.train.changed()
         self._freed(journal)
         return Report(Fact.LANDED if land.landing is Landing.MOVED else Fact.LOST_RACE)
 
-    def _frozen(self, case: Case, journal: Journal, train: Sequence[Car]) -> Land | None:
+    def _frozen(self, context: ReviewContext, journal: Journal, train: Sequence[Entry]) -> Land | None:
         """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
         tip = self.doors.store.setting(FROZEN)
-        if tip is not None and any(self.doors.store.bead(car.bead).type is BeadType.REPAIR for car in train):
+        if tip is not None and any(self.doors.store.bead(entry.bead).type is BeadType.REPAIR for entry in train):
             return None
-        if tip is None or journal.published or self.ways.is_pending(case.attempt.id):
+        if tip is None or journal.published or self.ways.is_pending(context.attempt.id):
             return None
         return Land(Landing.BLOCKED, f"main is red at {tip[:12]}, and nothing is merged before it is green again")
 
@@ -243,12 +245,12 @@ class Queueing:
         ending = Ending(Outcome.INTERRUPTED, why, journal.head)
         return Report(Fact.GIVES_WAY, ending=ending)
 
-    def _blocked(self, case: Case, journal: Journal, land: Land, train: Sequence[Car] = ()) -> Report:
+    def _blocked(self, context: ReviewContext, journal: Journal, land: Land, train: Sequence[Entry] = ()) -> Report:
         """Main cannot be moved, or brought along, just now; a person is told.
 
         Those that should land with it (`train`) wait as they did before, unless they may have landed already.
         """
-        bead = case.attempt.bead
+        bead = context.attempt.bead
         now = self.doors.store.now()
         since = journal.waiting_since or now
         passing_since = (journal.passing_since or now) if land.patience else 0.0
@@ -259,7 +261,7 @@ class Queueing:
         behind = journal.behind
         if not behind and now >= since + LONG_WAIT:
             new = NewEscalation(EscalationType.CHECKOUT_BEHIND, f"{bead} waits to be merged", land.reason)
-            behind = self.doors.store.escalate(new, bead, case.attempt.id, "nobrakes").id
+            behind = self.doors.store.escalate(new, bead, context.attempt.id, "nobrakes").id
         waits = {
             "waiting": land.reason,
             "waiting_until": now + (look_again(passing_since, now, wait) if passing else wait),
@@ -280,7 +282,7 @@ class Queueing:
 
     def is_under_way(self, attempt: int, board: Board) -> bool:
         """Whether the review is landing just now, by itself or with others, where a remote has to say so."""
-        opened = {car.attempt: car for car in self.train.look(board).opened}
+        opened = {entry.attempt: entry for entry in self.train.look(board).opened}
         tip = opened[attempt].journal.tip if attempt in opened else ""
-        together = {car.attempt for car in opened.values() if tip and car.journal.tip == tip}
+        together = {entry.attempt for entry in opened.values() if tip and entry.journal.tip == tip}
         return any(self.ways.goes_on(one) for one in {attempt} | together)

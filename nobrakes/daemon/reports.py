@@ -7,7 +7,7 @@ from typing import Any
 from ..core.checks import CheckResult
 from ..core.outcomes import Outcome
 from ..core.review.machine import Fact
-from ..core.review.train import Car
+from ..core.review.train import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Report:
     ending: Ending | None = None
     commit: str = ""
     results: Sequence[CheckResult] = ()
-    train: Sequence[Car] = ()
+    train: Sequence[Entry] = ()
     was_freed: bool = False
 
 

@@ -28,7 +28,7 @@ from .launch import FORK
 from .lost import Lost, handed_in, pin_of
 from .queueing import Queueing
 from .reports import Ending, Report, questioned, refused
-from .train import Case, Train, is_paced
+from .train import ReviewContext, Train, is_paced
 from .unusual import Unusual
 from .validation import Validation
 
@@ -51,7 +51,7 @@ class Review:
         self.gates = GateFiles(doors)
         self.unusual = Unusual(doors)
         self.queueing = Queueing(doors, validation, self.train, self.judging)
-        self.steps: dict[Step, Callable[[Case, Journal], Report]] = {
+        self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
             Step.TAKE_IN: self._take_in,
             Step.BOUNDARIES: self._boundaries,
             Step.VALIDATE_BRANCH: self._validate_branch,
@@ -71,10 +71,10 @@ class Review:
         journal = Journal.of(attempt.data)
         if journal.waiting_until > board.now:
             return False
-        case = Case(self.doors, attempt, board)
+        context = ReviewContext(self.doors, attempt, board)
         moved = False
         for _ in range(MOST_STEPS):
-            following = self._step(case, journal)
+            following = self._step(context, journal)
             if following is None:
                 self.train.changed()
                 return True
@@ -87,40 +87,40 @@ class Review:
             self.train.journaled(self.train.seen, attempt)
             if has_joined and is_paced(board.limits):
                 return True  # a batch begins in the next turn, when all who can have joined it
-            case = Case(self.doors, attempt, board)
+            context = ReviewContext(self.doors, attempt, board)
         return moved
 
-    def _step(self, case: Case, journal: Journal, tries: int = _TRIES) -> Next | None:
+    def _step(self, context: ReviewContext, journal: Journal, tries: int = _TRIES) -> Next | None:
         """Do the step, and what follows from what it saw; None: something was begun that will be heard of, or the
         review is over.
 
         Where git fails, look whether what it needs is gone, else try it again before it is told.
         """
         try:
-            report = self.steps[journal.step](case, journal)
+            report = self.steps[journal.step](context, journal)
             following = _after(journal, report)
             if following.act is Act.GO_ON and following.journal.candidate not in ("", journal.candidate):
-                self.doors.git.pin(pin_of(case.attempt.bead), following.journal.candidate)
+                self.doors.git.pin(pin_of(context.attempt.bead), following.journal.candidate)
             if following.act is Act.GO_ON or (following.act is Act.WAIT and following.journal is journal):
                 return following
             if following.act is Act.WAIT:
-                self.train.wait(case.attempt.id, following.journal, report.train)
+                self.train.wait(context.attempt.id, following.journal, report.train)
             else:
-                self.judging.perform(case, following, report)
+                self.judging.perform(context, following, report)
             return None
         except GitFailed:
             self.train.changed()
-            found = self.lost.look(case.attempt, journal, case.limits)
+            found = self.lost.look(context.attempt, journal, context.limits)
             if found is not None:
                 return found if found.act is Act.GO_ON else None
             if tries == 1:
                 raise
-            return self._step(case, journal, tries - 1)
+            return self._step(context, journal, tries - 1)
 
     # --- the steps -------------------------------------------------------------------------------
 
-    def _take_in(self, case: Case, journal: Journal) -> Report:
-        done = handed_in(self.doors, case.attempt.bead)
+    def _take_in(self, context: ReviewContext, journal: Journal) -> Report:
+        done = handed_in(self.doors, context.attempt.bead)
         if done is None:
             return refused(Outcome.NO_WORK, "there is no work to review")
         head = str(done.head)
@@ -132,27 +132,27 @@ class Review:
         anchor = self.doors.git.evidence_tip() or NONE
         return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "base": start, "anchor": anchor})
 
-    def _boundaries(self, case: Case, journal: Journal) -> Report:
-        against = self._against_the_rules(case, journal)
+    def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
+        against = self._against_the_rules(context, journal)
         if against is not None:
             return against
-        brought = self.validation.new_contract.brought(case.bead, journal)
+        brought = self.validation.new_contract.brought(context.bead, journal)
         if brought is not None and brought.faults:
             return refused(Outcome.BOUNDARY, "\n".join(brought.faults))
-        gates = self.gates.judged(case.bead, journal)
+        gates = self.gates.judged(context.bead, journal)
         if isinstance(gates, Ending):
             return questioned(gates)
-        unusual = self.unusual.question(case.bead, journal)
+        unusual = self.unusual.question(context.bead, journal)
         if unusual is not None:
             return questioned(unusual)
         brings = journal.brings
         if brought is not None:
-            if not self.validation.new_contract.is_accepted(case.bead, brought):
+            if not self.validation.new_contract.is_accepted(context.bead, brought):
                 return questioned(self.validation.new_contract.question(journal, brought))
             brings, gates = journal.head, (*gates, CONTRACT)
-        return Report(Fact.IN_BOUNDS, {"gates": gates, "is_scaffolding": case.bead.scaffolding, "brings": brings})
+        return Report(Fact.IN_BOUNDS, {"gates": gates, "is_scaffolding": context.bead.scaffolding, "brings": brings})
 
-    def _against_the_rules(self, case: Case, journal: Journal) -> Report | None:
+    def _against_the_rules(self, context: ReviewContext, journal: Journal) -> Report | None:
         """What the branch changes that nobody may let through; None: nothing."""
         git = self.doors.git
         start = journal.base
@@ -161,11 +161,11 @@ class Review:
             return refused(Outcome.BOUNDARY, detail)
         config = self.doors.config()
         own = config.boundary_at(git, start, Role.DOER)
-        found = violations(Role.DOER, git.changes(start, journal.head), own, case.bead.scaffolding, asks=True)
+        found = violations(Role.DOER, git.changes(start, journal.head), own, context.bead.scaffolding, asks=True)
         if start != journal.fork:
             tests = git.changes(journal.fork, start)
             writers = config.boundary_at(git, journal.fork, Role.TEST_WRITER, start)
-            found += violations(Role.TEST_WRITER, tests, writers, case.bead.scaffolding)
+            found += violations(Role.TEST_WRITER, tests, writers, context.bead.scaffolding)
         if found:
             detail = "The branch changes what its role may not change:\n" + "\n".join(found[:50])
             return refused(Outcome.BOUNDARY, detail)
@@ -173,35 +173,35 @@ class Review:
             return refused(Outcome.NO_WORK, "the branch changes nothing")
         return None
 
-    def _validate_branch(self, case: Case, journal: Journal) -> Report:
-        if is_paced(case.limits):  # the run of the batch that it lands with stands for this one
+    def _validate_branch(self, context: ReviewContext, journal: Journal) -> Report:
+        if is_paced(context.limits):  # the run of the batch that it lands with stands for this one
             return Report(Fact.IN_A_BATCH)
         contract = self.validation.contract(journal.brings)
-        if self.judging.is_proven(case, journal, journal.head):
+        if self.judging.is_proven(context, journal, journal.head):
             return Report(Fact.PROVEN, {"branch_contract": contract})
-        return self.judging.to_validate(case, journal, journal.head)
+        return self.judging.to_validate(context, journal, journal.head)
 
-    def _validate_main(self, case: Case, journal: Journal) -> Report:
+    def _validate_main(self, context: ReviewContext, journal: Journal) -> Report:
         is_proven = journal.proven == self.train.proof(journal, journal.candidate)
         if is_proven or self.doors.config().review.revalidate == "cached":
             return Report(Fact.PROVEN)
-        return self.judging.to_validate(case, journal, journal.candidate)
+        return self.judging.to_validate(context, journal, journal.candidate)
 
-    def _clean_up(self, case: Case, journal: Journal) -> Report:
-        self.queueing.ways.forget(case.attempt.bead)
+    def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
+        self.queueing.ways.forget(context.attempt.bead)
         if journal.brings:
-            self.validation.new_contract.take_over(case.attempt.bead, journal)
+            self.validation.new_contract.take_over(context.attempt.bead, journal)
         return Report(Fact.MERGED)
 
-    def _validate_base(self, case: Case, journal: Journal) -> Report:
+    def _validate_base(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate failed. Before it is blamed: does main pass by itself?"""
         if journal.contract != self.validation.contract(journal.brings):
             return Report(verdict.edited(journal))
         base = journal.base or journal.fork
-        known = self.validation.passed(self.doors.git.tree(base), case.attempt.id, journal.brings) is not None
-        if known or journal.is_scaffolding or case.bead.type is BeadType.REPAIR:  # which has to turn main green
+        known = self.validation.passed(self.doors.git.tree(base), context.attempt.id, journal.brings) is not None
+        if known or journal.is_scaffolding or context.bead.type is BeadType.REPAIR:  # which has to turn main green
             return self.judging.blamed(journal)
-        return self.judging.to_validate(case, journal, base)
+        return self.judging.to_validate(context, journal, base)
 
     # --- from outside ----------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ class Review:
             self.doors.store.end_run(run.id)
             self.stop(attempt, board)
             return None
-        following = self.judging.ended(Case(self.doors, attempt, board), run)
+        following = self.judging.ended(ReviewContext(self.doors, attempt, board), run)
         if following is not None:
             self.train.journaled(seen, following, ended=True)
         return following

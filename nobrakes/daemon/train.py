@@ -19,14 +19,14 @@ from ..core.review import machine
 from ..core.review.journal import Journal, Step
 from ..core.review.machine import Fact
 from ..core.review.queue import BAD_SHARE, PACE, Move, Pace, Verdict, decide, red
-from ..core.review.train import Car, joined, may_join, to_land
+from ..core.review.train import Entry, joined, may_join, to_land
 from .decoys import SEEN, decoys_of, unnoticed
 from .doors import Doors
 from .honesty import proves_less
 from .validation import Validation, counts_of
 
 
-class Case:
+class ReviewContext:
     """One review in one turn."""
 
     def __init__(self, doors: Doors, attempt: Attempt, board: Board) -> None:
@@ -46,15 +46,15 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Seen:
+class QueueSnapshot:
     """What was read: all open reviews, those of them that stand on main, and whose validations were begun.
 
     `attempts`: the open reviews by their ids, as they are now.
     """
 
     main: str
-    opened: Sequence[Car]
-    train: Sequence[Car]
+    opened: Sequence[Entry]
+    train: Sequence[Entry]
     busy: frozenset[int]
     pace: Pace
     attempts: dict[int, Attempt]
@@ -67,14 +67,14 @@ class Train:
         self.doors = doors
         self.validation = validation
         self._board: Board | None = None
-        self._seen: Seen | None = None
+        self._seen: QueueSnapshot | None = None
         self._move: Move | None = None
 
     def changed(self) -> None:
         """Something was written: what was read is read again."""
         self._seen = self._move = None
 
-    def journaled(self, seen: Seen | None, attempt: Attempt, ended: bool = False) -> None:
+    def journaled(self, seen: QueueSnapshot | None, attempt: Attempt, ended: bool = False) -> None:
         """What was `seen` is so still, but for this review's journal, and with `ended` its validation."""
         if seen is None or attempt.id not in seen.attempts:
             self.changed()
@@ -84,11 +84,11 @@ class Train:
         self._seen, self._move = self._of(seen.main, attempts, busy, seen.pace), None
 
     @property
-    def seen(self) -> Seen | None:
+    def seen(self) -> QueueSnapshot | None:
         """What was read and is so still; None: it has to be read."""
         return self._seen
 
-    def look(self, board: Board) -> Seen:
+    def look(self, board: Board) -> QueueSnapshot:
         """The open reviews, as the board tells them, or the store where the board is older than what was done."""
         if self._board is not board:
             self._board = board
@@ -102,18 +102,18 @@ class Train:
             self._seen = self._read(store.reviewing(), store.runs(), pace)
         return self._seen
 
-    def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> Seen:
+    def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> QueueSnapshot:
         busy = frozenset(run.attempt for run in runs if run.kind is RunKind.VALIDATION)
         return self._of(self.doors.git.main(), {a.id: a for a in attempts}, busy, pace)
 
-    def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> Seen:
-        opened = [Car(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
-        return Seen(main, opened, joined(main, opened, self.validation.contract), busy, pace, attempts)
+    def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
+        opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
+        return QueueSnapshot(main, opened, joined(main, opened, self.validation.contract), busy, pace, attempts)
 
     def may_join(self, board: Board) -> bool:
         """Whether another candidate may be put behind the last one."""
         seen = self.look(board)
-        if any(car.journal.brings for car in seen.opened):  # which waits until nobody else is on the train
+        if any(entry.journal.brings for entry in seen.opened):  # which waits until nobody else is on the train
             return False
         return may_join(seen.train, board.limits.queue, seen.pace)
 
@@ -124,39 +124,39 @@ class Train:
     # --- deciding --------------------------------------------------------------------------------
 
     def move(self, board: Board) -> Move:
-        """What core.review.queue decides about the train; prefix i ends with its i-th car."""
+        """What core.review.queue decides about the train; prefix i ends with its i-th entry."""
         seen = self.look(board)
         if self._move is None:
-            verdicts = [self._of_main(car) for car in seen.train[:1]]
+            verdicts = [self._of_main(entry) for entry in seen.train[:1]]
             verdicts += [self._verdict(seen, place) for place in range(len(seen.train))]
             every = board.limits.queue.every_commit_green
-            suspect = {place for place, car in enumerate(seen.train, 1) if car.journal.is_suspect}
+            suspect = {place for place, entry in enumerate(seen.train, 1) if entry.journal.is_suspect}
             eager = seen.pace.bad_share >= BAD_SHARE
             self._move = decide(verdicts, self.free(board), every, eager, suspect)
         return self._move
 
-    def _of_main(self, head: Car) -> Verdict:
+    def _of_main(self, head: Entry) -> Verdict:
         # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
         tree = self.doors.git.tree(head.journal.base)
         known = head.journal.is_broken or self.validation.passed(tree, head.attempt, head.journal.brings) is not None
         return Verdict.GREEN if known else Verdict.UNKNOWN
 
-    def _verdict(self, seen: Seen, place: int) -> Verdict:
-        car = seen.train[place]
+    def _verdict(self, seen: QueueSnapshot, place: int) -> Verdict:
+        entry = seen.train[place]
         # a journal may say so though a crash came before the start
-        if car.journal.validating == car.journal.candidate and car.attempt in seen.busy:
+        if entry.journal.validating == entry.journal.candidate and entry.attempt in seen.busy:
             return Verdict.RUNNING
-        if self._is_green(car):
+        if self._is_green(entry):
             return Verdict.CONFIRMED if self.less(seen.train, place) else Verdict.GREEN
-        return red(car.journal.red) if car.journal.red else Verdict.UNKNOWN
+        return red(entry.journal.red) if entry.journal.red else Verdict.UNKNOWN
 
-    def _is_green(self, car: Car) -> bool:
-        journal = car.journal
+    def _is_green(self, entry: Entry) -> bool:
+        journal = entry.journal
         if self.doors.config().review.revalidate == "always":
             return journal.proven == self.proof(journal, journal.candidate)
-        return self.validation.passed(journal.tree, car.attempt, journal.brings) is not None
+        return self.validation.passed(journal.tree, entry.attempt, journal.brings) is not None
 
-    def less(self, train: Sequence[Car], place: int) -> str:
+    def less(self, train: Sequence[Entry], place: int) -> str:
         """Why a candidate proves less than main or than what it stands on; empty where it does not."""
         journal = train[place].journal
         if journal.is_scaffolding:  # which may change what is proven
@@ -182,7 +182,7 @@ class Train:
             return not decoys_of(before)
         return counts_of(mine) is not None and before is None
 
-    def bent(self, train: Sequence[Car], place: int) -> str:
+    def bent(self, train: Sequence[Entry], place: int) -> str:
         """The altered test that a candidate's runner did not report, where what it stands on did; "": none."""
         journal, recorded = train[place].journal, self.validation.recorded
         missed = unnoticed(recorded(journal.tree))
@@ -216,10 +216,10 @@ class Train:
         """
         seen = self.look(board)
         tip = seen.train[count - 1].journal.candidate
-        landing = [machine.advance(car.journal, Fact.MAY_LAND, tip=tip).journal for car in seen.train[:count]]
+        landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:count]]
         attempts = [
-            replace(seen.attempts[car.attempt], data=journal.as_data())
-            for car, journal in zip(seen.train, landing, strict=False)
+            replace(seen.attempts[entry.attempt], data=journal.as_data())
+            for entry, journal in zip(seen.train, landing, strict=False)
         ]
         with self.doors.store.together():
             for attempt in attempts:
@@ -230,19 +230,19 @@ class Train:
             self.journaled(self.seen, attempt)
         return tip
 
-    def landing(self, board: Board, tip: str) -> list[Car]:
+    def landing(self, board: Board, tip: str) -> list[Entry]:
         """Those that land with `tip`; empty when one of them is not there any more."""
         seen = self.look(board)
-        swapping = [car for car in seen.train if car.journal.step is Step.SWAP and car.journal.tip == tip]
+        swapping = [entry for entry in seen.train if entry.journal.step is Step.SWAP and entry.journal.tip == tip]
         return to_land(joined(seen.main, swapping, self.validation.contract), tip)
 
-    def wait(self, attempt: int, journal: Journal, train: Sequence[Car]) -> None:
+    def wait(self, attempt: int, journal: Journal, train: Sequence[Entry]) -> None:
         """Main did not move: the review waits, with this in its journal, and those that would land with it with it."""
         with self.doors.store.together() if train else contextlib.nullcontext():
             self.doors.store.journal(attempt, journal.as_data())
-            for car in train[1:]:
-                behind = machine.advance(car.journal, Fact.BLOCKED_HEAD).journal
-                self.doors.store.journal(car.attempt, behind.as_data())
+            for entry in train[1:]:
+                behind = machine.advance(entry.journal, Fact.BLOCKED_HEAD).journal
+                self.doors.store.journal(entry.attempt, behind.as_data())
         self.changed()
 
     def _keep(self, board: Board, pace: Pace) -> None:

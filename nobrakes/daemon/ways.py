@@ -10,7 +10,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from ..core.review.train import Car
+from ..core.review.train import Entry
 from ..ports import Land
 from .doors import Doors
 
@@ -47,15 +47,15 @@ class Ways:
         git = self.doors.git
         return self._beside(attempt, _catching_up(attempt), git.catch_up)
 
-    def land(self, attempt: int, train: Sequence[Car], new: str, old: str) -> Land | None:
+    def land(self, attempt: int, train: Sequence[Entry], new: str, old: str) -> Land | None:
         """Move main from `old` to `new`, which brings the beads of `train` (none: it did already); None: it goes on."""
         git = self.doors.git
         if train and not self.is_pending(attempt):
             self.doors.store.sync()  # here, since beside the loop nobody may touch it
         if git.is_shared() and not self.doors.aside.busy(_landing(attempt)):
-            for car in train:
-                journal = car.journal
-                name = f"{PINS}/{car.bead}/{journal.base}-{journal.contract}-{journal.tip}"
+            for entry in train:
+                journal = entry.journal
+                name = f"{PINS}/{entry.bead}/{journal.base}-{journal.contract}-{journal.tip}"
                 git.pin(name, journal.candidate)
         return self._beside(attempt, _landing(attempt), lambda: git.land(new, old))
 

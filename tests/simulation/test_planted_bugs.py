@@ -104,8 +104,8 @@ BUGS = (
     Bug(
         "whoever waits is on the train",
         "core/review/train.py",
-        "car = next((car for car in left if car.journal.base == onto), None)",
-        "car = next((car for car in left), None)",
+        "entry = next((entry for entry in left if entry.journal.base == onto), None)",
+        "entry = next((entry for entry in left), None)",
         options=QUEUES,
         runs=120,
     ),
@@ -127,8 +127,8 @@ BUGS = (
     Bug(
         "those behind the head may be taken away while they land",
         "daemon/train.py",
-        "landing = [machine.advance(car.journal, Fact.MAY_LAND, tip=tip).journal for car in seen.train[:count]]",
-        "landing = [machine.advance(car.journal, Fact.MAY_LAND, tip=tip).journal for car in seen.train[:1]]",
+        "landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:count]]",
+        "landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:1]]",
         options=QUEUES,
         runs=120,
         seed=20,
@@ -153,7 +153,12 @@ BUGS = (
         "free = board.limits.doers - agents + 1",
         seed=1,
     ),
-    Bug("a pause is ignored", "core/assigner.py", "if board.paused or board.stopping:", "if board.stopping:"),
+    Bug(
+        "a pause is ignored",
+        "core/assigner.py",
+        "if board.paused or board.stopping:\n        return actions",
+        "if board.stopping:\n        return actions",
+    ),
     Bug("a name is given twice", "core/names.py", "if name not in in_use:", "if True:"),
     Bug(
         "boundaries are not checked",
@@ -263,8 +268,8 @@ BUGS = (
     Bug(
         "what passed the checks of before lands",
         "core/review/train.py",
-        "left = [car for car in cars if car.journal.candidate and car.journal.contract == contract(car.journal.brings)]",
-        "left = [car for car in cars if car.journal.candidate]",
+        "if entry.journal.candidate and entry.journal.contract == contract(entry.journal.brings)",
+        "if entry.journal.candidate",
         runs=120,
         options=("--edits", "6", "--crash", "0.005"),
         seed=318,
@@ -285,7 +290,7 @@ BUGS = (
     Bug(
         "a candidate has no ref",
         "daemon/review.py",
-        "self.doors.git.pin(pin_of(case.attempt.bead), following.journal.candidate)",
+        "self.doors.git.pin(pin_of(context.attempt.bead), following.journal.candidate)",
         "pass",
     ),
     Bug(
@@ -603,3 +608,8 @@ def test_without_a_bug_nothing_is_found(tmp_path: Path) -> None:
     nothing = Bug("nothing", "core/names.py", "if name not in in_use:", "if name not in in_use:")
     found = simulate(planted(nothing, tmp_path), "--runs", "3")
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]
+
+
+@pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name) for bug in (*BUGS, *CANARY, *STORE, *ASKED_TWICE)])
+def test_each_bug_has_its_line(bug: Bug) -> None:
+    assert (PACKAGE / bug.file).read_text().count(bug.line) == 1

@@ -30,7 +30,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Car:
+class Entry:
     """One open review as the train sees it."""
 
     attempt: int
@@ -45,32 +45,36 @@ def at_once(rules: Rules, pace: Pace) -> int:
     return rules.validators if rules.every_commit_green else pace.together
 
 
-def joined(main: str, cars: Sequence[Car], contract: Callable[[str], str]) -> list[Car]:
+def joined(main: str, entries: Sequence[Entry], contract: Callable[[str], str]) -> list[Entry]:
     """Those of the reviews that stand on main, directly or on one another, in that order.
 
-    `cars` are in the order in which they were opened; `contract` gives the key of the checks of now, for what a
+    `entries` are in the order in which they were opened; `contract` gives the key of the checks of now, for what a
     review brings.
     """
-    left = [car for car in cars if car.journal.candidate and car.journal.contract == contract(car.journal.brings)]
-    train: list[Car] = []
+    left = [
+        entry
+        for entry in entries
+        if entry.journal.candidate and entry.journal.contract == contract(entry.journal.brings)
+    ]
+    train: list[Entry] = []
     onto = main
     while True:
-        car = next((car for car in left if car.journal.base == onto), None)
-        if car is None:
+        entry = next((entry for entry in left if entry.journal.base == onto), None)
+        if entry is None:
             return train
-        train.append(car)
-        left.remove(car)
-        onto = car.journal.candidate
+        train.append(entry)
+        left.remove(entry)
+        onto = entry.journal.candidate
 
 
-def may_join(train: Sequence[Car], rules: Rules, pace: Pace) -> bool:
+def may_join(train: Sequence[Entry], rules: Rules, pace: Pace) -> bool:
     """Whether another candidate may be put on the last one of the train."""
-    return len(train) < at_once(rules, pace) and not any(car.journal.is_scaffolding for car in train)
+    return len(train) < at_once(rules, pace) and not any(entry.journal.is_scaffolding for entry in train)
 
 
-def to_land(train: Sequence[Car], tip: str) -> list[Car]:
+def to_land(train: Sequence[Entry], tip: str) -> list[Entry]:
     """The head of the train up to the candidate `tip`; empty when that is not on it."""
-    for number, car in enumerate(train, 1):
-        if car.journal.candidate == tip:
+    for number, entry in enumerate(train, 1):
+        if entry.journal.candidate == tip:
             return list(train[:number])
     return []

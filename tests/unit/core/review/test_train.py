@@ -2,16 +2,16 @@
 
 from nobrakes.core.review.journal import Journal, Step
 from nobrakes.core.review.queue import Pace
-from nobrakes.core.review.train import Car, Rules, at_once, joined, may_join, to_land
+from nobrakes.core.review.train import Entry, Rules, at_once, joined, may_join, to_land
 
 
-def car(number: int, base: str, candidate: str, **said: object) -> Car:
+def entry(number: int, base: str, candidate: str, **said: object) -> Entry:
     step = Step.VALIDATE_REBASED
     journal = Journal(step, base=base, candidate=candidate, contract="now", **said)  # type: ignore[arg-type]
-    return Car(number, f"b{number}", journal)
+    return Entry(number, f"b{number}", journal)
 
 
-FIRST, SECOND, THIRD = car(1, "main", "c1"), car(2, "c1", "c2"), car(3, "c2", "c3")
+FIRST, SECOND, THIRD = entry(1, "main", "c1"), entry(2, "c1", "c2"), entry(3, "c2", "c3")
 
 
 def test_candidates_stand_on_main_or_on_one_another_in_whatever_order_they_were_opened() -> None:
@@ -28,12 +28,12 @@ def test_when_the_head_has_landed_the_next_one_is_the_head() -> None:
 
 
 def test_of_two_on_the_same_place_one_is_taken() -> None:
-    assert joined("main", [FIRST, car(4, "main", "c4")], lambda _: "now") == [FIRST]
+    assert joined("main", [FIRST, entry(4, "main", "c4")], lambda _: "now") == [FIRST]
 
 
 def test_other_checks_or_no_candidate_are_no_place_to_stand_on() -> None:
     assert joined("main", [FIRST, SECOND], lambda _: "later") == []
-    assert joined("", [Car(1, "b1", Journal())], lambda _: "") == []
+    assert joined("", [Entry(1, "b1", Journal())], lambda _: "") == []
 
 
 def test_as_many_reviews_are_open_as_can_be_tried_together() -> None:
@@ -45,7 +45,7 @@ def test_as_many_reviews_are_open_as_can_be_tried_together() -> None:
 
 
 def test_nothing_stands_on_what_may_prove_less_than_before() -> None:
-    assert not may_join([car(1, "main", "c1", is_scaffolding=True)], Rules(validators=4), Pace())
+    assert not may_join([entry(1, "main", "c1", is_scaffolding=True)], Rules(validators=4), Pace())
 
 
 def test_those_up_to_the_tip_land_together_or_none_does() -> None:
