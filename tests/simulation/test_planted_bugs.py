@@ -100,6 +100,7 @@ BUGS = (
         "return max(0, board.limits.queue.validators - len(self.look(board).busy))",
         "return max(0, board.limits.queue.validators + 1 - len(self.look(board).busy))",
         options=QUEUES,
+        seed=25,
     ),
     Bug(
         "whoever waits is on the train",
