@@ -18,6 +18,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .altering import OTHERS, RAISES, SCRIPTS, Altered
@@ -77,10 +78,9 @@ def named(command: str, directory: str, paths: Sequence[str]) -> list[str]:
         words = shlex.split(command)
     except ValueError:
         return list(paths)
-    after = zip(["", *words], words, strict=False)
     places = [
         posixpath.normpath(posixpath.join(directory, word.partition("::")[0].removesuffix("...")))
-        for before, word in after
+        for before, word in pairwise(["", *words])
         if not word.startswith("-") and not re.match(_LEFT_OUT, before)
     ]
     found = [path for path in paths if any(_names(place, path) for place in places)]

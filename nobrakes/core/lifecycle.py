@@ -141,13 +141,13 @@ def _target(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
     if facts.to is None:
         return bead.return_to or first_status(bead)
     if kind is Kind.RESOLVED:
-        return resolved_to(bead, facts.to)
+        return _resolved_to(bead, facts.to)
     if facts.to not in (Status.DRAFT, *((Status.OPEN,) if bead.type is BeadType.EPIC else RESOLVES_TO)):
         raise NotAllowed(f"bead {bead.id} cannot go back to '{facts.to[:40]}'")
     return Status(facts.to)
 
 
-def resolved_to(bead: Bead, to: str) -> Status:
+def _resolved_to(bead: Bead, to: str) -> Status:
     """The status that a person chose; NotAllowed for one where nothing would wait for it."""
     if to not in RESOLVES_TO:
         allowed = ", ".join(status.value for status in RESOLVES_TO)
@@ -274,5 +274,5 @@ def _edits(bead: Bead) -> Iterator[Bead]:
 
 def mermaid() -> str:
     """`moves` as a Mermaid state diagram, a line each. A resolved bead of which more is asked stays escalated."""
-    told = [f"    {before.value} --> {after.value}: {kind.value}" for before, kind, after in moves()]
-    return "\n".join(["stateDiagram-v2", "    [*] --> draft", *told, "    done --> [*]", "    cancelled --> [*]"])
+    lines = [f"    {before.value} --> {after.value}: {kind.value}" for before, kind, after in moves()]
+    return "\n".join(["stateDiagram-v2", "    [*] --> draft", *lines, "    done --> [*]", "    cancelled --> [*]"])

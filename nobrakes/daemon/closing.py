@@ -25,11 +25,8 @@ from .doors import Doors
 MACHINE_FAULTS = 5
 """So many faults of the machine in a row, and a person is asked."""
 
-GOES_BACK: Mapping[Role, Kind] = {
-    Role.TEST_WRITER: Kind.TEST_WRITER_STOPPED,
-    Role.DOER: Kind.DOER_STOPPED,
-    Role.REVIEWER: Kind.REVIEW_REJECTED,
-}
+_GOES_BACK: Mapping[Role, Kind] = {Role.TEST_WRITER: Kind.TEST_WRITER_STOPPED, Role.DOER: Kind.DOER_STOPPED}
+"""Of an agent's attempt. Where the bead of a review goes says core.review.machine."""
 
 STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT})
 """After these the branch is archived and the next attempt starts without it."""
@@ -57,7 +54,7 @@ def close(
     log: AttemptLog | None = None,
     evidence: Mapping[str, Any] | None = None,
 ) -> Bead:
-    """End an attempt that did not succeed; the bead goes back to where `kind` says, or to a person."""
+    """End an attempt that did not succeed; the bead goes back, a review's to where its `kind` says, or to a person."""
     store = doors.store
     bead = store.bead(attempt.bead)
     consequence = TABLE[outcome]
@@ -80,7 +77,7 @@ def close(
             store.save_breaker(bead.id, *tried)
         return store.close_attempt(
             attempt,
-            kind or GOES_BACK[attempt.role],
+            kind or _GOES_BACK[attempt.role],
             outcome,
             detail=detail[:8000],
             head=head,

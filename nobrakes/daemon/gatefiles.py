@@ -6,7 +6,7 @@
 3. The difference is the branch's text, bounded; the whole of it is in the commit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..core.review.journal import Journal
 from ..core.shadows import programs
 from .doors import Doors
 from .proofs import clean
-from .reports import Ending
+from .reports import AttemptEnd
 
 LONGEST = 20_000
 """Characters of the difference that a person is shown."""
@@ -33,7 +33,7 @@ class GateFiles:
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
 
-    def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | Ending:
+    def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | AttemptEnd:
         """The gates that the branch changes and may change, or what a person is asked about them."""
         git = self.doors.git
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
@@ -49,9 +49,10 @@ class GateFiles:
             f"The branch changes what decides whether work is good, or what tests expect: {', '.join(paths[:20])}.\n"
             "Accept the change for this very commit, or send the work back."
         )
-        return _asked(journal.head, detail, self._shown(begin, journal.head, changed))
+        shown = self._shown(begin, journal.head, changed)
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, shown)
 
-    def question_of_runner(self, journal: Journal, test: str) -> Ending:
+    def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:
         """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
         changed = self.doors.git.changes(journal.fork, journal.head)
         detail = (
@@ -60,7 +61,7 @@ class GateFiles:
             "very commit, or send the work back."
         )
         evidence = {"test": test, **self._shown(journal.fork, journal.head, changed)}
-        return _asked(journal.head, detail, evidence)
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
 
     def _shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
         """What a person is shown of the changes, without what is secret in them."""
@@ -100,10 +101,6 @@ class GateFiles:
         if b"\0" in content:
             return None
         return content.decode("utf-8", "replace").splitlines(keepends=True)
-
-
-def _asked(head: str, detail: str, evidence: Mapping[str, Any]) -> Ending:
-    return Ending(Outcome.CHECKS_CHANGED, detail, head, evidence)
 
 
 def _told(change: Change) -> str:

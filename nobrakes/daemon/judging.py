@@ -1,11 +1,9 @@
-"""What a validation means for its review: go on, reject the work, ask a person, or take a merge back.
+"""A review's validations are started and their results reported to core.review.machine; what it says is performed.
 
-1. Before work is blamed, what may be a flake is run once more (daemon.flaky), and main itself is validated once: a red
-   main is nobody's attempt.
+1. What a run means is said by core.review.verdict, and by daemon.flaky, which has what may be a flake run once more.
 2. What could not be run is told as such; the bead waits for a person and keeps its count.
 3. A validation that was cut off is done again.
 4. Red after the swap: a revert lands, the bead is open again, a person is told.
-5. Checks that a person edited while they ran decide nothing: the step is done again with those that there are now.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +29,7 @@ from .evidence import Evidence
 from .flaky import Flaky
 from .lost import Lost
 from .redmain import question
-from .reports import Ending, Report
+from .reports import AttemptEnd, Report, blamed, unsure
 from .train import ReviewContext, Train
 from .validation import MOST_CUT_OFF, Validation, as_json, explain
 
@@ -44,7 +42,7 @@ def _nobody(_: Sequence[CheckResult]) -> None:
 
 
 class Judging:
-    """Starts a review's validations and draws the consequences of their ends."""
+    """Starts a review's validations, reports what they said, and ends the review as the machine says."""
 
     def __init__(self, doors: Doors, validation: Validation, train: Train, lost: Lost) -> None:
         self.doors = doors
@@ -66,18 +64,18 @@ class Judging:
         """That the commit has to be validated, and whether that can begin now."""
         if not self.validation.present(journal.brings).checks:
             detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
-            ending = Ending(Outcome.BROKEN_CHECKS, detail, journal.head)
+            ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.head)
             return Report(Fact.NO_CHECKS, ending=ending)
         if not self.train.free(context.board):
             return Report(Fact.NOT_YET)
-        return Report(Fact.UNPROVEN, commit=commit)
+        return Report(Fact.UNPROVEN, {"validating": commit})
 
     def perform(self, context: ReviewContext, following: Next, report: Report) -> None:
         """Do what the machine says about a review: begin a validation, or end it in one way or another."""
         journal = following.journal
         if following.act is Act.VALIDATE:
-            self.start(context.attempt, journal, report.commit)
-            if journal.step is Step.VALIDATE_REBASED and report.commit == journal.candidate:
+            self.start(context.attempt, journal)
+            if journal.step is Step.VALIDATE_REBASED and journal.validating == journal.candidate:
                 self.train.ran(context.board)
         elif following.act is Act.FINISH:
             self._finish(context, journal)
@@ -87,7 +85,7 @@ class Judging:
             assert report.ending is not None, f"a review that ends with '{report.fact.value}' has to say why"
             self._close(context, machine.GOES_TO[following.act], report.ending)
 
-    def _close(self, context: ReviewContext, kind: Kind, ending: Ending) -> None:
+    def _close(self, context: ReviewContext, kind: Kind, ending: AttemptEnd) -> None:
         close(
             self.doors,
             context.limits,
@@ -113,9 +111,8 @@ class Judging:
             merged_commit=journal.candidate,
         )
 
-    def start(self, attempt: Attempt, journal: Journal, commit: str) -> None:
-        """Validate `commit` in a child; the journal remembers which one, so that a crash loses nothing."""
-        journal = replace(journal, serial=journal.serial + 1, validating=commit)
+    def start(self, attempt: Attempt, journal: Journal) -> None:
+        """Validate in a child what the journal names, which is written first, so that a crash loses nothing."""
         self.train.changed()  # also for who comes after us in this turn when the start fails
         self.doors.store.journal(attempt.id, journal.as_data())
         self._start(attempt, journal)
@@ -132,7 +129,7 @@ class Judging:
         self._start(attempt, Journal.of(attempt.data))
 
     def ended(self, context: ReviewContext, run: Run) -> Attempt | None:
-        """A validation ended: reject, ask a person, or give the attempt to go on with."""
+        """A validation ended; the attempt to go on with, or None: its review is over, or it was dealt with before."""
         doors, attempt = self.doors, context.attempt
         journal = Journal.of(attempt.data)
         commit = journal.validating
@@ -160,23 +157,28 @@ class Judging:
             )
         )
         journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
-        report = self._heard(context, journal, commit, run, results)
+        report = self._report_of_run(context, journal, commit, run, results, rows)
         following = machine.advance(journal, report.fact, **report.brought)
         if following.act is Act.GO_ON:
             return self._goes_on(attempt, run, following.journal)
         self.perform(context, following, report)
         return None
 
-    def _heard(
-        self, context: ReviewContext, journal: Journal, commit: str, run: Run, results: list[CheckResult]
+    def _report_of_run(
+        self,
+        context: ReviewContext,
+        journal: Journal,
+        commit: str,
+        run: Run,
+        results: list[CheckResult],
+        rows: tuple[dict[str, Any], ...],
     ) -> Report:
         """What a validation said, for the step that wanted it."""
         if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
             return Report(Fact.RAN_BESIDE)
-        outdated = verdict.is_outdated(journal, results, self._were_edited(journal, run))
+        outdated = verdict.outdated(journal, results, self._were_edited(journal, run))
         if outdated is not None:
             return Report(outdated)
-        rows = tuple(as_json(results))
         if journal.step is Step.COUNT_BASE:
             passed = overall(results) is CheckOutcome.PASS
             return Report(Fact.RAN_COUNTED, {"counted": commit, "before": () if passed else _counted(rows)})
@@ -184,7 +186,7 @@ class Judging:
             again = journal.again + 1 if journal.confirming == commit else 1
             return Report(Fact.RAN_SUSPECT, {"confirming": commit, "again": again})  # the step runs it once more
         if journal.step is Step.VALIDATE_BASE:
-            return self._heard_of_main(context, journal, results)
+            return self._report_of_main(context, journal, results)
         fact = verdict.of_run(results)
         suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
         judged: dict[str, Any] = {"results": rows, "is_suspect": suspect}
@@ -192,7 +194,7 @@ class Judging:
             kept = (*journal.kept, commit) if fact is Fact.RAN_GREEN else journal.kept
             return Report(Fact.RAN_COMMIT, {**judged, "kept": kept})
         if journal.step is Step.VALIDATE_MAIN:
-            return self._heard_after_landing(context, journal, commit, fact, results, judged)
+            return self._report_after_landing(context, journal, commit, fact, results, judged)
         if fact is Fact.RAN_GREEN:
             return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
         judged["failure"] = explain(results)
@@ -202,7 +204,7 @@ class Judging:
             return Report(fact, ending=unsure(replace(journal, **judged)))
         return Report(fact, {**judged, "contract": self.validation.contract(journal.brings)})
 
-    def _heard_after_landing(
+    def _report_after_landing(
         self,
         context: ReviewContext,
         journal: Journal,
@@ -214,28 +216,23 @@ class Judging:
         if fact is Fact.RAN_RED:
             return Report(fact, judged, results=results)
         if fact is Fact.RAN_UNSURE:
-            self._tell_unsure(context.attempt, journal, explain(results), as_json(results))
+            self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
         return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
 
-    def _heard_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
+    def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
         if (fact := verdict.of_run(results)) is Fact.RAN_UNSURE:
             told = f"{explain(results)}\n{journal.failure}"
             why = f"The work fails, and whether main fails too could not be told.\n{told}"
             return Report(fact, ending=unsure(replace(journal, failure=why)))
         fact = verdict.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
         if fact is Fact.MAIN_PASSES:
-            return self.blamed(journal)
+            return blamed(journal)
         if self.doors.git.main() != (journal.base or journal.fork):
             # main was red where the branch left it, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
         why = "main itself does not pass the checks; the review begins again when it does"
-        return Report(fact, ending=Ending(Outcome.INTERRUPTED, why, journal.head))
-
-    def blamed(self, journal: Journal) -> Report:
-        """That the work fails and main does not: it is sent back with what the checks said."""
-        said = {"results": list(journal.results)}
-        return Report(Fact.MAIN_PASSES, ending=Ending(Outcome.FAILED_REVIEW, journal.failure, journal.head, said))
+        return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
         """Whether git lost what was to be run: then a run that could not check it out says nothing."""
@@ -317,13 +314,6 @@ class Judging:
         )
         if not landed:
             self.watchman(results)
-
-
-def unsure(journal: Journal) -> Ending:
-    """The end of a review whose run said neither yes nor no: a person looks, and nobody is blamed."""
-    detail = "The checks could not say whether the work is good.\n" + journal.failure
-    said = {"results": list(journal.results)}
-    return Ending(Outcome.BROKEN_CHECKS, detail, journal.head, said)
 
 
 def _counted(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:

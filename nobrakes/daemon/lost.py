@@ -12,7 +12,6 @@ from ..core.bead import Role
 from ..core.board import Limits
 from ..core.errors import GitFailed
 from ..core.escalations import EscalationType
-from ..core.events import Kind
 from ..core.outcomes import Outcome
 from ..core.review import machine
 from ..core.review.journal import Journal
@@ -51,11 +50,9 @@ class Lost:
         if not is_head_gone and all(not commit or self._is_there(commit) for commit in made):
             return None
         if journal.rebuilt >= MOST_REBUILT:
-            self._give_up(attempt, journal)
-            return machine.advance(journal, Fact.GONE_TOO_OFTEN)
+            return self._give_up(attempt, journal)
         if is_head_gone and not self._taken_in_again(attempt, head):
-            self._nowhere(attempt, head, limits)
-            return machine.advance(journal, Fact.WORK_GONE)
+            return self._nowhere(attempt, journal, head, limits)
         text = "git lost objects of its review (a prune?), and it is built anew"
         self.doors.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
         gone = Fact.HEAD_GONE if is_head_gone or not journal.candidate else Fact.CANDIDATE_GONE
@@ -77,14 +74,17 @@ class Lost:
         except GitFailed:
             return False
 
-    def _nowhere(self, attempt: Attempt, head: str, limits: Limits) -> None:
+    def _nowhere(self, attempt: Attempt, journal: Journal, head: str, limits: Limits) -> Next:
         """The bead goes back to a Doer, who begins afresh."""
+        over = machine.advance(journal, Fact.WORK_GONE)
         why = f"the work that was handed in ({head[:12]}) is gone from git and from its workspace"
         self.doors.notifier.tell(Notice(f"{attempt.bead}: {why}; it is done again", attempt.bead, urgent=True))
         log = AttemptLog(attempt.log.summary, attempt.log.blockers, attempt.log.learnings, keep_branch=False)
-        close(self.doors, limits, attempt, Outcome.LOST, why, log=log)
+        close(self.doors, limits, attempt, Outcome.LOST, why, kind=machine.GOES_TO[over.act], log=log)
+        return over
 
-    def _give_up(self, attempt: Attempt, journal: Journal) -> None:
+    def _give_up(self, attempt: Attempt, journal: Journal) -> Next:
+        over = machine.advance(journal, Fact.GONE_TOO_OFTEN)
         why = (
             f"What git holds of this review was lost {journal.rebuilt + 1} times. Look for what removes objects or "
             "refs below refs/nobrakes/ here, and resolve this to review the bead again."
@@ -92,9 +92,10 @@ class Lost:
         title = f"{attempt.bead}: git keeps losing what is reviewed"
         self.doors.store.close_attempt(
             attempt,
-            Kind.REVIEW_INTERRUPTED,
+            machine.GOES_TO[over.act],
             Outcome.LOST,
             detail=why,
             head=journal.head,
             escalation=NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, why, {"head": journal.head}),
         )
+        return over

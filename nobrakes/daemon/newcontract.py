@@ -27,7 +27,7 @@ from ..ports import Message, Notice
 from .doors import Doors
 from .messages import US
 from .proofs import clean
-from .reports import Ending
+from .reports import AttemptEnd
 
 LARGEST = 200_000
 """Bytes of such a file."""
@@ -96,7 +96,7 @@ class NewContract:
         asked = self.doors.store.escalations(open_only=False, bead=bead.id)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, brought.digest, "contract")
 
-    def question(self, journal: Journal, brought: Brought) -> Ending:
+    def question(self, journal: Journal, brought: Brought) -> AttemptEnd:
         """What a person is asked, and what they are shown of it."""
         git = self.doors.git
         is_first = not self._config(journal.fork).checks
@@ -117,7 +117,7 @@ class NewContract:
                 ),
             ),
         }
-        return Ending(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
 
     # --- one truth -------------------------------------------------------------------------------
 

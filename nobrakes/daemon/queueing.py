@@ -27,8 +27,8 @@ from . import landings, messages
 from .culprits import FROZEN
 from .doors import Doors
 from .gatefiles import GateFiles
-from .judging import Judging, unsure
-from .reports import Ending, Report, questioned
+from .judging import Judging
+from .reports import AttemptEnd, Report, questioned, unsure
 from .train import ReviewContext, Train
 from .validation import Validation
 from .ways import Ways
@@ -55,9 +55,8 @@ class Queueing:
         """The candidate: on the last one of the train, or on main where there is none."""
         waits = self.ways.is_pending(context.attempt.id)  # what was begun is heard to its end
         was_freed = False
-        if self.doors.git.is_shared() and (
-            waits or not self.train.look(context.board).train
-        ):  # else the head has done so
+        # on a train the head has done so
+        if self.doors.git.is_shared() and (waits or not self.train.look(context.board).train):
             ready = self.ways.catch_up(context.attempt.id)
             if ready is None:
                 return Report(Fact.NOT_YET)
@@ -116,7 +115,7 @@ class Queueing:
         """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
         detail = "The branch conflicts with main in:\n" + "\n".join(found.files) + "\n" + found.detail
         evidence = {"files": list(found.files), "main": main, "head": journal.head}
-        return Report(Fact.CONFLICTED, ending=Ending(Outcome.CONFLICT, detail, journal.head, evidence))
+        return Report(Fact.CONFLICTED, ending=AttemptEnd(Outcome.CONFLICT, detail, journal.head, evidence))
 
     def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         """The candidate on `base`, after the commits that lead to it."""
@@ -178,7 +177,7 @@ class Queueing:
         if journal.red:
             return Report(Fact.BLAMED)
         why = f"The tests prove less than before: {less}"
-        return Report(Fact.PROVES_LESS, ending=Ending(Outcome.FAILED_REVIEW, why))
+        return Report(Fact.PROVES_LESS, ending=AttemptEnd(Outcome.FAILED_REVIEW, why))
 
     def count_base(self, context: ReviewContext, journal: Journal) -> Report:
         """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
@@ -242,7 +241,7 @@ class Queueing:
         """End a review that waits for main to be green: a repair waits for its place, and begins on main itself."""
         self._freed(journal)
         why = f"{land.reason}; a repair goes first, and the review begins again after it"
-        ending = Ending(Outcome.INTERRUPTED, why, journal.head)
+        ending = AttemptEnd(Outcome.INTERRUPTED, why, journal.head)
         return Report(Fact.GIVES_WAY, ending=ending)
 
     def _blocked(self, context: ReviewContext, journal: Journal, land: Land, train: Sequence[Entry] = ()) -> Report:

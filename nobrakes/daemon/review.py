@@ -27,7 +27,7 @@ from .judging import Judging
 from .launch import FORK
 from .lost import Lost, handed_in, pin_of
 from .queueing import Queueing
-from .reports import Ending, Report, questioned, refused
+from .reports import AttemptEnd, Report, blamed, questioned, refused
 from .train import ReviewContext, Train, is_paced
 from .unusual import Unusual
 from .validation import Validation
@@ -140,7 +140,7 @@ class Review:
         if brought is not None and brought.faults:
             return refused(Outcome.BOUNDARY, "\n".join(brought.faults))
         gates = self.gates.judged(context.bead, journal)
-        if isinstance(gates, Ending):
+        if isinstance(gates, AttemptEnd):
             return questioned(gates)
         unusual = self.unusual.question(context.bead, journal)
         if unusual is not None:
@@ -200,7 +200,7 @@ class Review:
         base = journal.base or journal.fork
         known = self.validation.passed(self.doors.git.tree(base), context.attempt.id, journal.brings) is not None
         if known or journal.is_scaffolding or context.bead.type is BeadType.REPAIR:  # which has to turn main green
-            return self.judging.blamed(journal)
+            return blamed(journal)
         return self.judging.to_validate(context, journal, base)
 
     # --- from outside ----------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from ..core.review.journal import Journal
 from ..core.sizes import READ
 from ..core.unusual import new_secrets, odd_name
 from .doors import Doors
-from .reports import Ending
+from .reports import AttemptEnd
 
 SEARCHED = 50_000_000
 """Bytes of a branch that are searched."""
@@ -25,7 +25,7 @@ class Unusual:
     def __init__(self, doors: Doors) -> None:
         self.doors = doors
 
-    def question(self, bead: Bead, journal: Journal) -> Ending | None:
+    def question(self, bead: Bead, journal: Journal) -> AttemptEnd | None:
         """What a person is asked about it; None: the review may go on."""
         asked = self.doors.store.escalations(open_only=False, bead=bead.id)
         if is_accepted(asked, EscalationType.UNUSUAL_CONTENT, journal.head):
@@ -38,7 +38,7 @@ class Unusual:
             "Accept it for this very commit, or send the work back."
         )
         evidence = {"head": journal.head, "files": found[:50]}
-        return Ending(Outcome.UNUSUAL_CONTENT, detail, journal.head, evidence)
+        return AttemptEnd(Outcome.UNUSUAL_CONTENT, detail, journal.head, evidence)
 
     def _reasons(self, journal: Journal) -> list[str]:
         """Why a person should look, a line for each file."""

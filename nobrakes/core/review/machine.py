@@ -3,12 +3,12 @@
 1. The step says what the daemon does (fetch, build, validate, land, ...). What it then sees it reports as a `Fact`.
    `advance` answers with the journal after it and what to do now (`Act`); nobody else chooses a step.
 2. A pair (step, fact) that is not in the table is refused; there is no default.
-3. Each row names the fields of the journal that its fact brings, those that are forgotten and those that count on.
+3. Each row names the fields of the journal that its fact sets, those that are forgotten and those that count on.
 4. docs/design.md's diagram of a review is printed from this table (`mermaid()`), and a test compares them.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -48,7 +48,7 @@ class Fact(StrEnum):
     CHECKS_EDITED = "checks_edited"
     CHECKS_EDITED_EARLY = "checks_edited_early"  # before there was a candidate
     # the candidate
-    FREED = "freed"  # what main waited for is over
+    FREED = "freed"  # what kept it from main is over
     STANDS = "stands"
     BUILT = "built"
     CONFLICTS_AHEAD = "conflicts_ahead"  # with the one before it, and not with main
@@ -99,13 +99,13 @@ class Fact(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row. `to`: the next step, None for the same one. Of the journal: what the fact `brings`, what is put back to
+    """One row. `to`: the next step, None for the same one. Of the journal: what the fact `sets`, what is put back to
     its first value (`forgets`), what is one more (`counts`).
     """
 
     to: Step | None
     act: Act
-    brings: frozenset[str] = frozenset()
+    sets: frozenset[str] = frozenset()
     forgets: frozenset[str] = frozenset()
     counts: frozenset[str] = frozenset()
 
@@ -122,19 +122,19 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _to(step: Step, brings: str = "", forgets: str = "") -> Rule:
-    return Rule(step, Act.GO_ON, _names(brings), _names(forgets))
+def _to(step: Step, sets: str = "", forgets: str = "") -> Rule:
+    return Rule(step, Act.GO_ON, _names(sets), _names(forgets))
 
 
-def _stays(brings: str = "", forgets: str = "", counts: str = "") -> Rule:
-    return Rule(None, Act.GO_ON, _names(brings), _names(forgets), _names(counts))
+def _stays(sets: str = "", forgets: str = "", counts: str = "") -> Rule:
+    return Rule(None, Act.GO_ON, _names(sets), _names(forgets), _names(counts))
 
 
-def _ends(act: Act, brings: str = "", forgets: str = "") -> Rule:
-    return Rule(None, act, _names(brings), _names(forgets))
+def _ends(act: Act, sets: str = "", forgets: str = "") -> Rule:
+    return Rule(None, act, _names(sets), _names(forgets))
 
 
-_FIRST: Mapping[str, Any] = {one.name: one.default if one.default is not MISSING else None for one in fields(Journal)}
+_FIRST: Mapping[str, Any] = {one.name: one.default for one in fields(Journal)}
 _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behind published"
 """Why main cannot be moved, and since when."""
 _CONFIRMS: Final = "confirming again"
@@ -142,7 +142,7 @@ _JUDGED: Final = "results is_suspect"
 _KEPT_WITHOUT_CANDIDATE: Final = "head fork anchor branch_contract brings gates"
 _KEPT_ALWAYS: Final = "is_scaffolding serial cut_off rebuilt"
 
-_VALIDATE = Rule(None, Act.VALIDATE)
+_VALIDATE = Rule(None, Act.VALIDATE, _names("validating"), counts=_names("serial"))
 _WAIT = Rule(None, Act.WAIT)
 _REJECT = _ends(Act.REJECT)
 _ASK = _ends(Act.ASK)
@@ -304,8 +304,8 @@ def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:
     rule = TABLE[journal.step].get(fact)
     if rule is None:
         raise NotAllowed(f"a review in the step '{journal.step.value}' cannot see '{fact.value}'")
-    if brought.keys() != rule.brings:
-        raise TypeError(f"{journal.step}, {fact}: brings {sorted(rule.brings)}, and not {sorted(brought)}")
+    if brought.keys() != rule.sets:
+        raise TypeError(f"{journal.step}, {fact}: brings {sorted(rule.sets)}, and not {sorted(brought)}")
     if not (rule.to or brought or rule.forgets or rule.counts):
         return Next(journal, rule.act)
     changed = {name: _FIRST[name] for name in rule.forgets} | brought

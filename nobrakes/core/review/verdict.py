@@ -1,7 +1,7 @@
 """What a validation's results mean for the review that wanted them.
 
 1. Only a pass is green, and only a failed check is red; whatever else could not say whether the work is good.
-2. In the queue a red is held against nobody at once: whose fault it is depends on what the candidate stands on.
+2. Checks that were edited while they ran decide nothing, but where main passed what it was merged under.
 3. Where main is run to see whether it is to blame, it is not when it passes, when it fails in other checks only, and
    never for a repair, which has to turn it green.
 """
@@ -13,9 +13,6 @@ from ..checks import CheckOutcome, CheckResult, overall
 from .journal import Journal, Step
 from .machine import Fact
 
-Rows = Sequence[Mapping[str, Any]]
-"""Results as a journal has them."""
-
 _RAN = {CheckOutcome.PASS: Fact.RAN_GREEN, CheckOutcome.FAIL: Fact.RAN_RED}
 
 
@@ -25,25 +22,25 @@ def of_run(results: Sequence[CheckResult]) -> Fact:
 
 
 def of_main(journal: Journal, results: Sequence[CheckResult], is_repair: bool) -> Fact:
-    """What these results of main are to work that fails: whether main is to blame for that."""
-    is_better = is_repair or fails_elsewhere(journal.results, results)
+    """What these results of main, which are not unsure, are to work that fails: whether main is to blame for that."""
+    is_better = is_repair or _fails_elsewhere(journal.results, results)
     return Fact.MAIN_PASSES if is_better or of_run(results) is Fact.RAN_GREEN else Fact.MAIN_RED
 
 
-def fails_elsewhere(work: Rows, main: Sequence[CheckResult]) -> bool:
-    """Whether main fails, but in no check that the work fails in: then the work made it worse."""
+def _fails_elsewhere(work: Sequence[Mapping[str, Any]], main: Sequence[CheckResult]) -> bool:
+    """Whether main fails in none of the checks that the work (a journal's rows) fails in: the work made it worse."""
     failed_on_main = {result.name for result in main if result.outcome is not CheckOutcome.PASS}
     failed_here = {str(row["name"]) for row in work if row["outcome"] != CheckOutcome.PASS.value}
     return bool(failed_here) and not failed_here & failed_on_main
 
 
-def is_outdated(journal: Journal, results: Sequence[CheckResult], was_edited: bool) -> Fact | None:
+def outdated(journal: Journal, results: Sequence[CheckResult], was_edited: bool) -> Fact | None:
     """What a run is whose checks were edited meanwhile; None: it counts as it is.
 
     Main that passed what it was merged under is good news all the same: what a person wants of it since is no reason
     to take the merge back.
     """
-    is_good_news = journal.step is Step.VALIDATE_MAIN and overall(results) is CheckOutcome.PASS
+    is_good_news = journal.step is Step.VALIDATE_MAIN and of_run(results) is Fact.RAN_GREEN
     if not was_edited or is_good_news:
         return None
     return Fact.RAN_OUTDATED_EARLY if _is_early(journal) else Fact.RAN_OUTDATED

@@ -188,7 +188,7 @@ cancelled       undone               escalated needs_review
 """Where it is then, and where it goes back to."""
 
 
-@pytest.mark.parametrize(("status", "kind"), [(s, k) for s, row in lifecycle.TABLE.items() for k in row])
+@pytest.mark.parametrize(("status", "kind"), ROWS)
 def test_an_open_question_stops_a_bead_where_it_would_wait(status: Status, kind: Kind) -> None:
     stopped = {(Status(a), Kind(k)): Move(Status(to), Status(back)) for a, k, to, back in words(ASKED)}
     bead = at(status, Status.NEEDS_REVIEW)

@@ -64,10 +64,10 @@ def test_checks_that_were_edited_meanwhile_decide_nothing(
     journal: Journal, edited: Fact | None, outdated: Fact
 ) -> None:
     assert edited is None or verdict.edited(journal) is edited
-    assert verdict.is_outdated(journal, ran("fail"), was_edited=True) is outdated
-    assert verdict.is_outdated(journal, ran("fail"), was_edited=False) is None
+    assert verdict.outdated(journal, ran("fail"), was_edited=True) is outdated
+    assert verdict.outdated(journal, ran("fail"), was_edited=False) is None
 
 
 def test_main_that_passed_what_it_was_merged_under_is_good_news() -> None:
-    assert verdict.is_outdated(Journal(Step.VALIDATE_MAIN), ran("pass"), was_edited=True) is None
-    assert verdict.is_outdated(Journal(Step.VALIDATE_REBASED), ran("pass"), was_edited=True) is Fact.RAN_OUTDATED
+    assert verdict.outdated(Journal(Step.VALIDATE_MAIN), ran("pass"), was_edited=True) is None
+    assert verdict.outdated(Journal(Step.VALIDATE_REBASED), ran("pass"), was_edited=True) is Fact.RAN_OUTDATED
