@@ -40,6 +40,14 @@ def test_a_touch_while_it_sleeps_wakes_it(waker: Waker) -> None:
     assert os.listdir(waker.folder) == []
 
 
+def test_it_can_be_woken_from_a_sleep_of_years(waker: Waker) -> None:
+    """As where a bead is deferred to 2030, and nothing else is left to do."""
+    later = threading.Timer(0.05, poke, (waker.folder, "1-1"))
+    later.start()
+    assert waker.wait(4e8) is True
+    later.join()
+
+
 def test_a_touch_before_it_sleeps_is_not_lost(waker: Waker) -> None:
     poke(waker.folder, "1-1")
     assert waker.wait(20) is True
