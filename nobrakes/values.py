@@ -64,11 +64,6 @@ class Rule:
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return {**handler(source), **self.words}
 
-    def holds(self, number: float) -> bool:
-        """Whether a number keeps to the bounds."""
-        bounds = {"ge": number.__ge__, "gt": number.__gt__, "le": number.__le__}
-        return all(bounds[word](type(number)(limit)) for word, limit in self.words.items())
-
 
 class Branch:
     """A name that git takes for a branch."""

@@ -17,6 +17,7 @@ from ..core.outcomes import Outcome
 from ..core.transcript import Line
 from .settings import Settings
 
+MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 WORKER_TOOLS = ("Bash", "Read", "Edit", "Write", "Glob", "Grep")
 
 
@@ -41,6 +42,11 @@ class Assignment:
     tools: tuple[str, ...] = WORKER_TOOLS
     permitted: tuple[tuple[str, ...], ...] | None = None
     """Beginnings of the commands that the CLI's own permissions let through; None: they are off (core.permitted)."""
+
+    @property
+    def stdin(self) -> str | None:
+        """The prompt's file, where the prompt is too long for an argument."""
+        return self.prompt_file if len(self.prompt.encode(errors="replace")) > MAX_ARGUMENT else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
-"""What the ends of all CLIs have in common: classes of HTTP statuses, wordings, and processes that did not start."""
+"""What the ends of all CLIs have in common: HTTP statuses, wordings, markers, and processes that did not start."""
 
 import re
 from collections.abc import Mapping
 
 from ..core.outcomes import TABLE, Outcome, Session
+from ..core.transcript import marker_outcome, read_marker
 from .adapter import AgentEnd
 
 RESUMABLE = frozenset(outcome for outcome, row in TABLE.items() if row.session is Session.RESUME)
@@ -37,6 +38,19 @@ def by_status_and(status: object, wording: Outcome | None) -> Outcome | None:
 def worded(*pairs: tuple[str, Outcome]) -> Wording:
     """Patterns and what they mean, the first that is found counts."""
     return tuple((re.compile(pattern, re.I), outcome) for pattern, outcome in pairs)
+
+
+def by_wording(wording: Wording, text: str) -> Outcome | None:
+    """The class of the first pattern that is found in the text."""
+    return next((outcome for pattern, outcome in wording if pattern.search(text)), None)
+
+
+def ended_well(text: str) -> tuple[Outcome, str]:
+    """What an end without fault means: it is completed, unless a marker in the last words says otherwise."""
+    marked = marker_outcome(read_marker(text))
+    if marked is not None and marked is not Outcome.COMPLETED:
+        return marked, f"its marker says so: {text}"
+    return Outcome.COMPLETED, text
 
 
 def not_started(name: str, end: AgentEnd, known: Outcome | None = None) -> tuple[Outcome, str]:

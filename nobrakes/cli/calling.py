@@ -1,4 +1,4 @@
-"""Calling a command of the table, whoever read its command line."""
+"""Calling a command of the table: its function is imported, and agents are refused what is for people."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Option
+from typer import Option, confirm
 
 from ..core.errors import NoMain
 from .opened import opened
@@ -66,8 +66,6 @@ def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] 
     if wanted is None:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             return None
-        from typer import confirm
-
         if not confirm("Run the checks on main once, to see whether they work?"):
             return None
     from ..app import open_app, try_main

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Option, confirm
 
 from ..core.bead import Status
 from ..core.errors import AgentFailed, UsageError
@@ -121,8 +121,6 @@ def commit_strategy(
                     "Look with `nobrakes commit-strategy --dry-run`, then run `nobrakes commit-strategy --yes`.",
                 )
             write(_difference(difference, screen_of(sys.stdout)))
-            from typer import confirm
-
             if not confirm("Let them go live?"):
                 return said({"approved": [], "commit": None}, "nothing was changed")
         done = shaping.commit_strategy(app.store, app.git, app.places, actor())

@@ -1,4 +1,4 @@
-"""Words of a command line read without typer, and answers printed, for what is called all night."""
+"""What the commands without typer share (cli.hot, cli.hotagent): reading words, printing answers. Imports no `re`."""
 
 import os
 import sys

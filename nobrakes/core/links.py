@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from .bead import CLOSED, BeadType, Dependency, DependencyType, Status
+from .bead import CLOSED, Bead, BeadType, Dependency, DependencyType, Status
 from .moments import Needs, needs_of, order_of
 
 
@@ -30,6 +30,23 @@ class Node(NamedTuple):
     defer_until: float | None
     retry_at: float | None
     assignee: str | None
+
+
+def node_of(bead: Bead) -> Node:
+    """The bead as the whole-graph questions see it."""
+    return Node(
+        bead.id,
+        bead.status,
+        BeadType(bead.type).value,
+        bead.title,
+        bead.priority,
+        bead.estimate,
+        bead.epic,
+        bead.held,
+        bead.defer_until,
+        bead.retry_at,
+        bead.assignee,
+    )
 
 
 class Links:

@@ -9,7 +9,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ConfigError, NoMain, NotAllowed
 from ..core.events import Event, Kind
@@ -101,24 +101,6 @@ def _overrides(store: "Store") -> dict[str, Any]:
     return found
 
 
-def _plain(values: Mapping[str, object]) -> "LimitSettings | None":
-    """Limits given as plain digits within their bounds; None: pydantic has to judge, which takes longer to import."""
-    from ..sections import LimitSettings
-    from ..values import Rule
-
-    made: dict[str, Any] = {}
-    for name, hint in get_type_hints(LimitSettings, include_extras=True).items():
-        text, type_ = values.get(name), get_args(hint)[0]
-        if name not in values:
-            continue
-        if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 10):
-            return None
-        made[name] = type_(text)
-        if not all(rule.holds(made[name]) for rule in get_args(hint)[1:] if isinstance(rule, Rule)):
-            return None
-    return LimitSettings(**made) if made.keys() == values.keys() else None
-
-
 def _checked(values: Mapping[str, object]) -> "LimitSettings":
     from ..config import validated
     from ..sections import LimitSettings
@@ -163,7 +145,7 @@ def set_limits(
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}
     names = {name: value for name, value in changes.items() if name not in _known()}
     wanted = {**given, **names}
-    checked = asdict(_plain(wanted) or _checked(wanted))
+    checked = asdict(_checked(wanted))
     overrides = kept | {name: checked[name] for name in given}
     if overrides != before:
         with store.together():

@@ -16,7 +16,7 @@ from ..core.graph import Circle, deadlocks, explain
 from ..core.links import Node
 from ..ports import Store
 from . import planfile, planwork
-from .plannodes import Plan
+from .plannodes import Plan, plan_of
 
 __all__ = ["Plan", "PlanDeadlock", "PlanReport", "apply_plan", "read_plan"]
 
@@ -81,8 +81,6 @@ def plan_in(text: str, path: str) -> Plan:
         from .planrecords import plan_of_records
 
         return plan_of_records(text, planfile.shown(path))
-    from .plannodes import plan_of
-
     return plan_of(planfile.load(path, text), planfile.shown(path))
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core import lifecycle
-from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, check_bead
+from ..core.bead import Bead, Dependency, DependencyType, Status, check_bead
 from ..core.errors import BadBead
-from ..core.links import Node
+from ..core.links import Node, node_of
 from ..ports import Store
 from .beads import new_id
 from .plannodes import Plan, PlanNode, refused
@@ -181,23 +181,6 @@ def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]
     edges = {d for d in store.dependencies() if d.type is not DependencyType.PARENT_CHILD}
     return sorted(nodes.values(), key=lambda node: node.id), sorted(
         (edges | work.added) - work.removed, key=lambda d: (d.bead, d.type.value, d.needs)
-    )
-
-
-def node_of(bead: Bead) -> Node:
-    """The bead as the whole-graph questions see it."""
-    return Node(
-        bead.id,
-        bead.status,
-        BeadType(bead.type).value,
-        bead.title,
-        bead.priority,
-        bead.estimate,
-        bead.epic,
-        bead.held,
-        bead.defer_until,
-        bead.retry_at,
-        bead.assignee,
     )
 
 

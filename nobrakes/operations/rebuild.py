@@ -20,6 +20,7 @@ from ..core.bead import CLOSED, Bead, Status
 from ..core.errors import DaemonRunning, StoreBroken
 from ..core.escalations import STOPS_BEAD, Escalation
 from ..core.graph import deadlocks
+from ..core.links import node_of
 from ..core.numbers import fences, last_attempt
 from ..host.files import private_folder
 from ..host.locks import DaemonLock, holder
@@ -27,7 +28,6 @@ from ..host.strays import end_all
 from ..places import Places
 from ..ports import Git, Position, Restored
 from . import snapshotlog
-from .planwork import node_of
 from .sources import Sources, gather
 
 ACTOR = "nobrakes"

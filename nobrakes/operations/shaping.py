@@ -18,6 +18,7 @@ from ..core.errors import NoMain, PlanError
 from ..core.events import Kind
 from ..core.graph import Links, deadlocks, ready_beads
 from ..core.levels import b_levels
+from ..core.links import node_of
 from ..core.outcomes import Outcome
 from ..places import FOLDER, Places
 from ..ports import Git, Message, Store
@@ -102,7 +103,6 @@ def approved(store: Store) -> frozenset[str]:
 def difference(store: Store) -> Strategy:
     """What commit-strategy would make live, and what was changed since the last one."""
     from ..analysis.paths import critical_path
-    from .planwork import node_of
 
     drafts = store.beads([Status.DRAFT])
     nodes, dependencies = store.nodes(), store.dependencies()

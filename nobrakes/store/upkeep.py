@@ -17,10 +17,11 @@ class Upkeep:
         restoring.restore(self._db, found, actor)
 
     def differences(self) -> dict[str, dict[str, tuple[Any, Any]]]:
-        """Bead -> derived column -> (stored, recomputed by core.graph). Empty when all is right."""
-        moving.wake(self._db, self._db.now())
+        """Bead -> derived column -> (stored, recomputed by core's rules). Empty when all is right."""
+        now = self._db.now()
+        moving.wake(self._db, now)
         with self._db.read():
-            return recompute.differences(self._db, self._db.now())
+            return recompute.differences(self._db, now)
 
     def recount(self) -> int:
         """Set every derived column right; how many beads were wrong."""

@@ -108,11 +108,18 @@ def test_a_list_loads_the_store_and_no_other_door(project: Path) -> None:
     assert more & (others | {"nobrakes.core.review.machine", "nobrakes.core.actions"}) == set()
 
 
+@pytest.mark.parametrize("argv", [["--help"], ["version"], ["plan", "example"], ["list", "--help"]], ids=" ".join)
+def test_a_command_loads_no_library_that_it_does_not_need(argv: list[str]) -> None:
+    more = loaded(f"from nobrakes.cli.main import run; assert run({argv!r}) == 0") - bare()
+    assert more & (HEAVY - {"typer", "click", "pydantic"}) == set()
+
+
 @pytest.mark.parametrize("module", ["assigner", "review.machine", "supervision", "lifecycle"])
 def test_a_decider_loads_nothing_heavy(module: str) -> None:
     assert (loaded(f"import nobrakes.core.{module}") - bare()) & HEAVY == set()
 
 
 def test_the_adapters_load_no_library_of_an_agent() -> None:
-    more = loaded("import nobrakes.agents.registry") - bare()
+    more = loaded("from nobrakes.agents.registry import ADAPTERS; list(ADAPTERS.values())") - bare()
+    assert "nobrakes.agents.acp.launch" in more
     assert more & (HEAVY | {"acp", "asyncio", "nobrakes.acp_client"}) == set()

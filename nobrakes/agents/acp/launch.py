@@ -11,15 +11,15 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ...core.errors import ConfigError
-from ...core.transcript import Line
-from ..adapter import AgentEnd, Assignment, Launch, Use, Verdict
+from ..adapter import Assignment, Launch
+from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
-from ..guarded import answered, canary_path, self_test
+from ..guarded import canary_path, self_test
 from ..mcp import mcp_server
-from . import events
+from . import events, verdict
 
 KEYS = (
     "ANTHROPIC_API_KEY",
@@ -40,13 +40,17 @@ RUN = "acp/run.json"
 SYSTEM = "acp/role.md"
 
 
-class Acp:
+class Acp(EventCli[verdict.Read]):
     """The command of `agents.acp` in the config."""
 
     name = "acp"
     provider = "acp"
     sessions = True
     credentials = KEYS
+    reads = verdict.Read
+    lines = staticmethod(events.lines)
+    used = staticmethod(events.used)
+    outcome = staticmethod(verdict.outcome)
 
     def launch(self, a: Assignment) -> Launch:
         """The command of one attempt; ConfigError where none is set."""
@@ -71,30 +75,6 @@ class Acp:
             programs=(own.command[0],),
             tells=True,
         )
-
-    def lines(self, raw: bytes) -> tuple[Line, ...]:
-        """What one event says to a reader."""
-        return events.lines(raw)
-
-    def used(self, raw: bytes) -> Use | None:
-        """How full its context is, where it tells."""
-        return events.used(raw)
-
-    def verdict(self, end: AgentEnd) -> Verdict:
-        """By the stop reason or error in its last line, and the exit code."""
-        return events.verdict(end)
-
-    def refuses(self, head: bytes, canary: str = "") -> str | None:
-        """That the session went on without the guard's canary."""
-        return events.refuses(head, canary)
-
-    def guarded(self, head: bytes, canary: str = "") -> bool:
-        """Whether the guard left its canary."""
-        return answered(canary)
-
-    def session(self, lines: Iterable[bytes]) -> str | None:
-        """The id that the agent chose."""
-        return events.session(lines)
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:
         env = allowed(a, a.settings.acp.keys)

@@ -14,17 +14,15 @@
 import json
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ...core.bead import Role
-from ...core.transcript import Line
-from ..adapter import AgentEnd, Assignment, Launch, Use, Verdict
+from ..adapter import Assignment, Launch
+from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
 from ..mcp import mcp_server
 from . import events, verdict
-
-MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 
 API = "https://api.anthropic.com"
 LOGIN_API = "https://platform.claude.com"
@@ -34,13 +32,17 @@ _LITERAL_PATH = frozenset("()[]{}*?!\\")
 """Characters that a permission rule would read as something else than a path."""
 
 
-class Claude:
+class Claude(EventCli[verdict.Read]):
     """Claude Code 2.1 (`claude`)."""
 
     name = "claude"
     provider = "anthropic"
     sessions = True
     credentials = (*_READS, "CLAUDE_CONFIG_DIR")
+    reads = verdict.Read
+    lines = staticmethod(events.lines)
+    used = staticmethod(events.used)
+    outcome = staticmethod(verdict.outcome)
 
     def __init__(self, root: bool = False) -> None:
         self.root = root
@@ -48,7 +50,6 @@ class Claude:
     def launch(self, a: Assignment) -> Launch:
         """The command of one attempt."""
         own = a.settings.claude
-        as_file = len(a.prompt.encode(errors="replace")) > MAX_ARGUMENT
         argv = [own.executable, "-p", "--output-format", "stream-json", "--verbose"]
         if own.model:
             argv += ["--model", own.model]
@@ -62,7 +63,7 @@ class Claude:
             argv += ["--max-budget-usd", str(own.max_budget_usd)]
         if a.system_prompt:
             argv += ["--append-system-prompt", a.system_prompt]
-        if not as_file:
+        if a.stdin is None:
             argv += ["--", a.prompt]
         env = self._environment(a)
         state = _state(a)
@@ -71,7 +72,7 @@ class Claude:
         return Launch(
             tuple(argv),
             env,
-            a.prompt_file if as_file else None,
+            a.stdin,
             a.session,
             writes=(state,),
             login=() if human == state else ((os.path.join(human, login), os.path.join(state, login)),),
@@ -80,29 +81,9 @@ class Claude:
             context_tokens=own.context_tokens,
         )
 
-    def lines(self, raw: bytes) -> tuple[Line, ...]:
-        """What one event says to a reader."""
-        return events.lines(raw)
-
-    def used(self, raw: bytes) -> Use | None:
-        """What a message of the model tells: of what was written it says only the beginning."""
-        return events.used(raw)
-
-    def verdict(self, end: AgentEnd) -> Verdict:
-        """By the last result, the last error and the exit code together."""
-        return verdict.verdict(end)
-
-    def refuses(self, head: bytes, canary: str = "") -> str | None:
-        """That the guard did not answer before the session began. Its answer is in the output itself."""
-        return verdict.refuses(head)
-
     def guarded(self, head: bytes, canary: str = "") -> bool:
-        """Whether the session began, and the guard answered before."""
-        return verdict.guarded(head)
-
-    def session(self, lines: Iterable[bytes]) -> str | None:
-        """The id that the session was begun with."""
-        return verdict.session(lines)
+        """Whether the session began, and the guard answered before. Its answer is in the output itself."""
+        return self.begun(head).began_guarded
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:
         env = allowed(a, _READS)

@@ -8,17 +8,16 @@
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.cleaning import clean, shorten
 from ...core.outcomes import Outcome
-from ...core.transcript import marker_outcome, read_marker
-from ..adapter import UNSEEN, AgentEnd, Verdict, killed
-from ..endings import RESUMABLE, by_status_and
-from ..events import mapping, parse
-from ..guarded import CANARY, NOT_GUARDED
+from .. import cli
+from ..adapter import UNSEEN, AgentEnd, killed
+from ..endings import by_status_and, by_wording, ended_well, worded
+from ..events import mapping
+from ..guarded import CANARY
 from .events import limit_of, tokens_of
 
 _BY_ERROR: Mapping[str, Outcome] = {
@@ -42,17 +41,15 @@ _BY_SUBTYPE: Mapping[str, Outcome] = {
     "error_max_turns": Outcome.TURN_LIMIT,
     "error_max_budget_usd": Outcome.TURN_LIMIT,
 }
-_WORDING: tuple[tuple[re.Pattern[str], Outcome], ...] = (
-    (re.compile(r"prompt is too long", re.I), Outcome.CONTEXT_OVERFLOW),
-    (re.compile(r"please run /login|oauth token (?:revoked|has expired)|invalid api key", re.I), Outcome.AUTH),
-    (re.compile(r"credit balance is too low|add funds to continue", re.I), Outcome.BILLING),
+_WORDING = worded(
+    (r"prompt is too long", Outcome.CONTEXT_OVERFLOW),
+    (r"please run /login|oauth token (?:revoked|has expired)|invalid api key", Outcome.AUTH),
+    (r"credit balance is too low|add funds to continue", Outcome.BILLING),
     (
-        re.compile(
-            r"you've hit your .*limit|limit\s*(?:reached\s*)?·\s*resets|usage limit reached|rate limit reached", re.I
-        ),
+        r"you've hit your .*limit|limit\s*(?:reached\s*)?·\s*resets|usage limit reached|rate limit reached",
         Outcome.RATE_LIMITED,
     ),
-    (re.compile(r"econnrefused|econnreset|enotfound|etimedout|connection error|fetch failed", re.I), Outcome.NETWORK),
+    (r"econnrefused|econnreset|enotfound|etimedout|connection error|fetch failed", Outcome.NETWORK),
 )
 _OLDEST = (2, 1)
 """The first version that knows all that it is started with."""
@@ -63,10 +60,9 @@ _SESSION_UNUSABLE = ("No conversation found with session ID", "is already in use
 
 
 @dataclass(slots=True)
-class _Read:
+class Read(cli.Read):
     """What the events of one process came to."""
 
-    session: str | None = None
     guarded: bool = False
     began: bool = False
     began_guarded: bool = False
@@ -74,20 +70,24 @@ class _Read:
     result_is_last: bool = False
     error: str = ""
     status: int | None = None
-    resets_at: float | None = None
+    limit_ends: float | None = None
     version: tuple[int, ...] = ()
     said_or_did: bool = False  # the model wrote a word or called a tool
 
     def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
         kind = event.get("type")
         if kind == "system":
             self._system(event)
         elif kind == "rate_limit_event":
             status, resets = limit_of(event)
-            self.resets_at = resets if status == "rejected" else None
+            self.limit_ends = resets if status == "rejected" else None
         elif kind == "result":
             self.result, self.result_is_last = event, True
             self.session = str(event.get("session_id") or "") or self.session
+            cost = event.get("total_cost_usd")
+            self.cost = float(cost) if isinstance(cost, int | float) else None
+            self.tokens = tokens_of(event.get("usage"))
         elif kind in ("assistant", "user"):
             self.result_is_last = False
             if kind == "assistant":
@@ -105,6 +105,14 @@ class _Read:
             version = str(event.get("claude_code_version") or "").split(".")[:2]
             self.version = tuple(int(part) for part in version if part.isdigit())
 
+    def unguarded(self, canary: str) -> bool:
+        """Whether the session began before the guard answered, which is in the output itself."""
+        return self.began and not self.began_guarded
+
+    def resets_at(self, end: AgentEnd, detail: str) -> float | None:
+        """By the last event that tells of a limit."""
+        return self.limit_ends
+
     @property
     def too_old(self) -> bool:
         """Whether it said so of itself."""
@@ -117,48 +125,8 @@ def _holds_anything(event: Mapping[str, Any]) -> bool:
     return any(block.get("type") == "tool_use" or str(block.get("text") or "").strip() for block in blocks)
 
 
-def refuses(head: bytes) -> str | None:
-    """Why a run whose output begins with `head` was not guarded; None: it was, or it did not begin yet."""
-    read = _read(head.split(b"\n")[:-1])
-    return NOT_GUARDED if read.began and not read.began_guarded else None
-
-
-def guarded(head: bytes) -> bool:
-    """Whether the session began, and the guard answered before."""
-    return _read(head.split(b"\n")[:-1]).began_guarded
-
-
-def _read(lines: Iterable[bytes]) -> _Read:
-    read = _Read()
-    for raw in lines:
-        read.take(parse(raw) or {})
-    return read
-
-
-def session(lines: Iterable[bytes]) -> str | None:
-    """The session's id, by the last event that names it."""
-    return _read(lines).session
-
-
-def verdict(end: AgentEnd) -> Verdict:
-    """The outcome of the process, with its cost and session."""
-    read = _read(end.lines)
-    outcome, detail = _outcome(end, read)
-    result = read.result or {}
-    cost = result.get("total_cost_usd")
-    return Verdict(
-        outcome,
-        shorten(clean(detail).strip(), 2000),
-        session=read.session if outcome in RESUMABLE else None,
-        cost_usd=float(cost) if isinstance(cost, int | float) else None,
-        tokens=tokens_of(result.get("usage")),
-        resets_at=read.resets_at if outcome is Outcome.RATE_LIMITED else None,
-    )
-
-
-def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
-    if read.began and not read.began_guarded:
-        return Outcome.GUARD_FAILED, NOT_GUARDED
+def outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    """By the last result, the last error and the exit code together."""
     signal = killed(end.code)
     if signal is not None:
         return Outcome.KILLED, signal
@@ -185,13 +153,10 @@ def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
         return Outcome.CRASHED, "it ended in the middle of a turn"
     if not text.strip() and not read.said_or_did:
         return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
-    marked = marker_outcome(read_marker(text))
-    if marked is not None and marked is not Outcome.COMPLETED:
-        return marked, f"its marker says so: {text}"
-    return Outcome.COMPLETED, text
+    return ended_well(text)
 
 
-def _without_result(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
+def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     errors = end.errors.strip()
     if read.too_old or (not read.began and _TOO_OLD.search(errors)):
         return Outcome.VERSION_UNSUPPORTED, errors or f"Claude Code {'.'.join(map(str, read.version))} is too old"
@@ -204,11 +169,11 @@ def _without_result(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
     return Outcome.BAD_CONFIGURATION, f"it did not start: {errors}"
 
 
-def _failure(result: Mapping[str, Any], read: _Read, text: str) -> tuple[Outcome, str]:
+def _failure(result: Mapping[str, Any], read: Read, text: str) -> tuple[Outcome, str]:
     """The class of a failed result: reason and subtype, the error's name, the HTTP status, then the wording."""
     status = result.get("api_error_status")
     reason, subtype = str(result.get("terminal_reason")), str(result.get("subtype"))
-    wording = next((outcome for pattern, outcome in _WORDING if pattern.search(text)), None)
+    wording = by_wording(_WORDING, text)
     found = (
         _BY_REASON.get(reason)
         or (Outcome.CONTEXT_OVERFLOW if wording is Outcome.CONTEXT_OVERFLOW else None)

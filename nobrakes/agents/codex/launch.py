@@ -17,14 +17,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 
-from ...core.transcript import Line
-from ..adapter import AgentEnd, Assignment, Launch, Use, Verdict
+from ..adapter import Assignment, Launch
+from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
-from ..guarded import answered, canary_path, command, self_test
+from ..guarded import canary_path, command, self_test
 from ..mcp import TOOL_SECONDS, mcp_server
 from . import events, verdict
 
-MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 API = "https://api.openai.com"
 LOGIN_URLS = ["https://chatgpt.com", API]
 LOGIN_API = "https://auth.openai.com"
@@ -58,18 +57,21 @@ mkdir -p -- "$1" && ln -sfn -- "$1" "$2/sessions" || exit 1
 """
 
 
-class Codex:
+class Codex(EventCli[verdict.Read]):
     """Codex 0.169 (`codex exec`)."""
 
     name = "codex"
     provider = "openai"
     sessions = True
     credentials = (*KEYS, "CODEX_HOME")
+    reads = verdict.Read
+    lines = staticmethod(events.lines)
+    used = staticmethod(events.used)
+    outcome = staticmethod(verdict.outcome)
 
     def launch(self, a: Assignment) -> Launch:
         """The command of one attempt."""
         own = a.settings.codex
-        as_file = len(a.prompt.encode(errors="replace")) > MAX_ARGUMENT
         argv = ["/bin/sh", "-c", _NATIVE, "codex", own.executable, "exec", "--json"]
         argv += [] if a.permitted is not None else ["--dangerously-bypass-approvals-and-sandbox"]
         argv += ["--dangerously-bypass-hook-trust"]
@@ -77,13 +79,13 @@ class Codex:
             argv += ["--model", own.model]
         if a.resume:
             argv += ["resume", a.session]
-        argv += ["-" if as_file else "--"] + ([] if as_file else [a.prompt])
+        argv += ["--", a.prompt] if a.stdin is None else ["-"]
         home = os.path.join(a.folder, "codex")
         sessions = os.path.join(a.env["NOBRAKES_HOME"], "agents", "codex", a.bead, "sessions")
         return Launch(
             tuple(argv),
             self._environment(a, home),
-            a.prompt_file if as_file else None,
+            a.stdin,
             a.session if a.resume else None,
             {"codex/config.toml": config(a).encode(errors="replace"), "codex/hooks.json": hooks(a), **rules(a)},
             (("/bin/sh", "-c", _HOME, "home", sessions, home, login(a)), proof(a)),
@@ -93,30 +95,6 @@ class Codex:
             hosts=hosts(a),
             login=((login(a), os.path.join(home, "auth.json")),) if login(a) else (),
         )
-
-    def lines(self, raw: bytes) -> tuple[Line, ...]:
-        """What one event says to a reader."""
-        return events.lines(raw)
-
-    def used(self, raw: bytes) -> Use | None:
-        """What the session's own file tells of a call: the output tells of tokens at its end alone."""
-        return events.used(raw)
-
-    def verdict(self, end: AgentEnd) -> Verdict:
-        """By the last turn, its error and the exit code together."""
-        return verdict.verdict(end)
-
-    def refuses(self, head: bytes, canary: str = "") -> str | None:
-        """That the session went on without the guard's canary."""
-        return verdict.refuses(head, canary)
-
-    def guarded(self, head: bytes, canary: str = "") -> bool:
-        """Whether the guard left its canary."""
-        return answered(canary)
-
-    def session(self, lines: Iterable[bytes]) -> str | None:
-        """The id in its first event."""
-        return verdict.session(lines)
 
     def _environment(self, a: Assignment, home: str) -> Mapping[str, str]:
         env = allowed(a)

@@ -2,23 +2,19 @@
 
 1. Success: exit 0, and the last turn is completed. Errors that a later turn got over are none.
 2. Without a network Codex waits for ever: a run that was killed while it waited has met an outage.
-3. A run that went on without the guard's canary is refused, whatever it did.
-4. Its errors have no codes, only sentences: an HTTP status in one is asked first, then the wording of 0.169.
+3. Its errors have no codes, only sentences: an HTTP status in one is asked first, then the wording of 0.169.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ...core.cleaning import clean, shorten
 from ...core.outcomes import Outcome
-from ...core.transcript import marker_outcome, read_marker
-from ..adapter import UNSEEN, AgentEnd, Verdict, killed
-from ..endings import RESUMABLE, by_status_and, not_started, worded
-from ..events import mapping, parse, tokens
-from ..guarded import NOT_GUARDED, answered
-from ..resets import reset_time
+from .. import cli
+from ..adapter import UNSEEN, AgentEnd, killed
+from ..endings import by_status_and, by_wording, ended_well, not_started, worded
+from ..events import mapping, tokens
 from .events import TOKENS, message
 
 _STATUS = re.compile(r"(?:unexpected|last) status:? (\d{3})\b")
@@ -40,19 +36,17 @@ _SESSION_GONE = ("no rollout found", "No saved session", "thread not found", "se
 
 
 @dataclass(slots=True)
-class _Read:
+class Read(cli.Read):
     """What the events of one process came to."""
 
-    session: str | None = None
-    worked: bool = False  # something happened that comes after the start of the session
     worked_or_said: bool = False  # the model wrote a word or called a tool
     completed: bool = False
     failed: str | None = None
     waits: str | None = None  # what it said when it began to try again
     text: str = ""
-    tokens: Mapping[str, int] = field(default_factory=dict)
 
     def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
         kind = event.get("type")
         said = message(event) if kind == "error" else ""
         self.waits = said if said.startswith("Reconnecting") else None
@@ -74,42 +68,8 @@ class _Read:
                 self.text = str(item.get("text", ""))
 
 
-def _read(lines: Iterable[bytes]) -> _Read:
-    read = _Read()
-    for raw in lines:
-        event = parse(raw)
-        if event is not None:
-            read.take(event)
-    return read
-
-
-def refuses(head: bytes, canary: str) -> str | None:
-    """Why a run whose output begins with `head` was not guarded; None: it was, or nothing happened yet."""
-    read = _read(head.split(b"\n")[:-1])
-    return NOT_GUARDED if read.worked and not answered(canary) else None
-
-
-def session(lines: Iterable[bytes]) -> str | None:
-    """The id of the thread."""
-    return _read(lines).session
-
-
-def verdict(end: AgentEnd) -> Verdict:
-    """The outcome of the process, with its tokens and session."""
-    read = _read(end.lines)
-    outcome, detail = _outcome(end, read)
-    return Verdict(
-        outcome,
-        shorten(clean(detail).strip(), 2000),
-        session=read.session if outcome in RESUMABLE else None,
-        tokens=read.tokens,
-        resets_at=reset_time(detail, end.at) if outcome is Outcome.RATE_LIMITED else None,
-    )
-
-
-def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
-    if read.worked and not answered(end.canary):
-        return Outcome.GUARD_FAILED, NOT_GUARDED
+def outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    """By the last turn, its error and the exit code together."""
     signal = killed(end.code)
     if read.waits is not None and (signal is not None or end.code is None):
         return _class_of(read.waits), f"{signal or UNSEEN}, while it waited: {read.waits}"
@@ -127,16 +87,13 @@ def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
         return Outcome.CRASHED, f"it exited with {end.code} in the middle of a turn: {end.errors}"
     if not read.worked_or_said:
         return Outcome.EMPTY_OUTPUT, "its turn was completed, and the model had said and done nothing"
-    marked = marker_outcome(read_marker(read.text))
-    if marked is not None and marked is not Outcome.COMPLETED:
-        return marked, f"its marker says so: {read.text}"
-    return Outcome.COMPLETED, read.text
+    return ended_well(read.text)
 
 
 def _class_of(text: str) -> Outcome:
     text = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     status = _STATUS.search(text)
-    wording = next((outcome for pattern, outcome in _WORDING if pattern.search(text)), None)
+    wording = by_wording(_WORDING, text)
     if wording in (Outcome.CONTEXT_OVERFLOW, Outcome.BILLING):  # each comes with the status of something else
         return wording
     return by_status_and(int(status[1]) if status else None, wording) or Outcome.CRASHED

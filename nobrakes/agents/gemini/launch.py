@@ -14,17 +14,16 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ...core.transcript import Line
-from ..adapter import AgentEnd, Assignment, Launch, Use, Verdict
+from ..adapter import Assignment, Launch
+from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
-from ..guarded import answered, canary_path, command, self_test
+from ..guarded import canary_path, command, self_test
 from ..mcp import TOOL_SECONDS, mcp_server
 from . import events, verdict
 
-MAX_ARGUMENT = 100_000  # bytes; the system's limit for one argument is 128 KiB
 ROLE_FILE = "nobrakes-role.md"
 """What the CLI reads beside the prompt: the role, in its own home, and nothing of the repository."""
 
@@ -52,25 +51,28 @@ done
 """
 
 
-class Gemini:
+class Gemini(EventCli[verdict.Read]):
     """Gemini CLI 0.61 (`gemini`)."""
 
     name = "gemini"
     provider = "google"
     sessions = True
     credentials = (KEY, *VERTEX, "GEMINI_CLI_HOME")
+    reads = verdict.Read
+    lines = staticmethod(events.lines)
+    used = staticmethod(events.used)
+    outcome = staticmethod(verdict.outcome)
 
     def launch(self, a: Assignment) -> Launch:
         """The command of one attempt."""
         own = a.settings.gemini
-        as_file = len(a.prompt.encode(errors="replace")) > MAX_ARGUMENT
         argv = [own.executable, "--output-format", "stream-json"]
         argv += ["--approval-mode", "yolo" if a.permitted is None else "auto_edit"]
         argv += ["--allowed-mcp-server-names", server_name(a)]
         if own.model:
             argv += ["--model", own.model]
         argv += ["--resume" if a.resume else "--session-id", a.session]
-        if not as_file:
+        if a.stdin is None:
             argv += [f"--prompt={a.prompt}"]
         home = os.path.join(a.folder, "gemini", ".gemini")
         kept = os.path.join(a.env["NOBRAKES_HOME"], "agents", "gemini", a.bead, "tmp")
@@ -79,7 +81,7 @@ class Gemini:
         return Launch(
             tuple(argv),
             self._environment(a),
-            a.prompt_file if as_file else None,
+            a.stdin,
             a.session,
             {
                 "gemini/.gemini/settings.json": json.dumps(settings(a)).encode(),
@@ -93,30 +95,6 @@ class Gemini:
             hosts=hosts(a),
             login=tuple((os.path.join(login, name), os.path.join(home, name)) for name in names),
         )
-
-    def lines(self, raw: bytes) -> tuple[Line, ...]:
-        """What one event says to a reader."""
-        return events.lines(raw)
-
-    def used(self, raw: bytes) -> Use | None:
-        """What the session's own file tells of a call: the output tells of tokens at its end alone."""
-        return events.used(raw)
-
-    def verdict(self, end: AgentEnd) -> Verdict:
-        """By the last result, its error and the exit code together."""
-        return verdict.verdict(end)
-
-    def refuses(self, head: bytes, canary: str = "") -> str | None:
-        """That the session went on without the guard's canary."""
-        return verdict.refuses(head, canary)
-
-    def guarded(self, head: bytes, canary: str = "") -> bool:
-        """Whether the guard left its canary."""
-        return answered(canary)
-
-    def session(self, lines: Iterable[bytes]) -> str | None:
-        """The id in its first event."""
-        return verdict.session(lines)
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:
         env = allowed(a, (KEY, *VERTEX))

@@ -1,22 +1,19 @@
 """What the end of a Gemini CLI process means.
 
 1. Success: exit 0, and the last event is a `result` with status success. TERM also ends it with 0, without a result.
-2. A run that went on without the guard's canary is refused, whatever it did.
-3. Its exit code after an API error is the HTTP status modulo 256, which looks like a signal's: a result is asked first.
+2. Its exit code after an API error is the HTTP status modulo 256, which looks like a signal's: a result is asked first.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.cleaning import clean, shorten
 from ...core.outcomes import Outcome
-from ...core.transcript import marker_outcome, read_marker
-from ..adapter import UNSEEN, AgentEnd, Verdict, killed
-from ..endings import RESUMABLE, by_status, not_started, worded
-from ..events import mapping, parse, tokens
-from ..guarded import NOT_GUARDED, answered
+from .. import cli
+from ..adapter import UNSEEN, AgentEnd, killed
+from ..endings import by_status, by_wording, ended_well, not_started, worded
+from ..events import tokens
 from ..resets import reset_time
 from .events import TOKENS, message, status
 
@@ -51,11 +48,9 @@ _FIRST = (Outcome.AUTH, Outcome.CONTEXT_OVERFLOW)
 
 
 @dataclass(slots=True)
-class _Read:
+class Read(cli.Read):
     """What the events of one process came to."""
 
-    session: str | None = None
-    worked: bool = False  # something happened that comes after the start of the session
     stopped: str = ""  # what it said when it ended the run itself: its result tells of success nevertheless
     said_or_did: bool = False  # the model wrote a word or called a tool
     result: Mapping[str, Any] | None = None
@@ -63,12 +58,14 @@ class _Read:
     text: str = ""
 
     def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
         kind = event.get("type")
         if kind == "init":
             self.session = str(event.get("session_id") or "") or None
         elif kind == "result":
             self.result, self.result_is_last = event, True
             self.worked = self.worked or event.get("status") == "success"
+            self.tokens = tokens(event.get("stats"), TOKENS)
         elif kind == "error" and _LOOP.search(message(event)):
             self.stopped = message(event)
         elif kind == "tool_use" or (kind == "message" and event.get("role") == "assistant"):
@@ -77,42 +74,13 @@ class _Read:
             self.said_or_did = self.said_or_did or kind == "tool_use" or bool(text.strip())
             self.text = self.text + text if event.get("delta") is True else text
 
-
-def _read(lines: Iterable[bytes]) -> _Read:
-    read = _Read()
-    for raw in lines:
-        read.take(parse(raw) or {})
-    return read
+    def resets_at(self, end: AgentEnd, detail: str) -> float | None:
+        """By what its errors say as well."""
+        return reset_time(f"{detail}\n{end.errors}", end.at)
 
 
-def refuses(head: bytes, canary: str) -> str | None:
-    """Why a run whose output begins with `head` was not guarded; None: it was, or nothing happened yet."""
-    read = _read(head.split(b"\n")[:-1])
-    return NOT_GUARDED if read.worked and not answered(canary) else None
-
-
-def session(lines: Iterable[bytes]) -> str | None:
-    """The id of the session."""
-    return _read(lines).session
-
-
-def verdict(end: AgentEnd) -> Verdict:
-    """The outcome of the process, with its tokens and session."""
-    read = _read(end.lines)
-    outcome, detail = _outcome(end, read)
-    said = f"{detail}\n{end.errors}" if outcome is Outcome.RATE_LIMITED else ""
-    return Verdict(
-        outcome,
-        shorten(clean(detail).strip(), 2000),
-        session=read.session if outcome in RESUMABLE else None,
-        tokens=tokens(mapping(read.result).get("stats"), TOKENS),
-        resets_at=reset_time(said, end.at) if said else None,
-    )
-
-
-def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
-    if read.worked and not answered(end.canary):
-        return Outcome.GUARD_FAILED, NOT_GUARDED
+def outcome(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
+    """By the last result, its error and the exit code together."""
     if read.result is None or not read.result_is_last:
         return _without_result(end, read)
     if read.result.get("status") != "success":
@@ -127,13 +95,10 @@ def _outcome(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
         return Outcome.CRASHED, f"it ended the run itself: {read.stopped}"
     if not read.said_or_did:
         return Outcome.EMPTY_OUTPUT, "it ended well, and the model had said and done nothing"
-    marked = marker_outcome(read_marker(read.text))
-    if marked is not None and marked is not Outcome.COMPLETED:
-        return marked, f"its marker says so: {read.text}"
-    return Outcome.COMPLETED, read.text
+    return ended_well(read.text)
 
 
-def _without_result(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
+def _without_result(end: AgentEnd, read: Read) -> tuple[Outcome, str]:
     own = _BY_CODE.get(end.code) if end.code is not None else None
     if end.code is None:
         return Outcome.LOST, UNSEEN
@@ -150,7 +115,7 @@ def _without_result(end: AgentEnd, read: _Read) -> tuple[Outcome, str]:
 
 
 def _class_of(text: str, code: int | None) -> Outcome:
-    wording = next((outcome for pattern, outcome in _WORDING if pattern.search(text)), None)
+    wording = by_wording(_WORDING, text)
     if wording in _FIRST:
         return wording
     http = status(text) or (code + 256 if code is not None and code >= 400 - 256 else None)

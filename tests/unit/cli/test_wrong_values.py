@@ -1,4 +1,4 @@
-"""Values of a command line are checked where they are read."""
+"""What a command line may not say: values of another kind, and what is for people alone."""
 
 import json
 
@@ -16,3 +16,10 @@ from nobrakes.cli import main
 def test_wrong_values_and_missing_ones_are_refused_in_typers_words(argv, capsys):
     assert main.run([*argv, "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["name"] == "UsageError"
+
+
+@pytest.mark.parametrize("argv", [["pause"], ["--debug", "pause"]], ids=" ".join)
+def test_an_agent_is_refused_what_is_for_people(argv, monkeypatch, capsys):
+    monkeypatch.setenv("NOBRAKES_TOKEN", "x")
+    assert main.run(argv) == 17
+    assert "an agent may not use `nobrakes pause`" in capsys.readouterr().err

@@ -1,0 +1,94 @@
+"""What the adapters share of all CLIs that print events: their output is read event by event, and judged at its end.
+
+1. `Read` takes the events in, as each CLI's `verdict` module knows them. A line that holds none says nothing.
+2. A run that went on without the guard's canary is refused, whatever it did.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from ..core.cleaning import clean, shorten
+from ..core.outcomes import Outcome
+from .adapter import AgentEnd, Verdict
+from .endings import RESUMABLE
+from .events import parse
+from .guarded import NOT_GUARDED, answered
+from .resets import reset_time
+
+_DETAIL = 2000
+
+
+@dataclass(slots=True)
+class Read(ABC):
+    """What the events of one process came to."""
+
+    session: str | None = None  # by which a later run can go on with it
+    worked: bool = False  # something happened that comes after the start of the session
+    cost: float | None = None
+    tokens: Mapping[str, int] = field(default_factory=dict)
+
+    @abstractmethod
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one more event in."""
+
+    def unguarded(self, canary: str) -> bool:
+        """Whether the session went on without the guard's answer; `canary` is what the guard left in the folder."""
+        return self.worked and not answered(canary)
+
+    def resets_at(self, end: AgentEnd, detail: str) -> float | None:
+        """When the usage limit ends that `detail` tells of; None: nobody said."""
+        return reset_time(detail, end.at)
+
+
+R = TypeVar("R", bound=Read)
+
+
+class EventCli(ABC, Generic[R]):
+    """An adapter but for its launch and its lines. `reads` makes what the events are taken into."""
+
+    reads: type[R]
+
+    @abstractmethod
+    def outcome(self, end: AgentEnd, read: R) -> tuple[Outcome, str]:
+        """What the end of a guarded run means, and why."""
+
+    def read(self, lines: Iterable[bytes]) -> R:
+        """The events of these lines, taken in."""
+        read = self.reads()
+        for raw in lines:
+            event = parse(raw)
+            if event is not None:
+                read.take(event)
+        return read
+
+    def begun(self, head: bytes) -> R:
+        """The same of an output that goes on: its last line may not be whole yet, and says nothing."""
+        return self.read(head.split(b"\n")[:-1])
+
+    def verdict(self, end: AgentEnd) -> Verdict:
+        """By `outcome`, with what was told of session, cost, tokens and the end of a usage limit."""
+        read = self.read(end.lines)
+        unguarded = read.unguarded(end.canary)
+        outcome, detail = (Outcome.GUARD_FAILED, NOT_GUARDED) if unguarded else self.outcome(end, read)
+        return Verdict(
+            outcome,
+            shorten(clean(detail).strip(), _DETAIL),
+            read.session if outcome in RESUMABLE else None,
+            read.cost,
+            read.tokens,
+            read.resets_at(end, detail) if outcome is Outcome.RATE_LIMITED else None,
+        )
+
+    def refuses(self, head: bytes, canary: str = "") -> str | None:
+        """That the session went on without the guard's answer."""
+        return NOT_GUARDED if self.begun(head).unguarded(canary) else None
+
+    def guarded(self, head: bytes, canary: str = "") -> bool:
+        """Whether the guard left its canary."""
+        return answered(canary)
+
+    def session(self, lines: Iterable[bytes]) -> str | None:
+        """The id that the output names."""
+        return self.read(lines).session
