@@ -16,7 +16,7 @@ from pathlib import Path
 
 from measure import keep, table
 
-from nobrakes.core.bead import Bead, Status
+from nobrakes.core.beads.bead import Bead, Status
 from nobrakes.store.opening import open_store
 
 HERE = Path(__file__).parent

@@ -20,10 +20,10 @@ from measure import keep, table
 from pipeline import repository, verify
 
 from nobrakes.app import App, doors_of, open_app, serve
-from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.outcomes import Outcome
 from nobrakes.daemon.loop import Daemon, Turn
 from nobrakes.notifiers.stdout import StdoutNotifier
 

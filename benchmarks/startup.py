@@ -29,11 +29,11 @@ from measure import keep, ratios, seconds, table
 
 from nobrakes.agents.adapter import guard_argv
 from nobrakes.cli.table import COMMANDS
-from nobrakes.core.bead import Bead, Dependency, Role, Status
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.planreview import LABEL
+from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.policy.plan_approval import LABEL
 from nobrakes.host.command import install
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from nobrakes.ports import NewEscalation, Store
 from nobrakes.store.opening import open_store
 

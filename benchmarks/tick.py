@@ -17,10 +17,10 @@ from pathlib import Path
 from measure import keep, table
 
 from nobrakes.app import App, open_daemon
-from nobrakes.core.bead import Bead, Dependency, Status
+from nobrakes.core.beads.bead import Bead, Dependency, Status
 from nobrakes.daemon.loop import Daemon
 from nobrakes.operations import control
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from nobrakes.store.opening import create_store
 
 SIZES = (1_000, 100_000)

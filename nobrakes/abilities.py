@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .places import Places
+from .paths import Places
 
 CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
 """What is tried, in this order."""

@@ -7,15 +7,15 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from .core.errors import ConfigError, NotAllowed, NotARepository, NotInitialised
-from .places import Places, find, repository_root
+from .paths import Places, find, repository_root
 
 if TYPE_CHECKING:
-    from .config import Config
-    from .core.bead import Bead
+    from .config.settings import Config
+    from .core.beads.bead import Bead
     from .core.board import Board, Limits
     from .daemon.doors import Doors
     from .daemon.loop import Daemon, View
-    from .operations.rerunning import Run
+    from .operations.evidence.rerunning import Run
     from .ports import Git, Notifier, Processes, Store
 
 SEEN_BY_CHILDREN = (
@@ -45,7 +45,7 @@ class App:
     @cached_property
     def config(self) -> "Config":
         """The settings; ConfigError. Who only reads gets an answer in any case, and is told what is wrong."""
-        from .config import load, load_for_reading
+        from .config.settings import load, load_for_reading
 
         if not self.is_reading:
             return load(self.places.config)
@@ -58,7 +58,7 @@ class App:
     def store(self) -> "Store":
         """The database, which is made anew when it is not there; what changes in it is written down beside it too."""
         from .host.files import keep_private
-        from .operations import keeping
+        from .operations.snapshot import since
         from .store.opening import open_store
 
         if os.environ.get("NOBRAKES_DOOR"):
@@ -66,12 +66,12 @@ class App:
                 "in its sandbox an agent reaches its own bead and nothing else", "`nobrakes agent bead` shows it."
             )
         if not os.path.lexists(self.places.database) and not is_agent():
-            from .operations.rebuild import make_missing
+            from .operations.snapshot.rebuild import make_missing
 
             make_missing(self.places, self.git, _note)
         keep_private(self.places.folder)
         store = open_store(self.places.database)
-        keeping.attach(store, self.places, _note, lambda: self.git)
+        since.attach(store, self.places, _note, lambda: self.git)
         return store
 
     @property
@@ -87,7 +87,7 @@ class App:
         review = self.config.review
         if review.land == "local":
             return Repository(self.places, self.config.main, sizes=self.config.sizes())
-        from .git.remote import Shared
+        from .git.landing.remote_questions import Shared
 
         shared = Shared(review.remote, review.remote_branch or self.config.main, review.remote_seconds)
         return Repository(self.places, self.config.main, shared, self.config.sizes())
@@ -95,7 +95,7 @@ class App:
     @cached_property
     def processes(self) -> "Processes":
         """Children."""
-        from .host.processes import LocalProcesses
+        from .host.runs.processes import LocalProcesses
 
         return LocalProcesses(self.places.wake)
 
@@ -177,7 +177,9 @@ def _note(text: str) -> None:
 
 
 def _keep_up(places: Places) -> None:
-    """What was filed at a door is a person's to read: it is written beside the database too (operations.keeping)."""
+    """What was filed at a door is a person's to read: it is written beside the database too
+    (operations.snapshot.since).
+    """
     with App(places) as app:
         assert app.store, "a store that is opened catches up"
 
@@ -197,19 +199,20 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
     """The app's real doors, as the daemon works with them; `store` in place of the repository's database."""
     from .agents.adapter import guard_argv
     from .agents.registry import adapter
-    from .config import ConfigSource
-    from .daemon.degrading import Adapters
+    from .config.settings import ConfigSource
+    from .daemon.attempts.degraded import Adapters
     from .daemon.doors import Doors
-    from .host.aside import ThreadAside
-    from .host.doorkeeper import SpoolDoorkeeper
+    from .host.background import ThreadAside
+    from .host.channel.server import SpoolDoorkeeper
     from .host.modules import Modules
     from .host.steady import steady
-    from .operations import control, ownbead
+    from .operations import control
+    from .operations.agent import own_bead
     from .ports import Notice
-    from .store.door import reply
+    from .store.agent.channel import reply
     from .trash import Trash
 
-    answer = partial(reply, app.places.database, partial(_keep_up, app.places), ownbead.CALLS)
+    answer = partial(reply, app.places.database, partial(_keep_up, app.places), own_bead.CALLS)
 
     def tell(text: str) -> None:
         notifier.tell(Notice(text, urgent=True))
@@ -244,31 +247,31 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     from .agents.registry import adapter
     from .daemon.loop import Daemon
     from .host import command
-    from .operations import detectformat
+    from .operations.setup import formats
     from .ports import Notice
 
     for name in app.config.agents.crew().names():
         adapter(name)
     command.install(app.places)
     people = notifier or app.notifier
-    for text in detectformat.untold(app.store, app.places.root, app.config.checks):
+    for text in formats.untold(app.store, app.places.root, app.config.checks):
         people.tell(Notice(text))
     return Daemon(doors_of(app, people), tries_main=True)
 
 
 def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
     """Return when the commit passes every check; NotProven. `tell` hears what is being run."""
-    from .daemon.proving import Proving
+    from .daemon.main_monitor.proving import Proving
 
     Proving(doors_of(app, app.notifier), tell).prove(commit)
 
 
 def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     """Run the checks on main's tip: (whether they pass, what to say and to type). NoMain."""
-    from .core.checks import CheckOutcome, overall
-    from .core.trial import advice, passed
-    from .daemon.proving import Proving
-    from .daemon.trial import said_of
+    from .core.checks.contract import CheckOutcome, overall
+    from .core.checks.trial import advice, passed
+    from .daemon.main_monitor.proving import Proving
+    from .daemon.main_monitor.trial import said_of
 
     results = Proving(doors_of(app, app.notifier), tell).tried(app.git.main())
     if overall(results) is CheckOutcome.PASS:
@@ -278,8 +281,8 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
 
 def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> None:
     """Put into the evidence that the person took the merge `base`..`commit` of the bead back."""
-    from .daemon.evidence import Evidence
-    from .daemon.validation import Validation
+    from .daemon.checks.validation import Validation
+    from .daemon.review.evidence import Evidence
 
     doors = doors_of(app, app.notifier)
     Evidence(doors).taken_back(bead, base, commit, "undo", actor, Validation(doors).contract())
@@ -287,7 +290,7 @@ def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> N
 
 def rerun(app: App, tell: Callable[[str], None]) -> "Run":
     """What runs checks on a commit again. The database is neither read nor needed."""
-    from .daemon.proving import Proving
+    from .daemon.main_monitor.proving import Proving
     from .store.opening import open_memory
 
     return Proving(doors_of(app, app.notifier, open_memory()), tell).again

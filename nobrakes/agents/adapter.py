@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from ..core.bead import Role
+from ..core.beads.bead import Role
+from ..core.beads.outcomes import Outcome
 from ..core.errors import ConfigError
-from ..core.outcomes import Outcome
 from ..core.transcript import Line
 from .settings import Settings
 
@@ -41,7 +41,9 @@ class Assignment:
     guard: tuple[str, ...]  # argv of the guard; `--canary` after it makes it say that it is there
     tools: tuple[str, ...] = WORKER_TOOLS
     permitted: tuple[tuple[str, ...], ...] | None = None
-    """Beginnings of the commands that the CLI's own permissions let through; None: they are off (core.permitted)."""
+    """Beginnings of the commands that the CLI's own permissions let through; None: they are off
+    (core.policy.agent_permissions).
+    """
 
     @property
     def stdin(self) -> str | None:

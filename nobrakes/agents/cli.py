@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from ..core.cleaning import clean, shorten
-from ..core.outcomes import Outcome
+from ..core.beads.outcomes import Outcome
+from ..core.text.cleaning import clean, shorten
 from .adapter import AgentEnd, Verdict
 from .endings import RESUMABLE
 from .events import parse

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from ..core.outcomes import TABLE, Outcome, Session
+from ..core.beads.outcomes import TABLE, Outcome, Session
 from ..core.transcript import marker_outcome, read_marker
 from .adapter import AgentEnd
 

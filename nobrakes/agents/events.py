@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ..core.cleaning import clean, shorten
+from ..core.text.cleaning import clean, shorten
 from ..core.transcript import Line, LineKind
 
 _SHORT = 600

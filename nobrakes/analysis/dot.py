@@ -1,6 +1,6 @@
 """The graph in Graphviz' language. Ids and titles are quoted strings, in which only `"` and `\\` mean something."""
 
-from ..core.bead import DependencyType
+from ..core.beads.bead import DependencyType
 from .colours import COLOURS
 from .picture import Box, Picture
 

@@ -8,9 +8,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..core.bead import DependencyType
+from ..core.beads.bead import DependencyType
+from .layering import Rows, break_circles, generations, turned
 from .picture import Picture
-from .untangling import Rows, break_circles, generations, turned
 
 SWEEPS = 6
 LARGE = 2000

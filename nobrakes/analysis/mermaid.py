@@ -4,7 +4,7 @@ Ids become n1, n2, …, since Mermaid has words of its own; titles are quoted, a
 markup is written as an entity.
 """
 
-from ..core.bead import DependencyType
+from ..core.beads.bead import DependencyType
 from .colours import COLOURS
 from .picture import Box, Picture
 

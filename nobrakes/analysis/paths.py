@@ -1,16 +1,16 @@
 """Chains of work: the longest one.
 
 1. Only live beads count: what is closed waits for nothing.
-2. Weights are estimates in minutes, or 1 where nobody estimated; an epic weighs nothing (core.levels).
+2. Weights are estimates in minutes, or 1 where nobody estimated; an epic weighs nothing (core.graph.priority_levels).
 3. Beads in a circle are in no chain; operations name circles on their own.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.bead import BeadType, Dependency
-from ..core.levels import weight
-from ..core.links import Links, Moments, Node
+from ..core.beads.bead import BeadType, Dependency
+from ..core.graph.links import Links, Moments, Node
+from ..core.graph.priority_levels import weight
 
 
 def _graph(moments: Moments) -> Any:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..core.bead import WORKING, BeadType, Dependency, DependencyType, Status
-from ..core.cleaning import clean
-from ..core.links import Node
+from ..core.beads.bead import WORKING, BeadType, Dependency, DependencyType, Status
+from ..core.graph.links import Node
+from ..core.text.cleaning import clean
 
 KINDS = ("draft", "ready", "blocked", "working", "review", "escalated", "done", "cancelled")
 

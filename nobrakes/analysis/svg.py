@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ..core.bead import DependencyType
+from ..core.beads.bead import DependencyType
 from .colours import COLOURS
 from .layout import layout
 from .picture import Box, Picture

@@ -3,7 +3,7 @@
 A line says how the bead stands by a sign, and which beads it waits for. The same graph gives the same text.
 """
 
-from ..core.bead import DependencyType
+from ..core.beads.bead import DependencyType
 from .layout import layers
 from .picture import Box, Picture
 

@@ -1,4 +1,4 @@
-"""What an agent may do at its door: the command line of operations.agentops, `nobrakes agent …`.
+"""What an agent may do at its door: the command line of operations.agent.api, `nobrakes agent …`.
 
 cli.hot answers the usual spellings faster. Texts are an argument, or stdin for '-'.
 """
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import ChecksFailed, UsageError
-from .opened import text_or_stdin
 from .output import Output
+from .repository import text_or_stdin
 from .text import lines
 
 if TYPE_CHECKING:
-    from ..operations.agentops import Reply
+    from ..operations.agent.api import Reply
 
 Text = Annotated[str, Argument(help="The text; '-' reads it from stdin.")]
 
 
 def _reply(operation: str, **arguments: Any) -> "Reply":
     """What the operation gives."""
-    from ..operations import agentops
+    from ..operations.agent import api
 
-    return agentops.perform(operation, arguments)
+    return api.perform(operation, arguments)
 
 
 def _do(operation: str, **arguments: Any) -> Output:

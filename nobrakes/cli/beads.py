@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import UsageError
-from .opened import BeadId, actor, known, opened, text_or_stdin
 from .output import Output, plain, said
+from .repository import BeadId, actor, known, opened, text_or_stdin
 from .text import one_line
 
 Reason = Annotated[str, Option("--reason", "-m", help="Why, for whoever reads it later.")]
@@ -33,7 +33,7 @@ def _fields(**given: Any) -> FieldOf:
     if "description" in found and found["description"] == "-":
         found["description"] = text_or_stdin("-", "description")
     if "type" in found:
-        from ..core.bead import parse_type
+        from ..core.beads.bead import parse_type
 
         found["type"] = parse_type(found["type"])
     for name in ("acceptance", "labels", "touches"):
@@ -151,7 +151,7 @@ def defer(
     Example: nobrakes defer nb-7 8h
     """
     from ..operations import beads
-    from .moments import moment, spoken
+    from .times import moment, spoken
 
     with opened() as app:
         known(app.store, bead)
@@ -188,7 +188,7 @@ Needs = Annotated[str, Argument(metavar="NEEDS", help="The bead that it waits fo
 
 
 def _dependency(bead: str, needs: str, kind: str) -> Any:
-    from ..core.bead import Dependency, DependencyType
+    from ..core.beads.bead import Dependency, DependencyType
 
     try:
         return Dependency(bead, needs, DependencyType(kind))

@@ -3,7 +3,7 @@
 Made from the same JSON values that `--json` prints. Imports nothing that costs: cli.hot writes with it.
 """
 
-from ..core import imported
+from ..core.beads import imported
 from .screen import Screen, paragraph, table
 from .text import age, cut, one_line
 
@@ -52,7 +52,7 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     if bead["held"]:
         out.append(f"  held: {one_line(bead['held'])}")
     if bead["defer_until"]:
-        from .moments import spoken
+        from .times import spoken
 
         out.append(f"  left alone until {spoken(bead['defer_until'])}")
     if bead["merged_commit"]:

@@ -6,8 +6,8 @@ from typer import Argument, Option
 
 from ..core.errors import UsageError
 from . import beadtext
-from .opened import BeadId, known, looked_at
 from .output import Output, plain
+from .repository import BeadId, known, looked_at
 from .screen import Screen, table
 from .text import one_line
 
@@ -20,7 +20,7 @@ Epic = Annotated[str | None, Option("--epic", help="Only what belongs to this ep
 
 
 def _statuses(words: list[str] | None) -> tuple[Any, ...]:
-    from ..core.bead import Status
+    from ..core.beads.bead import Status
 
     try:
         return tuple(Status(word.strip().lower().replace("-", "_")) for word in words or ())
@@ -105,7 +105,7 @@ def ready(
 
     Example: nobrakes ready --explain nb-7
     """
-    from ..operations import readiness
+    from ..operations.views import readiness
 
     if beads and not explain:
         raise UsageError("beads are named, but not what to say about them", "Add --explain.")

@@ -5,8 +5,8 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
-from .opened import actor, opened
 from .output import Output, plain, said
+from .repository import actor, opened
 from .text import one_line
 
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from typer import Option
 
-from .opened import looked_at, opened
 from .output import Output, said
+from .repository import looked_at, opened
 
 Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for it.")]
 

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..core.bead import Status
+from ..core.beads.bead import Status
 from ..core.errors import UsageError
-from .opened import actor, looked_at, opened, text_or_stdin
 from .output import Output, dumps, plain, said
+from .repository import actor, looked_at, opened, text_or_stdin
 from .screen import Screen, paragraph, table
 from .text import age, count, one_line
 
 if TYPE_CHECKING:
-    from ..core.escalations import Escalation
+    from ..core.beads.escalations import Escalation
     from ..ports import Store
 
 LEFT = ("summary", "blockers", "learnings")

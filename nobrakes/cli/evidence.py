@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import NotAllowed, Unproven, UsageError
-from .moments import spoken
-from .opened import BeadId, looked_at, opened
 from .output import Output, plain
+from .repository import BeadId, looked_at, opened
 from .screen import Screen, paragraph
 from .text import cut, one_line
+from .times import spoken
 
 if TYPE_CHECKING:
-    from ..core.verifying import Note, Report, Rerun, Seen, Wrong
-    from ..operations.evidence import Record
+    from ..core.evidence.verify import Note, Report, Rerun, Seen, Wrong
+    from ..operations.evidence.reading import Record
 
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
 LISTED = {
@@ -36,10 +36,10 @@ def review(bead: BeadId) -> Output:
 
     Example: nobrakes review nb-7
     """
-    from ..operations import evidence
+    from ..operations.evidence import reading
 
     with looked_at() as app:
-        found = evidence.records_of(app.git, bead)
+        found = reading.records_of(app.git, bead)
     return Output(plain(found), lambda screen: "\n\n".join(_shown(one, screen) for one in found))
 
 
@@ -60,7 +60,7 @@ def verify(
     Example: nobrakes verify v1.0..main
     """
     from .. import app as app_module
-    from ..operations import evidence
+    from ..operations.evidence import reading
 
     if today and not rerun:
         raise UsageError("--today says which checks are run again, and nothing is", "Give --rerun too.")
@@ -72,9 +72,9 @@ def verify(
             sys.stderr.write(f"{line}\n")
 
     with opened() if rerun else looked_at() as app:
-        report = evidence.verify(app.git, range)
+        report = reading.verify(app.git, range)
         if rerun:
-            from ..operations import rerunning
+            from ..operations.evidence import rerunning
 
             report = rerunning.rerun(app.git, report, app_module.rerun(app, lambda _: None), today, tell)
     error = (

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option, confirm
 
 from ..core.errors import NoMain
-from .opened import opened
 from .output import Output, plain, said
+from .repository import opened
 from .screen import Screen
 from .text import one_line
 
 if TYPE_CHECKING:
-    from ..operations.setup import InitReport
+    from ..operations.setup.init import InitReport
 
 Kind = Literal["test", "lint", "types", "build"]
 Check = Annotated[str | None, Option(help="The command; detected from the project unless given.")]
@@ -34,8 +34,8 @@ def init(
 
     Example: nobrakes init --test "pytest -q" --lint "ruff check ."
     """
-    from ..checksettings import CheckSettings
-    from ..operations import setup
+    from ..config.checks import CheckSettings
+    from ..operations.setup import init
 
     given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
     checks = [
@@ -43,7 +43,7 @@ def init(
         for kind, command in given.items()
         if command
     ]
-    report = setup.init(os.getcwd(), main=main, checks=checks, collect=collect)
+    report = init.init(os.getcwd(), main=main, checks=checks, collect=collect)
     tried = _tried(report, trial)
     data = {
         "folder": report.places.folder,

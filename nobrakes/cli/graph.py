@@ -7,8 +7,8 @@ from typing import Annotated
 from typer import Option
 
 from ..core.errors import NobrakesError, UsageError
-from .opened import known, looked_at
 from .output import Output, said
+from .repository import known, looked_at
 from .text import one_line
 
 FORMATS = ("text", "mermaid", "dot", "svg")
@@ -23,7 +23,7 @@ def graph(
 
     Example: nobrakes graph --format svg -o graph.svg
     """
-    from ..operations import drawing
+    from ..operations.views import drawing
 
     if format not in FORMATS:
         raise UsageError(f"'{one_line(format)[:40]}' is not a format", f"Use one of: {', '.join(FORMATS)}.")

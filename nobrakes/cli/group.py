@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .calling import Result, call, function_of
+from .dispatch import Result, call, function_of
 from .table import COMMANDS, GROUPS, JOURNEYS, Entry
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

@@ -1,13 +1,13 @@
 """`ready`, `show` and `agent …` without typer: called all night, in the time of two empty Pythons.
 
-1. Imports nothing but `places`, `store.hot` and what prints; what is rare is imported when it happens.
+1. Imports nothing but `places`, `store.fast.reads` and what prints; what is rare is imported when it happens.
 2. Anything that is not read here with certainty gives None, and the full command line answers.
 """
 
 import os
 import sys
 
-from .. import places
+from .. import paths
 from ..lightjson import loads
 from .words import put, put_envelope, read_words
 
@@ -32,10 +32,10 @@ def run(argv: "list[str]") -> "int | None":
         return main.failed(argv, error)
 
 
-def _found() -> "places.Places | None":
+def _found() -> "paths.Places | None":
     """The repository, where there is nothing to be said about it first."""
-    found = places.find()
-    if found is None or places.strangers() or not os.path.exists(found.database) or found.config_is_new():
+    found = paths.find()
+    if found is None or paths.strangers() or not os.path.exists(found.database) or found.config_is_new():
         return None
     return found
 
@@ -49,9 +49,9 @@ def _ready(words: "list[str]") -> "int | None":
     limit = options.get("--limit", options.get("-n", "20"))
     if not (limit.isascii() and limit.isdigit() and 0 < int(limit) < 10**9):
         return None
-    from ..store import hot
+    from ..store.fast import reads
 
-    data = hot.ready_json(found.database, int(limit))
+    data = reads.ready_json(found.database, int(limit))
     if "--json" in options:
         return put_envelope("ready", data)
     from . import beadtext, screen
@@ -64,16 +64,16 @@ def _show(words: "list[str]") -> "int | None":
     found = _found()
     if read is None or len(read[1]) != 1 or found is None:
         return None
-    from ..store import hot
+    from ..store.fast import reads
 
     path = found.database
-    data = hot.show_json(path, read[1][0])
+    data = reads.show_json(path, read[1][0])
     if data is None or "--json" in read[0]:
         return None if data is None else put_envelope("show", data)
     from . import beadtext, screen
 
     def other(bead: str) -> "Any":
-        text = hot.show_json(path, bead)
+        text = reads.show_json(path, bead)
         return None if text is None else loads(text)
 
     return put(beadtext.show_text(loads(data), screen.screen_of(sys.stdout), other))

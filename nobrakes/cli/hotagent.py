@@ -7,7 +7,7 @@ point, a second text from stdin) is read by the full command line.
 import sys
 
 from ..lightjson import dumps
-from ..operations import agentops
+from ..operations.agent import api
 from .words import put, put_envelope, read_words
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ MORE = {"done": (("--outcome",), ("--keep-branch",))}
 def answer(words: "list[str]") -> "int | None":
     """Answer `agent` with these words; its exit code, or None where the full command line has to."""
     verb = words[0] if words else ""
-    operation = next((one for one in agentops.OPERATIONS if one.name == verb), None)
+    operation = next((one for one in api.OPERATIONS if one.name == verb), None)
     if operation is None or verb == "test":  # its exit code says how the checks ended
         return None
     valued: tuple[str, ...]
@@ -33,15 +33,15 @@ def answer(words: "list[str]") -> "int | None":
     arguments = None if read is None else _arguments(operation, *read)
     if read is None or arguments is None:
         return None
-    reply = agentops.perform(verb, arguments)
+    reply = api.perform(verb, arguments)
     return put_envelope(f"agent {verb}", dumps(reply.data)) if "--json" in read[0] else put(_plain(reply.text))
 
 
-def _option(parameter: agentops.Parameter) -> str:
+def _option(parameter: api.Parameter) -> str:
     return "--" + parameter.name.replace("_", "-")
 
 
-def _arguments(operation: agentops.Operation, options: "dict[str, str]", texts: "list[str]") -> "dict[str, Any] | None":
+def _arguments(operation: api.Operation, options: "dict[str, str]", texts: "list[str]") -> "dict[str, Any] | None":
     """What the words say for each parameter; None where they do not say it plainly."""
     found: dict[str, Any] = {}
     first, *others = operation.parameters or (None,)
@@ -66,7 +66,7 @@ def _arguments(operation: agentops.Operation, options: "dict[str, str]", texts: 
     return found
 
 
-def _read(parameter: agentops.Parameter, said: str) -> "Any":
+def _read(parameter: api.Parameter, said: str) -> "Any":
     """The value that the word stands for; None where the full command line has to judge it."""
     if parameter.kind is not str:
         plain = said.isascii() and said.isdigit() and len(said) < 10

@@ -12,14 +12,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..core.attempt import Attempt
-from ..core.bead import Role
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import Role
+from ..core.beads.events import Event
 from ..core.board import Board
-from ..core.events import Event
 from ..ports import Notice
-from . import happenings
-from .gates import gate_line
+from . import event_text
 from .output import write
+from .providers import gate_line
 from .screen import Screen, screen_of
 from .text import age, cut, one_line, pad
 
@@ -58,7 +58,7 @@ class Titles:
     def line(self, event: Event, width: int) -> str:
         """The event with its title, and with the worker's name where the machine speaks of one."""
         name = self.name(event.attempt) if event.actor == Event(event.kind).actor else ""
-        return happenings.as_line(event, self.of(event.bead), name, width)
+        return event_text.as_line(event, self.of(event.bead), name, width)
 
 
 def said(notice: Notice) -> str:
@@ -161,7 +161,7 @@ class Picture:
                 self._titles,
                 self._last_line,
                 self._counts,
-                [(happenings.STYLES.get(event.kind, ""), line) for event, line in self._events],
+                [(event_text.STYLES.get(event.kind, ""), line) for event, line in self._events],
                 screen_of(sys.stdout),
             )
             up = f"\x1b[{self._drawn}A" if self._drawn else ""

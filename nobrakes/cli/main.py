@@ -9,9 +9,9 @@ import os
 import sys
 from typing import Any
 
-from .. import places
+from .. import paths
 from ..core.errors import NobrakesError, UsageError
-from .calling import Result
+from .dispatch import Result
 from .output import PIPE_CLOSED, Interrupted, Output, emit, error_envelope, write
 from .screen import screen_of
 from .text import lines
@@ -71,7 +71,7 @@ def _keep_traceback(text: str) -> str | None:
     """Write the traceback to a file under .nobrakes; None: there is no such folder, or it cannot be written."""
     import time
 
-    found = None if places.strangers() else places.find()
+    found = None if paths.strangers() else paths.find()
     if found is None:
         return None
     path = os.path.join(found.folder, f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt")
@@ -129,7 +129,7 @@ def failed(argv: list[str], error: Exception) -> int:
 
 def _called(argv: list[str]) -> Any:
     """What the command gave back: a Result; an Output or an exit code where it was the full command line's own."""
-    if places.strangers() and not _asks_for_help(argv):
+    if paths.strangers() and not _asks_for_help(argv):
         from ..git import ownership
 
         ownership.check()

@@ -18,13 +18,13 @@ def next_step() -> tuple[str, str]:
     """(command, why) for the repository around the current folder."""
     import os
 
-    from .. import places
+    from .. import paths
 
-    if places.find() is None:
-        if places.repository_root(os.getcwd()) is None:
+    if paths.find() is None:
+        if paths.repository_root(os.getcwd()) is None:
             return "git init", "nobrakes lives in a git repository, and there is none here"
         return "nobrakes init", "this repository does not use nobrakes yet"
-    from .opened import looked_at
+    from .repository import looked_at
 
     with looked_at() as app:
         counts = app.store.counts()

@@ -5,17 +5,17 @@ import types
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from ..config import Config
-from ..core.escalations import STOPS_BEAD, EscalationType
-from ..core.events import Kind
-from ..core.lifecycle import MOVING
-from ..core.outcomes import TABLE, Outcome, retry_after
-from ..daemon.closing import MACHINE_FAULTS, STARTS_AFRESH
-from ..places import resource
-from ..sections import Agents, LimitSettings
-from ..values import Rule
-from .happenings import PUBLIC_NAMES
-from .meanings import ESCALATIONS, EVENTS, KEYS, OUTCOMES
+from ..config.sections import Agents, LimitSettings
+from ..config.settings import Config
+from ..config.values import Rule
+from ..core.beads.escalations import STOPS_BEAD, EscalationType
+from ..core.beads.events import Kind
+from ..core.beads.lifecycle import MOVING
+from ..core.beads.outcomes import TABLE, Outcome, retry_after
+from ..daemon.attempts.end import MACHINE_FAULTS, STARTS_AFRESH
+from ..paths import resource
+from .event_text import PUBLIC_NAMES
+from .glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES
 
 _SETTING = re.compile(r"(?:# )?([a-z_]+) = (.*)")
 _SECTION = re.compile(r"(?:# )?\[\[?([a-z.]+)\]\]?")

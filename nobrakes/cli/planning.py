@@ -5,25 +5,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from .opened import actor, opened
 from .output import Output, plain, said
+from .repository import actor, opened
 from .screen import Screen
 from .text import count, one_line
 
 if TYPE_CHECKING:
-    from ..operations.plans import PlanReport
+    from ..operations.plan.apply import PlanReport
 
 SHOWN = 30
 PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
 
 
 def _apply(file: Path, **how: Any) -> Output:
-    from ..operations import plans
+    from ..operations.plan import apply
     from ..operations.waking import wake
 
-    plan = plans.read_plan(str(file))
+    plan = apply.read_plan(str(file))
     with opened() as app:
-        report = plans.apply_plan(app.store, plan, actor=actor(), **how)
+        report = apply.apply_plan(app.store, plan, actor=actor(), **how)
         if report.applied:
             wake(app.places)
     drafts = bool(report.applied and report.new) and not (how["live"] or plan.live)
@@ -31,14 +31,14 @@ def _apply(file: Path, **how: Any) -> Output:
 
 
 def _report(report: "PlanReport", screen: Screen, drafts: bool) -> str:
-    from ..operations import plans
+    from ..operations.plan import apply
 
     counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
     out = [counted + ("" if report.applied else screen.paint("  (nothing was written)", "yellow"))]
     out += _some(screen.paint("new", "green"), report.new)
     out += _some(screen.paint("changed", "cyan"), report.changed)
     for circle in report.deadlocks:
-        out.append(f"{screen.paint('deadlock', 'red')}: {plans.told(circle)}")
+        out.append(f"{screen.paint('deadlock', 'red')}: {apply.told(circle)}")
         out.append(f"  these could never start: {', '.join(circle.stuck)}")
     out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
     out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems]
@@ -70,11 +70,12 @@ def apply(
 
 def propose(file: PlanFile) -> Output:
     """File the beads of a plan as drafts. They wait for `nobrakes commit-strategy`; nothing else is taken."""
-    from ..operations import plans, shaping
+    from ..operations.forge import approving
+    from ..operations.plan import apply
 
-    plan = plans.read_plan(str(file))
+    plan = apply.read_plan(str(file))
     with opened() as app:
-        report = shaping.propose(app.store, plan, actor())
+        report = approving.propose(app.store, plan, actor())
     return Output(plain(report), lambda screen: _report(report, screen, bool(report.new)))
 
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..core import errors
-from .calling import function_of
+from .dispatch import function_of
 from .full import before
 from .group import load, root
 from .pages import events_page, outcomes_page, row, settings_page
 from .table import COMMANDS, JOURNEYS, Entry
 
 if TYPE_CHECKING:
-    from ..operations.agentops import Operation
+    from ..operations.agent.api import Operation
 
 _INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
@@ -106,15 +106,17 @@ nobrakes mcp` adds it to Claude Code.
 
 def operations_page() -> str:
     """The reference of the operations, from their one table."""
-    from ..operations import agentops, boardops, door
-    from ..store import flood, own
+    from ..operations import board_api
+    from ..operations.agent import api, client
+    from ..store import flood
+    from ..store.agent import edits
 
-    facts = {"limit": own.LIMIT, "remarks": flood.REMARKS[1], "questions": flood.QUESTIONS[1]}
-    out = [_OPERATIONS.format(**facts, wait=door.MOST_SECONDS)]
-    for operation in agentops.OPERATIONS:
+    facts = {"limit": edits.LIMIT, "remarks": flood.REMARKS[1], "questions": flood.QUESTIONS[1]}
+    out = [_OPERATIONS.format(**facts, wait=client.MOST_SECONDS)]
+    for operation in api.OPERATIONS:
         out += _operation(operation, f"`nobrakes agent {operation.name}`")
     out.append(_BOARD)
-    for operation in boardops.OPERATIONS:
+    for operation in board_api.OPERATIONS:
         out += _operation(operation, "")
     return "\n".join(out).rstrip() + "\n"
 

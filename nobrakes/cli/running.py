@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from ..core.errors import Unsettled
-from .opened import actor, opened
 from .output import Interrupted, Output
+from .repository import actor, opened
 from .screen import Screen, screen_of
 from .text import count, one_line
 
@@ -23,9 +23,9 @@ AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON."
 
 def counts(app: "App") -> dict[str, int]:
     """How many beads (epics apart) are done, ready, at work, blocked, drafts, and with a person."""
-    from ..operations import views
+    from ..operations.views import board
 
-    return dict(views.counts(app.store))
+    return dict(board.counts(app.store))
 
 
 def sentence(found: dict[str, int]) -> str:

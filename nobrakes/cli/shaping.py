@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option, confirm
 
-from ..core.bead import Status
+from ..core.beads.bead import Status
 from ..core.errors import AgentFailed, UsageError
-from .opened import BeadId, actor, known, opened
 from .output import Output, plain, said, write
+from .repository import BeadId, actor, known, opened
 from .screen import Screen, screen_of
 from .text import count, cut, lines, one_line, pad, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..operations.shaping import Strategy
+    from ..operations.forge.approving import Strategy
 
 SHOWN = 30
 PrintOnly = Annotated[bool, Option("--print", help="Only print the Shaper's prompt; start nothing.")]
@@ -45,7 +45,7 @@ def shape(
     """
     from ..host import command
     from ..host.terminal import run_interactive
-    from ..operations import conversation, shaper, shaping
+    from ..operations.forge import approving, conversation, shaper
 
     with opened() as app:
         overrides = os.path.join(app.places.folder, "roles")
@@ -60,12 +60,12 @@ def shape(
         talk = conversation.conversation(app.places, app.config, prompt, os.environ, go_on)
         conversation.install_skills(app.places, app.config.agents.shaper)
         command.install(app.places)
-        before = shaping.approved(app.store)
+        before = approving.approved(app.store)
     write(BEGINS)
     code = run_interactive(talk.argv, talk.env, talk.cwd)
     with opened() as app:
-        live = sorted(shaping.approved(app.store) - before)
-        found = shaping.difference(app.store)
+        live = sorted(approving.approved(app.store) - before)
+        found = approving.difference(app.store)
     failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
 
     def text(screen: Screen) -> str:
@@ -103,18 +103,18 @@ def commit_strategy(
     draft and only other things changed.
     """
     from ..host.locks import holder
-    from ..operations import shaping
+    from ..operations.forge import approving
 
     with opened() as app:
         if dry_run:
-            difference = shaping.difference(app.store)
+            difference = approving.difference(app.store)
             return Output(plain(difference), lambda screen: _difference(difference, screen))
         if not app.store.places([Status.DRAFT]):
-            done = shaping.commit_strategy(app.store, app.git, app.places, actor())
+            done = approving.commit_strategy(app.store, app.git, app.places, actor())
             kept = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
             return said({"approved": [], "commit": done.commit}, f"there is no draft to approve{kept}")
         if not yes:
-            difference = shaping.difference(app.store)
+            difference = approving.difference(app.store)
             if as_json or not sys.stdin.isatty():
                 raise UsageError(
                     f"{count(len(difference.drafts), 'draft')} would go live, and nobody is here to be asked",
@@ -123,7 +123,7 @@ def commit_strategy(
             write(_difference(difference, screen_of(sys.stdout)))
             if not confirm("Let them go live?"):
                 return said({"approved": [], "commit": None}, "nothing was changed")
-        done = shaping.commit_strategy(app.store, app.git, app.places, actor())
+        done = approving.commit_strategy(app.store, app.git, app.places, actor())
         begun = holder(app.places.lock) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
     data = {"approved": list(done.beads), "commit": done.commit}
@@ -167,14 +167,14 @@ def prompt(
 
     The real prompt differs in one word: the nonce that fences off what earlier agents wrote.
     """
-    from ..core.bead import Role
-    from ..operations import shaping
+    from ..core.beads.bead import Role
+    from ..operations.forge import approving
 
     allowed = {found.value: found for found in (Role.TEST_WRITER, Role.DOER)}
     if role is not None and role not in allowed:
         raise UsageError(f"'{one_line(role)[:40]}' is not a role with a bead", "Use test_writer or doer.")
     with opened() as app:
         known(app.store, bead)
-        found = shaping.bead_prompt(app.store, app.places, app.config, bead, allowed[role] if role else None, app.git)
+        found = approving.bead_prompt(app.store, app.places, app.config, bead, allowed[role] if role else None, app.git)
     data = {"bead": bead, "system": found.system, "prompt": found.prompt}
     return Output(data, lambda screen: "\n".join([*lines(found.system), "", *lines(found.prompt)]))

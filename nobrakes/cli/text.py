@@ -4,7 +4,7 @@
 2. Widths are columns, not characters: wide characters and emoji take two, combining ones none.
 """
 
-from ..core.cleaning import clean, is_seen
+from ..core.text.cleaning import clean, is_seen
 
 _ZERO_WIDTH = frozenset("\u200c\u200d\ufe0e\ufe0f")
 

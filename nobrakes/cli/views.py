@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 from .flakes import quarantined_line
-from .gates import hindrances
-from .moments import spoken
-from .opened import looked_at
 from .output import Output, plain
+from .providers import hindrances
+from .repository import looked_at
 from .screen import Screen, table
 from .text import age, count, cut, one_line
+from .times import spoken
 
 if TYPE_CHECKING:
-    from ..operations.views import BoardView, StatusView, Worker
+    from ..operations.views.board import BoardView, StatusView, Worker
 
 ESCALATIONS = 12
 """So many escalations are shown; all of them are counted."""
@@ -25,10 +25,10 @@ def status() -> Output:
 
     Example: nobrakes status --json | jq .data.counts
     """
-    from ..operations import views
+    from ..operations.views import board
 
     with looked_at() as app:
-        found = views.status(app.store, app.places, app.config)
+        found = board.status(app.store, app.places, app.config)
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
 
@@ -92,10 +92,10 @@ def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
 
 def board() -> Output:
     """The first beads of each column, by where they are, and how many stand there. Epics are left out."""
-    from ..operations import views
+    from ..operations.views import board
 
     with looked_at() as app:
-        found = views.board(app.store)
+        found = board.board(app.store)
         now = app.store.now()
     return Output(plain(found), lambda screen: _board(found, now, screen))
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ..core.bead import Role
+from ..core.beads.bead import Role
 from ..core.errors import UsageError
-from .opened import BeadId, known, looked_at
 from .output import Output, dumps, plain, write
+from .repository import BeadId, known, looked_at
 from .screen import Screen, screen_of
 from .text import cut, one_line
 
@@ -42,7 +42,7 @@ def events(
     """
     import sys
 
-    from . import happenings
+    from . import event_text
     from .live import Titles
 
     shown = 0
@@ -53,7 +53,7 @@ def events(
         while True:
             found = app.store.events(after, PAGE, bead)
             for event in found:
-                write(dumps(happenings.as_json(event)) if as_json else titles.line(event, width))
+                write(dumps(event_text.as_json(event)) if as_json else titles.line(event, width))
                 after = event.seq
             shown += len(found)
             if len(found) < PAGE:

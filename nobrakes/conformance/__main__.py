@@ -8,7 +8,7 @@ import os
 import sys
 from dataclasses import asdict
 
-from ..host.reaper import become_subreaper
+from ..host.runs.reaper import become_subreaper
 from . import suite
 from .ground import Ground
 

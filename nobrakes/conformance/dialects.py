@@ -7,7 +7,7 @@ of the CLIs that it may be made of.
 from dataclasses import dataclass
 from typing import Any
 
-from ..sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
+from ..config.sections import AcpSettings, AgentSettings, ClaudeSettings, CodexSettings, GeminiSettings
 
 Call = tuple[str, Any]
 """A tool and what it is given."""

@@ -13,11 +13,11 @@ from typing import Any
 from ..agents.adapter import Adapter, AgentEnd, Assignment, Verdict, guard_argv
 from ..agents.guarded import CANARY_FILE
 from ..agents.registry import adapter
-from ..core.attempt import Run, RunKind
-from ..core.bead import Role
+from ..core.beads.attempt import Run, RunKind
+from ..core.beads.bead import Role
 from ..git import scratch
-from ..host import alongside
-from ..host.processes import LocalProcesses
+from ..host import parallel
+from ..host.runs.processes import LocalProcesses
 from ..loopback.server import Scripts, serve
 from ..ports import Command, Step
 from .dialects import ACP, AGENTS, DUMMY, KEYS, AnyDialect, Call, Dialect
@@ -95,14 +95,14 @@ class Ground:
         """A run that is stopped as the daemon stops one, once `sign` tells a pid; that pid, if it still lives."""
         folder, run = self._start(prompt, None)
         path = os.path.join(self.workspace, sign)
-        self._wait(lambda: bool(alongside.pid_in(path)) or not self.processes.alive(run), SECONDS)
+        self._wait(lambda: bool(parallel.pid_in(path)) or not self.processes.alive(run), SECONDS)
         self.processes.terminate(run)
         self._wait(lambda: not self.processes.alive(run), GRACE)
         self.processes.kill(run)
-        pid = alongside.pid_in(path)
-        left = [pid] if pid and not self._wait(lambda: not alongside.lives(pid), GRACE) else []
+        pid = parallel.pid_in(path)
+        left = [pid] if pid and not self._wait(lambda: not parallel.lives(pid), GRACE) else []
         for one in left:
-            alongside.end(one)
+            parallel.end(one)
         return self._ended(folder), [pid] if left else ([] if pid else [0])
 
     def wait_for_another_minute(self, since: float) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..abilities import CHECKS
-from ..core.outcomes import Outcome
+from ..core.beads.outcomes import Outcome
 from ..core.transcript import LineKind
 from ..git import scratch
 from .dialects import Call, Dialect

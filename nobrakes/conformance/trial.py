@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 from .. import abilities
 from ..abilities import CHECKS, PROVEN, Seen, version_in
-from ..config import Config
-from ..host import alongside
+from ..config.settings import Config
+from ..host import parallel
 from ..host.probing import trouble
-from ..places import Places
+from ..paths import Places
 from ..trash import clear
 from .dialects import ACP, AGENTS
 from .suite import Check, not_so_far
@@ -78,7 +78,7 @@ def run(config: Config, places: Places, environment: Mapping[str, str]) -> Repor
             own, auth = os.path.join(folder, name), _auth(config) if name == ACP else ""
             trial = (sys.executable, "-I", "-m", "nobrakes.conformance", name, own, auth, *command)
             commands[name] = (*prefix, *trial)
-        printed = alongside.outputs(commands, env, SECONDS)
+        printed = parallel.outputs(commands, env, SECONDS)
         named = bool(config.agents.acp.command)
         tried = [_tried(name, command, programs[name], printed, named) for name, command in called.items()]
     finally:

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from .bead import Role
-from .caps import Reached
-from .escalations import EscalationType
-from .outcomes import Outcome
+from .beads.bead import Role
+from .beads.escalations import EscalationType
+from .beads.outcomes import Outcome
+from .limits.caps import Reached
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 1. Beads come in the store's order: priority class lowered by one for each ageing period waited, then b-level
    (the longest chain of work behind), then age, then id. The order is a static key
-   (core.ranks), so it is an index.
-2. Nothing is started while paused or stopping, before main was tried (core.trial), or beyond the limit of Doers.
+   (core.graph.ranks), so it is an index.
+2. Nothing is started while paused or stopping, before main was tried (core.checks.trial), or beyond the limit of Doers.
 3. Each role has agents in order of preference: the first whose provider's gate is open, and whose breaker for the
    bead is closed. While all their gates are closed the bead just waits.
 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
@@ -12,15 +12,15 @@
    of repairs alone.
 """
 
-from . import caps, gates
 from .actions import Action, AskPerson, CompleteEpic, StartAgent, StartReview, TellCap
-from .attempt import Frontier
-from .bead import Role, Status
+from .beads.attempt import Frontier
+from .beads.bead import Role, Status
+from .beads.escalations import EscalationType
 from .board import Board
-from .breaker import State
-from .escalations import EscalationType
+from .checks.trial import REPAIR, Starts
+from .limits import caps, cooldowns
+from .limits.breaker import State
 from .review.train import at_once
-from .trial import REPAIR, Starts
 
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 
@@ -42,7 +42,7 @@ def plan(board: Board) -> list[Action]:
         free = min(free, left)
     if caps.reached(limits, spent, board.now):
         return actions
-    room = gates.room(board.gates, board.attempts, board.now)
+    room = cooldowns.room(board.gates, board.attempts, board.now)
     for bead in board.ready:
         if free <= 0:
             break

@@ -6,14 +6,14 @@ The store hands over only the front of each queue, so a tick costs what changed 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .attempt import Attempt, Frontier, Run
-from .breaker import Breaker, Thresholds
-from .caps import Caps, Spent
-from .crew import Crew
-from .gates import Gate
+from .beads.attempt import Attempt, Frontier, Run
+from .checks.trial import Starts
+from .limits.breaker import Breaker, Thresholds
+from .limits.caps import Caps, Spent
+from .limits.cooldowns import Gate
+from .policy.agent_choice import Crew
 from .review.queue import Pace
 from .review.train import Rules
-from .trial import Starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Limits:
     caps: Caps = field(default_factory=Caps)
     context_share: float = 0.8
     queue: Rules = field(default_factory=Rules)
-    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (core.trial)
+    starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (core.checks.trial)
 
 
 @dataclass(frozen=True, slots=True)

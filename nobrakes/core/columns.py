@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .bead import Status
+from .beads.bead import Status
 
 COLUMNS = ("draft", "blocked", "ready", "working", "review", "escalated", "done", "cancelled")
 

@@ -7,10 +7,10 @@
 4. The cap on starts an hour says nothing about who has started.
 """
 
-from . import caps
-from .attempt import Attempt, Run, RunKind
+from .beads.attempt import Attempt, Run, RunKind
+from .beads.outcomes import Outcome
 from .board import Board
-from .outcomes import Outcome
+from .limits import caps
 
 
 def why(board: Board, attempt: Attempt, run: Run) -> Outcome | None:

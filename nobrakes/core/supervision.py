@@ -15,9 +15,9 @@ from collections.abc import Container
 
 from . import stopping
 from .actions import Action, Kill, RenewLeases, Resume, Sample, Terminate
-from .attempt import Run
+from .beads.attempt import Run
+from .beads.outcomes import Outcome
 from .board import Board
-from .outcomes import Outcome
 
 SAMPLES_PER_SILENCE = 4
 

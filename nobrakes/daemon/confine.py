@@ -11,8 +11,9 @@ import sys
 from dataclasses import dataclass
 
 from ..agents.adapter import Launch, host_of
+from ..config.sections import AgentSettings
 from ..core.errors import NoSandbox
-from ..host import proxy
+from ..host.channel import proxy
 from ..host.files import private_folder
 from ..ports import Argv, Login
 from ..sandbox import bubblewrap, none, wall
@@ -21,7 +22,6 @@ from ..sandbox.closure import Bounds, Closure, Machine
 from ..sandbox.home import HOME, NO_USER_SITE, caches, steady, variables
 from ..sandbox.machine import kept, machine, named_files, program
 from ..sandbox.wall import Wall
-from ..sections import AgentSettings
 from .doors import Doors
 
 REFUSED = "network.refused"

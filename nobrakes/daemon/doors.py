@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..agents.adapter import Adapter
-from ..config import Config
+from ..config.settings import Config
 from ..core.board import Limits
 from ..core.errors import NoSandbox
-from ..places import Places
+from ..paths import Places
 from ..ports import Aside, Doorkeeper, Git, Login, Notifier, Processes, Store
 
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from ..core import assigner, caps, gates, supervision
+from ..core import assigner, supervision
 from ..core.actions import Action, StartAgent, Terminate
-from ..core.attempt import Run, RunKind
-from ..core.bead import Role
+from ..core.beads.attempt import Run, RunKind
+from ..core.beads.bead import Role
+from ..core.beads.events import Event
+from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import (
     ConfigError,
@@ -32,26 +34,25 @@ from ..core.errors import (
     StoreBusy,
     StoreReadOnly,
 )
-from ..core.events import Event
-from ..core.outcomes import Outcome
-from ..core.rest import is_idle
+from ..core.idle import is_idle
+from ..core.limits import caps, cooldowns
 from ..core.review.journal import Journal
 from ..host.files import storage_errors
 from ..ports import Notice, Remains
-from .canary import Canary
+from .attempts.fetch import Intake
+from .attempts.guard_watch import GuardWatch
+from .attempts.launch import STEP
+from .attempts.metering import Meter
+from .background.upkeep import Upkeep
+from .checks.overdue import CheckClock
+from .clock_jumps import Jumps
 from .doors import Doors
-from .guarding import GuardWatch
-from .intake import Intake
-from .jumps import Jumps
-from .launch import STEP
-from .metering import Meter
+from .main_monitor.monitor import Canary
+from .main_monitor.rewritten import Rewritten
+from .main_monitor.trial import Trial
 from .news import News, retiring
-from .overdue import CheckClock
 from .perform import Performer
 from .recovery import take_up
-from .rewritten import Rewritten
-from .trial import Trial
-from .upkeep import Upkeep
 
 LINGER_SECONDS = 1.0
 """A process that lives on so long after its run has ended is stopped."""
@@ -105,7 +106,7 @@ class Daemon:
     """One daemon over one set of doors. It keeps nothing in memory that a new one would miss."""
 
     def __init__(self, doors: Doors, tries_main: bool = False) -> None:
-        """`tries_main`: before the first agent starts, main has to pass its checks (core.trial)."""
+        """`tries_main`: before the first agent starts, main has to pass its checks (core.checks.trial)."""
         self.doors = doors
         self.performer = Performer(doors)
         self.news = News(doors)
@@ -296,7 +297,7 @@ class Daemon:
     def _wake_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board, self.intake.begun), board.wake_at]
         if board.ready:
-            times += [gates.wake_at(board.gates, board.attempts, board.now)]
+            times += [cooldowns.wake_at(board.gates, board.attempts, board.now)]
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.canary.wake_at()

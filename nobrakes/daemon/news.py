@@ -6,18 +6,18 @@ The place in the log is kept in the store, so nothing is told or cleaned up twic
 from collections.abc import Sequence
 from functools import partial
 
-from ..core.bead import Bead, Role, Status
+from ..core.beads.bead import Bead, Role, Status
+from ..core.beads.events import Event, Kind
+from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import NobrakesError
-from ..core.events import Event, Kind
-from ..core.outcomes import Outcome
-from ..git.removal import forget_sessions
+from ..git.workspaces.remove import forget_sessions
 from ..ports import Notice
 from ..trash import Trash
+from .attempts.launch import tests_pin
 from .doors import Doors
-from .landings import landing_pin
-from .launch import tests_pin
-from .lost import pin_of
+from .review.landing_records import landing_pin
+from .review.lost import pin_of
 
 CURSOR = "news"
 

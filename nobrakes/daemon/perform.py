@@ -8,23 +8,23 @@ from dataclasses import replace
 
 from ..core import actions
 from ..core.actions import Action
-from ..core.attempt import Attempt, Run, RunKind
-from ..core.bead import Role, Status
+from ..core.beads.attempt import Attempt, Run, RunKind
+from ..core.beads.bead import Role, Status
+from ..core.beads.events import Event, Kind
+from ..core.beads.history import approaches
+from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import ConfigError, NobrakesError, NotAllowed, Tampered
-from ..core.events import Event, Kind
-from ..core.outcomes import Outcome
-from ..core.tried import approaches
 from ..ports import NewEscalation
-from . import strength
-from .agents import AgentEndings
-from .closing import close
+from .attempts import test_strength
+from .attempts.end import close
+from .attempts.exit import AgentEndings
+from .attempts.launch import Launcher
+from .checks.validation import Validation
 from .confine import REFUSED
 from .doors import Doors
-from .launch import Launcher
 from .news import retire
-from .review import Review
-from .validation import Validation
+from .review.driver import Review
 
 MOST_REFUSED = 32_000
 """Bytes of a run's list of refused hosts that are told."""
@@ -113,7 +113,7 @@ class Performer:
         adapter = doors.adapter(action.agent)
         self.launcher.confinement.nothing()
         if not config.checks:
-            self.review.validation.new_contract.hand_out(doors.store.bead(action.bead))
+            self.review.new_contract.hand_out(doors.store.bead(action.bead))
         attempt = doors.store.open_attempt(
             action.bead,
             action.role,
@@ -182,7 +182,7 @@ class Performer:
             if board.stopping:
                 return self.review.stop(attempt, board)
             return self._advance(attempt, board)
-        elif attempt.data.get("phase") == strength.PHASE:
+        elif attempt.data.get("phase") == test_strength.PHASE:
             self.endings.strength.go_on(attempt, board.limits)
         elif attempt.data.get("phase") == "proof":
             self.endings.start_proof(attempt)

@@ -5,18 +5,18 @@ import os
 from collections.abc import Collection
 from dataclasses import replace
 
-from ..core.bead import CLOSED, Role
+from ..core.beads.bead import CLOSED, Role
+from ..core.beads.events import Event, Kind
+from ..core.beads.ref_numbers import fences, last_attempt
 from ..core.board import Board
 from ..core.errors import NobrakesError, NoSuchBead, Stale
-from ..core.events import Event, Kind
-from ..core.numbers import fences, last_attempt
-from ..core.reconciling import WENT_BACK
+from ..core.evidence.reconcile import WENT_BACK
 from ..core.review.journal import Journal, may_land
-from ..host.strays import end_all
+from ..host.runs.strays import end_all
 from ..ports import Notice
 from .doors import Doors
-from .reconciling import Reconciling
-from .rewritten import fallen
+from .main_monitor.rewritten import fallen
+from .reconcile import Reconciling
 
 
 def take_up(doors: Doors, board: Board) -> None:

@@ -17,16 +17,17 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol
 
+from ..core.beads.events import Event, Kind
 from ..core.board import Board
-from ..core.events import Event, Kind
 from ..host.files import keep_private, private_folder
 from ..host.locks import DaemonLock
-from ..host.reaper import become_subreaper
+from ..host.runs.reaper import become_subreaper
 from ..host.stopping import StopLimit
 from ..host.watching import Waker
 from ..ports import Notice, Store
 from ..trash import Trash
-from . import degrading, loop
+from . import loop
+from .attempts import degraded
 from .confine import Confinement, describe
 from .doors import Doors
 from .loop import Daemon, View
@@ -109,7 +110,7 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
         doors.notifier.tell(Notice(describe(why_not, nothing, doors.config().agents), urgent=bool(nothing)))
         if nothing:
             store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
-        degrading.tell(doors)
+        degraded.tell(doors)
         try:
             recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0)
             if not recovered:

@@ -8,10 +8,10 @@
 
 import os
 
-from ..core.sizes import READ
+from ..core.limits.sizes import READ
 from .differences import raw
+from .location import Place
 from .objects import EXECUTABLE, FILE, Objects
-from .place import Place
 
 NAME = ".gitattributes"
 _WAYS = {

@@ -15,12 +15,13 @@ from collections.abc import Mapping
 
 from ..core.errors import GitFailed
 from ..ports import Message
-from . import commands, refs, standing, worktrees
-from .landing import Lander
+from . import commands, refs
+from .landing import standing, worktrees
+from .landing.local import Lander
+from .landing.worktrees import Worktree
+from .location import Place
 from .messages import compose, person
 from .objects import EXECUTABLE, FILE, Entry, Objects
-from .place import Place
-from .worktrees import Worktree
 
 _TRIES = 5
 QUICK = ("-c", "core.compression=1")

@@ -5,11 +5,11 @@ The trees are compared by reading those folders that differ: as `git diff-tree -
 
 from collections.abc import Mapping
 
-from ..core.boundaries import ABSENT, SYMLINK, Change
 from ..core.errors import GitFailed
-from ..core.sizes import LONGEST_PATH, READ, Sizes
+from ..core.limits.sizes import LONGEST_PATH, READ, Sizes
+from ..core.policy.boundaries import ABSENT, SYMLINK, Change
+from .manifests.sections import changed_dependencies, changed_sections, is_shared
 from .objects import EXECUTABLE, FILE, FOLDER, Entry, Objects
-from .sections import changed_dependencies, changed_sections, is_shared
 
 _FILES = (FILE, EXECUTABLE)
 

@@ -10,11 +10,11 @@ import hashlib
 from collections.abc import Iterator, Mapping
 
 from ..core.errors import GitFailed
-from ..core.evidence import PERSON, Entry, Made, Value, about, date, message
+from ..core.evidence.record import PERSON, Entry, Made, Value, about, date, message
 from . import refs
+from .location import Place
 from .messages import trailers_of
 from .objects import Objects
-from .place import Place
 
 REF = f"{refs.OWN}/evidence"
 _TRIES = 20

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from ..core.errors import GitFailed
+from .location import Place
 from .objects import Commit, Objects
-from .place import Place
 
 _REMEMBERED = 4096
 _NEAR = 256

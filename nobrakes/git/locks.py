@@ -10,8 +10,8 @@ import contextlib
 import os
 import time
 
-from . import worktrees
-from .place import Place
+from .landing import worktrees
+from .location import Place
 from .refs import OWN
 
 SHARED_AGE = 2.0

@@ -11,10 +11,10 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from ..places import Places
-from .clones import is_folder
-from .inclone import read_inside, replace_inside
-from .place import Place
+from ..paths import Places
+from .location import Place
+from .workspaces.clones import is_folder
+from .workspaces.inside import read_inside, replace_inside
 
 _BORROWS = ".git/objects/info/alternates"
 _MOST = 10_000

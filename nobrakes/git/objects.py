@@ -15,7 +15,7 @@ from functools import partial
 
 from ..core.errors import GitFailed
 from .conversation import Conversation, Line
-from .place import Place
+from .location import Place
 
 _REMEMBERED = 4096
 _REMEMBERED_TREES = 64

@@ -9,7 +9,7 @@
 import os
 import re
 
-from .. import places
+from .. import paths
 from ..core.errors import ForeignRepository, GitFailed
 from . import commands
 from .environment import ASKING
@@ -19,15 +19,15 @@ _WHERE = re.compile(r"dubious ownership in repository at '(.*)'")
 
 def check(start: str | None = None) -> None:
     """ForeignRepository where git would refuse, or .nobrakes is a stranger's; GitTooOld."""
-    strange = places.strangers(start)
+    strange = paths.strangers(start)
     if not strange:
         return
     here = os.path.realpath(start or os.getcwd())
-    root = places.repository_root(here) or here
+    root = paths.repository_root(here) or here
     for folder in dict.fromkeys((here, root)):
         _ask(folder)
     trusted = _trusted(root)
-    own = os.path.join(root, places.FOLDER)
+    own = os.path.join(root, paths.FOLDER)
     for path in strange:
         if path.startswith(own) and os.lstat(path).st_uid not in trusted:
             raise ForeignRepository(
@@ -64,7 +64,7 @@ def _ask(folder: str) -> None:
 def _trusted(root: str) -> set[int]:
     """The accounts whose .nobrakes is read, in a repository that git trusts."""
     found = {os.geteuid()}
-    found |= {os.lstat(path).st_uid for path in places.territory(root) if places.FOLDER not in path.split(os.sep)[-2:]}
+    found |= {os.lstat(path).st_uid for path in paths.territory(root) if paths.FOLDER not in path.split(os.sep)[-2:]}
     sudo = os.environ.get("SUDO_UID", "")
     if os.geteuid() == 0 and sudo.isascii() and sudo.isdigit():
         found.add(int(sudo))

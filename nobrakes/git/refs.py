@@ -10,7 +10,7 @@ import re
 from ..core.errors import GitFailed, NoMain
 from ..walking import Beyond, walk
 from . import commands
-from .place import Place
+from .location import Place
 from .transactions import DURABLE
 
 OWN = "refs/nobrakes"

@@ -9,25 +9,26 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..core.bead import Bead
-from ..core.boundaries import Change
+from ..core.beads.bead import Bead
 from ..core.errors import FileTooLarge, GitFailed
-from ..core.evidence import Entry, Made, Value
-from ..core.sizes import DEFAULT, READ, Sizes
-from ..places import Places
+from ..core.evidence.record import Entry, Made, Value
+from ..core.limits.sizes import DEFAULT, READ, Sizes
+from ..core.policy.boundaries import Change
+from ..paths import Places
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Lands, Message, Workspace
-from . import differences, landed, locks, moved, refs
+from . import differences, locks, moved, refs
 from .history import History
+from .landing import landed
+from .location import Place
 from .objects import EXECUTABLE, FILE, Objects
-from .place import Place
 
 if TYPE_CHECKING:
     from .commits import Committer
     from .evidence import Chain
-    from .landing import Lander
-    from .merging import Merger
-    from .remote import Shared
-    from .workspaces import Workspaces
+    from .landing.local import Lander
+    from .landing.remote_questions import Shared
+    from .merge import Merger
+    from .workspaces.make import Workspaces
 
 _REMEMBERED = 16
 """Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
@@ -52,13 +53,13 @@ class Repository:
 
     @cached_property
     def _merger(self) -> "Merger":
-        from .merging import Merger
+        from .merge import Merger
 
         return Merger(self.place, self.objects, self.history)
 
     @cached_property
     def _lander(self) -> "Lander":
-        from .landing import Lander
+        from .landing.local import Lander
 
         return Lander(self.place, self.history)
 
@@ -66,14 +67,14 @@ class Repository:
     def _lands(self) -> Lands:
         if self.shared is None:
             return self._lander
-        from .publishing import SharedLander
-        from .remote import Remote
+        from .landing.remote import SharedLander
+        from .landing.remote_questions import Remote
 
         return SharedLander(self.place, self.history, self._lander, Remote(self.place, self.shared))
 
     @cached_property
     def _workspaces(self) -> "Workspaces":
-        from .workspaces import Workspaces
+        from .workspaces.make import Workspaces
 
         return Workspaces(self.place, self.objects, self.history, self.places, self.sizes)
 
@@ -135,15 +136,15 @@ class Repository:
 
     def territory(self) -> tuple[str, ...]:
         """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""
-        from . import territory
+        from . import protected_paths
 
-        return (*territory.folders(self.place), *self._settings_files)
+        return (*protected_paths.folders(self.place), *self._settings_files)
 
     @cached_property
     def _settings_files(self) -> tuple[str, ...]:
-        from . import territory
+        from . import protected_paths
 
-        return territory.settings(self.place)
+        return protected_paths.settings(self.place)
 
     def has_workspace(self, bead: str) -> bool:
         """Whether the bead's clone exists whole."""
@@ -315,7 +316,7 @@ class Repository:
         lands = self._lands
         if not lands.is_shared():
             return self._committer.commit_files(files, message)
-        from .publishing import SharedLander
+        from .landing.remote import SharedLander
 
         assert isinstance(lands, SharedLander), "whoever asks a remote can push to it"
         return lands.commit(lambda: self._committer.commit_files(files, message))

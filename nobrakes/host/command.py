@@ -8,7 +8,7 @@
 import os
 import sys
 
-from ..places import HOOKS, Places, resource
+from ..paths import HOOKS, Places, resource
 from .files import private_folder, write_atomic
 
 LONGEST = 127

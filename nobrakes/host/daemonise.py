@@ -11,12 +11,12 @@ import time
 from collections.abc import Mapping, Sequence
 
 from ..core.errors import DaemonNotRunning, DaemonRunning, NobrakesError
-from . import proctable
 from .files import private_folder, read_tail, storage_errors
 from .locks import holder
 from .readable import is_readable
-from .runtree import send
+from .runs.run_tree import send
 from .stopping import LEFT
+from .system import proctable
 
 READY_VARIABLE = "NOBRAKES_READY_FD"
 

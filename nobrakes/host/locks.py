@@ -8,8 +8,8 @@ import fcntl
 import os
 
 from ..core.errors import DaemonRunning
-from . import proctable
 from .files import private_folder, storage_errors
+from .system import proctable
 
 
 class DaemonLock:

@@ -5,7 +5,7 @@
 2. Isolated (`-I`), so neither the folder nor the environment adds anything. What an editable installation takes out of
    the repository is left out; an environment that lies in the repository is not.
 3. Each is asked once, and again when it or its packages changed. What does not answer in SECONDS adds nothing: the
-   names that core.shadows knows by itself are the floor.
+   names that core.policy.shadows knows by itself are the floor.
 """
 
 import glob

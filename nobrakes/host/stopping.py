@@ -19,9 +19,9 @@ import time
 from collections.abc import Iterator
 
 from ..core.errors import StopCut
-from . import proctable
-from .process import LINUX
 from .readable import is_readable
+from .system import proctable
+from .system.process import LINUX
 
 STOP_SECONDS = 25.0
 """Between the signal and the end, for a stop in order."""

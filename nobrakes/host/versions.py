@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from .. import abilities
-from ..places import Places
+from ..paths import Places
 
 SECONDS = 20.0
 
@@ -16,7 +16,7 @@ def ask(program: str, path: str) -> str:
     """What `--version` tells; empty: nothing that is a version."""
     import tempfile
 
-    from .alongside import answer
+    from .parallel import answer
 
     with tempfile.TemporaryDirectory(prefix="nobrakes-version-") as home:
         env: Mapping[str, str] = {"PATH": path, "HOME": home, "LANG": "C.UTF-8", "CI": "1", "DISABLE_AUTOUPDATER": "1"}

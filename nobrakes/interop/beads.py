@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..core.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
-from ..core.branches import PATTERN, branch_of, named
-from ..core.imported import KEPT
-from ..core.lifecycle import returns_to
+from ..core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
+from ..core.beads.branches import PATTERN, branch_of, named
+from ..core.beads.imported import KEPT
+from ..core.beads.lifecycle import returns_to
 from .reader import Imported, parse
 from .words import TYPE_WORDS, status_word, written
 

@@ -10,10 +10,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.attempt import Attempt, AttemptLog
-from ..core.bead import Role
-from ..core.outcomes import Outcome
-from ..core.redaction import Redactor, secret_values
+from ..core.beads.attempt import Attempt, AttemptLog
+from ..core.beads.bead import Role
+from ..core.beads.outcomes import Outcome
+from ..core.text.redaction import Redactor, secret_values
 
 ATTEMPT = "nobrakes_attempt"
 BEGIN = f'{{"_type":"{ATTEMPT}",'

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..core.bead import Bead, Dependency, DependencyType, is_bead_id
+from ..core.beads.bead import Bead, Dependency, DependencyType, is_bead_id
+from ..core.beads.imported import KEPT
 from ..core.errors import PlanError
-from ..core.imported import KEPT
 from .reading import Reading, one_line
 from .words import DEPENDENCY_WORDS, EXACT_DEPENDENCY_WORDS, TOMBSTONE
 

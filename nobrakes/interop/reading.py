@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core import lifecycle
-from ..core.bead import MAX_TITLE, Bead, BeadType, Status, parse_type
-from ..core.branches import MOST, is_branch_name
+from ..core.beads import lifecycle
+from ..core.beads.bead import MAX_TITLE, Bead, BeadType, Status, parse_type
+from ..core.beads.branches import MOST, is_branch_name
 from ..core.errors import BadBead
 from .words import CLOSED_WORDS, OPEN_WORDS, SET_ASIDE_WORDS, moment
 

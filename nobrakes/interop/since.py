@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.attempt import Attempt
-from ..core.bead import Status
-from ..core.escalations import Escalation, EscalationType
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import Status
+from ..core.beads.escalations import Escalation, EscalationType
 from ..ports import Changes
 from . import ended
 from .beads import dump

@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from ..core.bead import Bead, BeadType, DependencyType, Status
+from ..core.beads.bead import Bead, BeadType, DependencyType, Status
 
 CLOSED_WORDS = frozenset({"closed", "done", "completed", "resolved"})
 OPEN_WORDS = frozenset({"open", "in_progress", "hooked", "review", "in_review"})

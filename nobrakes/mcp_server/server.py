@@ -1,7 +1,7 @@
 """The operations as MCP tools, by the official SDK, on stdin and stdout. Nothing is decided here.
 
-1. With a token it serves the attempt's own bead (operations.agentops); without one the board, read-only, and drafts
-   (operations.boardops). Which of the two is settled when it starts.
+1. With a token it serves the attempt's own bead (operations.agent.api); without one the board, read-only, and drafts
+   (operations.board_api). Which of the two is settled when it starts.
 2. Each call is a call of its own on a thread, a few at a time: one that waits for a person stops no other.
 3. Whatever goes wrong is told as the call's error, with what to do next; a bug is told without its traceback, which
    goes to stderr.
@@ -19,10 +19,11 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
 from .. import __version__
-from ..core.cleaning import only_seen
 from ..core.errors import NobrakesError
-from ..operations import agentops, boardops
-from ..operations.agentops import Operation, Reply
+from ..core.text.cleaning import only_seen
+from ..operations import board_api
+from ..operations.agent import api
+from ..operations.agent.api import Operation, Reply
 
 AT_ONCE = 4
 """Calls at a time; the others wait their turn."""
@@ -40,7 +41,7 @@ def tool(operation: Operation) -> Tool:
     return Tool(
         name=tool_name(operation),
         description=operation.help,
-        input_schema=agentops.schema(operation),
+        input_schema=api.schema(operation),
         annotations=ToolAnnotations(read_only_hint=operation.reads, destructive_hint=False, open_world_hint=False),
     )
 
@@ -85,9 +86,9 @@ def build(operations: Sequence[Operation], perform: Perform, instructions: str) 
 
 async def _serve() -> None:
     if os.environ.get("NOBRAKES_TOKEN"):
-        server = build(agentops.OPERATIONS, agentops.perform, agentops.INSTRUCTIONS)
+        server = build(api.OPERATIONS, api.perform, api.INSTRUCTIONS)
     else:
-        server = build(boardops.OPERATIONS, boardops.perform, boardops.INSTRUCTIONS)
+        server = build(board_api.OPERATIONS, board_api.perform, board_api.INSTRUCTIONS)
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 

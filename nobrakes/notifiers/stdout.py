@@ -6,7 +6,7 @@ that reorder text are removed.
 
 import sys
 
-from ..core.cleaning import clean
+from ..core.text.cleaning import clean
 from ..ports import Notice
 
 

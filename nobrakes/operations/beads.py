@@ -3,7 +3,7 @@
 1. Each function is one transaction of the store; a refusal wrote nothing.
 2. Cancelling or finishing a bead that is worked on ends its attempt in the same transaction; the daemon then stops
    the agent. With `places` it is woken for that at once.
-3. Every step can be taken back by operations.undo.
+3. Every step can be taken back by operations.undo.steps_back.
 """
 
 import secrets
@@ -11,20 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..core import lifecycle
-from ..core.bead import (
-    CONTENT,
-    Bead,
-    BeadType,
-    Dependency,
-    DependencyType,
-    Status,
-    check_bead,
-    parse_type,
-)
+from ..core.beads import lifecycle
+from ..core.beads.bead import CONTENT, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
+from ..core.beads.events import Event, Kind
 from ..core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed
-from ..core.events import Event, Kind
-from ..places import Places
+from ..paths import Places
 from ..ports import Store
 from .waking import wake
 

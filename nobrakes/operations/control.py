@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from ..core.beads.events import Event, Kind
 from ..core.errors import ConfigError, NoMain, NotAllowed
-from ..core.events import Event, Kind
-from ..places import Places
+from ..paths import Places
 from .waking import wake
 
 if TYPE_CHECKING:
-    from ..config import Config
-    from ..core.attempt import Attempt
+    from ..config.sections import LimitSettings
+    from ..config.settings import Config
+    from ..core.beads.attempt import Attempt
     from ..core.board import Limits
     from ..ports import Git, Store
-    from ..sections import LimitSettings
 
 PAUSED = "paused"
 STOPPING = "stopping"
@@ -102,8 +102,8 @@ def _overrides(store: "Store") -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, object]) -> "LimitSettings":
-    from ..config import validated
-    from ..sections import LimitSettings
+    from ..config.sections import LimitSettings
+    from ..config.settings import validated
 
     try:
         return validated(LimitSettings, values, "is not a limit")
@@ -112,7 +112,7 @@ def _checked(values: Mapping[str, object]) -> "LimitSettings":
 
 
 def _known() -> list[str]:
-    from ..sections import FROM_THE_START, LimitSettings
+    from ..config.sections import FROM_THE_START, LimitSettings
 
     return [field.name for field in fields(LimitSettings) if field.name not in FROM_THE_START]
 
@@ -135,7 +135,7 @@ def set_limits(
 
     Returns all that are changed now. ConfigError: an unknown name or a wrong value, and nothing was changed.
     """
-    from ..sections import FROM_THE_START
+    from ..config.sections import FROM_THE_START
 
     for name in changes:
         if name in FROM_THE_START:

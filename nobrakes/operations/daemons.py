@@ -7,10 +7,11 @@ import time
 from collections.abc import Mapping
 
 from ..core.errors import NobrakesError
-from ..host import daemonise, proctable
+from ..host import daemonise
 from ..host.locks import holder
-from ..host.runtree import send
-from ..places import Places
+from ..host.runs.run_tree import send
+from ..host.system import proctable
+from ..paths import Places
 
 POLL_SECONDS = 0.02
 OF_AGENTS = "NOBRAKES_"

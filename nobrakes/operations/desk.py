@@ -6,12 +6,12 @@
 
 from typing import Literal
 
-from ..core.approval import APPROVE
-from ..core.bead import Status
+from ..core.beads.approval import APPROVE
+from ..core.beads.bead import Status
+from ..core.beads.escalations import Escalation, EscalationType
+from ..core.beads.events import Event, Kind
 from ..core.errors import NotAllowed, UsageError
-from ..core.escalations import Escalation, EscalationType
-from ..core.events import Event, Kind
-from ..places import Places
+from ..paths import Places
 from ..ports import Store
 from .waking import wake
 

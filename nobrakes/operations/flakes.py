@@ -7,23 +7,23 @@
 
 from typing import TYPE_CHECKING
 
+from ..core.beads.events import Event, Kind
 from ..core.errors import NotAllowed, UsageError
-from ..core.events import Event, Kind
 
 if TYPE_CHECKING:
-    from ..config import Config
-    from ..core.flakes import Line
-    from ..core.quarantine import Quarantined
-    from ..places import Places
+    from ..config.settings import Config
+    from ..core.review.flakes import Line
+    from ..core.review.quarantine import Quarantined
+    from ..paths import Places
     from ..ports import Store
 
 LONGEST = 300
-"""Characters of a test's name and of a reason, as core.failing keeps names."""
+"""Characters of a test's name and of a reason, as core.checks.failed_tests keeps names."""
 
 
 def flakes(store: "Store", check: str = "") -> "list[Line]":
     """The ledger by check and test, the most frequent first; of one check, or of all."""
-    from ..core.flakes import LEDGER, Flake, lines
+    from ..core.review.flakes import LEDGER, Flake, lines
 
     found = [Flake.of(event) for event in store.latest_events([Kind.FLAKED], limit=LEDGER)]
     return lines([flake for flake in found if check in ("", flake.check)])
@@ -34,7 +34,7 @@ def quarantined(store: "Store") -> "tuple[Quarantined, ...]":
     text = store.setting("quarantine")
     if not text:
         return ()
-    from ..core.quarantine import parse
+    from ..core.review.quarantine import parse
 
     return parse(text)
 
@@ -43,7 +43,7 @@ def quarantine(
     store: "Store", config: "Config", check: str, test: str, reason: str, actor: str, places: "Places | None" = None
 ) -> "tuple[Quarantined, ...]":
     """Let a test fail, or with an empty `test` the whole check; what is quarantined then. UsageError, NotAllowed."""
-    from ..core.quarantine import Quarantined
+    from ..core.review.quarantine import Quarantined
 
     names = [one.name for one in config.checks]
     if check not in names:
@@ -85,7 +85,7 @@ def _keep(
     actor: str,
     places: "Places | None",
 ) -> "tuple[Quarantined, ...]":
-    from ..core.quarantine import SETTING, as_text
+    from ..core.review.quarantine import SETTING, as_text
     from .waking import wake
 
     with store.together():

@@ -8,9 +8,9 @@
 
 from dataclasses import dataclass
 
-from ..core.bead import Bead, Status
+from ..core.beads.bead import Bead, Status
+from ..core.beads.events import Event, Kind
 from ..core.errors import NotAllowed, UsageError
-from ..core.events import Event, Kind
 from ..ports import Git, Store
 
 DAY = 86_400.0

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..agents.registry import adapter
-from ..core.attempt import Attempt
-from ..core.bead import Role
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import Role
 from ..core.board import Limits
 from ..core.errors import NoSuchBead, NotAllowed
 from ..core.transcript import Line
-from ..places import Places
+from ..paths import Places
 from ..ports import Store
 from ..sessions.ring import NEAR, Ring
 

@@ -1,7 +1,7 @@
 """A word to the daemon, if there is one, that something changed."""
 
 from ..host.watching import poke
-from ..places import Places
+from ..paths import Places
 
 
 def wake(places: Places) -> None:

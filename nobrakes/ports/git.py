@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from ..core.bead import Bead
-from ..core.boundaries import Change
-from ..core.evidence import Entry, Made, Value
-from ..core.sizes import READ
+from ..core.beads.bead import Bead
+from ..core.evidence.record import Entry, Made, Value
+from ..core.limits.sizes import READ
+from ..core.policy.boundaries import Change
 
 Argv = tuple[str, ...]
 

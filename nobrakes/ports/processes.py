@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from ..core.attempt import Run
+from ..core.beads.attempt import Run
 from .git import Argv
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from ..core.attempt import Attempt
+from ..core.beads.attempt import Attempt
 
 
 class Reviews(Protocol):

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from ..core.breaker import Breaker
-from ..core.gates import Gate
+from ..core.limits.breaker import Breaker
+from ..core.limits.cooldowns import Gate
 
 
 class Spending(Protocol):

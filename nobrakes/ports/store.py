@@ -5,13 +5,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.attempt import Attempt, AttemptLog, Run
-from ..core.bead import Bead, Dependency, Role, Status
-from ..core.branches import PATTERN
-from ..core.escalations import Escalation, EscalationType
-from ..core.events import Event, Kind
-from ..core.links import Node
-from ..core.outcomes import Outcome
+from ..core.beads.attempt import Attempt, AttemptLog, Run
+from ..core.beads.bead import Bead, Dependency, Role, Status
+from ..core.beads.branches import PATTERN
+from ..core.beads.escalations import Escalation, EscalationType
+from ..core.beads.events import Event, Kind
+from ..core.beads.outcomes import Outcome
+from ..core.graph.links import Node
 from .reviews import Reviews
 from .spending import Spending
 
@@ -92,7 +92,7 @@ class Store(Spending, Reviews, Protocol):
     def together(self, told: bool = True) -> AbstractContextManager[None]:
         """Several calls as one transaction: all of them, or none when an error leaves the block.
 
-        `told=False`: nobody is told of what changed (operations.keeping); the caller writes the snapshot itself.
+        `told=False`: nobody is told of what changed (operations.snapshot.since); the caller writes the snapshot itself.
         """
         ...
 

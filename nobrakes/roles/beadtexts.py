@@ -4,17 +4,18 @@
 2. The rules of prompts.py hold: agents' words are fenced, people's words bounded.
 """
 
-from ..core import imported, planreview
-from ..core.cleaning import clean
+from ..core.beads import imported
+from ..core.policy import plan_approval
+from ..core.text.cleaning import clean
 from .quoting import HISTORY, cut, fenced, history, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..core.attempt import Attempt
-    from ..core.bead import Bead, Role
-    from ..core.escalations import Escalation
+    from ..core.beads.attempt import Attempt
+    from ..core.beads.bead import Bead, Role
+    from ..core.beads.escalations import Escalation
 
 DESCRIPTION = 32_000
 NOTES = 8_000
@@ -71,9 +72,9 @@ def answers_of(filed: "Iterable[Escalation]") -> "list[tuple[str, str]]":
 
 def plan_text(bead: "Bead", role: "Role", filed: "Sequence[Escalation]", nonce: str) -> str:
     """What the role is told about the plan of a bead that asks for an approved one; empty where none is needed."""
-    if not planreview.needed(bead, role):
+    if not plan_approval.needed(bead, role):
         return ""
-    plan = planreview.approved(filed)
+    plan = plan_approval.approved(filed)
     if plan is None:
         return PLAN_FIRST
     note = clean(plan.resolution).partition(": ")[2].strip()

@@ -7,10 +7,10 @@ import os
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ..core.attempt import Attempt
-from ..core.bead import Bead, Role
-from ..core.cleaning import only_seen
-from ..places import Places
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import Bead, Role
+from ..core.text.cleaning import only_seen
+from ..paths import Places
 from ..ports import Store
 from .beadtexts import answers_of, bead_text, plan_text
 from .prompts import Settings, compile_prompt, system_prompt

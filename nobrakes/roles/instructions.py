@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ..core.cleaning import clean
+from ..core.text.cleaning import clean
 from .quoting import cut
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")

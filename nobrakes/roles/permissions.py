@@ -1,12 +1,12 @@
 """What a role may do, in words for a prompt and in tools for an agent CLI.
 
-1. core.boundaries is the law, checked on the tree afterwards; what is said here only advises, and says the same.
+1. core.policy.boundaries is the law, checked on the tree afterwards; what is said here only advises, and says the same.
 2. The Shaper reads and proposes; it gets no tool that edits.
 """
 
 from collections.abc import Mapping, Sequence
 
-from ..core.bead import Role
+from ..core.beads.bead import Role
 
 TOOLS: Mapping[Role, tuple[str, ...]] = {
     Role.SHAPER: ("Bash", "Read", "Glob", "Grep"),

@@ -10,12 +10,12 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from ..core.attempt import Attempt
-from ..core.bead import Bead, Role
-from ..core.branches import branch_of
-from ..core.cleaning import clean
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import Bead, Role
+from ..core.beads.branches import branch_of
 from ..core.errors import ConfigError
-from ..places import resource
+from ..core.text.cleaning import clean
+from ..paths import resource
 from .beadtexts import CRITERION, TITLES, bead_text, earlier_text
 from .permissions import may_change
 from .protocol import protocol

@@ -1,6 +1,6 @@
 """How an agent works and talks back: the part of every prompt that is the same for each bead."""
 
-from ..core.bead import Role
+from ..core.beads.bead import Role
 from ..core.transcript import PREFIX, Marker
 
 _COMMITS = """- Commit often, each commit one step, with the message `<subject>`, an empty line, `Bead: {bead}`.

@@ -6,13 +6,13 @@
 4. Imports nothing that costs: agents ask for it through their door.
 """
 
-from ..core.cleaning import clean, shorten
+from ..core.text.cleaning import clean, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..core.attempt import Attempt
+    from ..core.beads.attempt import Attempt
 
 HISTORY = 24_000
 ANSWERS = 8_000

@@ -5,11 +5,11 @@ The rules of prompts.py hold here as well: what agents wrote is quoted and fence
 
 from collections.abc import Mapping, Sequence
 
-from ..core.attempt import Attempt
-from ..core.bead import Bead
-from ..core.branches import branch_of
-from ..core.escalations import Escalation
-from ..core.outcomes import Outcome
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import Bead
+from ..core.beads.branches import branch_of
+from ..core.beads.escalations import Escalation
+from ..core.beads.outcomes import Outcome
 from ..core.transcript import PREFIX
 from .beadtexts import answers_of
 from .quoting import answered

@@ -4,7 +4,7 @@
 2. A file that became shorter was begun anew, and is read from its start.
 3. No line, however long, takes more than LONGEST bytes of memory.
 
-Of an agent (host.recorder) FILE.1 holds what came before.
+Of an agent (host.runs.recorder) FILE.1 holds what came before.
 """
 
 import os

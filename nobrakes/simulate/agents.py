@@ -9,10 +9,10 @@ import random
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 
-from ..core import planreview
-from ..core.bead import Role
+from ..core.beads.bead import Role
+from ..core.beads.escalations import EscalationType
 from ..core.errors import GitFailed, NobrakesError
-from ..core.escalations import EscalationType
+from ..core.policy import plan_approval
 from ..ports import NewEscalation, Store
 from .clock import FakeClock
 from .clones import Clones
@@ -56,7 +56,7 @@ class Seat:
     def lacks_a_plan(self) -> bool:
         """Whether it must not begin before a person approved its plan."""
         bead, asked = self.store.bead(self.bead), self.store.escalations(open_only=False, bead=self.bead)
-        return planreview.needed(bead, Role(self.env["NOBRAKES_ROLE"])) and planreview.approved(asked) is None
+        return plan_approval.needed(bead, Role(self.env["NOBRAKES_ROLE"])) and plan_approval.approved(asked) is None
 
     def ask(self, kind: EscalationType, title: str) -> bool:
         """Talk to people by the door of its token; False when the door is shut."""

@@ -2,8 +2,8 @@
 
 import random
 
-from ..config import Config, validated
-from .fakeprocesses import AGENT
+from ..config.settings import Config, validated
+from .fake_processes import AGENT
 from .project import LINT, TESTS
 
 

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from ..core.bead import Bead, BeadType, Dependency, Status, first_status
+from ..core.beads.bead import Bead, BeadType, Dependency, Status, first_status
 
 _TYPES = (BeadType.FEATURE, BeadType.FIX, BeadType.TASK, BeadType.CHORE, BeadType.DOCS)
 

@@ -7,14 +7,14 @@
 from collections import Counter
 from collections.abc import Callable
 
-from ..core.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Role
+from ..core.beads.bead import CLOSED, WAITING_FOR_AGENT, WORKING, Role
+from ..core.beads.outcomes import TABLE, Outcome
 from ..core.errors import Stale
-from ..core.outcomes import TABLE, Outcome
 from ..core.transcript import PREFIX
-from ..daemon.agents import UNSEEN_IN_PEACE
-from ..daemon.validation import MOST_CUT_OFF
+from ..daemon.attempts.exit import UNSEEN_IN_PEACE
+from ..daemon.checks.validation import MOST_CUT_OFF
 from . import landed
-from .canaries import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
+from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
 from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
 from .rewriting import an_open_candidate_has_a_ref, nothing_is_asked_twice
@@ -145,7 +145,7 @@ def work_starts_when_its_blockers_are_done(scene: Scene) -> list[str]:
 
 
 def every_move_is_in_the_table(scene: Scene) -> list[str]:
-    """The event log, replayed by core.lifecycle, gives the statuses in the store."""
+    """The event log, replayed by core.beads.lifecycle, gives the statuses in the store."""
     wrong = scene.observed.take("lifecycle")
     for bead in scene.beads:
         replayed = scene.observed.status(bead.id)

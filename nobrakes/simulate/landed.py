@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from ..core import planreview
-from ..core.attempt import RunKind
-from ..core.bead import Role, Status
-from ..core.ownership import OWN_FOLDER
+from ..core.beads.attempt import RunKind
+from ..core.beads.bead import Role, Status
+from ..core.policy import plan_approval
+from ..core.policy.ownership import OWN_FOLDER
 from ..core.review.queue import MOST
 from .objects import Commit, differing
 from .project import code_path, green, test_path
@@ -84,11 +84,11 @@ def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
 def what_asks_for_a_plan_lands_with_one(scene: Scene) -> list[str]:
     """A bead with the label is done by a plan that a person approved."""
     done = [bead for bead in scene.beads if bead.status is Status.DONE and bead.merged_commit]
-    asked = [bead for bead in done if planreview.needed(bead, Role.DOER)]
+    asked = [bead for bead in done if plan_approval.needed(bead, Role.DOER)]
     return [
         f"{bead.id} is merged, and nobody approved its plan"
         for bead in asked
-        if planreview.approved(scene.store.escalations(open_only=False, bead=bead.id)) is None
+        if plan_approval.approved(scene.store.escalations(open_only=False, bead=bead.id)) is None
     ]
 
 

@@ -8,14 +8,14 @@
 import random
 from collections.abc import Callable
 
-from ..core.approval import APPROVE
-from ..core.bead import CLOSED, WORKING, Bead, BeadType, Dependency, Status
+from ..core.beads.approval import APPROVE
+from ..core.beads.bead import CLOSED, WORKING, Bead, BeadType, Dependency, Status
+from ..core.beads.escalations import EscalationType
+from ..core.beads.events import Event, Kind
 from ..core.errors import NobrakesError
-from ..core.escalations import EscalationType
-from ..core.events import Event, Kind
 from ..ports import Store
 from .clock import FakeClock
-from .fakegit import FakeGit
+from .fake_git import FakeGit
 from .graph import random_bead
 from .objects import applied
 from .project import green

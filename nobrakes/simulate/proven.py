@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from ..core.bead import Status
-from ..core.escalations import EscalationType
-from ..core.verifying import Report, verify
+from ..core.beads.bead import Status
+from ..core.beads.escalations import EscalationType
+from ..core.evidence.verify import Report, verify
 from .scene import Scene
 
 

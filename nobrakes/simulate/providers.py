@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from ..agents.adapter import AgentEnd, Assignment, Launch, Verdict
 from ..agents.script.launch import Script as ScriptAdapter
+from ..core.beads.outcomes import Outcome
 from ..core.errors import NoAgent
-from ..core.outcomes import Outcome
 from .clock import FakeClock
 from .sessions import BEGIN, GONE, RESUME, SAID
 

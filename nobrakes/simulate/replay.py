@@ -1,6 +1,6 @@
 """The event log, followed and replayed: what the promises about order are judged on.
 
-1. Statuses are replayed by core.lifecycle alone; the store's own are only compared with them.
+1. Statuses are replayed by core.beads.lifecycle alone; the store's own are only compared with them.
 2. A breach that is seen while events are replayed is kept until the promise that owns it takes it.
 """
 
@@ -8,13 +8,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..core import lifecycle
-from ..core.attempt import Attempt
-from ..core.bead import CLOSED, WAITING_FOR_AGENT, Bead, BeadType, DependencyType, Status
+from ..core.beads import lifecycle
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import CLOSED, WAITING_FOR_AGENT, Bead, BeadType, DependencyType, Status
+from ..core.beads.escalations import EscalationType
+from ..core.beads.events import Event, Kind
+from ..core.beads.outcomes import TABLE, Outcome
 from ..core.errors import NotAllowed
-from ..core.escalations import EscalationType
-from ..core.events import Event, Kind
-from ..core.outcomes import TABLE, Outcome
 from ..ports import Store
 from .providers import ADAPTERS, REFUSALS
 from .spending import Spending

@@ -7,10 +7,10 @@ nobody else's fault: the promises below look for blame, and for what a prune cou
 import random
 from itertools import pairwise
 
-from ..core.bead import Role
+from ..core.beads.bead import Role
 from ..core.errors import NobrakesError
-from ..daemon.lost import pin_of
-from .fakegit import OWN, FakeGit
+from ..daemon.review.lost import pin_of
+from .fake_git import OWN, FakeGit
 from .objects import applied
 from .scene import Scene
 

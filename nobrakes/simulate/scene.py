@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..config import Config
-from ..core.bead import Bead
+from ..config.settings import Config
+from ..core.beads.bead import Bead
+from ..core.beads.escalations import EscalationType
 from ..core.board import Board
-from ..core.escalations import EscalationType
 from ..ports import Notice, Store
 from .clock import FakeClock
-from .fakegit import FakeGit
-from .fakeprocesses import FakeProcesses
+from .fake_git import FakeGit
+from .fake_processes import FakeProcesses
 from .replay import Observed
 from .sessions import Sessions
 

@@ -8,10 +8,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
-from ..core.escalations import EscalationType
-from ..core.events import Event, Kind
+from ..config.sections import ReviewSettings
+from ..core.beads.escalations import EscalationType
+from ..core.beads.events import Event, Kind
 from ..core.review.journal import Journal
-from ..sections import ReviewSettings
 from .drawn import settings
 from .project import SLOW, green
 from .rates import Rates

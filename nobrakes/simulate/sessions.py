@@ -9,9 +9,9 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 
-from ..core.outcomes import TABLE, Session
+from ..core.beads.outcomes import TABLE, Session
 from ..ports import Command, Step, Store
-from ..store.holding import HOLDER
+from ..store.attempts.session_locks import HOLDER
 
 BEGIN, RESUME = "--session-id", "--resume"
 SAID = "SESSION"

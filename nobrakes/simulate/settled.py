@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from ..core.bead import CLOSED, BeadType, Status
+from ..core.beads.bead import CLOSED, BeadType, Status
+from ..core.beads.escalations import STOPS_BEAD
+from ..core.beads.events import Kind
+from ..core.beads.outcomes import Outcome
 from ..core.errors import NobrakesError, NotAllowed, Stale
-from ..core.escalations import STOPS_BEAD
-from ..core.events import Kind
-from ..core.outcomes import Outcome
 from .proven import main_and_its_evidence_agree
 from .rewriting import nobody_is_blamed_for_a_rewritten_main
 from .scene import Scene

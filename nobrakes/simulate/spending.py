@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from ..sections import CapsSettings
+from ..config.sections import CapsSettings
 
 HOUR = 3600
 DAY = 24 * HOUR

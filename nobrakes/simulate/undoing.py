@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ..core.bead import Bead, BeadType
+from ..core.beads.bead import Bead, BeadType
+from ..core.beads.events import Kind
 from ..core.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
-from ..core.events import Kind
-from ..core.planreview import LABEL
+from ..core.policy.plan_approval import LABEL
+from ..daemon.checks.validation import Validation
 from ..daemon.doors import Doors
-from ..daemon.evidence import Evidence
-from ..daemon.validation import Validation
-from ..operations.undo import undo
+from ..daemon.review.evidence import Evidence
+from ..operations.undo.steps_back import undo
 from .crashing import Crash
-from .fakegit import FakeGit
+from .fake_git import FakeGit
 from .people import ME
 from .project import green
 

@@ -9,25 +9,25 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..config import Config
-from ..core.checks import Contract, digest
+from ..config.settings import Config
+from ..core.checks.contract import Contract, digest
 from ..core.errors import NobrakesError
 from ..daemon.doors import Doors
 from ..daemon.loop import Daemon
-from ..places import Places
+from ..paths import Places
 from ..ports import Argv, Command, Step
 from ..sandbox.home import steady
 from ..store.opening import open_memory
-from . import fakeremote, invariants, settled
+from . import fake_remote, invariants, settled
 from .agents import Script, Seat, agent, check, ends_at_once
-from .canaries import at_ease, with_canary, without_canary
 from .checkout import Staging, uses_the_index
 from .clock import FakeClock
 from .crashing import Crash, Crashing, Dice
 from .drawn import settings
-from .fakeaside import FakeAside
-from .fakeprocesses import AGENT, FakeProcesses
+from .fake_background import FakeAside
+from .fake_processes import AGENT, FakeProcesses
 from .graph import random_graph
+from .main_monitor import at_ease, with_canary, without_canary
 from .people import ME, PAUSED, People
 from .providers import PROVIDER, Providers, adapter, served
 from .rates import Rates
@@ -66,7 +66,7 @@ class World:
         self.config = without_canary(config or settings(self.rng))
         self.clock = FakeClock()
         self.store = open_memory(self.clock.now)
-        self.git = fakeremote.some_git(ROOT, seed)
+        self.git = fake_remote.some_git(ROOT, seed)
         rates = self.rates
         self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, rates.fail / 4, rates.cut)
         self.providers = Providers(self.clock, self.rng, self.rates.refuse)
@@ -79,7 +79,7 @@ class World:
         self.scene.observed.spending.caps = self.config.caps
         self.tally = self.scene.tally
         self.dice = Dice(self.rng, self.rates.crash, self.rates.trouble, self.rates.people / 200)
-        fakeremote.meet(self.git, self.dice)
+        fake_remote.meet(self.git, self.dice)
         self.dice.between = lambda: self._note("meanwhile " + self._act())
         self.contracts = [self._contract()]  # the keys of the checks that were in force in this turn
         self.log: list[str] = []

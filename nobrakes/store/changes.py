@@ -7,8 +7,8 @@
 
 import json
 
-from ..core.bead import Dependency, DependencyType
-from ..core.events import Kind
+from ..core.beads.bead import Dependency, DependencyType
+from ..core.beads.events import Kind
 from ..ports import Changes, Position
 from . import rows
 from .database import Database, Row

@@ -13,7 +13,7 @@ CLAIMABLE = (
     f"status IN ('needs_tests', 'needs_doer') AND type <> 'epic' AND {UNOBSTRUCTED} "
     "AND resting = 0 AND assignee IS NULL"
 )
-"""Ready, by core.graph's rule."""
+"""Ready, by core.graph.readiness's rule."""
 
 REVIEWABLE = f"status = 'needs_review' AND {UNOBSTRUCTED} AND resting = 0 AND assignee IS NULL"
 """In the Reviewer's queue."""

@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from ..core.bead import Bead, Status
+from ..core.beads.bead import Bead, Status
+from ..core.beads.escalations import STOPS_BEAD, Escalation, fingerprint
+from ..core.beads.events import Kind
+from ..core.beads.lifecycle import Facts, Move, advance
 from ..core.errors import NoSuchEscalation, NotAllowed
-from ..core.escalations import STOPS_BEAD, Escalation, fingerprint
-from ..core.events import Kind
-from ..core.lifecycle import Facts, Move, advance
 from ..ports import NewEscalation
-from . import events, moving, recording, rows, spending
-from .behind import behind
+from . import events, rows
+from .beads import moves, transitions
+from .beads.planning import bead as whole_bead
 from .database import Database
-from .planning import bead as whole_bead
+from .machine import spending
+from .waiting import behind
 
 Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
 
@@ -36,7 +38,7 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
     now = db.now()
     with db.write():
         if bead_id is not None:
-            moving.require(db, (bead_id,))
+            moves.require(db, (bead_id,))
         already = None if new.adds_to else _same(db, new, bead_id)
         filed = already or file(db, new, bead_id, attempt, actor, now)
         if bead_id is not None and new.type in STOPS_BEAD:
@@ -45,7 +47,7 @@ def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int
             if move.status is Status.ESCALATED:
                 remember(db, bead_id, move)
             if move.status is not bead.status:
-                moving.move(db, bead_id, recording.columns(move), now)
+                moves.move(db, bead_id, transitions.columns(move), now)
                 if already is not None:
                     _tell(db, already, actor, now)
         return escalation(db, filed.id)
@@ -212,10 +214,10 @@ def _settle(db: Database, row: Any, resolution: str, actor: str, to: Status | No
     if bead is not None and bead.status is Status.ESCALATED and row["type"] in STOPS_BEAD:
         if has_stopping(db, bead.id, but=number):
             move = advance(bead, Kind.RESOLVED, Facts(to, is_asked=True))
-            moving.move(db, bead.id, {"failures": 0, **recording.columns(move)}, now)
+            moves.move(db, bead.id, {"failures": 0, **transitions.columns(move)}, now)
         else:
-            changes = recording.moved(db, bead, Kind.RESOLVED, {"to": to}, now)
+            changes = transitions.moved(db, bead, Kind.RESOLVED, {"to": to}, now)
             data["to"] = changes["status"]
-            recording.apply(db, bead, changes, now)
+            transitions.apply(db, bead, changes, now)
             spending.reset_breakers(db, bead.id, actor)  # whoever sends it back wants it tried
     events.append(db, now, Kind.RESOLVED, row["bead"], actor, data, row["attempt"])

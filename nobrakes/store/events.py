@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..core.events import Event, Kind
+from ..core.beads.events import Event, Kind
 from . import rows
 from .database import Database
 

@@ -1,4 +1,5 @@
-"""What was kept outside of the database, put into one: an empty one (operations.rebuild), or one that is older.
+"""What was kept outside of the database, put into one: an empty one (operations.snapshot.rebuild), or one that is
+older.
 
 1. Beads and escalations keep their ids and their times; each new bead is told of as proposed.
 2. The tests that were proven red are an attempt that ended well, so that the next Doer starts from them.
@@ -13,19 +14,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core import lifecycle
-from ..core.attempt import Attempt
-from ..core.bead import WORKING, Bead, DependencyType, Role
-from ..core.escalations import Escalation, fingerprint
-from ..core.events import Kind
-from ..core.outcomes import Outcome
-from ..core.ranks import rank
-from ..core.reconciling import WENT_BACK
+from ..core.beads import lifecycle
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import WORKING, Bead, DependencyType, Role
+from ..core.beads.escalations import Escalation, fingerprint
+from ..core.beads.events import Kind
+from ..core.beads.outcomes import Outcome
+from ..core.evidence.reconcile import WENT_BACK
+from ..core.graph.ranks import rank
 from ..ports import Restored
-from . import events, moving, planning, recording, rows
+from . import events, rows
+from .beads import moves, planning, transitions
+from .beads.recompute import recompute
 from .changes import PEOPLES
 from .database import Database, Row
-from .recompute import recompute
 
 _SAME_MOMENT = 1e-3
 """Seconds: what is written outside has microseconds, a database may have more."""
@@ -94,7 +96,7 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
     before = planning.bead(db, bead.id)
     fence = max(before.fence, bead.fence)
     if before.status in WORKING:
-        recording.end_open_attempt(db, before, Kind.BROUGHT_BACK.value, now)
+        transitions.end_open_attempt(db, before, Kind.BROUGHT_BACK.value, now)
         fence = max(fence, before.fence + 1)
     status = lifecycle.added(bead)
     values = rows.state_values(replace(bead, status=status, fence=fence, assignee=None, lease_until=None))
@@ -103,7 +105,7 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
     values["rank"] = rank(bead.priority, since)
     sets = ", ".join(f'"{name}" = :{name}' for name in values)
     db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead.id})
-    moving.set_texts(db, bead.id, rows.text_values(bead))
+    moves.set_texts(db, bead.id, rows.text_values(bead))
     told = {"before": before.status.value if was_here else None, "status": status.value}
     events.append(db, now, Kind.BROUGHT_BACK, bead.id, actor, told)
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from sqlite3 import Row
 from typing import Any
 
-from ..core.attempt import Attempt, AttemptLog, Frontier, Run, RunKind
-from ..core.bead import Bead, BeadType, Role, Status
-from ..core.escalations import Escalation, EscalationType
-from ..core.events import Event, Kind
-from ..core.links import Node
-from ..core.outcomes import Outcome
+from ..core.beads.attempt import Attempt, AttemptLog, Frontier, Run, RunKind
+from ..core.beads.bead import Bead, BeadType, Role, Status
+from ..core.beads.escalations import Escalation, EscalationType
+from ..core.beads.events import Event, Kind
+from ..core.beads.outcomes import Outcome
+from ..core.graph.links import Node
 
 BEAD = """SELECT beads.*, title, description, acceptance, labels, touches, notes, metadata, close_reason
 FROM beads JOIN bead_text USING (id)"""

@@ -1,11 +1,12 @@
-"""The part of SqliteStore that is the port `Spending`. Each method is one transaction of spending.py or holding.py."""
+"""The part of SqliteStore that is the port `Spending`. Each method is one transaction of spending or session_locks."""
 
 from collections.abc import Mapping
 
-from ..core.breaker import Breaker
-from ..core.gates import Gate
-from . import holding, spending
+from ..core.limits.breaker import Breaker
+from ..core.limits.cooldowns import Gate
+from .attempts import session_locks
 from .database import Database
+from .machine import spending
 
 
 class Spender:
@@ -43,4 +44,4 @@ class Spender:
 
     def hold_session(self, session: str, attempt: int, fresh: bool = False) -> bool:
         """Give the session to the attempt; False: it is another bead's, or another run of it may live."""
-        return holding.hold_session(self._db, session, attempt, fresh)
+        return session_locks.hold_session(self._db, session, attempt, fresh)

@@ -4,29 +4,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from ..core.attempt import Attempt, AttemptLog, Run
-from ..core.bead import Bead, Dependency, Role, Status
-from ..core.branches import PATTERN
-from ..core.escalations import Escalation
-from ..core.events import Event, Kind
-from ..core.links import Node
-from ..core.outcomes import Outcome
+from ..core.beads.attempt import Attempt, AttemptLog, Run
+from ..core.beads.bead import Bead, Dependency, Role, Status
+from ..core.beads.branches import PATTERN
+from ..core.beads.escalations import Escalation
+from ..core.beads.events import Event, Kind
+from ..core.beads.outcomes import Outcome
+from ..core.graph.links import Node
 from ..ports import Changes, NewEscalation, Position, Restored
-from . import (
-    attempts,
-    chain,
-    changes,
-    changing,
-    escalations,
-    events,
-    looking,
-    machine,
-    planning,
-    recompute,
-    recording,
-    restoring,
-)
+from . import changes, escalations, events, queries, restoring
+from .attempts import claims
+from .beads import edits, longest_chain, planning, recompute, transitions
 from .database import Database
+from .machine import facts
 from .spender import Spender
 from .upkeep import Upkeep
 
@@ -80,7 +70,7 @@ class SqliteStore(Spender, Upkeep):
 
     def change(self, bead: str, fields: Mapping[str, Any], actor: str) -> Bead:
         """Set content fields by name."""
-        return changing.change(self._db, bead, fields, actor)
+        return edits.change(self._db, bead, fields, actor)
 
     def add_dependency(self, dependency: Dependency, actor: str) -> None:
         """Add one dependency; a parent-child one sets `epic`."""
@@ -96,7 +86,7 @@ class SqliteStore(Spender, Upkeep):
 
     def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
         """Beads by id order; statuses and ids both narrow it down."""
-        return looking.beads(self._db, statuses, ids)
+        return queries.beads(self._db, statuses, ids)
 
     def nodes(self) -> list[Node]:
         """Every bead without its texts, by id order."""
@@ -104,45 +94,45 @@ class SqliteStore(Spender, Upkeep):
 
     def dependencies(self, bead: str | None = None) -> list[Dependency]:
         """All dependencies, parents among them, or those that touch `bead`; sorted."""
-        return recompute.all_dependencies(self._db) if bead is None else looking.dependencies(self._db, bead)
+        return recompute.all_dependencies(self._db) if bead is None else queries.dependencies(self._db, bead)
 
     def touched(self, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
         """What happened since a moment."""
-        return looking.touched(self._db, after, since)
+        return queries.touched(self._db, after, since)
 
     def counts(self) -> Mapping[str, int]:
         """How many beads stand in each column of the board."""
-        return looking.counts(self._db)
+        return queries.counts(self._db)
 
     def column(self, name: str, limit: int) -> list[Node]:
         """The first beads of a column."""
-        return looking.column(self._db, name, limit)
+        return queries.column(self._db, name, limit)
 
     def around(self, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
         """What decides whether these beads are ready."""
-        return looking.around(self._db, beads)
+        return queries.around(self._db, beads)
 
     def longest_chain(self) -> list[str]:
         """The longest chain of live work by estimate, first bead first."""
-        return chain.longest_chain(self._db)
+        return longest_chain.longest_chain(self._db)
 
     def places(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of each bead that fits."""
-        return looking.places(self._db, statuses, epic)
+        return queries.places(self._db, statuses, epic)
 
     def ready(self, limit: int) -> list[Bead]:
         """The first ready beads in the Assigner's order."""
-        return looking.ready(self._db, limit)
+        return queries.ready(self._db, limit)
 
     # the life of a bead
 
     def record(self, event: Event) -> Bead | None:
         """Append the event; a moving kind advances its bead."""
-        return recording.record(self._db, event)
+        return transitions.record(self._db, event)
 
     def approve(self, beads: Sequence[str], actor: str) -> None:
         """Make drafts live, all or none."""
-        recording.approve(self._db, beads, actor)
+        transitions.approve(self._db, beads, actor)
 
     def open_attempt(
         self,
@@ -158,7 +148,7 @@ class SqliteStore(Spender, Upkeep):
     ) -> Attempt | None:
         """Claim a ready bead; None: lost the race."""
         seat, source = (agent, provider, model), self._token_source
-        return attempts.open_attempt(self._db, source, bead, role, seat, names, lease_seconds, base, branch_pattern)
+        return claims.open_attempt(self._db, source, bead, role, seat, names, lease_seconds, base, branch_pattern)
 
     def close_attempt(
         self,
@@ -176,7 +166,7 @@ class SqliteStore(Spender, Upkeep):
         merged_commit: str | None = None,
     ) -> Bead:
         """End the attempt and advance its bead; Stale when it is not open any more."""
-        return attempts.close_attempt(
+        return claims.close_attempt(
             self._db,
             attempt,
             kind,
@@ -193,15 +183,15 @@ class SqliteStore(Spender, Upkeep):
 
     def journal(self, attempt: int, data: Mapping[str, Any]) -> None:
         """Replace the attempt's `data`."""
-        attempts.journal(self._db, attempt, data)
+        claims.journal(self._db, attempt, data)
 
     def attempt(self, attempt: int) -> Attempt:
         """One attempt."""
-        return attempts.attempt(self._db, attempt)
+        return claims.attempt(self._db, attempt)
 
     def attempts(self, bead: str) -> list[Attempt]:
         """All attempts of a bead, oldest first."""
-        return attempts.attempts(self._db, bead)
+        return claims.attempts(self._db, bead)
 
     def count_on(self, attempts_: int, fences: Mapping[str, int]) -> bool:
         """Number attempts above this one, and fences above these; whether attempts were behind."""
@@ -209,41 +199,41 @@ class SqliteStore(Spender, Upkeep):
 
     def reviewing(self) -> list[Attempt]:
         """The Reviewer's attempts that have not ended, oldest first."""
-        return looking.reviewing(self._db)
+        return queries.reviewing(self._db)
 
     def reviews(self, limit: int) -> list[Attempt]:
         """The Reviewer's latest attempts, newest first."""
-        return looking.reviews(self._db, limit)
+        return queries.reviews(self._db, limit)
 
     def merges(self) -> dict[str, str]:
         """Bead id to the commit of its merge, of every done bead that has one."""
-        return looking.merges(self._db)
+        return queries.merges(self._db)
 
     def renew(self, attempts_: Sequence[int], lease_seconds: float) -> None:
         """Prolong leases, when less than two thirds are left."""
-        attempts.renew(self._db, attempts_, lease_seconds)
+        claims.renew(self._db, attempts_, lease_seconds)
 
     def move_times(self, seconds: float) -> None:
         """The clock jumped: move the times of runs and leases along; back, also retries and closed gates."""
-        attempts.move_times(self._db, seconds)
+        claims.move_times(self._db, seconds)
 
     # child processes
 
     def plan_run(self, run: Run) -> None:
         """Remember that a child is about to be started."""
-        machine.plan_run(self._db, run)
+        facts.plan_run(self._db, run)
 
     def update_run(self, run: str, **fields: Any) -> None:
         """Set fields of Run by name."""
-        machine.update_run(self._db, run, fields)
+        facts.update_run(self._db, run, fields)
 
     def end_run(self, run: str) -> None:
         """Forget the child."""
-        machine.end_run(self._db, run)
+        facts.end_run(self._db, run)
 
     def runs(self) -> list[Run]:
         """The children that are planned or alive."""
-        return machine.runs(self._db)
+        return facts.runs(self._db)
 
     # people and agents
 
@@ -273,31 +263,31 @@ class SqliteStore(Spender, Upkeep):
 
     def door(self, token: str) -> Attempt:
         """The open attempt that the token speaks for."""
-        return attempts.door(self._db, token)
+        return claims.door(self._db, token)
 
     # the machine
 
     def board(self, limits: "Limits", front: int | None = None) -> "Board":
         """The deciders' snapshot."""
-        from . import board as boards  # brings the deciders' modules, and few commands need them
+        from . import snapshot as boards  # brings the deciders' modules, and few commands need them
 
         return boards.board(self._db, limits, front)
 
     def setting(self, key: str) -> str | None:
         """A small fact of the machine."""
-        return machine.setting(self._db, key)
+        return facts.setting(self._db, key)
 
     def set_setting(self, key: str, value: str | None) -> None:
         """Set or remove it."""
-        machine.set_setting(self._db, key, value)
+        facts.set_setting(self._db, key, value)
 
     def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
         """The recorded results of a validation that passed."""
-        return machine.validation(self._db, tree, contract)
+        return facts.validation(self._db, tree, contract)
 
     def save_validation(self, tree: str, contract: str, results: Mapping[str, Any]) -> None:
         """Remember a validation that passed."""
-        machine.save_validation(self._db, tree, contract, results)
+        facts.save_validation(self._db, tree, contract, results)
 
     def changes(self, after: Position) -> Changes:
         """What changed after it."""

@@ -1,7 +1,7 @@
 """The tables, declared. schema.py is generated from here, and a test compares the two; no running command imports this.
 
-1. Facts, and next to them the few derived columns that make questions cheap; core.graph says what those must be,
-   a property test compares, and `nobrakes doctor` recomputes.
+1. Facts, and next to them the few derived columns that make questions cheap; core.graph.readiness says what those must
+   be, a property test compares, and `nobrakes doctor` recomputes.
 2. `beads` is narrow, since a counter of it changes with every close; texts live in `bead_text`.
 3. A `parent-child` dependency is `beads.epic`; `edges` holds the other types.
 4. The partial indexes repeat the conditions of conditions.py word for word, or SQLite would not use them.

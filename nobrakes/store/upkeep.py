@@ -3,7 +3,8 @@
 from typing import Any
 
 from ..ports import Restored
-from . import moving, recompute, restoring
+from . import restoring
+from .beads import moves, recompute
 from .database import Database
 
 
@@ -19,7 +20,7 @@ class Upkeep:
     def differences(self) -> dict[str, dict[str, tuple[Any, Any]]]:
         """Bead -> derived column -> (stored, recomputed by core's rules). Empty when all is right."""
         now = self._db.now()
-        moving.wake(self._db, now)
+        moves.wake(self._db, now)
         with self._db.read():
             return recompute.differences(self._db, now)
 

@@ -9,9 +9,9 @@ import threading
 import pytest
 
 from nobrakes.cli import entry, main
-from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.store.opening import create_store, open_store
 
 

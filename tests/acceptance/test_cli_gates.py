@@ -9,10 +9,10 @@ import sys
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.core.breaker import Breaker, State
-from nobrakes.core.events import Kind
-from nobrakes.core.gates import Gate
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.limits.breaker import Breaker, State
+from nobrakes.core.limits.cooldowns import Gate
 from nobrakes.store.opening import open_store
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.cli.output import plain
-from nobrakes.core.escalations import EscalationType
+from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.evidence import message
+from nobrakes.core.evidence.record import message
 from tests.support.project import NOBRAKES
 from tests.support.scripted import Scripted, sound, until
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nobrakes.git import refs
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from tests.support.scripted import Scripted
 
 

@@ -9,11 +9,12 @@ import anyio
 import pytest
 from mcp.client.client import Client
 
-from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
-from nobrakes.operations import agentops, boardops
-from nobrakes.store import own
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.operations import board_api
+from nobrakes.operations.agent import api
+from nobrakes.store.agent import edits
 from nobrakes.store.opening import create_store
 from tests.support.mcp_agent import call, stdio
 from tests.support.project import NOBRAKES, Project
@@ -111,8 +112,8 @@ def test_the_tools_are_the_table(board):
     async def names(client):
         return [tool.name for tool in (await client.list_tools()).tools]
 
-    assert serve(folder, ada.token, names) == [o.name.replace("-", "_") for o in agentops.OPERATIONS]
-    assert serve(folder, None, names) == [o.name for o in boardops.OPERATIONS]
+    assert serve(folder, ada.token, names) == [o.name.replace("-", "_") for o in api.OPERATIONS]
+    assert serve(folder, None, names) == [o.name for o in board_api.OPERATIONS]
 
 
 def test_an_agent_reaches_its_own_bead_and_no_other(board):
@@ -186,9 +187,9 @@ def test_a_flood_of_calls_and_giant_texts_are_borne(board):
     answers = serve(folder, ada.token, talk)
     assert len(answers) == 60 and not any(answer.is_error for answer in answers)
     logged = [e for e in store.events() if e.kind is Kind.LOGGED]
-    assert len(logged) == 60 and all(len(e.data["text"]) == own.LIMIT for e in logged)
+    assert len(logged) == 60 and all(len(e.data["text"]) == edits.LIMIT for e in logged)
     log = store.attempt(ada.id).log
-    assert len(log.summary) == own.LIMIT and log.learnings == ""
+    assert len(log.summary) == edits.LIMIT and log.learnings == ""
     assert store.check() == []
 
 

@@ -10,17 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes import config
 from nobrakes.app import SEEN_BY_CHILDREN
 from nobrakes.cli import group, planexample, reference
 from nobrakes.cli.full import before
 from nobrakes.cli.table import COMMANDS, GROUPS
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
+from nobrakes.config import settings
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.transcript import OUTCOMES, PREFIX
-from nobrakes.host import runtree
-from nobrakes.operations import door, planmodels, plans
+from nobrakes.host.runs import run_tree
+from nobrakes.operations.agent import client
+from nobrakes.operations.plan import apply, models
 from nobrakes.store.opening import create_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,18 +69,18 @@ def test_every_command_error_setting_event_and_ending_has_its_line() -> None:
     wanted += [("events", f"\n| `{kind.value}`") for kind in Kind]
     wanted += [("outcomes", f"\n| `{outcome.value}` | ") for outcome in Outcome]
     wanted += [("outcomes", f"\n| `{type_.value}` | ") for type_ in EscalationType]
-    wanted += [("settings", f"\n| `{name}` | ") for name in settings_of(config.Config)]
+    wanted += [("settings", f"\n| `{name}` | ") for name in settings_of(settings.Config)]
     assert [(page, text) for page, text in wanted if pages[page].count(text) < 1] == []
 
 
-def settings_of(section: type[config.Section]) -> Iterator[str]:
+def settings_of(section: type[settings.Section]) -> Iterator[str]:
     for field in fields(section):
-        if isinstance(field.default, config.Section):
+        if isinstance(field.default, settings.Section):
             yield from settings_of(type(field.default))
         else:
             yield field.name
-    if section is config.Config:
-        yield from config.CheckSettings.__dataclass_fields__
+    if section is settings.Config:
+        yield from settings.CheckSettings.__dataclass_fields__
 
 
 # --- commands
@@ -121,7 +122,8 @@ def wrong(line: str) -> str | None:
     if words == "set":
         limits = [word.split("=")[0] for word in typed[1:] if "=" in word]
         return next(
-            (f"{limit} is no limit" for limit in limits if limit not in config.LimitSettings.__dataclass_fields__), None
+            (f"{limit} is no limit" for limit in limits if limit not in settings.LimitSettings.__dataclass_fields__),
+            None,
         )
     return None
 
@@ -185,14 +187,14 @@ def test_every_page_is_in_the_index() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_settings_in_a_page_are_settings(page: Path) -> None:
     for block in blocks(page, "toml"):
-        config.parse(block, name_of(page))
+        settings.parse(block, name_of(page))
 
 
 def test_every_key_of_a_plan_is_explained() -> None:
     page = DOCS / "reference" / "plan.md"
     text = page.read_text()
     of_file, of_bead = text.split("## A bead\n")
-    for part, model in ((of_file, planmodels.File), (of_bead.split("\n## ")[0], planmodels.Node)):
+    for part, model in ((of_file, models.File), (of_bead.split("\n## ")[0], models.Node)):
         assert sorted(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) == sorted(model.model_fields)
 
 
@@ -209,7 +211,7 @@ def test_a_plan_in_a_page_can_be_applied(language: str, tmp_path: Path) -> None:
         file.write_text(block)
         store = create_store(str(tmp_path / f"{number}.db"))
         try:
-            report = plans.apply_plan(store, plans.read_plan(str(file)))
+            report = apply.apply_plan(store, apply.read_plan(str(file)))
             assert report.new and report.ready and not report.problems and not report.deadlocks
         finally:
             store.close()
@@ -221,9 +223,9 @@ AGENTS = DOCS / "reference" / "agents.md"
 
 
 def test_every_variable_of_an_agent_is_explained() -> None:
-    tree = ast.parse((ROOT / "nobrakes" / "daemon" / "launch.py").read_text())
+    tree = ast.parse((ROOT / "nobrakes" / "daemon" / "attempts" / "launch.py").read_text())
     given = {k.value for d in ast.walk(tree) if isinstance(d, ast.Dict) for k in d.keys if isinstance(k, ast.Constant)}
-    ours = {name for name in given if name.startswith("NOBRAKES_")} | {runtree.RUN_MARKER, runtree.HOME_MARKER}
+    ours = {name for name in given if name.startswith("NOBRAKES_")} | {run_tree.RUN_MARKER, run_tree.HOME_MARKER}
     assert sorted(column(AGENTS, "| variable |")) == sorted(ours)
     text = AGENTS.read_text()
     others = (given - ours - {"PATH", "phase", "start", "session", "prompt.md"}) | set(SEEN_BY_CHILDREN)
@@ -233,6 +235,6 @@ def test_every_variable_of_an_agent_is_explained() -> None:
 def test_everything_that_an_agent_can_say_is_explained() -> None:
     verbs = [line.split()[2] for line in column(AGENTS, "| command |") if line.startswith("nobrakes agent ")]
     assert sorted(verbs) == sorted(words.split()[1] for words in WORDS if words.startswith("agent "))
-    assert column(AGENTS, "| word |") == [*sorted(door.OUTCOMES, key=column(AGENTS, "| word |").index)]
+    assert column(AGENTS, "| word |") == [*sorted(client.OUTCOMES, key=column(AGENTS, "| word |").index)]
     markers = dict(zip(column(AGENTS, "| marker |"), column(AGENTS, "| marker |", 1), strict=True))
     assert markers == {PREFIX + marker.value: outcome.value for marker, outcome in OUTCOMES.items()}

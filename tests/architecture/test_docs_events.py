@@ -6,21 +6,22 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from nobrakes.checksettings import CheckSettings
-from nobrakes.cli import meanings
-from nobrakes.cli.happenings import as_json
-from nobrakes.config import Config
-from nobrakes.core.bead import Role
-from nobrakes.core.breaker import Breaker, State
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.gates import Gate
-from nobrakes.core.outcomes import Outcome
-from nobrakes.operations import beads, control, desk, flakes, undo
-from nobrakes.places import Places
+from nobrakes.cli import glossary
+from nobrakes.cli.event_text import as_json
+from nobrakes.config.checks import CheckSettings
+from nobrakes.config.settings import Config
+from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.limits.breaker import Breaker, State
+from nobrakes.core.limits.cooldowns import Gate
+from nobrakes.operations import beads, control, desk, flakes
+from nobrakes.operations.undo import steps_back
+from nobrakes.paths import Places
 from nobrakes.ports import NewEscalation
 from nobrakes.simulate.world import World
-from nobrakes.store import own
+from nobrakes.store.agent import edits
 from nobrakes.store.opening import create_store
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "events.md"
@@ -43,7 +44,7 @@ def people_and_agents(folder: Path) -> Any:
     beads.edit(store, "a", {"title": "A"}, "me")
     beads.cancel(store, "b", "no", "me")
     for _ in range(2):
-        undo.undo(store, None, "me")
+        steps_back.undo(store, None, "me")
     control.stop(store, places, "me")
     control.resume(store, places, "me")
     control.set_limits(store, {"doers": "2"}, "me")
@@ -52,10 +53,10 @@ def people_and_agents(folder: Path) -> Any:
     flakes.lift(store, "unit", "a test", "me")
     attempt = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
     assert attempt is not None
-    for verb in own.SAYING:
-        own.agent_say(path, attempt.token, verb, "a text")
+    for verb in edits.SAYING:
+        edits.agent_say(path, attempt.token, verb, "a text")
     control.stop_one(store, places, "Ada", None, "me")
-    own.agent_done(path, attempt.token, "completed", "a summary")
+    edits.agent_done(path, attempt.token, "completed", "a summary")
     for id_, how in (("b", "cancel"), ("c", "done")):
         number = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), id_, None, "me").id
         desk.resolve(store, number, how, "a note", "me")
@@ -69,7 +70,7 @@ def people_and_agents(folder: Path) -> Any:
     desk.answer(store, asked.id, "this one", "me")
     store.escalate(NewEscalation(EscalationType.QUESTION, "And then?"), "b", None, "me")
     beads.cancel(store, "b", "no more", "me")
-    undo.undo(store, None, "me")
+    steps_back.undo(store, None, "me")
     return store
 
 
@@ -92,12 +93,12 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
         world.run()
         note(seen, world.store)
     assert set(Kind) - set(seen) <= unseen
-    told = {kind: set(meanings.EVENTS[kind].keys) for kind in seen}
+    told = {kind: set(glossary.EVENTS[kind].keys) for kind in seen}
     assert {kind: keys - told[kind] for kind, keys in seen.items() if keys - told[kind]} == {}
     # what few stories have need not have had all its keys in one of them
     often = {kind: keys for kind, keys in seen.items() if kind not in unseen}
     assert {kind: told[kind] - keys for kind, keys in often.items() if told[kind] - keys} == {}
-    assert {key for found in meanings.EVENTS.values() for key in found.keys} == set(meanings.KEYS)
+    assert {key for found in glossary.EVENTS.values() for key in found.keys} == set(glossary.KEYS)
 
 
 def test_an_event_as_json_has_the_keys_of_the_page() -> None:

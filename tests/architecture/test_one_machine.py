@@ -1,4 +1,4 @@
-"""A bead's status is chosen by core.lifecycle alone, a review's step by core.review.machine."""
+"""A bead's status is chosen by core.beads.lifecycle alone, a review's step by core.review.machine."""
 
 import ast
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "nobrakes"
-CHOOSERS = {"core/lifecycle.py", "core/bead.py", "core/review/machine.py", "core/review/journal.py"}
+CHOOSERS = {"core/beads/lifecycle.py", "core/beads/bead.py", "core/review/machine.py", "core/review/journal.py"}
 MADE_UP = {"simulate/graph.py"}
 """What a world begins with, before anything happened."""
 FIELDS = {"status", "return_to", "step"}
@@ -53,7 +53,7 @@ def test_no_other_module_chooses_a_status_or_a_step() -> None:
         name = path.relative_to(PACKAGE).as_posix()
         if name not in CHOOSERS | MADE_UP:
             places += [f"{name}:{line}" for line in chosen(path.read_text(encoding="utf-8"))]
-    assert places == [], "ask core.lifecycle where the bead is then, core.review.machine how the review goes on"
+    assert places == [], "ask core.beads.lifecycle where the bead is then, core.review.machine how the review goes on"
 
 
 @pytest.mark.parametrize(

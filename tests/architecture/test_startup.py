@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.planreview import LABEL
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.policy.plan_approval import LABEL
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import create_store
 
@@ -96,7 +96,12 @@ def test_what_an_agent_says_loads_nothing_heavy(tmp_path: Path, words: list[str]
 def test_the_guard_before_each_tool_loads_nothing_heavy() -> None:
     more = loaded("import nobrakes.hooks.guard, nobrakes.hooks.rules") - bare()
     assert more & (HEAVY | COSTLY | {"typing", "collections", "pathlib"}) == set()
-    pure = {"nobrakes.core", "nobrakes.core.globs", "nobrakes.core.ownership"}  # which import nothing themselves
+    pure = {
+        "nobrakes.core",
+        "nobrakes.core.globs",
+        "nobrakes.core.policy",
+        "nobrakes.core.policy.ownership",
+    }  # which import nothing themselves
     assert {name for name in more if name.startswith("nobrakes.core")} == pure
 
 
@@ -114,7 +119,7 @@ def test_a_command_loads_no_library_that_it_does_not_need(argv: list[str]) -> No
     assert more & (HEAVY - {"typer", "click", "pydantic"}) == set()
 
 
-@pytest.mark.parametrize("module", ["assigner", "review.machine", "supervision", "lifecycle"])
+@pytest.mark.parametrize("module", ["assigner", "review.machine", "supervision", "beads.lifecycle"])
 def test_a_decider_loads_nothing_heavy(module: str) -> None:
     assert (loaded(f"import nobrakes.core.{module}") - bare()) & HEAVY == set()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core import lifecycle
+from nobrakes.core.beads import lifecycle
 from nobrakes.core.review import machine
 
 ROOT = Path(__file__).resolve().parents[2]

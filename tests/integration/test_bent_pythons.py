@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.decoys import decoys, is_reported
+from nobrakes.core.checks.decoys import decoys, is_reported
 
 TEST = "import unittest\nfrom shop.cart import f\n\n\nclass TestCart(unittest.TestCase):\n    def test_f(self):\n        self.assertEqual(f(3), 3)\n"
 HONEST = "def f(n):\n    return n\n"

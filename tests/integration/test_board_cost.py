@@ -6,9 +6,9 @@ from statistics import median
 
 import pytest
 
-from nobrakes.core.bead import Bead, BeadType, Dependency, Status
+from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Status
+from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.board import Limits
-from nobrakes.core.events import Event, Kind
 from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NotAllowed
-from nobrakes.core.escalations import EscalationType
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import create_store, open_store
 

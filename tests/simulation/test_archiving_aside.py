@@ -1,6 +1,6 @@
 """While a bead's clone is being archived beside the loop, nobody starts on the bead."""
 
-from nobrakes.core.bead import Bead, Status
+from nobrakes.core.beads.bead import Bead, Status
 from nobrakes.daemon.news import retiring
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.cli import meanings
-from nobrakes.core.bead import Status
-from nobrakes.core.canary import Phase
-from nobrakes.core.events import Event, Kind
+from nobrakes.cli import glossary
+from nobrakes.core.beads.bead import Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.main_monitor import Phase
 from nobrakes.ports import Command, Step
 from nobrakes.simulate.agents import Script
-from nobrakes.simulate.canaries import watch_of
-from nobrakes.simulate.fakeprocesses import AGENT
+from nobrakes.simulate.fake_processes import AGENT
+from nobrakes.simulate.main_monitor import watch_of
 from nobrakes.simulate.project import code_path
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import ME, World
@@ -90,7 +90,7 @@ def test_the_merge_that_turned_bad_is_taken_back_and_no_other(seed: int, rates: 
         assert world.store.bead(bad).status is Status.ESCALATED
         assert world.store.setting("frozen") is None
         for kind in (Kind.MAIN_GREEN, Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN, Kind.CULPRIT_FOUND):
-            assert {key for event in until(world, kind) for key in event.data} == set(meanings.EVENTS[kind].keys)
+            assert {key for event in until(world, kind) for key in event.data} == set(glossary.EVENTS[kind].keys)
     else:
         assert reverted == [] and world.store.setting("frozen")
 

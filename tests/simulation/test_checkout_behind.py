@@ -1,7 +1,7 @@
 """A merge that waits long for a person's edits is told once as an escalation, which resolves itself."""
 
-from nobrakes.core.escalations import Escalation, EscalationType
-from nobrakes.core.events import Kind
+from nobrakes.core.beads.escalations import Escalation, EscalationType
+from nobrakes.core.beads.events import Kind
 from nobrakes.simulate.project import code_path
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

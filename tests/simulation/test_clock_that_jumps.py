@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.bead import Status
-from nobrakes.core.outcomes import TABLE
+from nobrakes.core.beads.bead import Status
+from nobrakes.core.beads.outcomes import TABLE
 from nobrakes.simulate.people import ME
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

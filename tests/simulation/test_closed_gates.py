@@ -2,13 +2,13 @@
 
 from itertools import pairwise
 
-from nobrakes.config import Config, validated
-from nobrakes.core.bead import Bead, Status
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.gates import MARGIN_SECONDS
-from nobrakes.core.outcomes import Outcome
+from nobrakes.config.settings import Config, validated
+from nobrakes.core.beads.bead import Bead, Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.limits.cooldowns import MARGIN_SECONDS
 from nobrakes.daemon.loop import is_idle
-from nobrakes.simulate.fakeprocesses import AGENT
+from nobrakes.simulate.fake_processes import AGENT
 from nobrakes.simulate.project import LINT, TESTS
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

@@ -1,10 +1,10 @@
 """An agent that died with its machine is not blamed for its silence, whatever else has to be closed first."""
 
-from nobrakes.config import Config, validated
-from nobrakes.core.attempt import Run, RunKind
-from nobrakes.core.bead import Bead, Status
-from nobrakes.core.outcomes import Outcome
-from nobrakes.simulate.fakeprocesses import AGENT
+from nobrakes.config.settings import Config, validated
+from nobrakes.core.beads.attempt import Run, RunKind
+from nobrakes.core.beads.bead import Bead, Status
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.simulate.fake_processes import AGENT
 from nobrakes.simulate.project import TESTS
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nobrakes.core.bead import Bead
+from nobrakes.core.beads.bead import Bead
 from nobrakes.core.errors import GitFailed
 from nobrakes.ports import Candidate, Conflict, Landing, Message
-from nobrakes.simulate.fakegit import FakeGit
+from nobrakes.simulate.fake_git import FakeGit
 
 BEAD = Bead("b1", "One")
 WORDS = Message("one", "", "me <me@example.invalid>", 5.0, (("Bead", "b1"),))

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.bead import Bead
+from nobrakes.core.beads.bead import Bead
 from nobrakes.ports import Argv
-from nobrakes.simulate.fakegit import FakeGit
-from nobrakes.simulate.fakeremote import SharedFakeGit
+from nobrakes.simulate.fake_git import FakeGit
+from nobrakes.simulate.fake_remote import SharedFakeGit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "contracts" / "git"))
 

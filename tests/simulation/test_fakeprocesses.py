@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.attempt import Run
+from nobrakes.core.beads.attempt import Run
 from nobrakes.ports import Argv, Born, Command, Ending, Remains, Step
 from nobrakes.simulate.agents import Script
 from nobrakes.simulate.clock import FakeClock
-from nobrakes.simulate.fakeprocesses import FakeProcesses
+from nobrakes.simulate.fake_processes import FakeProcesses
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "contracts" / "processes"))
 

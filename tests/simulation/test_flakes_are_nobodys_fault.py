@@ -2,8 +2,7 @@
 
 import pytest
 
-from nobrakes.core import flakes
-from nobrakes.core.review import queue
+from nobrakes.core.review import flakes, queue
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.sentback import Count, of_world, worlds
 from nobrakes.simulate.world import World

@@ -1,8 +1,8 @@
 """Done beads that a person takes off main are told in the turn that sees it, once; the canary's repair has a ref."""
 
-from nobrakes.core.bead import Status
-from nobrakes.core.events import Event, Kind
-from nobrakes.daemon.culprits import REPAIR
+from nobrakes.core.beads.bead import Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.daemon.review.culprits import REPAIR
 from nobrakes.simulate.people import ME
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

@@ -62,7 +62,7 @@ OUTCOMES = "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutc
 BUGS = (
     Bug(
         "a checkout that a kill left behind stays there",
-        "simulate/fakegit.py",
+        "simulate/fake_git.py",
         "self.checkout.bring_along(self.head, self.edited)",
         "self.checkout.in_the_way(self.head, self.edited)",
         options=STAGED,
@@ -96,7 +96,7 @@ BUGS = (
     ),
     Bug(
         "one validation too many",
-        "daemon/train.py",
+        "daemon/review/queue.py",
         "return max(0, board.limits.queue.validators - len(self.look(board).busy))",
         "return max(0, board.limits.queue.validators + 1 - len(self.look(board).busy))",
         options=QUEUES,
@@ -127,7 +127,7 @@ BUGS = (
     ),
     Bug(
         "those behind the head may be taken away while they land",
-        "daemon/train.py",
+        "daemon/review/queue.py",
         "landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:count]]",
         "landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:1]]",
         options=QUEUES,
@@ -136,13 +136,13 @@ BUGS = (
     ),
     Bug(
         "a merge leaves no evidence",
-        "daemon/evidence.py",
+        "daemon/review/evidence.py",
         "gathered = _Gathered(self.doors, bead, self._steps(attempt))",
         'return ""',
     ),
     Bug(
         "evidence names a run of another tree",
-        "daemon/evidence.py",
+        "daemon/review/evidence.py",
         "self.runs[run] = run_of(proof, tree, contract, bead)",
         "self.runs[run] = run_of(proof, contract, contract, bead)",
         seed=1,
@@ -160,26 +160,26 @@ BUGS = (
         "if board.paused or board.stopping:\n        return actions",
         "if board.stopping:\n        return actions",
     ),
-    Bug("a name is given twice", "core/names.py", "if name not in in_use:", "if True:"),
+    Bug("a name is given twice", "core/beads/worker_names.py", "if name not in in_use:", "if True:"),
     Bug(
         "boundaries are not checked",
-        "core/boundaries.py",
+        "core/policy/boundaries.py",
         "    return found",
         "    return []",
         seed=8,
     ),
     Bug(
         "nobody is asked about a change of the gates",
-        "daemon/gatefiles.py",
+        "daemon/review/protected_files.py",
         "if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):",
         "if True:",
         options=("--fail", "0.6"),
         seed=14,
     ),
-    Bug("a failed check is a pass", "core/checks.py", OUTCOMES, OUTCOMES.replace(", CheckOutcome.FAIL", "")),
+    Bug("a failed check is a pass", "core/checks/contract.py", OUTCOMES, OUTCOMES.replace(", CheckOutcome.FAIL", "")),
     Bug(
         "a broken check is a pass",
-        "core/checks.py",
+        "core/checks/contract.py",
         OUTCOMES,
         OUTCOMES.replace("CheckOutcome.BROKEN, ", ""),
         options=("--machine", "0.3"),
@@ -187,21 +187,21 @@ BUGS = (
     ),
     Bug(
         "one failure too many is allowed",
-        "core/escalations.py",
+        "core/beads/escalations.py",
         "return failures >= max_failures",
         "return failures > max_failures",
         seed=20,
     ),
     Bug(
         "agents are started at a closed gate",
-        "core/gates.py",
+        "core/limits/cooldowns.py",
         "found[gate.provider] = 0\n            continue",
         "continue",
         seed=1,
     ),
     Bug(
         "a refusal counts as a failure",
-        "core/outcomes.py",
+        "core/beads/outcomes.py",
         "return Consequence(False, Retry.GATE, Session.RESUME, told, seconds)",
         "return Consequence(True, Retry.GATE, Session.RESUME, told, seconds)",
         seed=1,
@@ -215,14 +215,14 @@ BUGS = (
     ),
     Bug(
         "a cap of the day is forgotten",
-        "core/caps.py",
+        "core/limits/caps.py",
         'found = list(over("day", caps.day, spent.day, f"{day:.0f}", day + DAY_SECONDS))',
         "found: list[Reached] = []",
         seed=33,
     ),
     Bug(
         "the lock of sessions forgets who holds them",
-        "store/holding.py",
+        "store/attempts/session_locks.py",
         'row = db.maybe("SELECT value FROM settings WHERE key = ?", (HOLDER + session,))',
         "row = None",
         options=("--only", "no_two_beads_share_a_session", "--fail", "0.4"),
@@ -238,7 +238,7 @@ BUGS = (
     ),
     Bug(
         "every session goes on",
-        "core/resuming.py",
+        "core/limits/resuming.py",
         "if TABLE[last.outcome].session is not Session.RESUME:",
         "if False:",
         options=("--only", "a_session_goes_on_where_the_table_allows"),
@@ -259,7 +259,7 @@ BUGS = (
     ),
     Bug(
         "a push that nobody heard of is forgotten",
-        "daemon/ways.py",
+        "daemon/review/landing.py",
         'if name.startswith(f"{PINS}/{bead}/") and git.contains(commit, main):',
         "if False:",
         runs=40,
@@ -277,33 +277,33 @@ BUGS = (
     ),
     Bug(
         "checkouts that nobody has any more stay",
-        "daemon/scratch.py",
+        "daemon/background/scratch.py",
         "for path in self.doors.git.scratches():",
         "for path in ():",
     ),
     Bug(
         "a bead is cancelled while it lands",
-        "store/recording.py",
+        "store/beads/transitions.py",
         "if is_landing(data):",
         "if False:",
         seed=86,
     ),
     Bug(
         "a candidate has no ref",
-        "daemon/review.py",
+        "daemon/review/driver.py",
         "self.doors.git.pin(pin_of(context.attempt.bead), following.journal.candidate)",
         "pass",
     ),
     Bug(
         "where the work began is forgotten when main is rewritten",
-        "daemon/review.py",
+        "daemon/review/driver.py",
         "fork = self.doors.git.fork(main, head, done.data.get(FORK))",
         "fork = self.doors.git.fork(main, head, None)",
         options=REWRITTEN,
     ),
     Bug(
         "main is moved without a compare",
-        "simulate/fakegit.py",
+        "simulate/fake_git.py",
         "        if self.head != old:\n            # it may",
         "        if False:\n            # it may",
         seed=21,
@@ -317,7 +317,7 @@ BUGS = (
     ),
     Bug(
         "a stop forgets that the merge has landed",
-        "daemon/review.py",
+        "daemon/review/driver.py",
         "return bool(journal.candidate) and git.contains(journal.candidate, git.main())",
         "return False",
         runs=120,
@@ -325,19 +325,19 @@ BUGS = (
     ),
     Bug(
         "a validation is judged again after a crash",
-        "daemon/judging.py",
+        "daemon/review/verdicts.py",
         "if not commit:  # dealt with already, and a crash hid it",
         "if False:",
         seed=10,
     ),
     Bug(
         "the red proof is skipped",
-        "daemon/agents.py",
+        "daemon/attempts/exit.py",
         'detail = "" if why_not is None else why_not + "\\n" + explain(results)',
         'detail = ""',
         seed=11,
     ),
-    Bug("failures are not counted", "daemon/closing.py", "counts=consequence.counts,", "counts=False,"),
+    Bug("failures are not counted", "daemon/attempts/end.py", "counts=consequence.counts,", "counts=False,"),
     Bug("a restart clears no locks", "daemon/recovery.py", "doors.git.clear_locks()", "pass"),
     Bug(
         "a bead with a living process is given away",
@@ -369,14 +369,14 @@ BUGS = (
     ),
     Bug(
         "what the machine lost is counted",
-        "core/outcomes.py",
+        "core/beads/outcomes.py",
         "Outcome.LOST: _VANISHED,",
         "Outcome.LOST: _COUNTS,",
         options=("--cut", "0.2"),
     ),
     Bug(
         "a person is asked about a check that was cut off",
-        "daemon/judging.py",
+        "daemon/review/verdicts.py",
         "if cut_off and journal.cut_off < MOST_CUT_OFF:",
         "if False:",
         options=("--cut", "0.2"),
@@ -396,27 +396,27 @@ BUGS = (
     ),
     Bug(
         "a cancelled blocker counts as done",
-        "store/moving.py",
+        "store/beads/moves.py",
         'was_done, is_done = (row["status"] == Status.DONE for row in (before, after))',
         'was_done, is_done = (row["status"] in CLOSED for row in (before, after))',
         seed=2,
     ),
     Bug(
         "a new dependency is not counted",
-        "store/planning.py",
+        "store/beads/planning.py",
         'if moving.state(db, dependency.needs)["status"] != Status.DONE:',
         "if False:",
     ),
     Bug(
         "an epic forgets the children that join it",
-        "store/moving.py",
+        "store/beads/moves.py",
         "(sign, sign * (not closed), sign * done, parent),",
         "(sign, 0, sign * done, parent),",
         seed=1,
     ),
     Bug(
         "a cancelled bead keeps its attempt",
-        "store/recording.py",
+        "store/beads/transitions.py",
         'row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))',
         "row = None",
         seed=1,
@@ -429,13 +429,13 @@ BUGS = (
     ),
     Bug(
         "an attempt can be ended twice",
-        "store/attempts.py",
+        "store/attempts/claims.py",
         '"SELECT * FROM attempts WHERE id = ? AND outcome IS NULL", (attempt_.id,)',
         '"SELECT * FROM attempts WHERE id = ?", (attempt_.id,)',
     ),
     Bug(
         "tests that nobody counted are a pass",
-        "core/checks.py",
+        "core/checks/contract.py",
         "if uncounted and end.code == 0:",
         "if False:",
         options=("--mute", "0.3", "--fail", "0.5"),
@@ -451,31 +451,31 @@ BUGS = (
 CANARY = (
     Bug(
         "the wrong half of the commits is searched",
-        "core/canary.py",
+        "core/main_monitor.py",
         "replace(watch, high=middle) if seen is Verdict.RED else replace(watch, low=middle + 1)",
         "replace(watch, high=middle) if seen is not Verdict.RED else replace(watch, low=middle + 1)",
     ),
     Bug(
         "the commit before the culprit is blamed",
-        "core/canary.py",
+        "core/main_monitor.py",
         "culprit=watch.line[watch.high])",
         "culprit=watch.line[watch.high - 1])",
     ),
     Bug(
         "a red main is not frozen",
-        "core/canary.py",
+        "core/main_monitor.py",
         'return replace(watch, phase=Phase.KNOWN, frozen=True, culprit="", candidate="", line=())',
         "return at_rest(watch, now)",
     ),
     Bug(
         "a main that was mended stays frozen",
-        "core/canary.py",
+        "core/main_monitor.py",
         "healed = replace(watch, green=watch.tip, frozen=False,",
         "healed = replace(watch, green=watch.tip,",
     ),
     Bug(
         "a pause stops no search",
-        "daemon/canary.py",
+        "daemon/main_monitor/monitor.py",
         "self._is_held = board.paused and not self.watch.commit",
         "self._is_held = False",
     ),
@@ -483,10 +483,10 @@ CANARY = (
 """Bugs in what watches over main: the stories of test_canary_of_simulated_main.py must find each of them."""
 
 STORE = (
-    Bug("a fence does not grow", "store/attempts.py", "fence = bead.fence + 1", "fence = max(1, bead.fence)"),
+    Bug("a fence does not grow", "store/attempts/claims.py", "fence = bead.fence + 1", "fence = max(1, bead.fence)"),
     Bug(
         "a rejection is lost",
-        "store/attempts.py",
+        "store/attempts/claims.py",
         'events.append(db, now, kind, bead.id, "nobrakes", told, current.id)',
         'kind in (Kind.TESTS_REJECTED, Kind.REVIEW_REJECTED) or events.append(db, now, kind, bead.id, "nobrakes", told)',
     ),
@@ -494,10 +494,10 @@ STORE = (
 """Bugs of the store: its contract suite must find each of them."""
 
 ASKED_TWICE = (
-    Bug("nothing is added", "daemon/redmain.py", "hypothesis, _open(store))", "hypothesis)"),
+    Bug("nothing is added", "daemon/review/red_main.py", "hypothesis, _open(store))", "hypothesis)"),
     Bug(
         "each bead asks by itself",
-        "daemon/canary.py",
+        "daemon/main_monitor/monitor.py",
         'self._save(self.culprits.freeze(frozen, results, "as a review found"))',
         'self.culprits.freeze(frozen, results, "as a review found")',
     ),
@@ -606,7 +606,7 @@ def test_the_stories_of_a_store_that_goes_back_find_a_start_that_compares_nothin
 
 
 def test_without_a_bug_nothing_is_found(tmp_path: Path) -> None:
-    nothing = Bug("nothing", "core/names.py", "if name not in in_use:", "if name not in in_use:")
+    nothing = Bug("nothing", "core/beads/worker_names.py", "if name not in in_use:", "if name not in in_use:")
     found = simulate(planted(nothing, tmp_path), "--runs", "3")
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]
 

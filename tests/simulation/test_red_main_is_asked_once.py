@@ -6,14 +6,14 @@ from typing import Literal
 
 import pytest
 
-from nobrakes.core.bead import BeadType, Status
-from nobrakes.core.escalations import Escalation, EscalationType
-from nobrakes.core.events import Event, Kind
+from nobrakes.core.beads.bead import BeadType, Status
+from nobrakes.core.beads.escalations import Escalation, EscalationType
+from nobrakes.core.beads.events import Event, Kind
 from nobrakes.daemon.loop import Daemon
-from nobrakes.daemon.redmain import question
+from nobrakes.daemon.review.red_main import question
 from nobrakes.ports import Command, Step
 from nobrakes.simulate.agents import Script
-from nobrakes.simulate.fakeprocesses import AGENT
+from nobrakes.simulate.fake_processes import AGENT
 from nobrakes.simulate.people import ME
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.config import Config, validated
-from nobrakes.core.attempt import Attempt
-from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.events import Event, Kind
+from nobrakes.config.settings import Config, validated
+from nobrakes.core.beads.attempt import Attempt
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.review.journal import Journal, Step
-from nobrakes.simulate.fakeprocesses import AGENT
+from nobrakes.simulate.fake_processes import AGENT
 from nobrakes.simulate.project import TESTS
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from nobrakes.cli import meanings
-from nobrakes.core.bead import BeadType, Status
-from nobrakes.core.events import Kind
+from nobrakes.cli import glossary
+from nobrakes.core.beads.bead import BeadType, Status
+from nobrakes.core.beads.events import Kind
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
@@ -53,7 +53,7 @@ def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
         events = [one for one in world.store.events(0, 100_000) if one.kind is Kind.FOUND_MERGED]
         found += len(events)
         for event in events:
-            assert set(event.data) == set(meanings.EVENTS[Kind.FOUND_MERGED].keys)
+            assert set(event.data) == set(glossary.EVENTS[Kind.FOUND_MERGED].keys)
         assert len(world.git.landings) == before, "what was merged already was merged again"
         assert Counter(world.git.merged()) == landed
         for bead in world.store.beads():

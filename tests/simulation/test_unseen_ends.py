@@ -2,9 +2,9 @@
 
 import pytest
 
-from nobrakes.core.bead import Status
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.beads.bead import Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.simulate.people import ME
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World

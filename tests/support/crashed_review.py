@@ -11,23 +11,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from nobrakes.agents.adapter import Adapter
-from nobrakes.config import Config, validated
-from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.config.settings import Config, validated
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board
 from nobrakes.core.errors import NoAgent
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
 from nobrakes.daemon.doors import Doors
 from nobrakes.daemon.loop import Daemon
 from nobrakes.git.repository import Repository
-from nobrakes.operations.evidence import verify
-from nobrakes.places import Places
+from nobrakes.operations.evidence.reading import verify
+from nobrakes.paths import Places
 from nobrakes.ports import Argv, Command, Notice, Step
 from nobrakes.simulate.agents import Script
 from nobrakes.simulate.clock import FakeClock
 from nobrakes.simulate.crashing import Crash, Crashing, Dice
-from nobrakes.simulate.fakeaside import FakeAside
-from nobrakes.simulate.fakeprocesses import FakeProcesses
+from nobrakes.simulate.fake_background import FakeAside
+from nobrakes.simulate.fake_processes import FakeProcesses
 from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
 

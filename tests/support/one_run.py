@@ -12,7 +12,7 @@ from typing import Any
 
 from nobrakes.agents.adapter import Assignment, Launch
 from nobrakes.conformance.ground import Ground, Ran
-from nobrakes.host.reaper import become_subreaper
+from nobrakes.host.runs.reaper import become_subreaper
 
 from stub_anthropic import _loopback_up  # isort: skip
 

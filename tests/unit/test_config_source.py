@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes import config
-from nobrakes.config import ConfigSource, load
+from nobrakes.config import settings
+from nobrakes.config.settings import ConfigSource, load
 
 CHECK = '[[checks]]\nname = "{0}"\ncommand = "{0}"\n'
 GOOD = CHECK.format("test") + CHECK.format("lint")
@@ -61,4 +61,4 @@ def test_half_a_file_that_is_valid_is_not_believed_at_once(rig: Rig) -> None:
 def test_a_check_that_was_taken_out_is_gone_a_moment_later(rig: Rig) -> None:
     rig.path.write_text(CHECK.format("test"))
     assert rig.checks() == ["test", "lint"]
-    assert rig.checks(after=config.SETTLED) == ["test"]
+    assert rig.checks(after=settings.SETTLED) == ["test"]

@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.cli import output, words
 from nobrakes.cli.text import one_line
-from nobrakes.core.cleaning import clean, only_seen
+from nobrakes.core.text.cleaning import clean, only_seen
 from nobrakes.lightjson import visible
 
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]

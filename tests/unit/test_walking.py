@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host import diaries, reports
+from nobrakes.host import diaries
+from nobrakes.host.runs import reports
 from nobrakes.trash import clear
 from nobrakes.walking import Beyond, open_up, walk
 from tests.unit.test_trash import deepened

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.cleaning import clean
+from ...core.text.cleaning import clean
 from ...core.transcript import Line, LineKind
 from ..adapter import Use
 from ..events import lined, parse, tokens

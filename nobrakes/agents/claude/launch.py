@@ -1,8 +1,9 @@
 """Claude Code, as a process that nobody watches: how it is called.
 
-1. Where nothing else closes the agent off its own permissions stay on, and let through what core.permitted says.
-   Nothing of the repository or of the human's settings decides what it may do: settings come inline, no other source
-   is read, no MCP server but ours is started, and the guards cannot be switched off from inside.
+1. Where nothing else closes the agent off its own permissions stay on, and let through what
+   core.policy.agent_permissions says. Nothing of the repository or of the human's settings decides what it may do:
+   settings come inline, no other source is read, no MCP server but ours is started, and the guards cannot be switched
+   off from inside.
 2. The guard is asked before every tool. Whatever goes wrong with it is a no, and a run in which its canary did not
    answer first is refused.
 3. With a key or token in the environment its state lives in .nobrakes/agents/claude, a folder for each bead, apart from
@@ -17,7 +18,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.bead import Role
+from ...core.beads.bead import Role
 from ..adapter import Assignment, Launch
 from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity

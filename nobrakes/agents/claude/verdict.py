@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.outcomes import Outcome
+from ...core.beads.outcomes import Outcome
 from .. import cli
 from ..adapter import UNSEEN, AgentEnd, killed
 from ..endings import by_status_and, by_wording, ended_well, worded

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.cleaning import clean
+from ...core.text.cleaning import clean
 from ...core.transcript import Line, LineKind
 from ..adapter import Use
 from ..events import lined, mapping, moment, parse, tokens

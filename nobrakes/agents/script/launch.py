@@ -9,9 +9,9 @@
 
 from collections.abc import Iterable
 
-from ...core.cleaning import clean, shorten
+from ...core.beads.outcomes import Outcome
 from ...core.errors import ConfigError
-from ...core.outcomes import Outcome
+from ...core.text.cleaning import clean, shorten
 from ...core.transcript import Line, LineKind, marker_outcome, read_marker
 from ..adapter import UNSEEN, AgentEnd, Assignment, Launch, Use, Verdict, killed
 from ..environment import identity

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..kept import as_values, of_values
+from ..serialise import as_values, of_values
 
 
 class Step(StrEnum):
@@ -63,7 +63,7 @@ class Journal:
     passing: bool = False  # what it waits for may pass by itself: no person is needed so far
     passing_since: float = 0.0  # when that began
     behind: int = 0  # the escalation that was filed for it
-    brings: str = ""  # the commit whose contract a person approved: this review goes by it (core.newcontract)
+    brings: str = ""  # the commit whose contract a person approved: this review goes by it (core.policy.new_contract)
     gates: tuple[str, ...] = ()  # what decides whether work is good, and the branch may change
     confirming: str = ""  # the commit that failed, and is run once more before anybody is blamed
     again: int = 0  # how often it was red in this step

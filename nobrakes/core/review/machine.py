@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from ..beads.events import Kind
 from ..errors import NotAllowed
-from ..events import Kind
 from .journal import Journal, Step
 
 
@@ -293,7 +293,7 @@ GOES_TO: Mapping[Act, Kind] = {
     Act.GIVE_BACK: Kind.REVIEW_INTERRUPTED,
     Act.ASK_FIRST: Kind.REVIEW_INTERRUPTED,
 }
-"""What becomes of the bead of a review that ended so (core.lifecycle)."""
+"""What becomes of the bead of a review that ended so (core.beads.lifecycle)."""
 
 
 def advance(journal: Journal, fact: Fact, **brought: Any) -> Next:

@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
-from ..flakes import TIMES
+from .flakes import TIMES
 
 PACE = "queue_pace"
 """The setting that keeps the pace."""

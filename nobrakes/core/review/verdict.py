@@ -9,7 +9,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..checks import CheckOutcome, CheckResult, overall
+from ..checks.contract import CheckOutcome, CheckResult, overall
 from .journal import Journal, Step
 from .machine import Fact
 

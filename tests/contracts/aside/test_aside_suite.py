@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from nobrakes.core.errors import GitFailed
-from nobrakes.host.aside import ThreadAside
+from nobrakes.host.background import ThreadAside
 from nobrakes.ports import Aside
-from nobrakes.simulate.fakeaside import FakeAside
+from nobrakes.simulate.fake_background import FakeAside
 
 MADE: dict[str, Callable[[], Aside]] = {
     "thread": ThreadAside,

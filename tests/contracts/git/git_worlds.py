@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from nobrakes.core.bead import Bead, BeadType
-from nobrakes.core.branches import branch_of
-from nobrakes.git.remote import Shared
+from nobrakes.core.beads.bead import Bead, BeadType
+from nobrakes.core.beads.branches import branch_of
+from nobrakes.git.landing.remote_questions import Shared
 from nobrakes.git.repository import Repository
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from nobrakes.ports import Argv, Git, Message
 
 Files = Mapping[str, str | None]

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from git_worlds import bead, message
 
-from nobrakes.core.boundaries import Change
 from nobrakes.core.errors import NobrakesError
+from nobrakes.core.policy.boundaries import Change
 from nobrakes.ports import Candidate, Conflict
 
 

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from nobrakes.core.attempt import Run, RunKind
-from nobrakes.host import proctable
-from nobrakes.host.processes import LocalProcesses
+from nobrakes.core.beads.attempt import Run, RunKind
+from nobrakes.host.runs.processes import LocalProcesses
+from nobrakes.host.system import proctable
 from nobrakes.ports import Argv, Born, Command, Processes, Remains, Step
 
 PATH = os.environ["PATH"]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nobrakes.core.errors import NobrakesError, StoreReadOnly
-from nobrakes.host import wrapper
+from nobrakes.host.runs import wrapper
 from nobrakes.ports import Step
 from tests.contracts.processes.process_worlds import LocalWorld, until
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.attempt import Run
-from nobrakes.host import proctable
-from nobrakes.host.processes import LocalProcesses
+from nobrakes.core.beads.attempt import Run
+from nobrakes.host.runs.processes import LocalProcesses
+from nobrakes.host.system import proctable
 from nobrakes.ports import Remains
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
@@ -150,10 +150,10 @@ def test_only_whoever_is_of_the_run_is_taken_for_it(local: LocalWorld, tmp_path:
 
 KILLS = """
 import os, signal, sys, time
-from nobrakes.core.attempt import Run, RunKind
-from nobrakes.host import forkserver, proctable
-from nobrakes.host.processes import LocalProcesses
-from nobrakes.host.reaper import become_subreaper
+from nobrakes.core.beads.attempt import Run, RunKind
+from nobrakes.host.runs import forkserver; from nobrakes.host.system import proctable
+from nobrakes.host.runs.processes import LocalProcesses
+from nobrakes.host.runs.reaper import become_subreaper
 from nobrakes.ports import Command, Remains, Step
 place, way = sys.argv[1:]
 if way == "forked by ourselves":

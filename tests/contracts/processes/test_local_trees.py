@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.attempt import Run, RunKind
+from nobrakes.core.beads.attempt import Run, RunKind
 from nobrakes.core.errors import DiskFull, NobrakesError
-from nobrakes.host import processes as module
-from nobrakes.host import proctable, wrapper
-from nobrakes.host.processes import LocalProcesses
-from nobrakes.host.runtree import Tree, members
+from nobrakes.host.runs import processes as module
+from nobrakes.host.runs import wrapper
+from nobrakes.host.runs.processes import LocalProcesses
+from nobrakes.host.runs.run_tree import Tree, members
+from nobrakes.host.system import proctable
 from nobrakes.ports import Remains
 from tests.contracts.processes.process_worlds import LocalWorld, until
 
@@ -200,7 +201,7 @@ def test_a_tree_that_will_not_die_is_an_error_that_names_it(local: LocalWorld, m
 
 DAEMON = """
 import sys, time
-from nobrakes.host.processes import LocalProcesses
+from nobrakes.host.runs.processes import LocalProcesses
 from nobrakes.ports import Command, Step
 place, path = sys.argv[1:]
 script = 'while [ ! -e "$1" ]; do sleep 0.01; done; echo done; exit 3'

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.attempt import Run
+from nobrakes.core.beads.attempt import Run
 from nobrakes.ports import Remains, Step
 from tests.contracts.processes.process_worlds import World, until
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host import proctable, wrapper
+from nobrakes.host.runs import wrapper
+from nobrakes.host.system import proctable
 from nobrakes.ports import Argv, Remains, Step
 from tests.contracts.processes.process_worlds import LocalWorld, until
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from nobrakes.core.attempt import Attempt
-from nobrakes.core.bead import Bead, BeadType, DependencyType, Role, Status
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.beads.attempt import Attempt
+from nobrakes.core.beads.bead import Bead, BeadType, DependencyType, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.ports import Store
 
 NAMES = ["Ada", "Bob", "Cleo"]

@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
-from nobrakes.core.attempt import Attempt, Run, RunKind
-from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.beads.attempt import Attempt, Run, RunKind
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.store.sqlite import SqliteStore
 
 

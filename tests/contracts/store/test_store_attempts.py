@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.attempt import AttemptLog, Run, RunKind
-from nobrakes.core.bead import CLOSED, WORKING, BeadType, Role, Status
+from nobrakes.core.beads.attempt import AttemptLog, Run, RunKind
+from nobrakes.core.beads.bead import CLOSED, WORKING, BeadType, Role, Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.lifecycle import RETURNS_TO, TABLE
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NoSuchBead, NotAllowed, Stale
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.lifecycle import RETURNS_TO, TABLE
-from nobrakes.core.outcomes import Outcome
 from nobrakes.core.review.journal import Journal, Step
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nobrakes.core.bead import Bead, BeadType, Dependency, DependencyType, Status
+from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
+from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.errors import BadBead, Deadlock, NoSuchBead
-from nobrakes.core.events import Event, Kind
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import PARENT, bead, epic, ready
 

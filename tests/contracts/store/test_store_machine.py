@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from nobrakes.core.bead import Status
+from nobrakes.core.beads.bead import Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.gates import Gate
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.limits.cooldowns import Gate
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import bead, claim
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nobrakes.core import lifecycle
-from nobrakes.core.bead import BeadType, Status
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.events import Event, Kind
+from nobrakes.core.beads import lifecycle
+from nobrakes.core.beads.bead import BeadType, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Event, Kind
 from nobrakes.ports import NewEscalation, Store
 from tests.contracts.store.store_beads import bead
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from nobrakes.core.bead import Dependency, Status
+from nobrakes.core.beads.bead import Dependency, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import Deadlock, NoSuchBead, NoSuchEscalation, NotAllowed
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.outcomes import Outcome
 from nobrakes.ports import NewEscalation, Store
 from tests.contracts.store.store_beads import bead, claim
 

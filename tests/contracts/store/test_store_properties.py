@@ -6,15 +6,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from nobrakes.core.bead import CLOSED, Bead, BeadType, Dependency, DependencyType, Role, Status
+from nobrakes.core.beads.bead import CLOSED, Bead, BeadType, Dependency, DependencyType, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.lifecycle import moves
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import BadBead, Deadlock, NotAllowed, Stale
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.graph import b_levels, deadlocks, ready_beads
-from nobrakes.core.lifecycle import moves
-from nobrakes.core.outcomes import Outcome
-from nobrakes.core.ranks import rank
+from nobrakes.core.graph.ranks import rank
+from nobrakes.core.graph.readiness import b_levels, deadlocks, ready_beads
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_memory
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.bead import Dependency, Role, Status
+from nobrakes.core.beads.bead import Dependency, Role, Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import NotAllowed
-from nobrakes.core.events import Event, Kind
-from nobrakes.core.outcomes import Outcome
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim, epic, finish, ready
 

@@ -13,9 +13,9 @@ import pytest
 
 from nobrakes.agents.acp.launch import Acp
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
-from nobrakes.core.bead import Role
-from nobrakes.core.outcomes import Outcome as O
-from nobrakes.sections import AcpSettings, AgentSettings
+from nobrakes.config.sections import AcpSettings, AgentSettings
+from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.outcomes import Outcome as O
 from tests.support.scripted import lives, until
 
 pytestmark = pytest.mark.slow

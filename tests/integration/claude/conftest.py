@@ -14,8 +14,8 @@ import pytest
 
 from nobrakes.agents.adapter import AgentEnd, Assignment, Verdict, guard_argv
 from nobrakes.agents.claude.launch import Claude
-from nobrakes.core.bead import Role
-from nobrakes.sections import AgentSettings, ClaudeSettings
+from nobrakes.config.sections import AgentSettings, ClaudeSettings
+from nobrakes.core.beads.bead import Role
 
 STUB = Path(__file__).parents[2] / "support" / "stub_anthropic.py"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nobrakes.agents.claude.launch import Claude
-from nobrakes.core.outcomes import Outcome
-from nobrakes.sections import AgentSettings
+from nobrakes.config.sections import AgentSettings
+from nobrakes.core.beads.outcomes import Outcome
 
 from .conftest import Bench
 

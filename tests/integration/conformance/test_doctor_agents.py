@@ -11,10 +11,10 @@ import pytest
 
 from nobrakes import abilities
 from nobrakes.app import App, doors_of
-from nobrakes.config import load
+from nobrakes.config.settings import load
 from nobrakes.conformance import trial
 from nobrakes.notifiers.stdout import StdoutNotifier
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from tests.integration.claude.conftest import CLI
 from tests.support.real_clis import CODEX, GEMINI, NOBRAKES
 from tests.support.scripted import until

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from nobrakes.conformance.dialects import DUMMY, Dialect
-from nobrakes.core.outcomes import TABLE, Session
-from nobrakes.core.outcomes import Outcome as O
+from nobrakes.core.beads.outcomes import TABLE, Session
+from nobrakes.core.beads.outcomes import Outcome as O
 from tests.integration.claude.conftest import CLI, own_network
 from tests.support.real_clis import CODEX, GEMINI
 

@@ -12,7 +12,7 @@ from nobrakes.git import commands, environment
 from nobrakes.git.discovery import discover
 from nobrakes.git.messages import compose, person, with_trailers
 from nobrakes.git.repository import Repository
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from nobrakes.ports import Landing
 
 

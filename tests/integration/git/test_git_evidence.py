@@ -9,7 +9,7 @@ import pytest
 from nobrakes.core.errors import GitFailed
 from nobrakes.git import bounded, commands, refs
 from nobrakes.git.repository import Repository
-from nobrakes.places import Places
+from nobrakes.paths import Places
 
 
 def sh(folder: Path, line: str) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from git_worlds import bead, sh
 
-from nobrakes.core.branches import branch_of
+from nobrakes.core.beads.branches import branch_of
 from nobrakes.host import command
-from nobrakes.places import HOOKS, Places
+from nobrakes.paths import HOOKS, Places
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from git_worlds import sh, write
 
-from nobrakes.core.branches import branch_of
+from nobrakes.core.beads.branches import branch_of
 from nobrakes.core.errors import GitFailed, NobrakesError
 
 

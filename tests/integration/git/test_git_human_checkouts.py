@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, message, read_all, sh, write
 
-from nobrakes.git import worktrees
+from nobrakes.git.landing import worktrees
 from nobrakes.git.repository import Repository
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from nobrakes.ports import Landing
 
 
@@ -394,7 +394,7 @@ def test_when_the_files_cannot_be_written_main_goes_back(world, begin, monkeypat
             raise DiskFull("git could not write: No space left on device")
         return real(arguments, **options)
 
-    monkeypatch.setattr("nobrakes.git.following.commands.run", full)
+    monkeypatch.setattr("nobrakes.git.landing.checkout.commands.run", full)
     assert world.git.land(new, old).landing is Landing.BLOCKED
     monkeypatch.undo()
     assert world.git.main() == old
@@ -469,12 +469,12 @@ def test_commit_files_again_when_main_moved_meanwhile(world, monkeypatch):
 
 
 def test_main_that_moves_after_the_last_look_is_lost_not_overwritten(world, begin, monkeypatch):
-    from nobrakes.git import landing
+    from nobrakes.git.landing import local
 
     new, old = candidate(world, begin)
     world.sh("git", "checkout", "-q", "--detach")
     newer = world.commit_on_main({"late": "l\n"})
-    monkeypatch.setattr(landing.refs, "main", lambda place: old)
+    monkeypatch.setattr(local.refs, "main", lambda place: old)
     assert world.git.land(new, old).landing is Landing.LOST
     monkeypatch.undo()
     assert world.git.main() == newer

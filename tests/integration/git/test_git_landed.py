@@ -2,10 +2,11 @@
 
 from git_worlds import ME, sh
 
-from nobrakes.git import landed, refs
+from nobrakes.git import refs
 from nobrakes.git.history import History
+from nobrakes.git.landing import landed
+from nobrakes.git.location import Place
 from nobrakes.git.objects import Objects
-from nobrakes.git.place import Place
 
 
 def test_what_was_reset_away_outlives_a_gc_that_keeps_nothing(world, begin):

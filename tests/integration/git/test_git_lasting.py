@@ -10,9 +10,9 @@ import pytest
 from nobrakes.core.errors import GitFailed
 from nobrakes.git import writing
 from nobrakes.git.history import History
+from nobrakes.git.location import Place
 from nobrakes.git.messages import Person
 from nobrakes.git.objects import Objects
-from nobrakes.git.place import Place
 from nobrakes.git.writing import content
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, RealWorld, SharedWorld, message, read_all, sh, write
 
-from nobrakes.git import commands, following, refs, standing, worktrees
-from nobrakes.git.remote import Shared
+from nobrakes.git import commands, refs
+from nobrakes.git.landing import checkout, standing, worktrees
+from nobrakes.git.landing.remote_questions import Shared
+from nobrakes.git.landing.standing import Note
+from nobrakes.git.landing.worktrees import Worktree
 from nobrakes.git.repository import Repository
-from nobrakes.git.standing import Note
-from nobrakes.git.worktrees import Worktree
 from nobrakes.ports import Land, Landing
 
 WORK = {"src/app.py": "one = 2\n", "src/new.py": "new\n", "old": None, "deep/er/file": None}
@@ -75,7 +76,7 @@ def killed(
 
     with monkeypatch.context() as patch:
         patch.setattr(refs, "swap", swap)
-        patch.setattr(following.commands, "run", run)
+        patch.setattr(checkout.commands, "run", run)
         patch.setattr(worktrees, "publish", publish)
         if moment == "note":
             standing.write(holder_of(world), old)

@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.core.errors import Tampered
 from nobrakes.git.repository import Repository
-from nobrakes.places import Places
+from nobrakes.paths import Places
 
 ALTERNATES = ".git/objects/info/alternates"
 

@@ -7,8 +7,8 @@ import pytest
 from git_worlds import sh
 
 from nobrakes.core.errors import Tampered
+from nobrakes.git.location import Place
 from nobrakes.git.objects import Objects, parse_commit
-from nobrakes.git.place import Place
 
 ME = "A <a@x> 1 +0000"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.git import packing
 from nobrakes.git.history import History
+from nobrakes.git.location import Place
 from nobrakes.git.objects import Objects
-from nobrakes.git.place import Place
 from nobrakes.git.refs import is_oid
 from nobrakes.git.refs import main as main_of
+from nobrakes.git.workspaces import packing
 
 
 def git(folder: Path, *argv: str, stdin: bytes = b"") -> str:

@@ -12,7 +12,7 @@ import pytest
 from git_worlds import sh
 
 from nobrakes.core.errors import FileTooLarge, Tampered, TooLarge
-from nobrakes.core.sizes import Sizes
+from nobrakes.core.limits.sizes import Sizes
 from nobrakes.git.repository import Repository
 from nobrakes.trash import clear
 

@@ -15,14 +15,14 @@ import pytest
 from git_worlds import sh
 
 from nobrakes.git.repository import Repository
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from nobrakes.ports import Landing
 
 WRITES = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,ftruncate,copy_file_range"
 MOVE = """
 import sys
 from nobrakes.git.repository import Repository
-from nobrakes.places import Places
+from nobrakes.paths import Places
 folder, new, old = sys.argv[1:]
 print(Repository(Places(folder + "/.nobrakes"), "main").land(new, old).landing.value)
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.git.repository import Repository
-from nobrakes.places import Places
+from nobrakes.paths import Places
 
 
 def git(folder: Path, *arguments: str) -> None:

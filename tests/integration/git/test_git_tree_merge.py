@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nobrakes.git.history import History
-from nobrakes.git.merging import Merger
+from nobrakes.git.location import Place
+from nobrakes.git.merge import Merger
 from nobrakes.git.messages import Person
 from nobrakes.git.objects import EXECUTABLE, FILE, FOLDER, MODULE, Entry, Objects
-from nobrakes.git.place import Place
 from nobrakes.git.treemerge import merged, tree_content
 from nobrakes.git.writing import content
 from nobrakes.ports import Candidate, Message

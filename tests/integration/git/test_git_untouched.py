@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from git_worlds import ME, sh, write
 
-from nobrakes.git import commands, untouched
+from nobrakes.git import commands
+from nobrakes.git.location import Place
 from nobrakes.git.objects import Objects
-from nobrakes.git.place import Place
+from nobrakes.git.workspaces import untouched
 
 
 @pytest.fixture

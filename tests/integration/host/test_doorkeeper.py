@@ -6,13 +6,13 @@ import threading
 
 import pytest
 
-from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
 from nobrakes.core.errors import DoorClosed, Stale, UsageError
-from nobrakes.core.events import Kind
-from nobrakes.host.doorkeeper import SpoolDoorkeeper
-from nobrakes.operations import ownbead
-from nobrakes.operations import spool as agents_side
-from nobrakes.store.door import reply
+from nobrakes.host.channel.server import SpoolDoorkeeper
+from nobrakes.operations.agent import folder as agents_side
+from nobrakes.operations.agent import own_bead
+from nobrakes.store.agent.channel import reply
 from nobrakes.store.opening import create_store
 from nobrakes.trash import Trash
 
@@ -30,7 +30,7 @@ class Scene:
         self.keeper = SpoolDoorkeeper(
             str(folder / "doors"),
             Trash(str(folder / "trash")),
-            lambda n, asked: reply(self.database, lambda: None, ownbead.CALLS, n, asked),
+            lambda n, asked: reply(self.database, lambda: None, own_bead.CALLS, n, asked),
         )
         assert self.keeper.begin(self.run) == str(self.door)
         monkeypatch.setenv("NOBRAKES_TOKEN", self.mine.token)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host import activity, proctable
-from nobrakes.host.activity import fingerprint
-from nobrakes.host.process import Process
+from nobrakes.host.runs import activity
+from nobrakes.host.runs.activity import fingerprint
+from nobrakes.host.system import proctable
+from nobrakes.host.system.process import Process
 
 
 @pytest.fixture

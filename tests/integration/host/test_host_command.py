@@ -8,7 +8,7 @@ import pytest
 
 from nobrakes import __version__
 from nobrakes.host import command
-from nobrakes.places import Places
+from nobrakes.paths import Places
 
 ROOT = Path(command.__file__).resolve().parents[2]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.errors import DaemonNotRunning, DaemonRunning, NobrakesError
-from nobrakes.host import proctable
 from nobrakes.host.daemonise import start_daemon, stop_daemon
 from nobrakes.host.locks import DaemonLock, holder
+from nobrakes.host.system import proctable
 
 HOLD = """
 import subprocess, sys, time

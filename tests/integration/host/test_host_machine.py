@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from nobrakes.core.errors import DiskFull, NoAgent, StoreReadOnly
-from nobrakes.host import proctable, ps, reaper
 from nobrakes.host.files import private_folder, read_tail, storage_errors, write_atomic, write_private
-from nobrakes.host.reaper import Reaper, become_subreaper
+from nobrakes.host.runs import reaper
+from nobrakes.host.runs.reaper import Reaper, become_subreaper
+from nobrakes.host.system import proctable, ps
 from nobrakes.host.terminal import program, run_interactive
 
 
@@ -98,8 +99,8 @@ def test_ctrl_c_is_the_program_s_and_not_ours(tmp_path: Path) -> None:
 
 ORPHANS = """
 import os, subprocess, sys, time
-from nobrakes.host import proctable
-from nobrakes.host.reaper import Reaper, become_subreaper
+from nobrakes.host.system import proctable
+from nobrakes.host.runs.reaper import Reaper, become_subreaper
 assert become_subreaper()
 # a session of its own, whose leader leaves an orphan that ends later
 script = ["sh", "-c", "sleep 0.2 & echo $!"]
@@ -133,7 +134,7 @@ def test_orphans_are_collected_and_nobody_s_child_is_stolen() -> None:
 
 @pytest.mark.skipif(not proctable.LINUX, reason="zombies are read from /proc")
 def test_an_old_zombie_is_collected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nobrakes.host.reaper.PATIENCE", -1.0)
+    monkeypatch.setattr("nobrakes.host.runs.reaper.PATIENCE", -1.0)
     child = subprocess.Popen(["true"], start_new_session=True)
     deadline = time.monotonic() + 15
     while (found := proctable.look(child.pid)) is None or found.running:

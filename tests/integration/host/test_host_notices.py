@@ -4,11 +4,11 @@ import sys
 
 import pytest
 
+from nobrakes.config.sections import AgentSettings
 from nobrakes.notifiers.registry import NOTIFIERS
 from nobrakes.notifiers.stdout import StdoutNotifier, plain
 from nobrakes.ports import Notice
 from nobrakes.sandbox import none
-from nobrakes.sections import AgentSettings
 
 
 def test_a_notice_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:

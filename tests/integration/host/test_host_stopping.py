@@ -116,8 +116,8 @@ CLOSES = """
 import functools, os, sys, time, types
 from nobrakes.daemon import service
 from nobrakes.host import stopping
-from nobrakes.host.aside import ThreadAside
-from nobrakes.host.doorkeeper import SpoolDoorkeeper
+from nobrakes.host.background import ThreadAside
+from nobrakes.host.channel.server import SpoolDoorkeeper
 from nobrakes.host.watching import Waker, poke
 from nobrakes.trash import Trash
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from nobrakes.host.doorkeeper import SpoolDoorkeeper
+from nobrakes.host.channel.server import SpoolDoorkeeper
 from nobrakes.ports import Login
 from nobrakes.trash import Trash
 

@@ -43,8 +43,8 @@ def test_a_fork_server_that_is_stopped_is_given_up(monkeypatch: pytest.MonkeyPat
     import os
     import signal
 
-    from nobrakes.host import spawning
-    from nobrakes.host.spawning import Spawner
+    from nobrakes.host.runs import spawning
+    from nobrakes.host.runs.spawning import Spawner
 
     monkeypatch.setattr(spawning, "SECONDS", 1)
     spawner = Spawner()

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from nobrakes.host import proxy
+from nobrakes.host.channel import proxy
 from nobrakes.sandbox.bubblewrap import wrap
 from nobrakes.sandbox.closure import Closure
 from nobrakes.sandbox.machine import machine

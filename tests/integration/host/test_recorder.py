@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host import recorder
+from nobrakes.host.runs import recorder
 
 KEY = "sk-ant-" + "x" * 40
 

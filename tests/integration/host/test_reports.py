@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.host import reports
-from nobrakes.host.reports import kept, read
+from nobrakes.host.runs import reports
+from nobrakes.host.runs.reports import kept, read
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from nobrakes.cli import trials
 from nobrakes.cli.screen import Screen
 from nobrakes.conformance import trial
 from nobrakes.conformance.suite import Check
-from nobrakes.core.bead import Bead, Status
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.beads.bead import Bead, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.daemon.loop import Daemon
 from nobrakes.host.versions import Versions
-from nobrakes.places import Places
+from nobrakes.paths import Places
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 

@@ -9,8 +9,8 @@ import pytest
 from nobrakes.acp_client.permission import CannotJudge, choice, questions
 from nobrakes.agents.acp.launch import Acp
 from nobrakes.agents.adapter import Assignment
+from nobrakes.config.sections import AcpSettings, AgentSettings
 from nobrakes.core.errors import ConfigError
-from nobrakes.sections import AcpSettings, AgentSettings
 
 Assign = Callable[..., Assignment]
 

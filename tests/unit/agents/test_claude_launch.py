@@ -8,8 +8,8 @@ import pytest
 
 from nobrakes.agents.adapter import Assignment, guard_argv
 from nobrakes.agents.claude.launch import Claude
-from nobrakes.core.bead import Role
-from nobrakes.sections import AgentSettings, ClaudeSettings
+from nobrakes.config.sections import AgentSettings, ClaudeSettings
+from nobrakes.core.beads.bead import Role
 
 from .conftest import SESSION
 

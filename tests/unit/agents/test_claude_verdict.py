@@ -7,7 +7,7 @@ import pytest
 from nobrakes.agents.adapter import AgentEnd
 from nobrakes.agents.claude.launch import Claude
 from nobrakes.agents.guarded import CANARY, NOT_GUARDED
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.beads.outcomes import Outcome
 
 from .events import GUARD, INIT, SESSION, START, api_error, line, result, said, tool_result
 

@@ -12,7 +12,7 @@ import pytest
 
 from nobrakes.agents.adapter import Assignment, Launch
 from nobrakes.agents.codex.launch import Codex
-from nobrakes.sections import AgentSettings, CodexSettings
+from nobrakes.config.sections import AgentSettings, CodexSettings
 
 Assign = Callable[..., Assignment]
 

@@ -10,8 +10,8 @@ import pytest
 from nobrakes.agents.adapter import AgentEnd, Assignment
 from nobrakes.agents.guarded import NOT_GUARDED
 from nobrakes.agents.registry import ADAPTERS, adapter
-from nobrakes.core.outcomes import TABLE, Outcome
-from nobrakes.sections import AcpSettings, AgentSettings, ScriptSettings
+from nobrakes.config.sections import AcpSettings, AgentSettings, ScriptSettings
+from nobrakes.core.beads.outcomes import TABLE, Outcome
 
 from . import events as claude
 from . import recorded as r

@@ -11,7 +11,7 @@ import pytest
 
 from nobrakes.agents.adapter import Assignment
 from nobrakes.agents.gemini.launch import API, Gemini
-from nobrakes.sections import AgentSettings, GeminiSettings
+from nobrakes.config.sections import AgentSettings, GeminiSettings
 
 from .conftest import SESSION
 

@@ -10,8 +10,8 @@ from nobrakes.agents.adapter import Assignment
 from nobrakes.agents.claude.launch import Claude
 from nobrakes.agents.codex.launch import Codex
 from nobrakes.agents.gemini.launch import Gemini
-from nobrakes.core.checks import Check
-from nobrakes.core.permitted import commands
+from nobrakes.core.checks.contract import Check
+from nobrakes.core.policy.agent_permissions import commands
 
 Assign = Callable[..., Assignment]
 PERMITTED = (("git",), ("nobrakes",), ("python3", "-m", "pytest"), ("./odd(1)",))

@@ -7,10 +7,10 @@ import pytest
 from nobrakes.agents.adapter import AgentEnd, Assignment
 from nobrakes.agents.registry import ADAPTERS, adapter
 from nobrakes.agents.script.launch import Script
+from nobrakes.config.sections import AgentSettings, ScriptSettings
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import ConfigError, NoAgent
-from nobrakes.core.outcomes import Outcome
 from nobrakes.core.transcript import LineKind
-from nobrakes.sections import AgentSettings, ScriptSettings
 
 Assign = Callable[..., Assignment]
 

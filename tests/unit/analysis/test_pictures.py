@@ -10,8 +10,8 @@ from nobrakes.analysis import dot, mermaid, svg, text
 from nobrakes.analysis.layout import layers, layout
 from nobrakes.analysis.paths import critical_path
 from nobrakes.analysis.picture import KINDS, Picture, picture
-from nobrakes.core.bead import Dependency, DependencyType, Status
-from nobrakes.core.links import Node
+from nobrakes.core.beads.bead import Dependency, DependencyType, Status
+from nobrakes.core.graph.links import Node
 
 RENDERERS = {"text": text.render, "mermaid": mermaid.render, "dot": dot.render, "svg": svg.render}
 EVIL = "\"]; <script>alert('x')</script> \\ & --> end\x1b[31m {} | `%` #quot; ]]>"

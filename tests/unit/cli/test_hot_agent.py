@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nobrakes.cli import hotagent, main
-from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
-from nobrakes.operations import agentops, ownbead
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.operations.agent import api, own_bead
 from nobrakes.ports import Store
 from nobrakes.store.opening import create_store
 
@@ -35,7 +35,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setenv("NOBRAKES_HOME", str(folder))
     monkeypatch.setenv("NOBRAKES_TOKEN", attempt.token)
     monkeypatch.delenv("NOBRAKES_WORKSPACE", raising=False)
-    monkeypatch.setattr(ownbead, "new_nonce", lambda: "0" * 12)
+    monkeypatch.setattr(own_bead, "new_nonce", lambda: "0" * 12)
     return store
 
 
@@ -61,7 +61,7 @@ PLAIN = [
 
 
 def test_all_operations_are_here() -> None:
-    assert {words[0] for words in PLAIN} | {"answer", "test"} == {operation.name for operation in agentops.OPERATIONS}
+    assert {words[0] for words in PLAIN} | {"answer", "test"} == {operation.name for operation in api.OPERATIONS}
 
 
 def both(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:

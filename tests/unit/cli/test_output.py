@@ -7,8 +7,8 @@ import pytest
 
 from nobrakes.cli.output import dumps, envelope, plain
 from nobrakes.cli.screen import Screen, screen_of, table
-from nobrakes.core.attempt import Attempt
-from nobrakes.core.bead import Bead, BeadType, Role, Status
+from nobrakes.core.beads.attempt import Attempt
+from nobrakes.core.beads.bead import Bead, BeadType, Role, Status
 
 
 def test_plain_makes_json_of_cores_values():

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from nobrakes.cli import calling, group
+from nobrakes.cli import dispatch, group
 from nobrakes.cli.full import before
 from nobrakes.cli.output import Output
 from nobrakes.cli.table import COMMANDS, GROUPS, JOURNEYS
@@ -14,7 +14,7 @@ by_words = pytest.mark.parametrize("entry", COMMANDS, ids=[entry.words for entry
 
 @by_words
 def test_every_command_has_a_function_with_help_that_returns_an_output(entry):
-    function = calling.function_of(entry)
+    function = dispatch.function_of(entry)
     assert inspect.getdoc(function), f"{entry.words} has no help"
     assert inspect.signature(function, eval_str=True).return_annotation is Output
 

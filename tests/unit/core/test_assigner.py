@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from nobrakes.core import assigner
 from nobrakes.core.actions import AskPerson, CompleteEpic, StartAgent, TellCap
-from nobrakes.core.attempt import Attempt, Frontier
-from nobrakes.core.bead import Role, Status
+from nobrakes.core.beads.attempt import Attempt, Frontier
+from nobrakes.core.beads.bead import Role, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board, Limits
-from nobrakes.core.breaker import Breaker, State
-from nobrakes.core.caps import Amount, Cap, Caps, Spent
-from nobrakes.core.crew import Crew
-from nobrakes.core.escalations import EscalationType
-from nobrakes.core.gates import Gate
-from nobrakes.core.outcomes import Outcome
-from nobrakes.core.ranks import AGEING_SECONDS, rank
+from nobrakes.core.graph.ranks import AGEING_SECONDS, rank
+from nobrakes.core.limits.breaker import Breaker, State
+from nobrakes.core.limits.caps import Amount, Cap, Caps, Spent
+from nobrakes.core.limits.cooldowns import Gate
+from nobrakes.core.policy.agent_choice import Crew
 
 
 def waits(bead: str, status: Status = Status.NEEDS_DOER, retry_at: float | None = None) -> Frontier:

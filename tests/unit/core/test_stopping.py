@@ -7,11 +7,11 @@ import pytest
 
 from nobrakes.core import supervision
 from nobrakes.core.actions import RenewLeases, Terminate
-from nobrakes.core.attempt import Attempt, Run, RunKind
-from nobrakes.core.bead import Role
+from nobrakes.core.beads.attempt import Attempt, Run, RunKind
+from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board, Limits
-from nobrakes.core.caps import Amount, Cap, Caps, Spent
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.limits.caps import Amount, Cap, Caps, Spent
 
 NOW = 20_000 * 86_400.0 + 5000.0
 

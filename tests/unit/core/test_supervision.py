@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from nobrakes.core import supervision
 from nobrakes.core.actions import Action, Kill, RenewLeases, Resume, Sample, Terminate
-from nobrakes.core.attempt import Attempt, Run, RunKind
-from nobrakes.core.bead import Role
+from nobrakes.core.beads.attempt import Attempt, Run, RunKind
+from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board, Limits
-from nobrakes.core.outcomes import Outcome
 
 ATTEMPT = Attempt(7, "b", 1, Role.DOER, "Ada", fence=1, token="t", started_at=0.0)
 RUN = Run("7-1", 7, RunKind.AGENT, 0.0, pid=99, hard_deadline=3600.0, idle_seconds=600.0)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.core.cleaning import clean, shorten
-from nobrakes.core.outcomes import Outcome
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.text.cleaning import clean, shorten
 from nobrakes.core.transcript import Contradiction, Marker, marker_outcome, read_marker
 
 # lines that look like markers and fences, so that a search finds their mixtures

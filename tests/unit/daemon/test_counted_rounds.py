@@ -5,11 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from nobrakes.agents.claude.launch import Claude
-from nobrakes.config import parse
-from nobrakes.core.attempt import Attempt, Run, RunKind
-from nobrakes.core.bead import Role
-from nobrakes.core.events import Event, Kind
-from nobrakes.daemon import rounds
+from nobrakes.config.settings import parse
+from nobrakes.core.beads.attempt import Attempt, Run, RunKind
+from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.daemon.attempts import test_rounds
 
 ATTEMPT = Attempt(7, "b", 1, Role.DOER, "Ada", 1, "t", 0.0, agent="claude")
 RUN = Run("7-agent", 7, RunKind.AGENT, 0.0)
@@ -31,14 +31,14 @@ def counted(files: dict[str, bytes], config: str, events: tuple[Event, ...] = ()
         config=lambda: parse(config, "config.toml"),
         adapter=lambda name: Claude(),
     )
-    return rounds.count(doors, ATTEMPT, RUN)
+    return test_rounds.count(doors, ATTEMPT, RUN)
 
 
 CHECK = '[[checks]]\nname = "unit"\ncommand = "python3 -m pytest -q"\n'
 
 
 def test_calls_of_tools_and_of_the_door_are_added_up(monkeypatch: Any) -> None:
-    monkeypatch.setattr(rounds, "MOST", 150)  # a line lies across two looks
+    monkeypatch.setattr(test_rounds, "MOST", 150)  # a line lies across two looks
     said = b'{"type": "assistant", "message": {"content": [{"type": "text", "text": "Bash: pytest"}]}}'
     out = b"\n".join([call("pytest -x"), said, call("pip install pytest"), call("cd a && python3 -m pytest")])
     tested = tuple(Event(Kind.TESTED, "b", attempt, "Ada", {"text": "unit: pass"}) for attempt in (7, 7, 6))

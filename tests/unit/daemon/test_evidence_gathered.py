@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.checks import Check, Contract
-from nobrakes.core.events import Event, Kind
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.checks.contract import Check, Contract
+from nobrakes.core.evidence.verify import verify
 from nobrakes.core.review.journal import Journal
-from nobrakes.core.verifying import verify
-from nobrakes.daemon.evidence import Evidence
-from nobrakes.simulate.fakegit import FakeGit
+from nobrakes.daemon.review.evidence import Evidence
+from nobrakes.simulate.fake_git import FakeGit
 from nobrakes.store.opening import open_memory
 
 CONTRACT = Contract("", (Check("test", "true"),), "env")

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.bead import Bead, Status
+from nobrakes.core.beads.bead import Bead, Status
+from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.errors import GitFailed
-from nobrakes.core.events import Event, Kind
 from nobrakes.daemon.news import MOST, News
 from nobrakes.store.opening import open_memory
 

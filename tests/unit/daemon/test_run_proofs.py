@@ -2,9 +2,9 @@
 
 from types import SimpleNamespace
 
-from nobrakes.core.checks import CheckOutcome, CheckResult
-from nobrakes.core.testcounts import TestCounts
-from nobrakes.daemon.proofs import KEPT, clean, row, with_proof, without_secrets
+from nobrakes.core.checks.contract import CheckOutcome, CheckResult
+from nobrakes.core.checks.test_counts import TestCounts
+from nobrakes.daemon.checks.proofs import KEPT, clean, row, with_proof, without_secrets
 
 DOORS = SimpleNamespace(
     credentials={"OUR_API_KEY": "correct horse battery", "HOME": "/home/you"}, environment={"LANG": "C"}

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.attempt import Run, RunKind
-from nobrakes.core.bead import Role, Status
+from nobrakes.core.beads.attempt import Run, RunKind
+from nobrakes.core.beads.bead import Role, Status
 from nobrakes.core.review.journal import Journal
-from nobrakes.daemon.jumps import JUMP, Jumps
+from nobrakes.daemon.clock_jumps import JUMP, Jumps
 from nobrakes.host.steady import steady
 from nobrakes.store.opening import open_memory
 from tests.contracts.store.store_beads import bead, claim

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobrakes.core.bead import Bead, BeadType, Dependency, DependencyType, Status
+from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.core.errors import PlanError
 from nobrakes.interop import beads as interop
 from nobrakes.interop.words import moment, written

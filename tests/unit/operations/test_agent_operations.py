@@ -12,16 +12,18 @@ import pytest
 from nobrakes.agents import mcp
 from nobrakes.cli import agent as commands
 from nobrakes.cli.table import COMMANDS
-from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreBusy, UsageError
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
 from nobrakes.hooks.rules import Place, decide
-from nobrakes.host.doorkeeper import SpoolDoorkeeper
+from nobrakes.host.channel.server import SpoolDoorkeeper
 from nobrakes.mcp_server import server
-from nobrakes.operations import agentops, boardops, desk, door, ownbead
-from nobrakes.store import flood, own
-from nobrakes.store.door import reply
+from nobrakes.operations import board_api, desk
+from nobrakes.operations.agent import api, client, own_bead
+from nobrakes.store import flood
+from nobrakes.store.agent import edits
+from nobrakes.store.agent.channel import reply
 from nobrakes.store.opening import create_store
 from nobrakes.trash import Trash
 
@@ -55,7 +57,7 @@ def work(tmp_path, monkeypatch, request):
         home.mkdir(parents=True, exist_ok=True)
         monkeypatch.setenv("NOBRAKES_HOME", str(home))
         if confined:
-            answer = partial(reply, str(folder / "nobrakes.db"), lambda: None, ownbead.CALLS)
+            answer = partial(reply, str(folder / "nobrakes.db"), lambda: None, own_bead.CALLS)
             keepers.append(SpoolDoorkeeper(str(folder / "doors"), Trash(str(folder / "trash")), answer))
             keepers[-1].start()
         return store, again(store)
@@ -76,7 +78,7 @@ def work(tmp_path, monkeypatch, request):
 
 
 def do(name, **arguments):
-    return agentops.perform(name, arguments)
+    return api.perform(name, arguments)
 
 
 # --- one table
@@ -84,19 +86,17 @@ def do(name, **arguments):
 
 def test_the_command_line_is_the_table():
     verbs = {entry.words.split()[1] for entry in COMMANDS if entry.words.startswith("agent ")}
-    assert verbs == {operation.name for operation in agentops.OPERATIONS}
+    assert verbs == {operation.name for operation in api.OPERATIONS}
 
 
-@pytest.mark.parametrize("operation", agentops.OPERATIONS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", api.OPERATIONS, ids=lambda operation: operation.name)
 def test_a_command_takes_what_its_operation_takes(operation):
     function = getattr(commands, operation.name.replace("-", "_"))
     taken = set(inspect.signature(function).parameters) - {"ended"}  # the outcome as a word of its own
     assert taken == {parameter.name for parameter in operation.parameters}
 
 
-@pytest.mark.parametrize(
-    "operation", (*agentops.OPERATIONS, *boardops.OPERATIONS), ids=lambda operation: operation.name
-)
+@pytest.mark.parametrize("operation", (*api.OPERATIONS, *board_api.OPERATIONS), ids=lambda operation: operation.name)
 def test_a_tool_is_its_operation(operation):
     tool = server.tool(operation)
     assert re.fullmatch(r"[a-z_]+", tool.name) and tool.description == operation.help
@@ -106,13 +106,13 @@ def test_a_tool_is_its_operation(operation):
 
 def test_no_guard_takes_an_operation_for_a_file_or_a_command():
     place = Place("doer", "/w", "tests/**", "Makefile", branch="b")
-    for operation in agentops.OPERATIONS:
+    for operation in api.OPERATIONS:
         given = {parameter.name: "git push /etc/passwd" for parameter in operation.parameters}
         assert decide({"tool_name": f"mcp__nobrakes__{operation.name}", "tool_input": given}, place) is None
 
 
 def test_no_operation_takes_the_name_of_a_bead():
-    names = {parameter.name for operation in agentops.OPERATIONS for parameter in operation.parameters}
+    names = {parameter.name for operation in api.OPERATIONS for parameter in operation.parameters}
     assert not names & {"bead", "id", "attempt", "token"}
 
 
@@ -153,7 +153,7 @@ def test_a_text_is_cleaned_and_cut(work):
     store, _ = work()
     do("log", text="red\x1b[31m \u202eleft\0 \U000e0041" + "x" * 3_000_000)
     said = store.events()[-1].data["text"]
-    assert said.startswith("red left xxx") and len(said) == own.LIMIT
+    assert said.startswith("red left xxx") and len(said) == edits.LIMIT
 
 
 # --- one's own bead
@@ -186,7 +186,7 @@ def test_who_has_no_token_or_a_false_one_gets_nothing(work, monkeypatch):
     mixed = f"{other.id}.{other.fence}.{first.token.rsplit('.', 1)[1]}"
     for token in (mixed, first.token[:-1], "1.1.", "x", f"{first.id}.{first.fence + 1}.{first.token.rsplit('.')[-1]}"):
         monkeypatch.setenv("NOBRAKES_TOKEN", token)
-        for operation in agentops.OPERATIONS:
+        for operation in api.OPERATIONS:
             given = {p.name: "x" for p in operation.parameters if p.required}
             with pytest.raises((Stale, NotAllowed)):
                 do(operation.name, **given)
@@ -196,7 +196,7 @@ def test_who_has_no_token_or_a_false_one_gets_nothing(work, monkeypatch):
     assert store.events()[-1] == before
 
 
-@pytest.mark.parametrize("operation", agentops.OPERATIONS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("operation", api.OPERATIONS, ids=lambda operation: operation.name)
 def test_a_bead_that_was_taken_away_is_out_of_reach(work, operation):
     store, first = work(**PLANNED)
     store.close_attempt(first, Kind.DOER_STOPPED, Outcome.FAILED)
@@ -223,7 +223,7 @@ def replies(folder, confined, monkeypatch):
     keeper = SpoolDoorkeeper(
         str(folder / "doors"),
         Trash(str(folder / "trash")),
-        partial(reply, str(folder / "nobrakes.db"), lambda: None, ownbead.CALLS),
+        partial(reply, str(folder / "nobrakes.db"), lambda: None, own_bead.CALLS),
     )
     if confined:
         monkeypatch.setenv("NOBRAKES_HOME", str(folder / "doors"))
@@ -231,7 +231,7 @@ def replies(folder, confined, monkeypatch):
         keeper.start()
     given = {"wait": 0, "step": 1, "of": 2, "outcome": "blocked", "detail": "more", "discard_branch": True}
     found = {}
-    for operation in sorted(agentops.OPERATIONS, key=lambda one: (one.name == "done", one.reads)):
+    for operation in sorted(api.OPERATIONS, key=lambda one: (one.name == "done", one.reads)):
         arguments = {p.name: given.get(p.name, "\x1b[31mfirst\u202e this") for p in operation.parameters}
         arguments.pop("number", None)
         for more in (arguments, {**arguments, "surplus": 1}):
@@ -246,12 +246,12 @@ def replies(folder, confined, monkeypatch):
 
 
 def test_every_operation_gives_the_same_in_a_sandbox_and_without(tmp_path, monkeypatch):
-    monkeypatch.setattr(ownbead, "new_nonce", lambda: "0" * 12)
+    monkeypatch.setattr(own_bead, "new_nonce", lambda: "0" * 12)
     outside = replies(tmp_path / "outside", False, monkeypatch)
     inside = replies(tmp_path / "inside", True, monkeypatch)
     assert outside == inside
-    assert {type(reply) for (name, size), reply in outside.items() if size == 0} == {agentops.Reply}
-    assert {name for name, _ in outside} == {operation.name for operation in agentops.OPERATIONS}
+    assert {type(reply) for (name, size), reply in outside.items() if size == 0} == {api.Reply}
+    assert {name for name, _ in outside} == {operation.name for operation in api.OPERATIONS}
 
 
 def test_whoever_waits_for_a_person_hears_the_answer(work):
@@ -267,7 +267,7 @@ def test_whoever_waits_for_a_person_hears_the_answer(work):
 def test_a_wait_outlasts_whoever_is_away(work, monkeypatch):
     """A daemon that starts anew, or a database that is busy, ends no wait: the answer is heard afterwards."""
     store, _ = work()
-    real, away = door.store().agent_answer, [DoorClosed("not just now"), StoreBusy("just now")]
+    real, away = client.store().agent_answer, [DoorClosed("not just now"), StoreBusy("just now")]
 
     def answer(path, token, number):
         if away:
@@ -276,7 +276,7 @@ def test_a_wait_outlasts_whoever_is_away(work, monkeypatch):
             store.answer(number, "This one", "me")
         return real(path, token, number)
 
-    monkeypatch.setattr(door.store(), "agent_answer", answer)
+    monkeypatch.setattr(client.store(), "agent_answer", answer)
     assert do("ask", question="Which?", wait=1200).text == "This one" and not away
 
 
@@ -287,11 +287,11 @@ def test_a_wait_lasts_as_long_as_it_says_and_the_agent_does_not_count_as_silent(
     folder.mkdir()
     monkeypatch.setenv("NOBRAKES_HANDOFF", str(folder / "handoff.md"))
     signs = []
-    monkeypatch.setattr(door, "store", lambda: SimpleNamespace(agent_answer=lambda *given: (given[2], None)))
-    monkeypatch.setattr(door.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(door.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + max(seconds, 1e-6)))
-    monkeypatch.setattr(door.os, "utime", signs.append)
-    assert door.wait_for("", "", 7, 1234.6) is None
+    monkeypatch.setattr(client, "store", lambda: SimpleNamespace(agent_answer=lambda *given: (given[2], None)))
+    monkeypatch.setattr(client.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(client.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + max(seconds, 1e-6)))
+    monkeypatch.setattr(client.os, "utime", signs.append)
+    assert client.wait_for("", "", 7, 1234.6) is None
     assert clock[0] == pytest.approx(1234.6)
     assert set(signs) == {str(folder)} and len(signs) > 1200 / 10
 
@@ -305,7 +305,7 @@ def test_a_wait_that_cannot_be_is_refused_and_nothing_is_asked(work, wait):
 
 
 def test_no_agent_gives_up_its_tools_before_the_longest_wait_is_over():
-    assert mcp.TOOL_SECONDS > door.MOST_SECONDS
+    assert mcp.TOOL_SECONDS > client.MOST_SECONDS
 
 
 # --- a flood
@@ -326,7 +326,7 @@ def test_an_attempt_asks_so_often_and_no_more(work):
 
 def test_an_attempt_remarks_so_often_and_can_still_hand_in(work, monkeypatch):
     work()
-    monkeypatch.setattr(own, "REMARKS", (flood.REMARKS[0], 3, flood.REMARKS[2]))
+    monkeypatch.setattr(edits, "REMARKS", (flood.REMARKS[0], 3, flood.REMARKS[2]))
     for _ in range(3):
         do("log", text="again")
     for name in ("log", "progress", "notify"):
@@ -387,7 +387,7 @@ def test_a_bug_is_told_without_its_traceback(capsys):
     def broken(name, given):
         raise RuntimeError("secret token inside")
 
-    result = server.answered(broken, agentops.OPERATIONS, "bead", {})
+    result = server.answered(broken, api.OPERATIONS, "bead", {})
     assert result.is_error and "RuntimeError" in result.content[0].text and "secret" not in result.content[0].text
     assert "secret" in capsys.readouterr().err
 
@@ -396,4 +396,4 @@ def test_an_error_tells_what_to_do_next():
     def refused(name, given):
         raise NobrakesError("no", "do this")
 
-    assert server.answered(refused, agentops.OPERATIONS, "bead", {}).content[0].text == "no\ndo this"
+    assert server.answered(refused, api.OPERATIONS, "bead", {}).content[0].text == "no\ndo this"

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nobrakes.core.bead import Bead, BeadType, Dependency, DependencyType, Status
+from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.core.errors import NoSuchBead, PlanError
 from nobrakes.interop import beads as interop
-from nobrakes.operations import beads, planwork
-from nobrakes.operations.plannodes import plan_of
-from nobrakes.operations.planrecords import plan_of_records
-from nobrakes.operations.plans import PlanDeadlock, apply_plan
+from nobrakes.operations import beads
+from nobrakes.operations.plan import difference
+from nobrakes.operations.plan.apply import PlanDeadlock, apply_plan
+from nobrakes.operations.plan.nodes import plan_of
+from nobrakes.operations.plan.records import plan_of_records
 from nobrakes.store.opening import open_memory
 
 
@@ -189,8 +190,8 @@ def test_a_failure_half_way_leaves_nothing(store, monkeypatch):
 
 def test_the_graph_after_is_the_graph_that_is_written(store):
     apply_plan(store, plan(*CHAIN), actor="me")
-    work = planwork.work_out(store, plan(node("b", epic=None), node("d", "b")), True)
-    nodes, edges = planwork.graph_after(store, work)
+    work = difference.work_out(store, plan(node("b", epic=None), node("d", "b")), True)
+    nodes, edges = difference.graph_after(store, work)
     apply_plan(store, plan(node("b", epic=None), node("d", "b")), actor="me", live=True)
     blocks = [d for d in store.dependencies() if d.type is not DependencyType.PARENT_CHILD]
     assert sorted(edges, key=str) == sorted(blocks, key=str)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from nobrakes.config import Config
-from nobrakes.core.bead import Bead, Role, Status
+from nobrakes.config.sections import LimitSettings
+from nobrakes.config.settings import Config
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import ConfigError, NoSuchBead, NotAllowed
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
 from nobrakes.operations import control
-from nobrakes.places import Places
-from nobrakes.sections import LimitSettings
+from nobrakes.paths import Places
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nobrakes.core.bead import Status
+from nobrakes.core.beads.bead import Status
+from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.errors import NoSuchEscalation, NotAllowed, UsageError
-from nobrakes.core.escalations import EscalationType
 from nobrakes.operations import beads, desk
 from nobrakes.ports import NewEscalation
 

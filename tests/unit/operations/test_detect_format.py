@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.checksettings import CheckSettings
-from nobrakes.config import load, parse
+from nobrakes.config.checks import CheckSettings
+from nobrakes.config.settings import load, parse
 from nobrakes.core.errors import ConfigError
-from nobrakes.operations import machine, setup
-from nobrakes.operations.detectformat import untold, what_to_write, with_format
-from nobrakes.operations.findings import WARNING
-from nobrakes.places import Places
+from nobrakes.operations.doctor import machine
+from nobrakes.operations.doctor.findings import WARNING
+from nobrakes.operations.setup import init
+from nobrakes.operations.setup.formats import untold, what_to_write, with_format
+from nobrakes.paths import Places
 from nobrakes.store.opening import open_memory
 
 WHERE = "under its [[checks]] in .nobrakes/config.toml write"
@@ -81,13 +82,13 @@ def test_scripts_are_read_where_the_check_runs(tmp_path: Path) -> None:
 
 
 def test_a_new_config_has_the_format(repository: Path) -> None:
-    report = setup.init(str(repository), checks=[check("python3 -m pytest -q")])
+    report = init.init(str(repository), checks=[check("python3 -m pytest -q")])
     assert load(report.places.config).checks[0].format == "pytest"
     assert not any("what it prints" in text for text in report.warnings)
 
 
 def test_where_none_was_found_init_says_what_to_write(repository: Path) -> None:
-    report = setup.init(str(repository), checks=[check("./run-tests")])
+    report = init.init(str(repository), checks=[check("./run-tests")])
     assert load(report.places.config).checks[0].format == "auto"
     (said,) = [text for text in report.warnings if "format" in text]
     assert said.startswith(f"what the check 'test' prints is not known: {WHERE} format = ")

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from nobrakes.core.bead import BeadType
+from nobrakes.core.beads.bead import BeadType
 from nobrakes.core.errors import PlanError
-from nobrakes.operations import planfile
-from nobrakes.operations.plans import read_plan
+from nobrakes.operations.plan import files
+from nobrakes.operations.plan.apply import read_plan
 
 
 def read(tmp_path, text, name="plan.yaml"):
@@ -149,7 +149,7 @@ def test_deep_and_broken_json(tmp_path):
 
 
 def test_size_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(planfile, "MAX_BYTES", 10)
+    monkeypatch.setattr(files, "MAX_BYTES", 10)
     assert "larger than" in problems(tmp_path, "beads: [1, 2, 3]")[0]
 
 

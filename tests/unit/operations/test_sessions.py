@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.attempt import Attempt
-from nobrakes.core.bead import Bead, Role
+from nobrakes.core.beads.attempt import Attempt
+from nobrakes.core.beads.bead import Bead, Role
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board
 from nobrakes.core.errors import NoSuchBead, NotAllowed
-from nobrakes.core.outcomes import Outcome
 from nobrakes.operations import sessions
-from nobrakes.places import Places
+from nobrakes.paths import Places
 
 ADA = Attempt(1, "nb-1", 1, Role.DOER, "Ada", 1, "t", 100.0, agent="script")
 REVIEW = Attempt(2, "nb-2", 1, Role.REVIEWER, "Reviewer", 1, "t", 150.0)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from nobrakes.core.bead import BeadType, Dependency, DependencyType, Role, Status, is_bead_id
+from nobrakes.core.beads.bead import BeadType, Dependency, DependencyType, Role, Status, is_bead_id
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed, Stale
-from nobrakes.core.outcomes import Outcome
 from nobrakes.operations import beads
 from nobrakes.operations.beads import ALPHABET, new_id
-from nobrakes.places import Places
+from nobrakes.paths import Places
 
 
 def test_an_id_is_short_safe_and_new(store):

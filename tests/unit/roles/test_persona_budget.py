@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.bead import Bead, Role
+from nobrakes.core.beads.bead import Bead, Role
 from nobrakes.core.transcript import Marker
 from nobrakes.roles.prompts import compile_prompt, system_prompt
 from nobrakes.roles.protocol import protocol

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.config import Config, parse
-from nobrakes.core.attempt import Attempt, AttemptLog
-from nobrakes.core.bead import Bead, BeadType, Role
+from nobrakes.config.settings import Config, parse
+from nobrakes.core.beads.attempt import Attempt, AttemptLog
+from nobrakes.core.beads.bead import Bead, BeadType, Role
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import ConfigError
-from nobrakes.core.outcomes import Outcome
 from nobrakes.core.transcript import Marker, read_marker
 from nobrakes.roles.permissions import allowed_tools, may_change
 from nobrakes.roles.prompts import compile_prompt, system_prompt

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from nobrakes.core.attempt import Attempt
-from nobrakes.core.bead import Bead, Role
-from nobrakes.core.escalations import Escalation, EscalationType
-from nobrakes.core.outcomes import TABLE, Outcome, Session
+from nobrakes.core.beads.attempt import Attempt
+from nobrakes.core.beads.bead import Bead, Role
+from nobrakes.core.beads.escalations import Escalation, EscalationType
+from nobrakes.core.beads.outcomes import TABLE, Outcome, Session
 from nobrakes.roles import resuming
 
 BEAD = Bead("a1", "Greet people")

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from nobrakes.agents.adapter import Launch
-from nobrakes.config import Config
+from nobrakes.config.sections import AgentSettings, ClaudeSettings, SandboxSettings
+from nobrakes.config.settings import Config
 from nobrakes.core.errors import NoSandbox
 from nobrakes.daemon.confine import Confinement, describe
-from nobrakes.operations import machine
-from nobrakes.places import Places
+from nobrakes.operations.doctor import machine
+from nobrakes.paths import Places
 from nobrakes.sandbox.bubblewrap import DEAF
 from nobrakes.sandbox.wall import WALLED
-from nobrakes.sections import AgentSettings, ClaudeSettings, SandboxSettings
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.bead import Bead, Role, Status
-from nobrakes.core.events import Kind
-from nobrakes.core.outcomes import Outcome
-from nobrakes.store import hot, migrations, schema
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.store import migrations, schema
+from nobrakes.store.fast import reads
 from nobrakes.store.opening import create_store, open_store
 
 VERSION_1 = Path(__file__).resolve().parents[2] / "support" / "schema_version_1.sql"
@@ -60,7 +61,7 @@ def version(path: str) -> int:
     return found
 
 
-@pytest.mark.parametrize("opens", [open_store, create_store, lambda path: hot.ready_json(path, 1)])
+@pytest.mark.parametrize("opens", [open_store, create_store, lambda path: reads.ready_json(path, 1)])
 def test_it_has_the_shape_of_a_new_one_and_all_that_was_in_it(
     opens: Callable[[str], object], old: str, tmp_path: Path
 ) -> None:

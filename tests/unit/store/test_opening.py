@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.bead import Bead
+from nobrakes.core.beads.bead import Bead
 from nobrakes.core.board import Limits
 from nobrakes.core.errors import DiskFull, MachineShort, NobrakesError, StoreBroken, StoreBusy, StoreReadOnly
-from nobrakes.store import database, hot
+from nobrakes.store import database
 from nobrakes.store.failures import translated
+from nobrakes.store.fast import reads
 from nobrakes.store.opening import create_store, open_store
 from nobrakes.store.schema import VERSION
 
 Opens = Callable[[str], object]
-WAYS: list[Opens] = [open_store, lambda path: hot.ready_json(path, 1)]
+WAYS: list[Opens] = [open_store, lambda path: reads.ready_json(path, 1)]
 ways = pytest.mark.parametrize("opens", WAYS, ids=["store", "hot"])
 
 

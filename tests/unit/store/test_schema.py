@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from nobrakes.store import board, conditions, hot, schema
+from nobrakes.store import conditions, schema, snapshot
 from nobrakes.store.database import MEMORY, Database
+from nobrakes.store.fast import reads
 
 
 def test_the_schema_is_generated_from_the_tables() -> None:
@@ -24,7 +25,9 @@ def test_an_empty_database_is_of_this_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "sql", [board.READY, board.TO_REVIEW, board.COMPLETE, conditions.DUE, hot._READY], ids=lambda sql: sql[:40]
+    "sql",
+    [snapshot.READY, snapshot.TO_REVIEW, snapshot.COMPLETE, conditions.DUE, reads._READY],
+    ids=lambda sql: sql[:40],
 )
 def test_the_board_never_scans_a_table_or_sorts(sql: str) -> None:
     db = Database(MEMORY)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from nobrakes.core.beads.events import Kind
 from nobrakes.core.errors import NotAllowed
-from nobrakes.core.events import Kind
 from nobrakes.core.review.journal import Journal, Step
 from nobrakes.core.review.machine import GOES_TO, TABLE, Act, Fact, Next, Rule, advance, mermaid
 

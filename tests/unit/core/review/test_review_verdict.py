@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.core.checks import CheckOutcome, CheckResult
+from nobrakes.core.checks.contract import CheckOutcome, CheckResult
 from nobrakes.core.review import verdict
 from nobrakes.core.review.journal import Journal, Step
 from nobrakes.core.review.machine import Fact

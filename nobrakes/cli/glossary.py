@@ -1,0 +1,252 @@
+"""What each kind of event, ending and escalation means, in words: the text of their reference pages.
+
+1. A kind without a meaning here stops the pages from being printed, so none is forgotten.
+2. The keys of an event's data are what the store is seen to record: tests/architecture/test_docs_events.py
+   compares them with simulated runs.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..core.beads.escalations import EscalationType
+from ..core.beads.events import Kind
+from ..core.beads.outcomes import Outcome
+
+
+class Happening(NamedTuple):
+    """One kind of event: what happened, and the keys of its data."""
+
+    meaning: str
+    keys: tuple[str, ...] = ()
+
+
+_MOVED = ("before", "return_to")
+_STARTED = ("role", "name", "agent", "model", "number")
+_ENDED = ("outcome", "detail", "role", "name", "number", "head", "merged_commit")
+_EDGE = ("needs", "type")
+_ASKED = ("escalation", "type", "title")
+_CLOSED = ("reason", "escalation", *_MOVED)
+_SAID = ("text", "data")
+
+KEYS: Mapping[str, str] = {
+    "after": "the limits that a person has changed, by name, from now on",
+    "agent": "the agent that works: `claude`, `codex`, `gemini`, `acp`, `script`; `nobrakes` for a review",
+    "alive": "runs whose process still lives",
+    "answer": "what the person wrote",
+    "hosts": "what was asked for, as `name:port`",
+    "run": "the run's folder in `.nobrakes/runs`",
+    "cap": "the cap that is reached, like `day.usd`",
+    "base": "main before the merge",
+    "beads": "the beads that the step was about, or how many were brought back",
+    "asked": "the escalations that are open again and stop the bead",
+    "before": "what it was before: the bead's status, the reason it was held for, the moment it was deferred to; the "
+    "limits that were changed",
+    "check": "the check's name",
+    "commit": "the commit that was looked at, or that was reverted",
+    "data": "more of it as JSON; for `progressed` the `step` that the agent claims, and `of` how many",
+    "detail": "how it ended in words, at most 500 characters",
+    "ended": "runs whose process has ended",
+    "escalation": "the escalation's number",
+    "attempts": "how many ended attempts were brought back",
+    "escalations": "how many escalations were brought back",
+    "fields": "for each field that differs `before` and `after`",
+    "head": "the commit that was handed in; null when there is none",
+    "limit": "the cap, in dollars, tokens, minutes or starts",
+    "merged_commit": "the commit on main; null but for `merged` and `found_merged`",
+    "model": "the model that the agent was told to use; empty: its own choice",
+    "name": "who works: the worker's name",
+    "needs": "the other bead; for `proposed` a list of pairs `[bead, type]`",
+    "number": "the attempt's number, counted for each bead from 1",
+    "outcome": "how it ended: see [outcomes](outcomes.md)",
+    "pid": "the process",
+    "provider": "the provider, or empty for an agent without one",
+    "reason": "the person's words; for a gate the [outcome](outcomes.md) that closed it",
+    "why": "what keeps the sandbox and the wall from working; `merge` where one was taken back, else why none was",
+    "refs": "the archived refs that were removed, and their commits",
+    "green": "the last tip that was seen green, or null",
+    "unsteady": "whether the run before was red: a check that cannot make up its mind",
+    "resolution": "how it was decided, with the person's note",
+    "results": "one object for each check: `name`, `outcome`, `reason`, `code`, `seconds`, `counts`, `tail`; "
+    "`failing`, the tests that failed where the report names them all; `repeated`, the runs before this one; "
+    "`quarantined`, what was let through",
+    "return_to": "the status that the bead remembers to go back to; null when it remembers none",
+    "revert": "the commit that takes it back",
+    "role": "`test_writer`, `doer` or `reviewer`",
+    "settings": "the switches that changed: `paused`, `stopping`; or what was brought back",
+    "spent": "what was spent",
+    "status": "the status that the bead came with, or is back in",
+    "step": "the step of the review",
+    "test": "the test's name as its report tells it; empty: the whole check",
+    "tests": "the tests that failed, where the report names them all",
+    "text": "the agent's words; untrusted, at most 8000 characters",
+    "times": "how often in a row the gate closed",
+    "title": "the escalation in one line",
+    "to": "the status that the bead goes to; absent while another escalation still stops it",
+    "tree": "the tree that was checked",
+    "type": "the type of the dependency, or of the [escalation](outcomes.md#escalations)",
+    "undone": "the numbers of the events that were taken back",
+    "until": "seconds since 1970; null for no longer, or for a cap that does not end by itself",
+}
+"""What the keys of the data say."""
+
+EVENTS: Mapping[Kind, Happening] = {
+    Kind.PROPOSED: Happening("The bead was added.", ("status", "needs")),
+    Kind.CHANGED: Happening("A person edited the bead.", ("fields",)),
+    Kind.APPROVED: Happening("A draft went live."),
+    Kind.HELD: Happening("A person holds the bead.", ("reason", "before")),
+    Kind.RELEASED: Happening("A held bead may go on.", ("before",)),
+    Kind.DEFERRED: Happening("The bead is left alone until a moment.", ("until", "before")),
+    Kind.DEPENDENCY_ADDED: Happening("The bead depends on another one.", _EDGE),
+    Kind.DEPENDENCY_REMOVED: Happening("The bead depends on it no more.", _EDGE),
+    Kind.TEST_WRITER_STARTED: Happening("A Test Writer holds the bead.", _STARTED),
+    Kind.TESTS_PROVEN_RED: Happening("The tests fail as they should; a Doer is next.", _ENDED),
+    Kind.TESTS_REJECTED: Happening("The new tests are not red, or for no good reason.", _ENDED),
+    Kind.TEST_WRITER_STOPPED: Happening("The Test Writer ended without proven tests.", _ENDED),
+    Kind.DOER_STARTED: Happening("A Doer holds the bead.", _STARTED),
+    Kind.WORK_SUBMITTED: Happening("The Doer handed in; the Reviewer is next.", _ENDED),
+    Kind.DOER_STOPPED: Happening("The Doer ended without handing in.", _ENDED),
+    Kind.STOP_ASKED: Happening("`nobrakes stop` for one agent; it ends as `interrupted`.", ("name", "number")),
+    Kind.REVIEW_STARTED: Happening("The Reviewer holds the bead.", _STARTED),
+    Kind.REVIEW_STEP: Happening("A validation of the review ended.", ("step", "commit", "run", "results")),
+    Kind.REVIEW_REJECTED: Happening("The work goes back to a Doer.", _ENDED),
+    Kind.REVIEW_INTERRUPTED: Happening("The review ended without a judgement of the work.", _ENDED),
+    Kind.MERGED: Happening("The bead is on main.", _ENDED),
+    Kind.FOUND_MERGED: Happening(
+        "Main carries the bead's merge, and no event named it: the database was older than main. The bead is done.",
+        ("merged_commit", "base", "reason", *_MOVED),
+    ),
+    Kind.REVERTED: Happening(
+        "The merge was taken back by a commit on main, by a person or by the canary; the bead is open again.",
+        ("commit", "revert", "undone", "results", *_MOVED),
+    ),
+    Kind.FLAKED: Happening(
+        "A check failed and passed on the same tree, under the same contract.", ("check", "tests", "tree", "run")
+    ),
+    Kind.ESCALATED: Happening("A person is asked, and the bead waits.", _ASKED),
+    Kind.SUGGESTED: Happening("A person is told, and nothing waits.", _ASKED),
+    Kind.ANSWERED: Happening("A person answered.", ("escalation", "answer")),
+    Kind.RESOLVED: Happening("A person decided.", ("escalation", "resolution", "to")),
+    Kind.CANCELLED: Happening("A person gave the bead up.", _CLOSED),
+    Kind.DONE_BY_HAND: Happening("A person did the bead.", _CLOSED),
+    Kind.REOPENED: Happening("A closed bead is live again.", ("reason", *_MOVED)),
+    Kind.EPIC_COMPLETED: Happening("The last child of the epic was closed.", _MOVED),
+    Kind.LOGGED: Happening("`nobrakes agent log`.", _SAID),
+    Kind.PROGRESSED: Happening("`nobrakes agent progress`.", _SAID),
+    Kind.NOTIFIED: Happening("`nobrakes agent notify`; the person is told.", _SAID),
+    Kind.TESTED: Happening("`nobrakes agent test`: how each check ended.", _SAID),
+    Kind.HANDED_OFF: Happening("`nobrakes agent done`; the process has not ended yet.", ("outcome",)),
+    Kind.DAEMON_STARTED: Happening("A daemon works, in the foreground or the background.", ("pid",)),
+    Kind.DAEMON_STOPPED: Happening("It ended in order. Without this event it was killed.", ("pid",)),
+    Kind.PAUSED: Happening("`nobrakes pause` or `nobrakes stop`.", ("settings",)),
+    Kind.RESUMED: Happening("`nobrakes resume`.", ("settings",)),
+    Kind.LIMITS_CHANGED: Happening("`nobrakes set`.", ("before", "after")),
+    Kind.QUARANTINED: Happening("A person lets a test or a check fail for a time.", ("check", "test", "reason")),
+    Kind.QUARANTINE_LIFTED: Happening("It has to pass again.", ("check", "test", "reason")),
+    Kind.GATE_CLOSED: Happening(
+        "A provider refused: nothing is started there for now.", ("provider", "reason", "until", "times", "detail")
+    ),
+    Kind.GATE_OPENED: Happening("An agent was let in again, or a person opened the gate.", ("provider",)),
+    Kind.BREAKER_RESET: Happening("A person lets an agent try the bead again.", ("provider",)),
+    Kind.CAP_REACHED: Happening("Nothing new is started under the cap.", ("cap", "spent", "limit", "until")),
+    Kind.MAIN_GREEN: Happening("Nobody worked, and main's tip passed a run of its own.", ("commit", "unsteady")),
+    Kind.MAIN_FROZEN: Happening(
+        "main is red, twice or before a review blamed a branch: no merge until it is green.", ("commit", "results")
+    ),
+    Kind.MAIN_UNFROZEN: Happening("Merges go on: main is green again.", ("commit",)),
+    Kind.MAIN_REWRITTEN: Happening(
+        "A person took done beads off main; the person is told which, and what can be done.", ("commit", "text")
+    ),
+    Kind.CULPRIT_FOUND: Happening("The search for what made main red is over.", ("commit", "why", "green")),
+    Kind.ARCHIVE_EXPIRED: Happening("A person let go of archived branches that were merged.", ("refs",)),
+    Kind.RECOVERED: Happening("A daemon took up what an earlier one left.", ("alive", "ended")),
+    Kind.BROUGHT_BACK: Happening(
+        "The database was older than what is kept beside it, and is as that says: of a bead its `status` and what it "
+        "was `before`; of all of it, how much.",
+        ("before", "status", "beads", "attempts", "escalations", "settings"),
+    ),
+    Kind.UNCONFINED: Happening("A daemon starts, and its agents and checks run without sandbox and wall.", ("why",)),
+    Kind.DEGRADED: Happening(
+        "Less is asked of an agent than it should be able to do: when a daemon starts, and when it changes.", ("why",)
+    ),
+    Kind.HOSTS_REFUSED: Happening(
+        'A run asked for hosts that `network = "provider"` does not let it reach.', ("run", "hosts")
+    ),
+    Kind.UNDONE: Happening(
+        "`nobrakes undo` took a step back; on a bead that moved by it, the status is taken back. What was settled when "
+        "the bead was closed is open again, and stops it.",
+        ("undone", "beads", *_MOVED, "asked"),
+    ),
+}
+
+OUTCOMES: Mapping[Outcome, str] = {
+    Outcome.COMPLETED: "It did what it was to do.",
+    Outcome.GAVE_UP_CONTEXT: "The agent says that its context ran out, or it was stopped because it was nearly full "
+    "(`context_share`).",
+    Outcome.GAVE_UP_TESTS: "The agent says that it cannot make the tests pass.",
+    Outcome.FAILED: "The agent says so, or a script exited with an error.",
+    Outcome.FAILED_REVIEW: "A check failed on the work, and not on main.",
+    Outcome.BOUNDARY: "The branch changes a file that the role may not change, or was rewritten.",
+    Outcome.WEAK_TESTS: "The new tests are red, but also pass with a program that does nothing right: empty bodies, a "
+    "constant. The next attempt is told with which. Or a test file that was there asserts less than before.",
+    Outcome.NOT_RED: "The new tests do not fail, or not for a reason that a Doer can remove.",
+    Outcome.NO_WORK: "The agent says that it is done, and the branch has nothing new.",
+    Outcome.CONTRADICTED_ITSELF: "Its last words hold two different markers.",
+    Outcome.EMPTY_OUTPUT: "The agent CLI ended well, and nothing that its model said or did can be read.",
+    Outcome.CRASHED: "The agent CLI broke down in the middle.",
+    Outcome.KILLED: "The process was killed from outside.",
+    Outcome.STALLED: "No output, changed file, commit or CPU for `idle_minutes`.",
+    Outcome.TIMED_OUT: "It ran for `agent_minutes`.",
+    Outcome.CONTEXT_OVERFLOW: "The provider refused: the prompt is too long.",
+    Outcome.INVALID_REQUEST: "The provider refused what the session had come to.",
+    Outcome.TURN_LIMIT: "It used up `max_turns`, `max_budget_usd` or `caps.attempt`.",
+    Outcome.BLOCKED: "The agent waits for an answer.",
+    Outcome.CONFLICT: "The branch conflicts with main.",
+    Outcome.CHECKS_CHANGED: "The branch changes what decides whether work is good; a person is shown the difference.",
+    Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, or what looks like a secret key.",
+    Outcome.BROKEN_CHECKS: "A check could not say yes or no, or none is configured, or main itself is red.",
+    Outcome.LOST: "It ended unseen, and its last words do not say how: nobrakes' own process for it was killed, or the "
+    "machine went down. The third time on a bead counts as `killed`.",
+    Outcome.WORKSPACE_FAILED: "The clone, its checkout or the set-up command failed.",
+    Outcome.SESSION_LOST: "The session that was to go on is gone or taken.",
+    Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",
+    Outcome.BAD_CONFIGURATION: "The settings do not make a command, or the agent CLI refuses them.",
+    Outcome.GUARD_FAILED: "The guard did not answer, or let through what it must refuse: the run was stopped.",
+    Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new: it does not know what it is started with, or is "
+    "not served any more.",
+    Outcome.AUTH: "The provider does not accept the credentials.",
+    Outcome.BILLING: "The provider wants money.",
+    Outcome.RATE_LIMITED: "A usage limit.",
+    Outcome.PROVIDER_DOWN: "The provider has an outage.",
+    Outcome.NETWORK: "The provider cannot be reached.",
+    Outcome.MODEL_UNAVAILABLE: "The provider has no such model.",
+    Outcome.INTERRUPTED: "It was stopped by `nobrakes stop`, alone or with all, or with the daemon.",
+    Outcome.CAPPED: "It was stopped because a cap of its bead, the day or the run was reached.",
+    Outcome.CANCELLED: "A person took the bead away.",
+}
+
+ESCALATIONS: Mapping[EscalationType, str] = {
+    EscalationType.CONFLICT: "The branch and main change the same lines. Nobody resolves it for you.",
+    EscalationType.CHECKS_CHANGED: "The branch changes a gate, a gate section or a file that a check's command names. "
+    "You see the difference: `--approve` lets the review of this very commit go on, `--retry` sends the work back. "
+    "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
+    EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, or what "
+    "looks like a secret key: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",
+    EscalationType.WEAK_TESTS: "As repeated_failure, and the last attempt's tests were too weak: the bead may say too "
+    "little about what has to be proven.",
+    EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, and a "
+    "likely cause where something that was seen speaks for it.",
+    EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",
+    EscalationType.QUESTION: "An agent asks (`nobrakes agent ask`), or stopped as blocked and says by what.",
+    EscalationType.PLAN_REVIEW: "A bead with the label `plan-review` waits until you approve its plan "
+    "(`nobrakes agent request-review`).",
+    EscalationType.BROKEN_CHECKS: "A check is missing, collected no test, timed out or was killed.",
+    EscalationType.BROKEN_ENVIRONMENT: "The agent's command, login, model or settings; or five faults of the machine "
+    "in a row.",
+    EscalationType.MAIN_RED: "main fails its own checks: before a branch is blamed for it, or after a merge. One red "
+    "main is one question, to which all that is found out is added.",
+    EscalationType.BREAKER_OPEN: "Every agent of the role has failed on the bead in the same way, or without a commit, "
+    "as often as `[breaker]` says. Deciding it lets each of them try once more.",
+    EscalationType.CAP_REACHED: "The bead has cost what `[caps.bead]` allows.",
+    EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for your edits in a checkout of main. "
+    "It goes on, and this is resolved, once they are committed or stashed.",
+}

@@ -1,0 +1,166 @@
+"""Undo, doctor, version."""
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from typer import Argument, Option
+
+from ..core.errors import NobrakesError, NotAllowed, UsageError
+from .output import Output, plain, said
+from .repository import actor, opened
+from .screen import Screen
+from .text import one_line
+
+if TYPE_CHECKING:
+    from ..app import App
+    from ..operations.doctor.findings import Finding
+
+T = TypeVar("T")
+AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
+STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
+
+
+def undo(
+    seq: Annotated[int | None, Argument(metavar="SEQ", min=1, help="The step's number in `events`.")] = None,
+    as_json: AsJson = False,
+) -> Output:
+    """Take back the last step of a person, or the one with this number. Again: the one before.
+
+    A merge is taken back by a commit on main that reverts it, and only by its number. The checks run on that commit
+    first; where they do not pass, main stays as it is, and the command ends with 32.
+
+    Example: nobrakes undo
+    """
+    from .. import app as app_module
+    from ..operations.undo import steps_back as operation
+
+    def tell(line: str) -> None:
+        if not as_json:
+            sys.stderr.write(f"{line}\n")
+
+    with opened() as app:
+
+        def prove(commit: str) -> None:
+            tell(f"checking {commit[:12]}, which takes it back")
+            app_module.prove(app, commit, tell)
+
+        keep = partial(app_module.keep_revert, app, actor())
+        found = operation.undo(app.store, app.git, actor(), seq, app.places, prove, keep)
+
+    def text(screen: Screen) -> str:
+        out = [one_line(found.text)]
+        out += [f"  the revert is {found.commit}"] if found.commit else []
+        kept = [f"  its work is kept at {one_line(ref)}" for ref, _ in found.archived]
+        return "\n".join([*out, *kept, *(["  the next attempt goes on with it"] if kept else [])])
+
+    return Output(plain(found), text)
+
+
+def archive(
+    expire: Annotated[bool, Option("--expire", help="Remove the refs that may go.")] = False,
+    as_json: AsJson = False,
+) -> Output:
+    """Archived branches and work, and which of them may go: merged longer ago than `retention.archive_days`.
+
+    Without --expire nothing is removed, and without that setting nothing may be. What was never merged, was reverted or
+    never committed always stays. `nobrakes undo` brings back what was removed, as long as git has it.
+
+    Example: nobrakes archive
+    """
+    from ..operations import retention
+
+    with opened() as app:
+        days = app.config.retention.archive_days
+        if expire:
+            found = retention.expire(app.store, app.git, days, actor())
+        else:
+            found = retention.look(app.store, app.git, days)
+
+    def text(screen: Screen) -> str:
+        out = [f"{'removed' if expire else 'may go' if one.goes else 'kept':<8} {one_line(one.ref)}" for one in found]
+        may_go = sum(one.goes for one in found)
+        if not expire and may_go:
+            out.append(f"{may_go} of {len(found)} may go: nobrakes archive --expire")
+        return "\n".join(out) or ("nothing may go" if expire else "nothing is archived")
+
+    return Output(plain(found), text)
+
+
+def doctor(
+    repair: Annotated[str | None, Option("--repair", help="Mend what this name stands for.")] = None,
+    agents: Annotated[bool, Option("--agents", help="Try the installed agent CLIs out instead.")] = False,
+) -> Output:
+    """Look for what is broken, and say how to mend it. Looking changes nothing.
+
+    With --agents Claude Code, Codex and Gemini CLI are tried where they are installed, and the ACP agent of the
+    settings or Gemini CLI as one: each works, is refused, goes on and is stopped in a scratch repository, with a
+    scripted model on this machine. No account is used and no token spent. What this version can do is written down, and
+    the daemon goes by it.
+
+    Ends with 0 when nothing is broken, with 1 when something is.
+
+    Example: nobrakes doctor --repair counters
+    """
+    from ..operations.doctor import examine as operation
+
+    with opened(is_reading=repair is None and not agents) as app:
+        if agents:
+            return _try_agents(app, repair)
+        is_there = os.path.lexists(app.places.database)  # looking makes none
+        store, git = _or_none(lambda: app.store) if is_there else None, _or_none(lambda: app.git)
+        if repair is not None:
+            if os.environ.get("NOBRAKES_TOKEN"):
+                raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
+            done = operation.repair(repair, store, git, app.places)
+            return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
+        config = _or_none(lambda: app.config)
+        wrong = app.misconfigured
+        findings = operation.examine(store, git, app.places, config, app.sandbox_trouble, app.wall_trouble, wrong)
+    broken = [finding.name for finding in findings if not finding.ok]
+    error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how it is mended.") if broken else None
+    return Output(plain(findings), lambda screen: _findings(findings, screen), error)
+
+
+def _try_agents(app: "App", repair: str | None) -> Output:
+    from ..conformance import trial
+    from . import trials
+
+    if repair is not None:
+        raise UsageError("--agents and --repair are two questions", "Ask them one after the other.")
+    if os.environ.get("NOBRAKES_TOKEN"):
+        raise NotAllowed("an agent may not try agents out", "Say it with `nobrakes agent escalate`.")
+    report = trial.run(app.config, app.places, os.environ)
+    failed = [one.agent for one in report.agents if not one.ok]
+    error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
+    return Output(plain(report), lambda screen: trials.text(report, screen), error)
+
+
+def _or_none(open_it: Callable[[], T]) -> T | None:
+    """What cannot be opened is what the doctor is there to explain."""
+    try:
+        return open_it()
+    except NobrakesError:
+        return None
+
+
+def _findings(findings: "list[Finding]", screen: Screen) -> str:
+    out = []
+    for finding in findings:
+        state = screen.paint(f"{finding.level:<8}", STYLES.get(finding.level, ""))
+        out.append(f"{state} {finding.name:<11} {one_line(finding.text)}")
+        if finding.repair:
+            out.append(f"         mend it: nobrakes doctor --repair {finding.repair}")
+    return "\n".join(out)
+
+
+def version() -> Output:
+    """The versions of nobrakes and of what it stands on."""
+    import platform
+
+    from .. import __version__
+
+    found = {"nobrakes": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    return said(found, "\n".join(f"{name} {value}" for name, value in found.items()))

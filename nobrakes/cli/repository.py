@@ -1,0 +1,74 @@
+"""What most commands begin with: the repository opened, the bead found, the person named."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument
+
+from ..core.errors import NoSuchBead, UsageError
+
+if TYPE_CHECKING:
+    from ..app import App
+    from ..core.beads.bead import Bead
+    from ..ports import Store
+
+BeadId = Annotated[str, Argument(metavar="BEAD", help="The bead's id.")]
+
+
+@contextmanager
+def looked_at() -> Iterator["App"]:
+    """The repository, for a command that only shows: a config.toml that is wrong is told, and nothing more."""
+    with opened(is_reading=True) as app:
+        if app.places.config_is_new():
+            assert app.config, "what is wrong with it is told while it is read"
+        yield app
+
+
+@contextmanager
+def opened(is_reading: bool = False) -> Iterator["App"]:
+    """The repository around the current folder; NotInitialised, ConfigError, StoreBroken."""
+    from ..app import open_app
+
+    app = open_app(is_reading=is_reading)
+    try:
+        yield app
+        if app.is_copy:
+            folder = os.path.relpath(app.places.folder)
+            sys.stderr.write(f"note: {folder} cannot be written: this is what it held a moment ago\n")
+    finally:
+        app.close()
+
+
+def actor() -> str:
+    """Who a change is written down for: the person at the keyboard."""
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or "person"
+
+
+def near(wanted: str, ids: list[str]) -> str:
+    """A hint that names ids like `wanted`, or how to see them all."""
+    from difflib import get_close_matches
+
+    like = get_close_matches(wanted[:64], ids, n=3, cutoff=0.5)
+    return f"Did you mean {', '.join(like)}?" if like else NoSuchBead.hint
+
+
+def known(store: "Store", bead: str) -> "Bead":
+    """The bead; NoSuchBead that suggests ids like it."""
+    try:
+        return store.bead(bead)
+    except NoSuchBead as error:
+        from .text import cut, one_line
+
+        found = near(bead, [node.id for node in store.nodes()])
+        raise NoSuchBead(f"there is no bead '{cut(one_line(bead), 70)}'", found) from error
+
+
+def text_or_stdin(text: str, what: str) -> str:
+    """`text`, or all of stdin for '-'; UsageError when it is empty."""
+    found = sys.stdin.read() if text == "-" else text
+    if not found.strip():
+        raise UsageError(f"the {what} is empty", f"Give the {what} as an argument, or '-' to read it from stdin.")
+    return found

@@ -1,0 +1,1 @@
+"""The settings of a repository: config.toml read by pydantic into frozen values."""

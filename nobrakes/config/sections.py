@@ -1,0 +1,278 @@
+"""The tables of config.toml: their settings, defaults, and what each value must be. nobrakes.config reads them.
+
+pydantic judges a file that is new; no module here imports it before that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from ..core.beads.branches import PATTERN
+from ..core.policy.usual_protected import GATES
+from .values import Branch, BranchPattern, Hosts, OneOrMore, Rule, Section, WholePaths, section
+
+if TYPE_CHECKING:
+    from ..core.policy.agent_choice import Crew
+
+
+@section
+class LimitSettings(Section):
+    """How much at once, how long, how often."""
+
+    doers: Annotated[int, Rule(ge=0, le=256)] = 4
+    max_failures: Annotated[int, Rule(ge=1)] = 3
+    agent_minutes: Annotated[float, Rule(gt=0)] = 60.0
+    idle_minutes: Annotated[float, Rule(gt=0)] = 10.0
+    context_share: Annotated[float, Rule(gt=0, le=1)] = 0.8
+    grace_seconds: Annotated[float, Rule(ge=0)] = 10.0
+    lease_seconds: Annotated[float, Rule(ge=5)] = 120.0
+    max_file_mb: Annotated[float, Rule(gt=0)] = 50.0
+    max_new_mb: Annotated[float, Rule(gt=0)] = 200.0
+    max_paths: Annotated[int, Rule(ge=1)] = 20_000
+    max_depth: Annotated[int, Rule(ge=1, le=1000)] = 100
+
+
+FROM_THE_START = ("max_file_mb", "max_new_mb", "max_paths", "max_depth")
+"""The limits that are read once: `nobrakes set` does not change them."""
+
+
+@section
+class BoundarySettings(Section):
+    """What is a test and what is a gate, as globs.
+
+    No `tests`: they are read off the repository (core.checks.test_layout).
+    """
+
+    tests: tuple[str, ...] = ()
+    gates: tuple[str, ...] = GATES
+    dependencies: Literal["allowed", "asked"] = "allowed"
+    lock_files: bool = False
+
+
+@section
+class ReviewSettings(Section):
+    """How work lands on main."""
+
+    merge: Literal["squash", "rebase"] = "squash"
+    revalidate: Literal["cached", "always"] = "cached"
+    every_commit_green: bool = True
+    validators: Annotated[int, Rule(ge=1, le=64)] = 2
+    test_strength: Literal["cheats", "red"] = "cheats"
+    confirm: Literal["always", "flaky", "never"] = "always"
+    decoy: bool = True
+    canary_hours: Annotated[float, Rule(ge=0)] = 24.0
+    land: Literal["local", "remote"] = "local"
+    remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"
+    remote_branch: Annotated[str, Branch()] | None = None
+    remote_seconds: Annotated[float, Rule(gt=0, le=3600)] = 120.0
+
+
+@section
+class ScriptSettings(Section):
+    """Any command as an agent. It gets the prompt's path in NOBRAKES_PROMPT and runs in the workspace."""
+
+    command: tuple[str, ...] = ()
+
+
+Agents = Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], Rule(min_length=1), OneOrMore()]
+"""One name, or several in order of preference."""
+Workable = Literal["feature", "fix", "task", "chore", "docs", "test", "refactor", "repair"]
+
+
+@section
+class RoleAgents(Section):
+    """Which agents work in which role on beads of one type; None: those that work on any other."""
+
+    test_writer: Agents | None = None
+    doer: Agents | None = None
+
+
+Permissions = Literal["auto", "bypass"]
+
+
+@section
+class ClaudeSettings(Section):
+    """Claude Code."""
+
+    executable: str = "claude"
+    model: str = ""
+    max_turns: Annotated[int, Rule(ge=1)] = 200
+    max_budget_usd: Annotated[float, Rule(gt=0)] | None = None
+    context_tokens: Annotated[int, Rule(ge=1)] = 200_000
+    base_url: str = ""
+    permissions: Permissions = "auto"
+
+
+@section
+class CodexSettings(Section):
+    """Codex."""
+
+    executable: str = "codex"
+    model: str = ""
+    base_url: str = ""
+    permissions: Permissions = "auto"
+
+
+@section
+class GeminiSettings(Section):
+    """Gemini CLI."""
+
+    executable: str = "gemini"
+    model: str = ""
+    max_turns: Annotated[int, Rule(ge=1)] = 200
+    context_tokens: Annotated[int, Rule(ge=1)] = 1_048_576
+    base_url: str = ""
+    permissions: Permissions = "auto"
+
+
+@section
+class AcpSettings(Section):
+    """Any agent that speaks the Agent Client Protocol on its stdin and stdout."""
+
+    command: tuple[str, ...] = ()
+    auth: str = ""
+    keys: tuple[str, ...] = ()
+
+
+@section
+class RoleModels(Section):
+    """The model that an agent uses in each role; empty: the one of the agent's own section."""
+
+    test_writer: str = ""
+    doer: str = ""
+
+
+@section
+class AgentSettings(Section):
+    """Which agent works in which role, and how each is called."""
+
+    test_writer: Agents = ("claude",)
+    doer: Agents = ("claude",)
+    by_type: Mapping[Workable, RoleAgents] = field(default_factory=dict)
+    models: Mapping[str, RoleModels] = field(default_factory=dict)
+    shaper: str = "claude"
+    environment: tuple[str, ...] = ()
+    script: ScriptSettings = ScriptSettings()
+    claude: ClaudeSettings = ClaudeSettings()
+    codex: CodexSettings = CodexSettings()
+    gemini: GeminiSettings = GeminiSettings()
+    acp: AcpSettings = AcpSettings()
+
+    def executable(self, agent: str) -> str:
+        """The command of an agent CLI, by the agent's name."""
+        of = {"claude": self.claude.executable, "codex": self.codex.executable, "gemini": self.gemini.executable}
+        return of[agent]
+
+    def command(self, agent: str) -> tuple[str, ...]:
+        """What begins an agent's command line; empty where none is set, or nothing is known of such an agent."""
+        if agent in ("script", "acp"):
+            return self.script.command if agent == "script" else self.acp.command
+        return (self.executable(agent),) if agent in ("claude", "codex", "gemini") else ()
+
+    def bypasses(self, agent: str) -> bool:
+        """Whether nothing of its own restrains the agent where nothing else does: by its setting, or it has nothing."""
+        settings = {
+            "claude": self.claude.permissions,
+            "codex": self.codex.permissions,
+            "gemini": self.gemini.permissions,
+        }
+        return settings.get(agent, "bypass") == "bypass"
+
+    def crew(self) -> "Crew":
+        """Who may work in which role, as the Assigner reads it."""
+        from ..core.policy.agent_choice import Crew
+
+        by_type = {
+            str(kind): {role: agents for role, agents in (("test_writer", of.test_writer), ("doer", of.doer)) if agents}
+            for kind, of in self.by_type.items()
+        }
+        return Crew({"test_writer": self.test_writer, "doer": self.doer}, by_type)
+
+    def model_of(self, agent: str, role: str) -> str:
+        """The model that this agent uses in the role; empty: its own choice."""
+        own: str = getattr(getattr(self, agent, None), "model", "")
+        return getattr(self.models.get(agent), role, "") or own
+
+    def seated(self, agent: str, role: str, usd: float | None = None) -> "AgentSettings":
+        """The settings as the agent's adapter reads them in this role: with its model, and at most so many dollars."""
+        section = getattr(self, agent, None)
+        if not isinstance(section, Section):
+            return self
+        own = [limit for limit in (usd, getattr(section, "max_budget_usd", None)) if limit is not None]
+        values = {"model": self.model_of(agent, role), "max_budget_usd": min(own, default=None)}
+        own_fields = getattr(section, "__dataclass_fields__", {})
+        known = {name: value for name, value in values.items() if name in own_fields}
+        changed: dict[str, Any] = {agent: replace(section, **known)}  # type: ignore[type-var]
+        return replace(self, **changed)
+
+
+@section
+class BreakerSettings(Section):
+    """When an agent that gets nowhere on a bead is not started on it any more."""
+
+    without_progress: Annotated[int, Rule(ge=1)] = 3
+    same_error: Annotated[int, Rule(ge=1)] = 5
+
+
+@section
+class CapSettings(Section):
+    """What agents may cost. Unset: no cap."""
+
+    usd: Annotated[float, Rule(gt=0)] | None = None
+    tokens: Annotated[int, Rule(gt=0)] | None = None
+    minutes: Annotated[float, Rule(gt=0)] | None = None
+
+
+@section
+class AttemptCapSettings(Section):
+    """What one attempt may cost. Unset: no cap."""
+
+    usd: Annotated[float, Rule(gt=0)] | None = None
+    tokens: Annotated[int, Rule(gt=0)] | None = None
+    minutes: Annotated[float, Rule(gt=0)] | None = None
+
+
+@section
+class CapsSettings(Section):
+    """What agents may cost, and how often they may start."""
+
+    calls_per_hour: Annotated[int, Rule(ge=1)] | None = None
+    attempt: AttemptCapSettings = AttemptCapSettings()
+    bead: CapSettings = CapSettings()
+    day: CapSettings = CapSettings()
+    run: CapSettings = CapSettings()
+
+
+@section
+class GitSettings(Section):
+    """How beads appear in git."""
+
+    branch_pattern: Annotated[str, BranchPattern()] = PATTERN
+
+
+@section
+class RetentionSettings(Section):
+    """What may go, and when."""
+
+    archive_days: Annotated[float, Rule(ge=0)] | None = None
+    run_days: Annotated[float, Rule(ge=0)] = 30.0
+    run_beads: Annotated[int, Rule(ge=0)] = 200
+
+
+@section
+class SandboxSettings(Section):
+    """How agents and checks are closed off from the machine."""
+
+    mode: Literal["auto", "bubblewrap", "none"] = "auto"
+    wall: Literal["auto", "landlock", "none"] = "auto"
+    home: Literal["private", "own"] = "private"
+    network: Literal["open", "provider", "none"] = "open"
+    hosts: Annotated[tuple[str, ...], Hosts()] = ()
+    read: Annotated[tuple[str, ...], WholePaths()] = ()
+    write: Annotated[tuple[str, ...], WholePaths()] = ()
+    memory_mb: Annotated[int, Rule(ge=0)] = 8192
+    processes: Annotated[int, Rule(ge=0)] = 1024
+    file_mb: Annotated[int, Rule(ge=0)] = 2048
+    open_files: Annotated[int, Rule(ge=0)] = 4096
+    cpu_minutes: Annotated[int, Rule(ge=0)] = 0
+    temporary_mb: Annotated[int, Rule(ge=0)] = 2048

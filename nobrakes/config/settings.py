@@ -1,0 +1,362 @@
+"""config.toml as frozen values. An unknown key or a wrong value is an error that names the key.
+
+1. config/nobrakes.toml holds every setting with its default and one comment; a test compares the two.
+2. pydantic judges a file once. What it judged lies beside the file, in .nobrakes/config.checked, with the text that it
+   was made of: while that text is the file's, a command reads the values and imports no pydantic.
+"""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from .. import __version__, cache
+from ..core.errors import ConfigError
+from ..paths import resource
+from . import checks, sections, values
+from .checks import CheckSettings
+from .sections import (
+    AgentSettings,
+    BoundarySettings,
+    BreakerSettings,
+    CapsSettings,
+    GitSettings,
+    LimitSettings,
+    RetentionSettings,
+    ReviewSettings,
+    RoleAgents,
+    RoleModels,
+    SandboxSettings,
+)
+from .values import Branch, S, Section, section
+
+if TYPE_CHECKING:
+    from ..core.beads.bead import Role
+    from ..core.board import Limits
+    from ..core.checks.contract import Check
+    from ..core.checks.test_layout import Layout
+    from ..core.limits.sizes import Sizes
+    from ..core.policy.boundaries import Boundary
+
+
+@section
+class Config(Section):
+    """Every setting of a repository."""
+
+    main: Annotated[str, Branch()] = "main"
+    setup: str = ""
+    checks: tuple[CheckSettings, ...] = ()
+    limits: LimitSettings = LimitSettings()
+    boundaries: BoundarySettings = BoundarySettings()
+    review: ReviewSettings = ReviewSettings()
+    agents: AgentSettings = AgentSettings()
+    breaker: BreakerSettings = BreakerSettings()
+    caps: CapsSettings = CapsSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    git: GitSettings = GitSettings()
+    retention: RetentionSettings = RetentionSettings()
+    names: tuple[str, ...] = ()
+
+    def board_limits(self) -> "Limits":
+        """The limits as the deciders read them."""
+        from ..core.board import Limits
+        from ..core.limits.breaker import Thresholds
+        from ..core.limits.caps import Cap, Caps
+        from ..core.review.train import Rules
+
+        limits, caps = self.limits, self.caps
+        bead, day, run = (Cap(c.usd, c.tokens, c.minutes) for c in (caps.bead, caps.day, caps.run))
+        return Limits(
+            doers=limits.doers,
+            max_failures=limits.max_failures,
+            agent_seconds=limits.agent_minutes * 60,
+            idle_seconds=limits.idle_minutes * 60,
+            grace_seconds=limits.grace_seconds,
+            lease_seconds=limits.lease_seconds,
+            crew=self.agents.crew(),
+            breaker=Thresholds(self.breaker.without_progress, self.breaker.same_error),
+            caps=Caps(
+                Cap(caps.attempt.usd, caps.attempt.tokens, caps.attempt.minutes), bead, day, run, caps.calls_per_hour
+            ),
+            context_share=limits.context_share,
+            queue=Rules(
+                validators=self.review.validators,
+                every_commit_green=self.review.every_commit_green,
+                is_serial=self.review.merge == "rebase" or self.review.revalidate == "always",
+            ),
+        )
+
+    def sizes(self) -> "Sizes":
+        """How much of an agent's work is taken in."""
+        from ..core.limits.sizes import Sizes
+
+        limits = self.limits
+        return Sizes(int(limits.max_file_mb * 1e6), int(limits.max_new_mb * 1e6), limits.max_paths, limits.max_depth)
+
+    def contract(self) -> "tuple[Check, ...]":
+        """The checks as core judges them."""
+        return tuple(check.check() for check in self.checks)
+
+    def boundary(self, texts: Mapping[str, str] | None = None, paths: frozenset[str] = frozenset()) -> "Boundary":
+        """The globs as core reads them; of an empty repository where nobody said what tests are (see `within`).
+
+        `paths` are those of the tree that work began from, `texts` its files that tell what the checks start.
+        """
+        from ..core.checks.test_layout import EMPTY
+        from ..core.policy.boundaries import Boundary
+        from ..core.policy.protected_files import LOCK_FILES, named
+        from ..core.policy.shadows import roots, standing
+
+        own, checks = self.boundaries, self.contract()
+        gates = (*own.gates, *(LOCK_FILES if own.lock_files else ()))
+        tests = own.tests or (*EMPTY.tests, *EMPTY.fresh)
+        folders = roots(checks, texts or {})
+        return Boundary(
+            tests,
+            gates,
+            named(self.setup, checks, texts),
+            folders,
+            standing(paths, folders),
+            paths,
+            asks_dependencies=own.dependencies == "asked",
+        )
+
+    def boundary_at(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Boundary":
+        """The boundary of a role whose work began from the commit `base`, and is `head`."""
+        from ..core.checks.test_layout import PYTEST
+        from ..core.policy.protected_files import sources
+
+        paths = trees.paths(base)
+        wanted = {*sources(self.contract()), *PYTEST} & paths
+        texts = {path: _text(trees, base, path) for path in sorted(wanted)}
+        return self.within(trees, base, role, head).boundary(texts, paths)
+
+    def within(self, trees: "Trees", base: str, role: "Role", head: str = "") -> "Config":
+        """These settings, with the tests of the commit `base` where nobody said which files are tests.
+
+        A Test Writer's are also those that its work, `head`, adds to it: see core.checks.test_layout.
+        """
+        from ..core.beads.bead import Role
+
+        if self.boundaries.tests:
+            return self
+        before = layout_of(trees, base)
+        tests = before.tests
+        if role is Role.TEST_WRITER:
+            from ..core.checks.test_layout import writers
+
+            tests = writers(before, layout_of(trees, head) if head else before, trees.paths(base))
+        from ..core.checks.test_layout import EMPTY
+
+        known = tests or EMPTY.names  # ecosystems whose tests have no name of their own
+        return replace(self, boundaries=replace(self.boundaries, tests=known))
+
+    def worker_names(self) -> tuple[str, ...]:
+        """The names in order: the config's own, else those of NAMES.json."""
+        if self.names:
+            return self.names
+        with open(resource("NAMES.json"), encoding="utf-8") as file:
+            return tuple(json.load(file))
+
+
+class Trees(Protocol):
+    """What holds the commits (ports.Git)."""
+
+    def paths(self, commit: str) -> frozenset[str]:
+        """Every path in the commit's tree."""
+        ...
+
+    def read(self, commit: str, path: str, most: int | None = ...) -> bytes | None:
+        """A file's content; FileTooLarge."""
+        ...
+
+
+def layout_of(trees: Trees, commit: str) -> "Layout":
+    """Which files of the commit are tests, by its paths and the texts that tell."""
+    from ..core.checks.test_layout import layout, unclear
+
+    paths = trees.paths(commit)
+    texts = ((path, _text(trees, commit, path)) for path in unclear(paths))
+    return layout(paths, frozenset((path, text) for path, text in texts if text))
+
+
+def _text(trees: Trees, commit: str, path: str) -> str:
+    """The text by which a file is told; empty: there is none of a size that anybody would write."""
+    from ..core.checks.test_layout import LARGEST
+    from ..core.errors import FileTooLarge
+
+    try:
+        return (trees.read(commit, path, LARGEST) or b"").decode("utf-8", "replace")
+    except FileTooLarge:
+        return ""
+
+
+def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a setting") -> S:
+    """A section made of plain values; ConfigError with a line for each mistake, `unknown` for a key that is none."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(kind).validate_python(values)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            key = ".".join(str(part) for part in problem["loc"])
+            extra = problem["type"] == "unexpected_keyword_argument"
+            lines.append(f"{key}: {unknown if extra else problem['msg'].removeprefix('Value error, ')}")
+        raise ConfigError("\n".join(lines)) from None
+
+
+def parse(text: str, where: str) -> Config:
+    """The config in `text`; ConfigError names file, key and what is allowed."""
+    import tomllib
+
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{where} is not valid TOML: {error}") from None
+    try:
+        config = validated(Config, raw)
+    except ConfigError as error:
+        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines())) from None
+    names = [check.name for check in config.checks]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{where}: two checks are called '{name}'")
+    wrong = [f"{where}: check '{check.name}': {mistake}" for check in config.checks if (mistake := check.mistake())]
+    if wrong:
+        raise ConfigError("\n".join(wrong))
+    return config
+
+
+def load(path: str) -> Config:
+    """The config in the file; ConfigError when it cannot be read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{os.path.relpath(path)} cannot be read: {error}") from None
+    known = _remembered(path, text)
+    if known is None:
+        known = parse(text, os.path.relpath(path))
+        if text.strip():  # an empty one is being written, and is not what holds
+            cache.keep(path, text, _judge(), asdict(known))
+    return known
+
+
+def load_for_reading(path: str) -> tuple[Config, str]:
+    """The config for who only looks, and what is wrong with the file: then the last good one, or else the defaults."""
+    try:
+        found = load(path)
+        with contextlib.suppress(OSError), open(path, encoding="utf-8") as file:
+            if not file.read().strip():
+                raise ConfigError(f"{os.path.relpath(path)} is empty.")
+        return found, ""
+    except ConfigError as error:
+        values = cache.recall_last(path, _judge())
+        last = _made(Config, values) if isinstance(values, dict) else None
+        shown = "the settings of before" if last is not None else "every setting's default"
+        return last or Config(), f"{' '.join(str(error).split())} Shown is what holds with {shown}."
+
+
+def _remembered(path: str, text: str) -> Config | None:
+    """What these rules made of this very text before; None: they have not seen it."""
+    try:
+        values = cache.recall(path, text, _judge())
+        return None if values is None else _made(Config, values)
+    except (LookupError, TypeError, AttributeError):  # somebody changed it
+        return None
+
+
+def _judge() -> str:
+    """Which rules judged a file: those of these very modules."""
+    own = [os.stat(file) for file in (__file__, checks.__file__, sections.__file__, values.__file__)]
+    return " ".join([__version__, *(f"{one.st_mtime_ns} {one.st_size}" for one in own)])
+
+
+_MAPPED: Mapping[str, type[Section]] = {"by_type": RoleAgents, "models": RoleModels}
+"""The settings whose values are tables by names that a person chooses."""
+
+
+def _made(kind: type[S], values: Mapping[str, Any]) -> S:
+    """The section whose plain values these are."""
+    made: dict[str, Any] = {}
+    for name, value in values.items():
+        default = getattr(kind, name, None)
+        if isinstance(default, Section):
+            made[name] = _made(type(default), value)
+        elif name in _MAPPED:
+            made[name] = {key: _made(_MAPPED[name], own) for key, own in value.items()}
+        elif isinstance(value, list):
+            made[name] = tuple(_made(CheckSettings, one) if isinstance(one, dict) else one for one in value)
+        else:
+            made[name] = value
+    return kind(**made)
+
+
+AGAIN = 0.02
+"""Seconds between two looks at config.toml."""
+SETTLED = 1.0
+"""Seconds for which a file that lost a check must stay as it is, to be believed: half a file may be valid, too."""
+
+
+class ConfigSource:
+    """config.toml as it is now; while it is empty or broken, the last good one: both ends of that are told once."""
+
+    def __init__(self, path: str, first: Config, tell: Callable[[str], None]) -> None:
+        self._path = path
+        self._config = first
+        self._tell = tell
+        self._seen = _stamp(path)
+        self._until = 0.0
+        self._wrong = ""
+        self._settles: tuple[Stamp | None, float] | None = None
+
+    def __call__(self) -> Config:
+        """The present settings."""
+        now = time.monotonic()
+        if now < self._until:
+            return self._config  # asked for many times in a turn: the file is looked at once for all of them
+        self._until = now + AGAIN
+        stamp = _stamp(self._path)
+        if stamp != self._seen:
+            self._look(stamp, now)
+        return self._config
+
+    def _look(self, stamp: "Stamp | None", now: float) -> None:
+        try:
+            found = self._read(stamp)
+        except ConfigError as error:
+            self._seen, self._settles = stamp, None
+            if str(error) != self._wrong:
+                self._wrong = str(error)
+                self._tell(f"{error} The settings of before stay in force.")
+            return
+        if not {one.name for one in self._config.checks} <= {one.name for one in found.checks}:
+            if self._settles is None or self._settles[0] != stamp:
+                self._settles = stamp, now
+            if now < self._settles[1] + SETTLED:
+                return  # looked at again
+        self._seen, self._settles, self._config = stamp, None, found
+        if self._wrong:
+            self._wrong = ""
+            self._tell(f"{os.path.relpath(self._path)} is sound again, and in force.")
+
+    def _read(self, stamp: "Stamp | None") -> Config:
+        if stamp is not None and not stamp[1]:
+            raise ConfigError(f"{os.path.relpath(self._path)} is empty, as while it is being written.")
+        return load(self._path)
+
+
+Stamp = tuple[int, int, int]
+
+
+def _stamp(path: str) -> Stamp | None:
+    """What changes with the file: time, size, and the file itself; None: it is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

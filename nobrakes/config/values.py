@@ -1,0 +1,190 @@
+"""What a value of config.toml must be, in pydantic's words. nobrakes.sections says it of each setting.
+
+pydantic judges a file that is new; this module imports nothing of it before that.
+"""
+
+from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
+from typing import Any, TypeVar, dataclass_transform
+
+
+class Section:
+    """A table of config.toml, made by @section. What dataclass would write for each of them is here, once for all."""
+
+    __pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # noqa: RUF012 - pydantic reads it
+
+    def __init__(self, **values: Any) -> None:
+        own = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            if field.name in values:
+                own[field.name] = values.pop(field.name)
+            elif field.default is not MISSING:
+                own[field.name] = field.default
+            elif field.default_factory is not MISSING:
+                own[field.name] = field.default_factory()
+            else:
+                raise TypeError(f"{type(self).__name__} needs '{field.name}'")
+        if values:
+            raise TypeError(f"{type(self).__name__} has no '{next(iter(values))}'")
+        vars(self).update(own)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"{type(self).__name__}.{name} stays what it is")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"{type(self).__name__}.{name} stays what it is")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+S = TypeVar("S", bound=Section)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def section(kind: type[S]) -> type[S]:
+    """The class as a frozen dataclass whose values are given by name.
+
+    dataclass would compile six functions for each of twenty sections, in every command: as long as Python's own start.
+    """
+    return dataclass(kw_only=True, init=False, eq=False, repr=False)(kind)
+
+
+class Rule:
+    """What a value must be beside its type, in pydantic's words: `ge`, `gt`, `le`, `min_length`, `pattern`."""
+
+    def __init__(self, **words: float | str) -> None:
+        self.words = words
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return {**handler(source), **self.words}
+
+
+class Branch:
+    """A name that git takes for a branch."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_branch, handler(source))
+
+
+def _branch(name: str) -> str:
+    from ..core.beads.branches import is_branch_name
+
+    if not is_branch_name(name):
+        raise ValueError("is no name of a branch")
+    return name
+
+
+class BranchPattern:
+    """What the branches of beads are called."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_branch_pattern, handler(source))
+
+
+def _branch_pattern(pattern: str) -> str:
+    from ..core.beads.branches import pattern_mistake
+
+    wrong = pattern_mistake(pattern)
+    if wrong:
+        raise ValueError(wrong)
+    return pattern
+
+
+class OneOrMore:
+    """One name stands for a list of it alone."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_before_validator_function
+
+        return no_info_before_validator_function(_as_list, handler(source))
+
+
+def _as_list(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+class WholePaths:
+    """Paths from the root or from the home (~/…)."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_whole, handler(source))
+
+
+def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
+    for path in paths:
+        if not path.startswith(("/", "~/")) or not path.strip("/~. ") or "\0" in path:
+            raise ValueError("a path begins with / or ~/, and is neither of the two alone")
+    return paths
+
+
+class Inside:
+    """A relative path that stays below where it begins."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_inside, handler(source))
+
+
+def _inside(path: str) -> str:
+    import posixpath
+
+    if path.startswith(("/", "~")) or ".." in path.split("/") or not path.isprintable() or ".git" in path.split("/"):
+        raise ValueError("lies inside of the checkout: no path from / or ~, and no '..'")
+    return "" if path in ("", ".") else posixpath.normpath(path)
+
+
+class Tools:
+    """Tools by name, each with the versions that are wanted."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_tools, handler(source))
+
+
+def _tools(tools: dict[str, str]) -> dict[str, str]:
+    import re
+
+    from ..core.checks.tool_versions import mistake
+
+    for tool, wanted in tools.items():
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}", tool):
+            raise ValueError(f"'{tool[:60]}' is no name of a tool: write the word that starts it, such as python3")
+        wrong = mistake(wanted)
+        if wrong:
+            raise ValueError(f"{tool}: {wrong}")
+    return tools
+
+
+class Hosts:
+    """Hosts with their ports; without one it is 443."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_hosts, handler(source))
+
+
+def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
+    import re
+
+    found = []
+    for host in hosts:
+        name, colon, port = host.partition(":")
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,253}", name) or (colon and not re.fullmatch(r"[1-9][0-9]{0,4}", port)):
+            raise ValueError("a host is a name and perhaps a port, such as 'pypi.example:443'; no address and no '*'")
+        found.append(f"{name.lower()}:{port or 443}")
+    return tuple(found)

@@ -1,0 +1,94 @@
+"""What can happen, in past tense. An event is the only thing that moves a bead (core.beads.lifecycle).
+
+1. A kind never changes its meaning; new meanings get new kinds.
+2. `data` holds JSON values only, bounded by whoever records it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """Every kind of event, in the order of a bead's life."""
+
+    # the graph
+    PROPOSED = "proposed"
+    CHANGED = "changed"
+    APPROVED = "approved"
+    HELD = "held"
+    RELEASED = "released"
+    DEFERRED = "deferred"
+    DEPENDENCY_ADDED = "dependency_added"
+    DEPENDENCY_REMOVED = "dependency_removed"
+    # attempts
+    TEST_WRITER_STARTED = "test_writer_started"
+    TESTS_PROVEN_RED = "tests_proven_red"
+    TESTS_REJECTED = "tests_rejected"
+    TEST_WRITER_STOPPED = "test_writer_stopped"
+    DOER_STARTED = "doer_started"
+    WORK_SUBMITTED = "work_submitted"
+    DOER_STOPPED = "doer_stopped"
+    STOP_ASKED = "stop_asked"
+    # review
+    REVIEW_STARTED = "review_started"
+    REVIEW_STEP = "review_step"
+    REVIEW_REJECTED = "review_rejected"
+    REVIEW_INTERRUPTED = "review_interrupted"
+    MERGED = "merged"
+    FOUND_MERGED = "found_merged"
+    REVERTED = "reverted"
+    FLAKED = "flaked"
+    # people
+    ESCALATED = "escalated"
+    SUGGESTED = "suggested"
+    ANSWERED = "answered"
+    RESOLVED = "resolved"
+    CANCELLED = "cancelled"
+    DONE_BY_HAND = "done_by_hand"
+    REOPENED = "reopened"
+    EPIC_COMPLETED = "epic_completed"
+    # what agents say
+    LOGGED = "logged"
+    PROGRESSED = "progressed"
+    NOTIFIED = "notified"
+    TESTED = "tested"
+    HANDED_OFF = "handed_off"
+    # the machine
+    DAEMON_STARTED = "daemon_started"
+    DAEMON_STOPPED = "daemon_stopped"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    LIMITS_CHANGED = "limits_changed"
+    QUARANTINED = "quarantined"
+    QUARANTINE_LIFTED = "quarantine_lifted"
+    GATE_CLOSED = "gate_closed"
+    GATE_OPENED = "gate_opened"
+    BREAKER_RESET = "breaker_reset"
+    CAP_REACHED = "cap_reached"
+    MAIN_GREEN = "main_green"
+    MAIN_FROZEN = "main_frozen"
+    MAIN_UNFROZEN = "main_unfrozen"
+    MAIN_REWRITTEN = "main_rewritten"
+    CULPRIT_FOUND = "culprit_found"
+    RECOVERED = "recovered"
+    BROUGHT_BACK = "brought_back"
+    ARCHIVE_EXPIRED = "archive_expired"
+    UNDONE = "undone"
+    UNCONFINED = "unconfined"
+    DEGRADED = "degraded"
+    HOSTS_REFUSED = "hosts_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened. `seq` and `at` are given by the store when it is recorded."""
+
+    kind: Kind
+    bead: str | None = None
+    attempt: int | None = None
+    actor: str = "nobrakes"
+    data: Mapping[str, Any] = field(default_factory=dict)
+    seq: int = 0
+    at: float = 0.0

@@ -1,0 +1,212 @@
+"""Checks: the commands of the project's contract, and what their endings mean.
+
+1. An outcome is pass, fail, not-run or broken. Only pass merges; only fail is blamed on the bead.
+2. Exit 126/127, a signal, a timeout or no test collected is never a pass and never the bead's fault.
+3. Counting tests is `core.checks.test_counts`. A check of kind test whose tests nobody can count is not-run: an exit
+   code of 0 does not say that a test ran. Only a contract that says `format = "exit"` is judged by the exit code alone.
+4. A tool that is not as the check wants it makes it broken, whatever its command says.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from .test_counts import FORMATS, TestCounts
+
+TAIL = 20_000
+"""Characters of a command's output that are kept with its result."""
+
+
+EXIT = "exit"
+"""The format of a check whose exit code alone counts."""
+
+
+class CheckOutcome(StrEnum):
+    """What a command's ending says."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    NOT_RUN = "not-run"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One command of the contract. `kind` is test, lint, types or build; only tests are counted.
+
+    `directory` is below the checkout's top. `cached`: a recorded pass of the same tree stands for a run. A run that
+    failed is repeated up to `retry` times. `tools` are pairs of a tool and the versions that are wanted. Neighbours
+    that are `parallel` run at the same time. `report`: the files with the results, as a glob; `format`: what they are.
+    """
+
+    name: str
+    command: str
+    kind: str = "test"
+    timeout: float = 1800.0
+    min_tests: int = 1
+    directory: str = ""
+    cached: bool = True
+    retry: int = 0
+    tools: tuple[tuple[str, str], ...] = ()
+    parallel: bool = False
+    report: str = ""
+    format: str = "auto"
+
+    @property
+    def read_as(self) -> str:
+        """The format of its results: those that are written into files are JUnit's."""
+        return "junit" if self.report else self.format
+
+
+@dataclass(frozen=True, slots=True)
+class CheckEnd:
+    """How a command ended. `code` None: it never wrote an exit code (killed, or not reached)."""
+
+    check: Check
+    code: int | None
+    seconds: float = 0.0
+    started: bool = True
+    timed_out: bool = False
+    output: str = ""  # its last part, bounded, untrusted
+    unmet: str = ""  # which tool is not as it has to be
+    trouble: str = ""  # why its files cannot be counted on
+    left_out: int = 0  # bytes that it printed and that were not kept
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The judged end of one command."""
+
+    name: str
+    outcome: CheckOutcome
+    reason: str
+    code: int | None
+    seconds: float
+    counts: TestCounts | None = None
+    tail: str = ""
+    failing: tuple[str, ...] = ()  # all tests that failed, where its report names them
+    repeated: tuple["CheckResult", ...] = ()  # the runs before this one, which failed
+    quarantined: tuple[str, ...] = ()  # what failed, and a person lets it
+    decoy: str = ""  # "seen" or "unseen", and the test that was altered; empty: none was (core.checks.decoys)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What is run on a tree, and where: the commands in their order, and a digest of the environment they see.
+
+    `quarantined`: pairs of a check and a test (core.review.quarantine).
+    """
+
+    setup: str
+    checks: tuple[Check, ...]
+    environment: str = ""
+    quarantined: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cached(self) -> bool:
+        """Whether a recorded pass may stand for a run at all."""
+        return all(check.cached for check in self.checks)
+
+    @cached_property
+    def key(self) -> str:
+        """What a validation is keyed by beside the tree."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def text(self) -> str:
+        """The contract as it is kept beside a run's output."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @staticmethod
+    def of_text(text: str) -> "Contract | None":
+        """The contract that was kept; None: nothing was, or not to its end."""
+        try:
+            kept = json.loads(text)
+        except ValueError:
+            return None
+        checks = ({**check, "tools": tuple(map(tuple, check.get("tools", ())))} for check in kept["checks"])
+        pairs = tuple((check, test) for check, test in kept.get("quarantined", ()))
+        return Contract(kept["setup"], tuple(Check(**check) for check in checks), kept["environment"], pairs)
+
+
+def digest(environment: Mapping[str, str]) -> str:
+    """An environment in a few characters. TERM is left out: no check runs in a terminal, and people change theirs."""
+    pairs = sorted((name, value) for name, value in environment.items() if name != "TERM")
+    return hashlib.sha256(json.dumps(pairs).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def judge(end: CheckEnd, counts: TestCounts | None, failing: tuple[str, ...] = ()) -> CheckResult:
+    """The outcome of one command, failing closed."""
+
+    def result(outcome: CheckOutcome, reason: str) -> CheckResult:
+        if end.left_out:
+            reason += f"; it printed so much that {end.left_out} bytes of it were not kept"
+        return CheckResult(end.check.name, outcome, reason, end.code, end.seconds, counts, end.output[-TAIL:], failing)
+
+    if end.unmet:
+        return result(CheckOutcome.BROKEN, end.unmet)
+    if not end.started:
+        return result(CheckOutcome.NOT_RUN, "it was not started")
+    if end.timed_out:
+        return result(CheckOutcome.BROKEN, f"it ran longer than {end.check.timeout:.0f} s and was stopped")
+    if end.code is None:
+        return result(CheckOutcome.BROKEN, "it was killed before it could end")
+    if end.code == 127:
+        return result(CheckOutcome.BROKEN, f"the command was not found: {end.check.command}")
+    if end.code == 126:
+        where = f"it has no directory {end.check.directory} of its own, or " if end.check.directory else ""
+        return result(CheckOutcome.BROKEN, f"{where}the command may not be executed: {end.check.command}")
+    if end.code < 0 or end.code > 128:
+        signal = -end.code if end.code < 0 else end.code - 128
+        return result(CheckOutcome.BROKEN, f"it was killed by signal {signal}")
+    if end.check.kind == "test":
+        if end.trouble:
+            return result(CheckOutcome.NOT_RUN, f"its reports were not read: {end.trouble}")
+        uncounted = _uncounted(end.check) if counts is None else ""
+        if uncounted and end.code == 0:
+            return result(CheckOutcome.NOT_RUN, uncounted)
+        if counts is not None and counts.collected == 0 and end.check.min_tests > 0:
+            return result(CheckOutcome.NOT_RUN, "it collected no test")
+        if counts is not None and end.code == 0 and counts.failed:
+            return result(CheckOutcome.FAIL, f"{counts.failed} failed, though it exited with 0")
+        if counts is not None and end.code == 0 and counts.ran < end.check.min_tests:
+            return result(CheckOutcome.NOT_RUN, f"only {counts.ran} tests ran, fewer than {end.check.min_tests}")
+    if end.code == 0:
+        return result(CheckOutcome.PASS, "it passed")
+    return result(CheckOutcome.FAIL, f"it exited with {end.code}")
+
+
+def _uncounted(check: Check) -> str:
+    """Why a test command that tells no number of tests proves nothing; "": its contract counts on its exit code."""
+    if check.read_as == EXIT:
+        return ""
+    if check.read_as in FORMATS:
+        where = f"no file that matches {check.report} holds" if check.report else "its output holds no"
+        return f"{where} results in the format {check.read_as}"
+    return (
+        "its output tells no number of tests, so nobody knows that one ran; in [[checks]], set `format` to what it "
+        'prints, `report` to the files that it writes, or format = "exit" to count on its exit code alone'
+    )
+
+
+def overall(results: Sequence[CheckResult]) -> CheckOutcome:
+    """The outcome of a whole validation: the worst of its parts; without a check, not-run."""
+    outcomes = {r.outcome for r in results}
+    for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):
+        if outcome in outcomes:
+            return outcome
+    return CheckOutcome.PASS if outcomes else CheckOutcome.NOT_RUN
+
+
+def weaker(before: TestCounts | None, after: TestCounts | None) -> str | None:
+    """Why `after` proves less than `before` did, or None: fewer tests, or more skipped ones."""
+    if before is None or after is None:
+        return None
+    if after.skipped > before.skipped:
+        return f"{after.skipped - before.skipped} more tests are skipped than on main"
+    if after.collected < before.collected:
+        return f"{before.collected - after.collected} tests fewer are collected than on main"
+    return None

@@ -1,0 +1,1 @@
+"""The graph of beads: what waits for what, what is ready, and how urgent it is."""

@@ -1,0 +1,1 @@
+"""What agents may cost and how often they may try: caps, breakers, cooldowns of providers."""

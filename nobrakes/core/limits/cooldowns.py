@@ -1,0 +1,105 @@
+"""The gate of a provider: closed by a usage limit, an outage or a refused login, for every bead; open again by itself.
+
+1. A reset time that the provider said is believed within bounds; then the gate is open for all.
+2. Where it said none, the gate closes for longer each time, and behind it one agent goes ahead: more follow when it
+   has worked for a while or has ended well.
+3. Attempts that were running when the gate closed run into the same wall: they do not make the wait longer.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ..beads.attempt import Attempt
+from ..beads.outcomes import TABLE, Outcome
+
+LONGEST_SECONDS = 3600.0
+"""A gate whose reset time is not known is tried at least this often."""
+LONGEST_TOLD_SECONDS = 8 * 24 * 3600.0
+"""No usage limit is longer than a week; a reset time beyond that is a mistake."""
+MARGIN_SECONDS = 5.0
+"""Clocks differ: so much later than said, the limit is over for sure."""
+PROBE_SECONDS = 120.0
+"""An agent that has worked for so long at its provider was let in."""
+
+LETS_IN = frozenset(
+    {
+        Outcome.COMPLETED,
+        Outcome.GAVE_UP_CONTEXT,
+        Outcome.GAVE_UP_TESTS,
+        Outcome.FAILED,
+        Outcome.NO_WORK,
+        Outcome.BOUNDARY,
+        Outcome.CONTRADICTED_ITSELF,
+        Outcome.CONTEXT_OVERFLOW,
+        Outcome.TURN_LIMIT,
+        Outcome.BLOCKED,
+    }
+)
+"""An attempt that ended so was served by the provider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A gate that was closed and is not proven open yet. `times`: how often in a row."""
+
+    provider: str
+    reason: Outcome
+    detail: str
+    since: float
+    until: float
+    times: int
+    told: bool  # the provider itself said until when
+
+    def is_closed(self, now: float) -> bool:
+        """Whether nothing may be started at the provider."""
+        return now < self.until
+
+
+def close(
+    gate: Gate | None, attempt: Attempt, outcome: Outcome, detail: str, now: float, resets_at: float | None
+) -> Gate | None:
+    """The gate after `attempt` was refused; `gate` itself where that says nothing new; None: nothing to close."""
+    row = TABLE[outcome]
+    if not row.closes_gate or not attempt.provider:
+        return gate
+    told = resets_at is not None and now < resets_at <= now + LONGEST_TOLD_SECONDS
+    if gate is not None and attempt.started_at < gate.since:
+        if not told or (gate.told and gate.until >= (resets_at or 0.0) + MARGIN_SECONDS):
+            return gate
+        return replace(gate, reason=outcome, until=(resets_at or 0.0) + MARGIN_SECONDS, told=True)
+    times = gate.times + 1 if gate is not None else 1
+    if told and resets_at is not None:
+        until = resets_at + MARGIN_SECONDS
+    else:
+        until = now + min(row.gate_seconds * 2.0 ** min(times - 1, 20), LONGEST_SECONDS)
+    return Gate(attempt.provider, outcome, detail[:500], now, until, times, told)
+
+
+def is_proven(gate: Gate, attempt: Attempt, outcome: Outcome) -> bool:
+    """Whether the end of `attempt` shows that the provider lets agents in again."""
+    return attempt.provider == gate.provider and attempt.started_at >= gate.until and outcome in LETS_IN
+
+
+def room(gates: Mapping[str, Gate], attempts: Iterable[Attempt], now: float) -> dict[str, int]:
+    """How many agents may be started at each provider whose gate is not open; what is not in it has no bound."""
+    found = {}
+    for gate in gates.values():
+        if gate.is_closed(now):
+            found[gate.provider] = 0
+            continue
+        if gate.told:
+            continue
+        inside = [a for a in attempts if a.provider == gate.provider and a.started_at >= gate.until]
+        if not any(now >= a.started_at + PROBE_SECONDS for a in inside):
+            found[gate.provider] = 0 if inside else 1
+    return found
+
+
+def wake_at(gates: Mapping[str, Gate], attempts: Iterable[Attempt], now: float) -> float | None:
+    """The next moment at which a gate opens, or lets more in."""
+    times = [gate.until for gate in gates.values() if gate.is_closed(now)]
+    for gate in gates.values():
+        if not gate.is_closed(now) and not gate.told:
+            inside = [a.started_at for a in attempts if a.provider == gate.provider and a.started_at >= gate.until]
+            times += [start + PROBE_SECONDS for start in inside if start + PROBE_SECONDS > now]
+    return min(times, default=None)

@@ -1,0 +1,159 @@
+"""Which files decide whether work is good because a check's command names them, and the lock files. Pure.
+
+1. A word of a command that is the path of a file names it: `sh scripts/check.sh`, `make -f build/Foo.mk`,
+   `--config=cfg/lint.toml`; so does the value of `-m`, as a module: `python3 -m tools.lint`. Commands within a word
+   (`sh -c "…"`) are read too.
+2. Whether such a file is there is not asked: a file that is added under a name of a command decides as well.
+3. What a command starts by a name is looked up one level deep in the tree that the bead began from: a target of make or
+   just, a script of package.json, an environment of tox; what a Makefile includes; and what the settings of the usual
+   runners take up (core.checks.runner_files).
+4. A folder names none of its files, and neither does a pattern; nobody can tell what a command makes of them.
+"""
+
+import json
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..checks.contract import Check
+from ..checks.runner_files import SETTINGS, taken_up
+
+LOCK_FILES = (
+    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "deno.lock",
+    "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "pylock.toml", "Cargo.lock", "go.sum", "Gemfile.lock",
+    "composer.lock", "mix.lock", "pubspec.lock", "packages.lock.json", "gradle.lockfile", "flake.lock",
+    "Package.resolved", "Podfile.lock",
+)  # fmt: skip
+"""What says which versions of others' code are installed."""
+
+DEEPEST = 4
+"""So many commands within commands are read."""
+
+
+SOURCES = (
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "package.json",
+    "justfile",
+    "tox.ini",
+    "Taskfile.yml",
+    "Taskfile.yaml",
+)
+"""Files, in the folder of a check, that say what its command starts."""
+
+
+def sources(checks: Sequence[Check]) -> tuple[str, ...]:
+    """The paths whose texts `named` wants."""
+    names = dict.fromkeys((*SOURCES, *SETTINGS))
+    return tuple(posixpath.join(folder, name) for folder in _folders(checks) for name in names)
+
+
+def named(setup: str, checks: Sequence[Check], texts: Mapping[str, str] | None = None) -> frozenset[str]:
+    """The repository paths that the commands name, whether they are there or not; `texts` are those of `sources`."""
+    found = set(_of_command(setup, ""))
+    for check in checks:
+        found.update(_of_command(check.command, check.directory))
+    commands = [setup, *(check.command for check in checks)]
+    for folder in _folders(checks):
+        for name in SOURCES:
+            text = (texts or {}).get(posixpath.join(folder, name), "")
+            for line in _lines(name, text, commands):
+                found.update(_of_command(line, folder))
+        for name in SETTINGS:
+            path = posixpath.join(folder, name)
+            found.update(taken_up(path, (texts or {}).get(path, "")))
+    return frozenset(found)
+
+
+def _folders(checks: Sequence[Check]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(("", *(check.directory for check in checks))))
+
+
+def _lines(name: str, text: str, commands: Sequence[str]) -> Iterator[str]:
+    """The command lines in such a file that one of the commands may start."""
+    if not text:
+        return
+    if name == "package.json":
+        try:
+            scripts = json.loads(text).get("scripts", {})
+        except (ValueError, AttributeError, RecursionError):
+            return
+        if isinstance(scripts, dict):
+            yield from (line for line in scripts.values() if isinstance(line, str))
+    elif name.startswith(("tox", "Taskfile")):
+        yield from (line.strip().removeprefix("- ") for line in text.splitlines() if line[:1].isspace())
+        yield from (line.partition("=")[2] for line in text.splitlines() if "=" in line)
+    else:
+        yield from _recipes(text, commands)
+
+
+def _recipes(text: str, commands: Sequence[str]) -> Iterator[str]:
+    """What a Makefile or justfile includes, and the recipes of targets that a command names, and of what they need."""
+    lines = text.replace("\\\n", " ").splitlines()
+    for line in lines:
+        if found := re.match(r"\s*-?(?:s?include|import)\??\s+(.*)", line):
+            yield found[1]
+    wanted = {word for command in commands for word in _words(command)}
+    bare = any({"make", "gmake", "just"} & set(_words(command)) for command in commands)
+    needed = {
+        word
+        for line in lines
+        if (found := re.match(r"([\w.-]+)\s*:(?!=)([^=]*)$", line)) and (found[1] in wanted or bare)
+        for word in found[2].split()
+    }
+    target = ""
+    for line in lines:
+        if found := re.match(r"([^\s:=#][^:=#]*?)\s*::?(?!=)", line):
+            target = found[1].split()[0]
+        elif line[:1].isspace() and (target in wanted or target in needed):
+            yield line.strip().lstrip("@-+")
+
+
+def _of_command(command: str, directory: str, depth: int = 0) -> Iterator[str]:
+    bases = [directory]  # a `cd` may hold for what comes after it, or not
+    words = _words(command)
+    for place, word in enumerate(words):
+        before = words[place - 1] if place else ""
+        if before == "cd":
+            bases += [posixpath.join(base, word) for base in tuple(bases[:8])]
+            continue
+        if any(c.isspace() for c in word) and depth < DEEPEST:
+            for base in bases:
+                yield from _of_command(word, base, depth + 1)
+            continue
+        for text in _paths(word):
+            yield from _below(bases, text)
+        if before == "-m":
+            module = word.replace(".", "/")
+            for text in (f"{module}.py", f"{module}/__main__.py", f"{module}/__init__.py"):
+                yield from _below(bases, text)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        reader = shlex.shlex(command, posix=True, punctuation_chars=True)
+        reader.whitespace_split = True
+        reader.commenters = ""
+        return list(reader)
+    except ValueError:  # a quote that is never closed
+        return command.split()
+
+
+def _paths(word: str) -> Iterator[str]:
+    """What may be a path in a word: all of it, the value of an option, what follows its letter."""
+    yield word
+    if "=" in word:
+        yield word.partition("=")[2]
+    if word.startswith("-") and not word.startswith("--") and len(word) > 2:
+        yield word[2:]
+
+
+def _below(bases: Sequence[str], text: str) -> Iterator[str]:
+    if not text or text.startswith(("/", "-", "~")):
+        return
+    for base in bases:
+        path = posixpath.normpath(posixpath.join(base, text))
+        if path != "." and not path.startswith(("../", "/")) and path != "..":
+            yield path

@@ -1,0 +1,59 @@
+"""Untrusted text made safe to show, and short. Imports nothing: what agents say all night goes through it."""
+
+_PRINTED = frozenset(map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)))
+_PRINTED |= frozenset(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+"""What Python calls printable, and nobody sees."""
+MARKS = (
+    "sk- sk_ rk_ whsec_ hf_ api_org_ npm_ pypi- xox xapp- slack discord akia asia ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ "
+    "glpat gldt glrt glptt glcbt glsoat glft glimt glagent gloas glsa_ glc_ aiza ya29. gocspx 1//0 eyj sg. _v1_ dapi "
+    "hv dckr_ shp :aa gsk_ xai- r8_ lin_api_ rubygems_ sq0 nrak- accountkey age-secret begin private-lines :// :\\/ "
+    "authorization x-auth bearer cookie login pass pwd secret key auth credential token"
+)
+"""In small letters: without one of them a text holds no secret."""
+
+
+def clean(text: str) -> str:
+    """The text without terminal escapes, direction and invisible characters; of controls, only tab and newline stay."""
+    if is_seen(text):
+        return text  # nearly all text
+    from .invisible import removed
+
+    return removed(text)
+
+
+def only_seen(text: str) -> str:
+    """The text as `clean` gives it, also without what joins letters and emoji: a model reads what a person sees."""
+    if is_seen(text):
+        return text
+    from .invisible import removed
+
+    return removed(text, joiners=False)
+
+
+def is_seen(text: str) -> bool:
+    """Whether a person sees every character; False for some text of which that is true."""
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        return False
+    return text.isascii() or _PRINTED.isdisjoint(text)
+
+
+def redacted(text: str) -> str:
+    """The text without keys, tokens and passwords: core.text.redaction, which is asked only where there may be some."""
+    small = text.lower()
+    if not any(mark in small for mark in MARKS.split()):
+        return text
+    from .redaction import redact
+
+    return redact(text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most `limit` characters, the beginning and the end of the text where it is longer."""
+    if len(text) <= limit:
+        return text
+    mark = " […] "
+    if limit <= len(mark) + 1:
+        return text[:limit]
+    head = (limit - len(mark)) * 2 // 3
+    tail = limit - len(mark) - head
+    return text[:head] + mark + text[-tail:]

@@ -1,0 +1,1 @@
+"""An agent's attempt from its launch to its end."""

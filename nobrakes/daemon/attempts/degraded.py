@@ -1,0 +1,56 @@
+"""The agents as they may be used on this machine: whole, or without their sessions (abilities, agents.degraded)."""
+
+from collections.abc import Callable
+
+from ... import abilities
+from ...abilities import Standing
+from ...agents.adapter import Adapter
+from ...agents.degraded import WithoutSessions
+from ...config.settings import Config
+from ...core.beads.events import Event, Kind
+from ...host.versions import Versions
+from ...paths import Places
+from ...ports import Notice
+from ..doors import Doors
+
+
+class Adapters:
+    """Gives the adapter of a name, by what was written down of its CLI."""
+
+    def __init__(
+        self, whole: Callable[[str], Adapter], places: Places, config: Callable[[], Config], path: str | None
+    ) -> None:
+        self.whole = whole
+        self.places = places
+        self.config = config
+        self.path = path
+        self.versions = Versions(places, path, writes=True)
+        self._said: dict[str, str] = {}
+
+    def __call__(self, name: str) -> Adapter:
+        """The adapter; NoAgent for an unknown name."""
+        adapter = self.whole(name)
+        if name not in abilities.TRIED or self._standing(name).resumes:
+            return adapter
+        return WithoutSessions(adapter)
+
+    def degraded(self) -> list[str]:
+        """What is to be said of the agents that are named in the settings, and was not said before."""
+        said, found = self._said, {}
+        for name in self.config().agents.crew().names():
+            text = self._standing(name).said
+            if text:
+                found[name] = text
+        self._said = found
+        return [text for name, text in found.items() if said.get(name) != text]
+
+    def _standing(self, name: str) -> Standing:
+        command = self.config().agents.command(name)
+        return abilities.standing(name, command, abilities.recall(self.places), self.versions, self.path)
+
+
+def tell(doors: Doors) -> None:
+    """Say of which agents less is asked than they should be able to do: once, and again when it changes."""
+    for why in doors.degraded():
+        doors.notifier.tell(Notice(why, urgent=True))
+        doors.store.record(Event(Kind.DEGRADED, data={"why": why}))

@@ -1,0 +1,148 @@
+"""What becomes of a bead when an attempt ends: the outcome's consequences, in one transaction.
+
+1. A counted failure sends the bead back; the last allowed one sends it to a person, with all that was tried.
+2. A fault of the machine waits, longer each time; the fifth in a row goes to a person. What the provider refuses
+   leaves no mark on the bead: its gate is closed (accounts.py).
+3. Whatever an attempt committed is fetched to the daemon's side first: nothing is lost with its clone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...core.beads import escalations
+from ...core.beads.attempt import Attempt, AttemptLog
+from ...core.beads.bead import Bead, Role
+from ...core.beads.causes import hypothesis
+from ...core.beads.escalations import EscalationType
+from ...core.beads.events import Kind
+from ...core.beads.history import approaches
+from ...core.beads.outcomes import TABLE, Outcome, retry_after
+from ...core.board import Limits
+from ...ports import NewEscalation
+from ..doors import Doors
+from .accounts import breaker_after
+
+MACHINE_FAULTS = 5
+"""So many faults of the machine in a row, and a person is asked."""
+
+_GOES_BACK: Mapping[Role, Kind] = {Role.TEST_WRITER: Kind.TEST_WRITER_STOPPED, Role.DOER: Kind.DOER_STOPPED}
+"""Of an agent's attempt. Where the bead of a review goes says core.review.machine."""
+
+STARTS_AFRESH = frozenset({Outcome.BOUNDARY, Outcome.CONFLICT, Outcome.CHECKS_CHANGED, Outcome.UNUSUAL_CONTENT})
+"""After these the branch is archived and the next attempt starts without it."""
+
+_NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
+    Outcome.CONFLICT: EscalationType.CONFLICT,
+    Outcome.CHECKS_CHANGED: EscalationType.CHECKS_CHANGED,
+    Outcome.UNUSUAL_CONTENT: EscalationType.UNUSUAL_CONTENT,
+    Outcome.BROKEN_CHECKS: EscalationType.BROKEN_CHECKS,
+}
+
+_DECIDED_BY_WORK = (EscalationType.CONFLICT, EscalationType.CHECKS_CHANGED, EscalationType.UNUSUAL_CONTENT)
+"""There is nothing to guess: what a person decides on is shown."""
+
+
+def close(
+    doors: Doors,
+    limits: Limits,
+    attempt: Attempt,
+    outcome: Outcome,
+    detail: str,
+    *,
+    kind: Kind | None = None,
+    head: str | None = None,
+    log: AttemptLog | None = None,
+    evidence: Mapping[str, Any] | None = None,
+) -> Bead:
+    """End an attempt that did not succeed; the bead goes back, a review's to where its `kind` says, or to a person."""
+    store = doors.store
+    bead = store.bead(attempt.bead)
+    consequence = TABLE[outcome]
+    log = log or attempt.log
+    if outcome in STARTS_AFRESH:
+        log = AttemptLog(log.summary, log.blockers, log.learnings, keep_branch=False)
+    past = [*store.attempts(bead.id)]
+    repeats = _in_a_row(past, attempt, outcome)
+    retry_at = None
+    waits = consequence.backoff or (consequence.closes_gate and not attempt.provider)
+    if waits:
+        retry_at = store.now() + retry_after(outcome, repeats)
+    asked = outcome is Outcome.BLOCKED and has_asked(doors, attempt, open_only=False)
+    tried = breaker_after(doors, attempt, past, outcome, detail, head, limits.breaker)
+    escalation = _escalation(
+        bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked
+    )
+    with store.together():
+        if tried is not None:
+            store.save_breaker(bead.id, *tried)
+        return store.close_attempt(
+            attempt,
+            kind or _GOES_BACK[attempt.role],
+            outcome,
+            detail=detail[:8000],
+            head=head,
+            log=log,
+            counts=consequence.counts,
+            retry_at=retry_at,
+            escalation=escalation,
+        )
+
+
+def has_asked(doors: Doors, attempt: Attempt, open_only: bool = True) -> bool:
+    """Whether the attempt's own question or plan is open: then nothing has to be asked for it.
+
+    Nor when it was answered a moment ago, in the last moments of an agent that had given up waiting.
+    """
+    found = doors.store.escalations(open_only=open_only, bead=attempt.bead)
+    mine = (e.type for e in found if e.attempt == attempt.id)
+    return any(type_ in (EscalationType.QUESTION, EscalationType.PLAN_REVIEW) for type_ in mine)
+
+
+def _in_a_row(past: Sequence[Attempt], attempt: Attempt, outcome: Outcome) -> int:
+    count = 1
+    for earlier in reversed(past):
+        if earlier.id == attempt.id:
+            continue
+        if earlier.outcome is not outcome:
+            break
+        count += 1
+    return count
+
+
+def _escalation(
+    bead: Bead,
+    past: Sequence[Attempt],
+    attempt: Attempt,
+    outcome: Outcome,
+    detail: str,
+    log: AttemptLog,
+    limits: Limits,
+    repeats: int,
+    evidence: Mapping[str, Any],
+    asked: bool,
+) -> NewEscalation | None:
+    consequence = TABLE[outcome]
+    attempts = [a if a.id != attempt.id else _ended(a, outcome, detail, log) for a in past]
+    tried = {"attempts": approaches(attempts), **evidence}
+    if consequence.needs_person:
+        type_ = _NEEDS_PERSON.get(outcome, EscalationType.BROKEN_ENVIRONMENT)
+        title = f"{bead.id}: {outcome.value.replace('_', ' ')}"
+        guess = "" if type_ in _DECIDED_BY_WORK else hypothesis(attempts[-1:])
+        return NewEscalation(type_, title, detail, tried, guess)
+    if repeats >= MACHINE_FAULTS:
+        title = f"{bead.id}: {outcome.value.replace('_', ' ')}, {repeats} times in a row"
+        return NewEscalation(EscalationType.BROKEN_ENVIRONMENT, title, detail, tried, hypothesis(attempts))
+    if consequence.counts and escalations.too_many_failures(bead.failures + 1, limits.max_failures):
+        title = f"{bead.id} failed {bead.failures + 1} times"
+        type_ = EscalationType.WEAK_TESTS if outcome is Outcome.WEAK_TESTS else EscalationType.REPEATED_FAILURE
+        return NewEscalation(type_, title, detail, tried, hypothesis(attempts))
+    if outcome is Outcome.BLOCKED and not asked:
+        title = log.blockers or log.summary or "The agent says that it is blocked, and not by what"
+        return NewEscalation(EscalationType.QUESTION, title[:500], detail, tried)
+    return None
+
+
+def _ended(attempt: Attempt, outcome: Outcome, detail: str, log: AttemptLog) -> Attempt:
+    from dataclasses import replace
+
+    return replace(attempt, outcome=outcome, detail=detail, log=log)

@@ -1,0 +1,71 @@
+"""Taking in what agents left, beside the loop: git copies and checks objects while others are being served.
+
+1. It is help, not a step: whoever closes the run takes in again, finds the ref there, and meets the same troubles.
+2. What cannot be taken in for what it is (Tampered, and too large) is not tried again: that took its time.
+3. Only for an attempt that is still open. One that a person ended is put away by the next turns.
+"""
+
+from collections.abc import Set
+from dataclasses import replace
+from functools import partial
+
+from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.bead import Bead
+from ...core.board import Board
+from ...core.errors import NobrakesError, Tampered
+from ..doors import Doors
+
+
+class Intake:
+    """Which agents' branches are being taken in. Forgotten over a restart, and then done again."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self._begun: set[str] = set()
+        self.refused: dict[int, Tampered] = {}
+        """By attempt, why its work is not taken in; dropped with its run."""
+        self.unseen: set[str] = set()
+        """The ids of the runs at which nobody has looked in this turn: they may be dead."""
+
+    def is_over(self, run: Run) -> bool:
+        """Whether the run, whose tree is dead, can be closed without waiting; the first question begins it."""
+        if run.kind is not RunKind.AGENT:
+            return True
+        aside, name = self.doors.aside, f"take in {run.id}"
+        if run.id not in self._begun:
+            attempt = self.doors.store.attempt(run.attempt)
+            if attempt.ended_at is not None:
+                return True
+            self._begun.add(run.id)
+            aside.begin(name, partial(self._take_in, self.doors.store.bead(attempt.bead), attempt))
+        return aside.over(name)
+
+    def _take_in(self, bead: Bead, attempt: Attempt) -> None:
+        try:
+            self.doors.git.take_in(bead, attempt.fence)
+        except Tampered as error:
+            self.refused[attempt.id] = error
+        except NobrakesError:
+            return  # met again, and told, when the run is closed
+
+    @property
+    def begun(self) -> Set[str]:
+        """The ids of the runs whose tree was seen dead, and whose work is being taken in."""
+        return self._begun
+
+    @property
+    def excused(self) -> Set[str]:
+        """The ids of the runs whose silence is no fault of theirs: they are dead, or may be."""
+        return self._begun | self.unseen
+
+    def without_dead(self, board: Board) -> Board:
+        """The board for who looks at what the living do. No plan can be made by it: an attempt there has no run."""
+        excused = self.excused
+        runs = {attempt: run for attempt, run in board.runs.items() if run.id not in excused}
+        return replace(board, runs=runs) if len(runs) < len(board.runs) else board
+
+    def keep(self, runs: set[str]) -> None:
+        """Forget the others, as soon as their work beside the loop has ended: unheard it would be waited for."""
+        for run in tuple(self._begun - runs):
+            if self.doors.aside.over(f"take in {run}"):
+                self._begun.discard(run)

@@ -1,0 +1,89 @@
+"""Looking at agents that have just begun: one whose guard did not answer is stopped at once.
+
+1. A run is looked at until its guard has answered and its session has begun, and never again; what is remembered is
+   only that.
+2. A session is noted as soon as it is seen, so that a crash does not lose it: that it has begun, and its id where the
+   CLI chose it. An id that another session has already is not believed.
+"""
+
+import os
+from collections.abc import Set
+from dataclasses import replace
+
+from ...core.actions import Terminate
+from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.outcomes import Outcome
+from ...core.board import Board
+from ...core.limits.resuming import BEGUN, SESSION
+from ..doors import Doors
+from .launch import CANARY, STEP
+
+LOOK_SECONDS = 0.5
+"""Between two looks at an agent whose guard has not answered yet."""
+HEAD = 256_000
+"""Bytes of an agent's output that are read for it: what comes before the first deed of an agent is far less."""
+
+
+def note_session(doors: Doors, attempt: Attempt, head: bytes) -> Attempt:
+    """The attempt as it is noted now: with its session, where its output begins with `head` and tells of one."""
+    if attempt.data.get(BEGUN):
+        return attempt
+    found = doors.adapter(attempt.agent).session(head.split(b"\n")[:-1])
+    expected = attempt.data.get(SESSION)
+    if found is None or (expected is not None and expected != found):
+        return attempt
+    if expected is None and not doors.store.hold_session(found, attempt.id, fresh=True):
+        return attempt
+    noted = replace(attempt, data={**attempt.data, SESSION: found, BEGUN: True})
+    doors.store.journal(attempt.id, noted.data)
+    return noted
+
+
+def head_of(doors: Doors, run: Run) -> bytes:
+    """How the run's output begins."""
+    return doors.processes.head(os.path.join(doors.places.runs, run.id, f"{STEP}.out"), HEAD)
+
+
+class GuardWatch:
+    """Watches the beginnings of agents."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self._known: set[str] = set()
+        self._waiting: set[str] = set()
+
+    def plan(self, board: Board) -> list[Terminate]:
+        """The runs to stop."""
+        attempts = {attempt.id: attempt for attempt in board.attempts}
+        actions = []
+        self._waiting = set()
+        for run in board.runs.values():
+            attempt = attempts.get(run.attempt)
+            if attempt is None or run.kind is not RunKind.AGENT or run.pid is None or run.term_at is not None:
+                continue
+            if run.id not in self._known and self._refuses(run, attempt):
+                actions.append(Terminate(run.id, Outcome.GUARD_FAILED))
+        return actions
+
+    def _refuses(self, run: Run, attempt: Attempt) -> bool:
+        processes = self.doors.processes
+        adapter = self.doors.adapter(attempt.agent)
+        folder = os.path.join(self.doors.places.runs, run.id)
+        canary = processes.output(os.path.join(folder, CANARY), 100)  # first: it is there before what follows it
+        head = head_of(self.doors, run)
+        if adapter.refuses(head, canary) is not None:
+            return True
+        told = adapter.session(head.split(b"\n")[:-1]) is not None
+        note_session(self.doors, attempt, head)
+        is_known = adapter.guarded(head, canary) and (told or not adapter.sessions)
+        (self._known if is_known else self._waiting).add(run.id)
+        return False
+
+    def keep(self, runs: Set[str]) -> None:
+        """Forget all runs but these."""
+        self._known &= runs
+        self._waiting &= runs
+
+    def wake_at(self, now: float) -> list[float]:
+        """When an agent has to be looked at again."""
+        return [now + LOOK_SECONDS] if self._waiting else []

@@ -1,0 +1,311 @@
+"""Starting agents: the workspace, the prompt, the environment, and the child.
+
+1. The attempt is open before anything is touched; each step may be done again after a crash.
+2. A kept branch is worked on further, also after its clone was archived; else work starts afresh, and what was there
+   is archived first.
+3. A Doer starts from the proven tests, carried over to the present main where they apply. An attempt's data say
+   where that is (`start`) and on which commit of main it stands (`fork`), for main may be rewritten later.
+4. An agent goes on with the session of the attempt before where core.limits.resuming says so and nobody else holds it.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import uuid
+from collections.abc import Sequence
+
+from ...agents.adapter import Assignment, Launch
+from ...agents.guarded import CANARY_FILE
+from ...config.settings import Config
+from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.bead import Bead, Role
+from ...core.beads.branches import branch_of
+from ...core.beads.outcomes import Outcome
+from ...core.board import Limits
+from ...core.errors import NobrakesError
+from ...core.limits.resuming import BEGUN, RESUMES, SESSION, goes_on
+from ...core.policy import agent_permissions
+from ...host.runs import recorder
+from ...ports import Argv, Candidate, Command, Message, Step, Workspace
+from ...roles.briefing import TOLD, Briefing, brief, digest
+from ...roles.instructions import instructions
+from ..checks.validation import setup_argv
+from ..confine import OWN, Confinement
+from ..doors import Doors
+from . import degraded
+
+STEP = "agent"
+HANDOFF = os.path.join(OWN, "handoff.md")
+WINDOW = "window"
+"""In an attempt's data: how many tokens its model's context holds, where that is known before."""
+TELLS = "tells"
+"""In an attempt's data: whether its output may tell of that."""
+DIARY = "diary"
+"""In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
+CANARY = os.path.join(OWN, CANARY_FILE)
+"""In the folder of a run: what its agent writes."""
+
+
+FORK = "fork"
+"""In an attempt's data: the commit of main that its work and the tests under it stand on."""
+
+
+def start_pin(bead: str) -> str:
+    """The ref (below refs/nobrakes/) that keeps the commit alive that a bead's workspace was made from."""
+    return f"start/{bead}"
+
+
+def tests_pin(bead: str) -> str:
+    """The ref (below refs/nobrakes/) that keeps a bead's proven tests."""
+    return f"tests/{bead}"
+
+
+class Launcher:
+    """Turns an open attempt into a running agent."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self.confinement = Confinement(doors)
+
+    def start(self, attempt: Attempt, limits: Limits) -> None:
+        """Start the attempt's agent. Doing it again after a crash starts it once."""
+        doors = self.doors
+        config = doors.config()
+        bead = doors.store.bead(attempt.bead)
+        start, fork, workspace = self._workspace(bead, attempt)
+        minutes = limits.caps.attempt.minutes
+        seconds = limits.agent_seconds if minutes is None else min(limits.agent_seconds, minutes * 60)
+        run_id = f"{attempt.id}-agent"
+        folder = os.path.join(doors.places.runs, run_id)
+        last = self._held_session(bead, attempt, start, workspace)
+        settings = config.within(doors.git, start, attempt.role)
+        briefing = self._briefing(settings, bead, attempt, last)
+        degraded.tell(doors)  # a CLI may be another one than when the daemon began
+        adapter = doors.adapter(attempt.agent)
+        launch = adapter.launch(
+            Assignment(
+                role=attempt.role,
+                bead=bead.id,
+                worker=attempt.name,
+                attempt=attempt.number,
+                prompt=briefing.prompt,
+                prompt_file=os.path.join(folder, "prompt.md"),
+                workspace=workspace.path,
+                folder=os.path.join(folder, OWN),
+                session=last.data[SESSION] if last else str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
+                resume=last is not None,
+                env=self._environment(settings, bead, attempt, workspace, folder, adapter.credentials),
+                settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),
+                system_prompt=briefing.system,
+                guard=doors.guard,
+                permitted=self._permitted(config, attempt.agent),
+            )
+        )
+        now = doors.store.now()
+        if (
+            last is None
+            and launch.session is not None
+            and not doors.store.hold_session(launch.session, attempt.id, fresh=True)
+        ):
+            raise NobrakesError(f"the session {launch.session} is held by another attempt", "The next one has its own.")
+        known: dict[str, object] = {
+            SESSION: launch.session,
+            TOLD: digest(bead),
+            BEGUN: False,
+            RESUMES: last.number if last else None,
+        }
+        known |= {WINDOW: launch.context_tokens, DIARY: launch.diary}
+        known |= {TELLS: True} if launch.tells else {}
+        doors.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, FORK: fork, **known})
+        doors.store.plan_run(
+            Run(
+                run_id,
+                attempt.id,
+                RunKind.AGENT,
+                now,
+                hard_deadline=now + seconds,
+                idle_seconds=limits.idle_seconds,
+                active_at=now,
+            )
+        )
+        born = doors.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
+        doors.store.update_run(run_id, pid=born.pid, born=born.mark)
+
+    def _permitted(self, config: Config, agent: str) -> tuple[tuple[str, ...], ...] | None:
+        """What the CLI's own permissions let through; None: they are off, by its setting or in a closure."""
+        if config.agents.bypasses(agent) or not self.confinement.nothing():
+            return None
+        return agent_permissions.commands(config.contract(), config.setup)
+
+    def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
+        """The attempt whose session this one goes on with, and holds now; None: it begins one."""
+        if not (bead.branch_kept and workspace.is_kept):  # the sessions of a clone that was archived went with it
+            return None
+        last = goes_on(attempt, self.doors.store.attempts(bead.id), start)
+        holds = last is not None and self.doors.store.hold_session(last.data[SESSION], attempt.id)
+        return last if holds else None
+
+    def _command(self, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str) -> Command:
+        """What is started: the workspace's own steps, the set-up in a new one, and the agent, behind the wall."""
+        confined = self.confinement.agent(run_id, workspace.path, folder, launch)
+        prologue = workspace.prologue
+        if prologue and not workspace.is_kept:
+            setup = setup_argv(workspace.path, self.doors.config().setup)
+            prologue += tuple(recorder.capped(confined.wrap(argv)) for argv in setup)
+        return Command(
+            folder=folder,
+            cwd=workspace.path,
+            env=launch.env,
+            steps=(Step(STEP, self._recorded(folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
+            prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
+            files={
+                **{os.path.join(OWN, name): content for name, content in launch.files.items()},
+                "prompt.md": prompt.encode(),
+                HANDOFF: b"",
+            },
+        )
+
+    def _recorded(self, folder: str, argv: Argv) -> Argv:
+        """The argv by way of the recorder: whatever an agent says is kept without secrets, and bounded."""
+        out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
+        return recorder.recorded(argv, out, err)
+
+    def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:
+        """The commit that this role's changes are measured from, the commit of main under it, and where to work."""
+        git = self.doors.git
+        left = None if git.has_workspace(bead.id) else self._archived(bead, attempt)
+        if left is not None:
+            head, files = left
+            start = str(attempt.data.get("start") or self._earlier_start(bead, attempt))
+            return start, self._earlier_fork(bead), git.workspace(bead, head, attempt.name, files)
+        if attempt.data.get("start"):  # a crash cut the start off
+            start, fork = str(attempt.data["start"]), attempt.data.get(FORK)
+        elif git.has_workspace(bead.id) and bead.branch_kept:
+            start, fork = self._earlier_start(bead, attempt), self._earlier_fork(bead)
+        else:
+            if git.has_workspace(bead.id):
+                git.retire(bead, attempt.fence - 1)  # its holder's, so that no archive of ours takes its place
+            start, fork = self._fresh_start(bead, attempt)
+        git.pin(start_pin(bead.id), start)  # a person may take it off main while it is worked on
+        return start, fork, git.workspace(bead, start, attempt.name)
+
+    def _archived(self, bead: Bead, attempt: Attempt) -> tuple[str, str] | None:
+        """Where a kept branch was, and the commit with its files, when its clone was archived (a cancel taken back)."""
+        if not bead.branch_kept:
+            return None
+        git = self.doors.git
+        past = self.doors.store.attempts(bead.id)
+        fences = [a.fence for a in past if a.id != attempt.id and a.role is not Role.REVIEWER]
+        # what was archived before the last agent began is older than what it was given
+        found = [(*_archive_name(ref), commit) for ref, commit in git.archived(bead.id)]
+        newest = max((fence for fence, _, _ in found if fences and fence >= max(fences)), default=None)
+        kept = {kind: commit for fence, kind, commit in reversed(found) if fence == newest}
+        files = kept.get("wip") or kept.get("branch")
+        head = kept.get("branch") or (git.fork(git.main(), files, self._earlier_fork(bead)) if files else None)
+        return (head, files) if head and files else None
+
+    def _earlier_start(self, bead: Bead, attempt: Attempt) -> str:
+        """On a kept branch: the proven tests for a Doer, else where the earlier attempts of the role started."""
+        for earlier in reversed(self.doors.store.attempts(bead.id)):
+            if earlier.id == attempt.id or not earlier.head:
+                continue
+            if earlier.role is attempt.role and earlier.data.get("start"):
+                return str(earlier.data["start"])
+            if earlier.role is Role.TEST_WRITER and earlier.outcome is Outcome.COMPLETED:
+                return earlier.head
+        starts = [a.data["start"] for a in self.doors.store.attempts(bead.id) if a.data.get("start")]
+        return str(starts[-1]) if starts else (attempt.base or self.doors.git.main())
+
+    def _earlier_fork(self, bead: Bead) -> str | None:
+        """The commit of main that a kept branch stands on; None: it was made when nobody wrote that down."""
+        agents = (one for one in reversed(self.doors.store.attempts(bead.id)) if one.role is not Role.REVIEWER)
+        return next((one.data.get(FORK) for one in agents if one.data.get("start")), None)
+
+    def _fresh_start(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None]:
+        """What fresh work starts from: main, or for a Doer the proven tests carried over to it; and main below it."""
+        git = self.doors.git
+        main = attempt.base or git.main()
+        proof = proven_tests(self.doors, bead.id) if attempt.role is Role.DOER else None
+        if proof is None or proof.head is None:
+            return main, main
+        began = git.fork(main, proof.head, proof.data.get(FORK))
+        if began == main:
+            return proof.head, main
+        message = Message(
+            f"Tests for {bead.title}",
+            "",
+            "nobrakes <nobrakes@nobrakes.invalid>",
+            proof.ended_at or proof.started_at,
+            (("Bead", bead.id),),
+        )
+        moved = git.squash(main, proof.head, message, began)
+        if not isinstance(moved, Candidate):
+            return proof.head, began
+        git.pin(tests_pin(bead.id), moved.commit)
+        return moved.commit, main
+
+    def _briefing(self, config: Config, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
+        doors = self.doors
+        nonce = hashlib.sha256(attempt.token.encode()).hexdigest()[:12]
+        main = doors.git.main()
+        own = instructions(lambda path: doors.git.read(main, path), bead.touches)
+        return brief(doors.store, doors.places, config, config.main, bead, attempt.role, nonce, attempt.id, last, own)
+
+    def _environment(
+        self,
+        config: Config,
+        bead: Bead,
+        attempt: Attempt,
+        workspace: Workspace,
+        folder: str,
+        credentials: Sequence[str],
+    ) -> dict[str, str]:
+        doors = self.doors
+        named = (*credentials, *config.agents.environment)
+        boundary = config.boundary()
+        path = os.path.join(doors.places.folder, "bin") + os.pathsep + doors.environment.get("PATH", os.defpath)
+        return {
+            **doors.environment,
+            **{name: doors.credentials[name] for name in named if name in doors.credentials},
+            "PATH": path,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_EDITOR": "true",
+            "NOBRAKES_HOME": doors.places.folder,
+            "NOBRAKES_TOKEN": attempt.token,
+            "NOBRAKES_DOOR": "",  # there and empty: a CLI hands a variable on that is not there by its name, with the $
+            "NOBRAKES_SANDBOX": "",
+            "NOBRAKES_BEAD": bead.id,
+            "NOBRAKES_BRANCH": branch_of(bead),
+            "NOBRAKES_ROLE": attempt.role.value,
+            "NOBRAKES_ATTEMPT": str(attempt.number),
+            "NOBRAKES_NAME": attempt.name,
+            "NOBRAKES_PROMPT": os.path.join(folder, "prompt.md"),
+            "NOBRAKES_HANDOFF": os.path.join(folder, HANDOFF),
+            "NOBRAKES_WORKSPACE": workspace.path,
+            "NOBRAKES_TESTS": "\n".join(boundary.tests),
+            "NOBRAKES_GATES": "\n".join(boundary.gates),
+            "NOBRAKES_CHECKS": _checks(config),
+            "NOBRAKES_SCAFFOLDING": "1" if bead.scaffolding else "",
+            "NOBRAKES_PYTHON": sys.executable,
+        }
+
+
+def _checks(config: Config) -> str:
+    """The contract, for whoever runs it in the workspace (operations.agent.testing)."""
+    wanted = ("name", "command", "directory", "timeout")
+    return json.dumps([{name: getattr(check, name) for name in wanted} for check in config.contract()])
+
+
+def _archive_name(ref: str) -> tuple[int, str]:
+    """The fence and the kind in an archive's name: `<fence>-branch`, `<fence>-wip`, perhaps with an id behind."""
+    fence, _, kind = ref.rpartition("/")[2].partition("-")
+    return (int(fence) if fence.isdigit() else -1), kind.partition("-")[0]
+
+
+def proven_tests(doors: Doors, bead: str) -> Attempt | None:
+    """The attempt whose tests were proven red, if the bead's latest Test Writer got that far."""
+    for attempt in reversed(doors.store.attempts(bead)):
+        if attempt.role is Role.TEST_WRITER and attempt.outcome is not None:
+            return attempt if attempt.outcome is Outcome.COMPLETED else None
+    return None

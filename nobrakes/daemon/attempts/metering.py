@@ -1,0 +1,126 @@
+"""Reading on in what agents say while they work: how many tokens went by, and how full the context is.
+
+1. Only what is new is read. A daemon that starts reads from the beginning, and comes to the same sums: a diary is the
+   session's, so what it tells of the time before the attempt is left out.
+2. The sum of an attempt is kept in the store as it grows, so that every cap counts it; its end brings the exact one.
+3. Whose CLI tells of all that only at its end is not read. Agents can write their diaries themselves: who lies there
+   is stopped early, or late, and its end brings the exact sum.
+"""
+
+import os
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+
+from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.board import Board
+from ..doors import Doors
+from .launch import DIARY, STEP, TELLS, WINDOW
+
+LOOK_SECONDS = 5.0
+"""Between two looks at what an agent said."""
+MOST = 4_000_000
+"""Bytes that are read in one look; the rest follows in the next."""
+
+LOOKS = 16
+"""So often at most when an attempt has ended."""
+
+
+@dataclass(slots=True)
+class _Count:
+    places: dict[str, int] = field(default_factory=dict)
+    looked_at: float = 0.0
+    calls: dict[str, int] = field(default_factory=dict)
+    context: int = 0
+    window: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Of all calls."""
+        return sum(self.calls.values())
+
+
+class Meter:
+    """Counts what the agents at work use."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self._counts: dict[str, _Count] = {}
+
+    def look(self, board: Board) -> bool:
+        """Read what is new; whether the store knows more than before."""
+        changed = False
+        attempts = {attempt.id: attempt for attempt in board.attempts}
+        for run in board.runs.values():
+            attempt = attempts.get(run.attempt)
+            if attempt is None or not self._tells(attempt, run) or run.term_at is not None:
+                continue
+            count = self._counts.setdefault(run.id, _Count())
+            if board.now >= count.looked_at + LOOK_SECONDS:
+                count.looked_at = board.now
+                changed |= self._read(attempt, run, count)
+        return changed
+
+    def contexts(self, board: Board) -> dict[int, float]:
+        """How full the context of each attempt is, from 0 to 1."""
+        known = {a.id: int(a.data.get(WINDOW) or 0) for a in board.attempts}
+        counted = [(run.attempt, self._counts[run.id]) for run in board.runs.values() if run.id in self._counts]
+        windows = {attempt: count.window or known.get(attempt, 0) for attempt, count in counted}
+        return {attempt: count.context / windows[attempt] for attempt, count in counted if windows[attempt]}
+
+    def keep(self, runs: Set[str]) -> None:
+        """Forget all runs but these."""
+        self._counts = {run: count for run, count in self._counts.items() if run in runs}
+
+    def wake_at(self) -> list[float]:
+        """When the agents have to be looked at again."""
+        return [count.looked_at + LOOK_SECONDS for count in self._counts.values()]
+
+    @staticmethod
+    def _tells(attempt: Attempt, run: Run) -> bool:
+        tells = any(attempt.data.get(name) for name in (WINDOW, DIARY, TELLS))
+        return run.kind is RunKind.AGENT and run.pid is not None and tells
+
+    def _read(self, attempt: Attempt, run: Run, count: _Count) -> bool:
+        before = count.tokens
+        if attempt.data.get(DIARY):
+            found = _diary(self.doors, attempt, count)
+        else:
+            path = os.path.join(self.doors.places.runs, run.id, f"{STEP}.out")
+            found = {path: self.doors.processes.head(path, MOST, count.places.get(path, 0))}
+        _take_in(self.doors, attempt, found, count)
+        if count.tokens > max(before, attempt.tokens):
+            self.doors.store.spend(attempt.id, attempt.cost_usd, count.tokens)
+            return True
+        return False
+
+
+def in_diary(doors: Doors, attempt: Attempt) -> int:
+    """The tokens that the attempt's diary tells of; 0 where there is none."""
+    count = _Count()
+    for _ in range(LOOKS if attempt.data.get(DIARY) else 0):
+        if not _take_in(doors, attempt, _diary(doors, attempt, count), count):
+            break
+    return count.tokens
+
+
+def _diary(doors: Doors, attempt: Attempt, count: _Count) -> dict[str, bytes]:
+    """What is new in the attempt's diary, by file."""
+    folder, glob = attempt.data[DIARY]
+    return doors.processes.appended(folder, glob, attempt.started_at, count.places, MOST)
+
+
+def _take_in(doors: Doors, attempt: Attempt, found: Mapping[str, bytes], count: _Count) -> int:
+    """Count what the whole lines say; how many bytes that was."""
+    adapter, total = doors.adapter(attempt.agent), 0
+    for path, new in found.items():
+        # one that is as long as all that is read would stop it
+        whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == MOST else b"")
+        count.places[path] = count.places.get(path, 0) + len(whole)
+        total += len(whole)
+        for raw in whole.split(b"\n"):
+            use = adapter.used(raw)
+            if use is not None and not 0 < use.at < attempt.started_at:
+                count.calls[use.call] = use.tokens
+                count.context = use.context or count.context
+                count.window = use.window or count.window
+    return total

@@ -1,0 +1,85 @@
+"""Removing the checkouts of runs that were judged, and the trash, beside the loop: nobody waits for that.
+
+1. What is to be removed is what lies there and belongs to no run, whoever left it: nothing has to be remembered.
+2. The checkouts of runs that a command asked for are that command's own (daemon.main_monitor.proving).
+3. So is the checkout of the canary's run, which belongs to no attempt (daemon.main_monitor.monitor).
+4. What cannot be removed is told once, and tried again after a while (nobrakes.trash).
+"""
+
+import json
+import os
+from functools import partial
+
+from ...ports import Notice
+from ...sandbox.home import HOME
+from ...trash import Trash
+from ..doors import Doors
+
+EMPTYING = "empty the trash"
+"""The job that removes what is in the trash."""
+EMPTYING_SECONDS = 2.0
+"""So long at a time: others wait for their turn beside the loop."""
+ASKED = "asked"
+"""How the names of runs begin that a command asks for."""
+NOBODY = 0
+"""The attempt of runs that judge nobody's work: the canary's, and those that a command asks for."""
+WATCH = "canary"
+"""The setting with how far the canary is, and how the names of its runs begin."""
+
+
+class Scratch:
+    """The checkouts that are being removed."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self.trash = Trash(doors.places.trash)
+        self._leaving: set[str] = set()
+        self._told: set[str] = set()
+
+    def drop(self, run: str) -> None:
+        """Begin to remove a run's checkout."""
+        self._leaving.add(run)
+        self.doors.aside.begin(f"drop {run}", partial(self.remove, run))
+
+    def remove(self, run: str) -> None:
+        """Remove a run's checkout and, before it, the home that its checks had."""
+        folder = os.path.join(self.doors.places.runs, run)
+        self.trash.take(folder, os.path.join(folder, HOME))
+        self.doors.git.drop_scratch(os.path.join(self.doors.places.scratch, run))
+
+    def settle(self) -> bool:
+        """Hear which removals are over, and begin with what is left; the error of one that failed.
+
+        Nobody's turn depends on it: False.
+        """
+        for run in tuple(self._leaving):
+            self._leaving.discard(run)  # should it have failed, it still lies there
+            if not self.doors.aside.over(f"drop {run}"):
+                self._leaving.add(run)
+        runs = {run.id for run in self.doors.store.runs()}
+        for path in self.doors.git.scratches():
+            name = os.path.basename(path)
+            if name in runs or name in self._leaving or name.startswith(f"{ASKED}-") or self._is_watched(name):
+                continue
+            if not self.trash.is_stuck(path):
+                self.drop(name)
+        self._empty()
+        return False
+
+    def _empty(self) -> None:
+        """Go on with what takes long, and tell of what cannot be removed."""
+        if not self.doors.aside.over(EMPTYING):
+            return
+        for one in self.trash.left():
+            if one.why and one.path not in self._told:
+                self._told.add(one.path)
+                text = f"{one.path} cannot be removed ({one.why}); what is left of it is at {one.at}"
+                self.doors.notifier.tell(Notice(text, urgent=True))
+        if self.trash.is_due():
+            self.doors.aside.begin(EMPTYING, partial(self.trash.empty, EMPTYING_SECONDS))
+
+    def _is_watched(self, name: str) -> bool:
+        if not name.startswith(f"{WATCH}-"):
+            return False
+        watch = json.loads(self.doors.store.setting(WATCH) or "{}")
+        return bool(watch.get("commit")) and name == f"{WATCH}-{watch.get('serial')}"

@@ -1,0 +1,74 @@
+"""What piles up is kept small, beside the loop: logs of runs that were merged long since, and refs in single files.
+
+1. It is looked for when nothing else is to be done, at the start and then every ten minutes; some of it at a time.
+2. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
+   it.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice
+
+from ...core.beads.bead import Status
+from ...core.board import Board
+from ...core.errors import NobrakesError
+from ...core.limits.retention import attempt_of, let_go
+from ...trash import Trash
+from ..doors import Doors
+
+JOB = "upkeep"
+AGAIN = 600.0
+"""Seconds between two looks."""
+MOST_LOOKED_AT = 2000
+"""Folders of runs in one look."""
+MOST_AT_ONCE = 200
+"""Folders that go at one time."""
+
+
+class Upkeep:
+    """Lets old logs go and has refs packed."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self._looked = -math.inf
+        self._place = 0
+
+    def turn(self, board: Board) -> bool:
+        """Look, when it is time and nobody works; nothing of it is anybody's turn: False."""
+        aside = self.doors.aside
+        if aside.busy(JOB):
+            aside.over(JOB)
+        elif board.now >= self._looked + AGAIN and not board.attempts:
+            self._looked = board.now
+            aside.begin(JOB, partial(self._do, self._old_runs(board)))
+        return False
+
+    def _old_runs(self, board: Board) -> list[str]:
+        """The folders of runs that may go now."""
+        settings, store = self.doors.config().retention, self.doors.store
+        try:
+            names = sorted(os.listdir(self.doors.places.runs), key=lambda name: (attempt_of(name) or 0, name))
+        except FileNotFoundError:
+            return []
+        last = names[-1:]  # it is compared with, wherever we are
+        some = list(islice(names, self._place, self._place + MOST_LOOKED_AT))
+        self._place = self._place + len(some) if self._place + len(some) < len(names) else 0
+        beads: dict[int, str] = {}
+        for number in {attempt_of(name) for name in some} - {None}:
+            try:
+                beads[number or 0] = store.attempt(number or 0).bead
+            except NobrakesError:
+                continue  # a rebuilt database does not know it
+        done = store.beads([Status.DONE])
+        merged = {bead.id: bead.closed_at or bead.updated_at for bead in done if bead.merged_commit is not None}
+        going = let_go([*some, *last], beads, merged, board.now, settings.run_days, settings.run_beads)
+        self._place = max(0, self._place - len(going))
+        return going[:MOST_AT_ONCE]
+
+    def _do(self, runs: Sequence[str]) -> None:
+        trash, folder = Trash(self.doors.places.trash), self.doors.places.runs
+        for run in runs:
+            trash.take(folder, os.path.join(folder, run))
+        self.doors.git.pack()

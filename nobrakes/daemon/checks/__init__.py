@@ -1,0 +1,1 @@
+"""Runs of the contract's checks: planned, started in a child, and judged."""

@@ -1,0 +1,65 @@
+"""What is kept of a run that passed, beside its results: which run it was, so that evidence can name it.
+
+1. Of the same tree and checks the latest runs are kept: a merge that is validated again does not hide the run before.
+2. What is secret in an output is blacked out (core.text.redaction) as soon as it was judged, and before it is cut.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...core.beads.attempt import Run
+from ...core.checks.contract import CheckResult, Contract
+from ...core.evidence.record import excerpt
+from ...core.text.redaction import redact, secret_values
+from ..doors import Doors
+
+KEPT = 4
+"""So many runs of the same tree and checks are remembered."""
+
+Proof = dict[str, Any]
+
+
+def clean(doors: Doors, text: str) -> str:
+    """The text without what is secret in it."""
+    values = secret_values([*doors.credentials.items(), *doors.environment.items()])
+    return redact(text, values).encode("utf-8", "replace").decode()
+
+
+def without_secrets(doors: Doors, result: CheckResult) -> CheckResult:
+    """The result with outputs that may be kept and shown."""
+    repeated = tuple(without_secrets(doors, one) for one in result.repeated)
+    return replace(result, tail=clean(doors, result.tail), repeated=repeated)
+
+
+def proof(doors: Doors, run: Run, contract: Contract, results: Sequence[CheckResult]) -> Proof:
+    """What is kept of the run."""
+    return {
+        "run": run.id,
+        "attempt": run.attempt,
+        "at": doors.store.now(),
+        "contract": json.loads(contract.text),
+        "checks": [row(doors, result) for result in results],
+    }
+
+
+def row(doors: Doors, result: CheckResult) -> Proof:
+    """What is kept of one check."""
+    counts = result.counts
+    return {
+        "name": result.name,
+        "code": result.code,
+        "outcome": result.outcome.value,
+        "reason": result.reason,
+        "seconds": result.seconds,
+        "counts": counts and {"passed": counts.passed, "failed": counts.failed, "skipped": counts.skipped},
+        "decoy": result.decoy,
+        "excerpt": excerpt(result.tail),
+    }
+
+
+def with_proof(known: Mapping[str, Any] | None, fresh: Proof) -> list[Proof]:
+    """The runs that are remembered of a tree, with this one as the last; one that a crash repeats counts once."""
+    before = [one for one in (known or {}).get("runs", ()) if one["run"] != fresh["run"]]
+    return [*before, fresh][-KEPT:]

@@ -1,0 +1,182 @@
+"""The steps of a run for the checks of a contract, and what their ends say of each check.
+
+1. A check's tools are asked first, then comes its command, then what repeats it; each is a step with its own output.
+2. What repeats a check runs only when the run before it failed. Of neighbours that run at the same time it comes when
+   all of them have ended, one after the other: what fails for the crowd's sake gets its chance alone.
+3. What a step prints costs no more of the disk than recorder.MOST, while it runs; its check's result says so.
+4. A check's directory is entered by the step itself, and only when it lies in the checkout, links resolved.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from ...core.checks.contract import Check, CheckEnd, CheckOutcome, CheckResult, judge
+from ...core.checks.failed_tests import failing_tests
+from ...core.checks.test_counts import count_tests
+from ...core.checks.tool_versions import ASKED_WITH, unmet
+from ...host.runs import recorder
+from ...ports import Argv, Ending, Processes, Step, StepEnd
+
+OUTPUT_TAIL = 2_000_000
+"""Bytes of a check's output that are read for counting."""
+
+TOOL_SECONDS = 60.0
+"""So long a tool may take to tell its version."""
+
+ENTER = """\
+top=$(pwd -P) && cd -P -- "./$1" || exit 126
+case $(pwd -P)/ in
+    "$top"/*) shift && exec "$@" ;;
+esac
+echo "the directory $1 leads out of the checkout" >&2
+exit 126
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckStep:
+    """A step that belongs to a check, and how long it may take."""
+
+    name: str
+    check: Check
+    seconds: float
+    argv: Argv
+    is_tool: bool = False
+    after: str = ""
+
+
+def steps_of(checks: Sequence[Check]) -> tuple[CheckStep, ...]:
+    """All steps, in the order in which they run."""
+    return tuple(step for group in _groups(checks) for step in _of_group(group))
+
+
+def _groups(checks: Sequence[Check]) -> Iterator[tuple[Check, ...]]:
+    """Checks that run at the same time; a group of one runs alone."""
+    for parallel, some in groupby(checks, lambda check: check.parallel):
+        if parallel:
+            yield tuple(some)
+        else:
+            yield from ((check,) for check in some)
+
+
+def _of_group(group: tuple[Check, ...]) -> Iterator[CheckStep]:
+    for check in group:
+        for number, (tool, _) in enumerate(check.tools):
+            asks = _inside(check, (tool, ASKED_WITH.get(tool, "--version")))
+            yield CheckStep(f"{check.name}@tool{number + 1}", check, TOOL_SECONDS, asks, is_tool=True)
+    for check in group:
+        yield CheckStep(check.name, check, check.timeout, run_argv(check))
+    for check in group:
+        for number in range(check.retry):
+            name = run_name(check, number + 1)
+            yield CheckStep(name, check, check.timeout, run_argv(check), after=run_name(check, number))
+
+
+def run_name(check: Check, number: int) -> str:
+    """What the step is called that runs the check for the first time (0), or repeats it."""
+    return f"{check.name}@{number + 1}" if number else check.name
+
+
+def run_argv(check: Check) -> Argv:
+    """What runs the check, at the top of the checkout."""
+    return _inside(check, ("sh", "-c", check.command))
+
+
+def _inside(check: Check, argv: Argv) -> Argv:
+    return ("sh", "-c", ENTER, "sh", check.directory, *argv) if check.directory else argv
+
+
+def bounded(wrap: Callable[[Argv], Argv]) -> Callable[[Argv], Argv]:
+    """The same wrap, and an output that is bounded."""
+    return lambda argv: recorder.capped(wrap(argv))
+
+
+def as_steps(checks: Sequence[Check], wrap: Callable[[Argv], Argv]) -> tuple[Step, ...]:
+    """The steps as they are started, each closed off by `wrap`."""
+    beside = {check.name for group in _groups(checks) if len(group) > 1 for check in group}
+    return tuple(
+        Step(
+            one.name,
+            wrap(one.argv),
+            join_output=True,
+            beside=one.name in beside,
+            after=one.after,
+        )
+        for one in steps_of(checks)
+    )
+
+
+def seconds_of(checks: Sequence[Check]) -> float:
+    """The most that they can take, each of them in its own time."""
+    total = 0.0
+    for group in _groups(checks):
+        total += max(check.timeout for check in group)
+        total += sum(check.timeout * check.retry + TOOL_SECONDS * len(check.tools) for check in group)
+    return total
+
+
+class Ends:
+    """What the ends of a run's steps say of its checks. `top` is its checkout, `folder` where its files are."""
+
+    def __init__(self, processes: Processes, ending: Ending, top: str, folder: str, overdue: bool) -> None:
+        self.processes = processes
+        self.by_name: Mapping[str, StepEnd] = {end.name: end for end in ending.steps}
+        self.failed = ending.prologue_failed
+        self.top = top
+        self.folder = folder
+        self.overdue = overdue  # the run was stopped, since a check had had its time
+
+    def result(self, check: Check) -> CheckResult:
+        """The check's last run, with those before it that failed."""
+        runs = [self.by_name[check.name]]
+        for number in range(check.retry):
+            again = self.by_name[run_name(check, number + 1)]
+            runs += [again] if again.started else []
+        judged = [self._judged(check, end, last=end is runs[-1]) for end in runs]
+        result = replace(judged[-1], repeated=tuple(judged[:-1]))
+        if result.repeated and result.outcome is CheckOutcome.PASS:
+            return replace(result, reason=f"it passed in run {len(judged)}, and failed before")
+        return result
+
+    def _judged(self, check: Check, end: StepEnd, last: bool) -> CheckResult:
+        output = self.failed if self.failed is not None else self.processes.output(end.output, OUTPUT_TAIL)
+        reports, trouble = None, ""
+        if check.report and last and end.started:
+            keep = os.path.join(self.folder, f"{end.name}.reports")
+            found = self.processes.reports(self.top, check.directory, check.report, end.begun, keep)
+            reports, trouble = "\n".join(found.texts), found.trouble
+        told = output if reports is None else reports
+        counts = count_tests(told, check.read_as) if check.kind == "test" else None
+        names = failing_tests(told, check.read_as, counts) if check.kind == "test" else ()
+        whole = CheckEnd(
+            check,
+            end.code,
+            end.seconds,
+            end.started,
+            self._late(check, end),
+            output,
+            self._unmet(check),
+            trouble,
+            recorder.left_out(output),
+        )
+        return judge(whole, counts, names)
+
+    def _late(self, check: Check, end: StepEnd) -> bool:
+        """Whether it was this one that had had its time; of several that were running, those that ran so long."""
+        if not self.overdue or not end.started or end.code is not None:
+            return False
+        others = [one for one in self.by_name.values() if one.started and one.code is None]
+        return len(others) == 1 or end.seconds >= check.timeout
+
+    def _unmet(self, check: Check) -> str:
+        for number, (tool, wanted) in enumerate(check.tools):
+            end = self.by_name[f"{check.name}@tool{number + 1}"]
+            if not end.started:
+                return ""
+            said = self.processes.output(end.output, OUTPUT_TAIL)
+            why_not = unmet(tool, wanted, end.code, said)
+            if why_not is not None:
+                return why_not
+        return ""

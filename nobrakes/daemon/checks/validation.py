@@ -1,0 +1,394 @@
+"""Validations and red proofs: the contract's commands, run in a fresh checkout by a child process.
+
+1. The commands come from the human's config, never from the candidate.
+2. What a run executes is written down beside its output, and the run is judged by that, whatever the config says by
+   then.
+3. A tree that passed the same commands is not run again; only passes are remembered. With a check that is never cached
+   a pass stands only for the other steps of the review that saw it.
+4. A run that was cut off said neither yes nor no: it is done again, a few times.
+5. The checkout is removed when its run has been judged, and with it the home that the run had.
+6. A run that repeats what failed is of the whole contract: the results that stand lie beside it (CARRIED), and the
+   checks that they are of are not run.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.outcomes import Outcome
+from ...core.checks.contract import Check, CheckOutcome, CheckResult, Contract, digest, overall
+from ...core.checks.test_counts import TestCounts
+from ...core.review import quarantine
+from ...core.serialise import as_values
+from ...ports import Born, Command
+from ...sandbox.home import MADE
+from ..background.scratch import Scratch
+from ..confine import Confinement
+from ..doors import Doors
+from . import decoys as decoying
+from .committed import CommittedChecks
+from .decoys import Decoys
+from .proofs import proof, with_proof, without_secrets
+from .steps import OUTPUT_TAIL, CheckStep, Ends, as_steps, bounded, seconds_of, steps_of
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+
+MOST_CUT_OFF = 3
+"""So often in one attempt a validation that was cut off is done again, before a person is asked."""
+
+CONTRACT = "contract.json"
+"""The file in a run's folder that says what it executes."""
+
+REMEMBERED = 256
+"""So many runs' contracts are kept in memory."""
+
+CARRIED = "carried.json"
+"""The file in a run's folder with the results that stand, of checks that it does not run."""
+
+OVER = "over"
+"""The folder in a run's folder with the files that are laid over its checkout."""
+
+NOTHING: Mapping[str, Any] = {}
+
+CHEAT_SECONDS = 300.0
+"""So long a check may take with a cheat, which may well never end; what takes longer is not held against the tests."""
+
+SETUP = 'cd -- "$1" && exec sh -c "$2"'
+
+
+def setup_argv(path: str, setup: str) -> tuple[tuple[str, ...], ...]:
+    """The prologue that runs the project's set-up command in `path`; empty without one."""
+    return (("sh", "-c", SETUP, "sh", path, setup),) if setup else ()
+
+
+_CALLED = {RunKind.RED_PROOF: "proof", RunKind.CHEAT: "cheat", RunKind.VALIDATION: "check"}
+
+
+def run_id(attempt: Attempt, kind: RunKind, serial: int) -> str:
+    """What the attempt's validation with this number is called."""
+    return f"{attempt.id}-{_CALLED[kind]}{serial}"
+
+
+class Validation:
+    """Starts and judges the runs in which checks are executed."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self._contracts: dict[str, Contract] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+        self._present: Contract | None = None
+        self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
+        self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
+        self.scratch = Scratch(doors)
+        self.confinement = Confinement(doors)
+        self.decoys = Decoys(doors)
+        self._committed = CommittedChecks(doors.git)
+        self._brought: dict[str, Contract] = {}
+
+    def look_again(self) -> None:
+        """A turn begins: what is to be run may have changed. Within one it stays, however often it is asked for."""
+        self._present = None
+        self._brought.clear()
+        self._known.clear()
+
+    def present(self, brings: str = "") -> Contract:
+        """What is to be run now; in a review that `brings` a contract, by the checks of that commit."""
+        if brings:
+            if brings not in self._brought:
+                self._brought[brings] = replace(self.present(), checks=self._committed.of(brings))
+            return self._brought[brings]
+        if self._present is None:
+            config, quarantined = self.doors.config(), self.doors.store.setting(quarantine.SETTING)
+            made_from, present = self._made
+            if present is None or made_from[0] is not config or made_from[1] != quarantined:
+                pairs = quarantine.pairs(quarantined)
+                present = Contract(config.setup, config.contract(), digest(self.confinement.seen()), pairs)
+                self._made = (config, quarantined), present
+            self._present = present
+        return self._present
+
+    def contract(self, brings: str = "") -> str:
+        """The key of what is to be run now."""
+        return self.present(brings).key
+
+    def passed(self, tree: str, attempt: int | None = None, brings: str = "") -> Mapping[str, Any] | None:
+        """The remembered results of a tree that passed what is to be run now, in a run that can be named and stands
+        for another one. `attempt`: the review that asks.
+        """
+        present = self.present(brings)
+        if attempt is None and not present.cached:
+            return None
+        key = present.key if present.cached else _of_review(present.key, attempt or 0)
+        found = self.known(tree, key)
+        return found if found is not None and found.get("runs") else None
+
+    def recorded(self, tree: str) -> Mapping[str, Any] | None:
+        """The last results of a tree that passed what is to be run now, whether they stand for a run or not."""
+        return self.known(tree, self.contract())
+
+    def known(self, tree: str, key: str) -> Mapping[str, Any] | None:
+        """What is remembered of a tree under a key, read once a turn."""
+        place = tree, key
+        if place not in self._known:
+            self._known[place] = self.doors.store.validation(tree, key)
+        return self._known[place]
+
+    def save(self, tree: str, key: str, results: Mapping[str, Any]) -> None:
+        """Remember it."""
+        self._known.pop((tree, key), None)
+        self.doors.store.save_validation(tree, key, results)
+
+    def of_run(self, run_id: str) -> Contract | None:
+        """What a run executes; None: it is not known any more."""
+        if run_id not in self._contracts:  # written once and never changed, and asked for at every look at the run
+            path = os.path.join(self.doors.places.runs, run_id, CONTRACT)
+            text, present = self.doors.processes.output(path, OUTPUT_TAIL), self.present()
+            found = present if text == present.text else Contract.of_text(text)
+            if found is None:
+                return None
+            if len(self._contracts) >= REMEMBERED:
+                self._contracts.clear()
+            self._contracts[run_id] = found
+        return self._contracts[run_id]
+
+    def is_of_today(self, run_id: str, brings: str = "") -> bool:
+        """Whether the run executed what is to be run now."""
+        contract = self.of_run(run_id)
+        return contract is not None and contract.key == self.contract(brings)
+
+    def start(
+        self,
+        attempt: Attempt,
+        commit: str,
+        kind: RunKind,
+        serial: int,
+        laid_over: Mapping[str, str] = NOTHING,
+        carried: Sequence[Mapping[str, Any]] = (),
+        brings: str = "",
+    ) -> Run:
+        """Plan the run and start it, with these files over the checkout; doing it twice starts it once.
+
+        `carried`: results that stand (rows of `as_json`); their checks are not run.
+        """
+        doors = self.doors
+        name = run_id(attempt, kind, serial)
+        # one that a crash cut off is taken up as it was begun
+        known = self.of_run(name)
+        contract = known or self._contract_for(kind, brings)
+        decoys: decoying.Plan = {}
+        if known is not None:
+            carried = self.carried(name)
+        elif kind is RunKind.VALIDATION:
+            decoys = self.decoys.plan(commit, _run(contract, carried), self.recorded)
+        checks = contract.checks
+        now = doors.store.now()
+        seconds = seconds_of(checks) + sum(step.seconds for step in decoying.timed(checks, decoys)) + 1800.0
+        run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
+        doors.store.plan_run(run)
+        born = self.execute(name, commit, contract, laid_over, carried, decoys)
+        doors.store.update_run(name, pid=born.pid, born=born.mark)
+        return run
+
+    def execute(
+        self,
+        name: str,
+        commit: str,
+        contract: Contract,
+        laid_over: Mapping[str, str] = NOTHING,
+        carried: Sequence[Mapping[str, Any]] = (),
+        decoys: "decoying.Plan" = NOTHING,
+    ) -> Born:
+        """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
+        doors = self.doors
+        path = os.path.join(doors.places.scratch, name)
+        folder = os.path.join(doors.places.runs, name)
+        files = {f"{OVER}/{file}": text.encode() for file, text in laid_over.items()}
+        over = os.path.join(folder, OVER)
+        # inside, since the checkout may hold links that lead out of it
+        copy = (("cp", "-R", os.path.join(over, "."), path),) if files else ()
+        closed = self.confinement.check(path, folder, (over,) if files else ()).wrap
+        if self.confinement.home(folder):
+            files[MADE] = b""  # the folder is made with it
+        if carried:
+            files[CARRIED] = json.dumps(list(carried)).encode()
+        wrap = bounded(closed)
+        steps = as_steps(_run(contract, carried), wrap)
+        if decoys:
+            # the checks themselves are not shown which tests will be altered
+            sees = self.confinement.check(path, folder, (os.path.join(folder, decoying.FOLDER),)).wrap
+            files[decoying.PLAN] = decoying.as_text(decoys).encode()
+            for check in contract.checks:
+                steps += tuple(decoying.steps_for(check, decoys.get(check.name, ()), folder, bounded(sees)))
+                for number, one in enumerate(decoys.get(check.name, ())):
+                    files[decoying.file_name(check, number)] = one.text.encode()
+        return doors.processes.start(
+            name,
+            Command(
+                folder=folder,
+                cwd=path,
+                env={**self.confinement.environment(folder), "CI": "1"},
+                steps=steps,
+                prologue=(
+                    *doors.git.scratch(commit, path),
+                    *map(wrap, copy + setup_argv(path, contract.setup)),
+                ),
+                keep_going=True,
+                files={CONTRACT: contract.text.encode(), **files},
+            ),
+        )
+
+    def _contract_for(self, kind: RunKind, brings: str) -> Contract:
+        """The commands of a run: all of them, or to try new tests just the tests."""
+        present = self.present(brings)
+        if kind is RunKind.VALIDATION:
+            return present
+        # a proof wants to see them fail, and not again and again
+        tests = tuple(replace(c, retry=0) for c in present.checks if c.kind == "test")
+        if kind is RunKind.CHEAT:
+            tests = tuple(replace(c, timeout=min(c.timeout, CHEAT_SECONDS)) for c in tests)
+        # nor is a whole check that is quarantined forgiven there: it would never be red
+        single = tuple(pair for pair in present.quarantined if pair[1] != quarantine.WHOLE)
+        return replace(present, checks=tests, quarantined=single)
+
+    def carried(self, run_id: str) -> Sequence[Mapping[str, Any]]:
+        """The results that stand beside this run's own; mostly none."""
+        text = self._beside(run_id, CARRIED)
+        return tuple(json.loads(text)) if text else ()
+
+    def planned(self, run_id: str) -> "decoying.Plan":
+        """The tests that the run alters when its checks have passed."""
+        return decoying.of_text(self._beside(run_id, decoying.PLAN))
+
+    def _beside(self, run_id: str, name: str) -> str:
+        """A file beside a run, empty where it has none: like its contract it is written once, and asked for often."""
+        if (run_id, name) not in self._texts:
+            text = self.doors.processes.output(os.path.join(self.doors.places.runs, run_id, name), OUTPUT_TAIL)
+            if self.of_run(run_id) is None:
+                return text  # the run's folder is not there yet
+            if len(self._texts) >= REMEMBERED:
+                self._texts.clear()
+            self._texts[run_id, name] = text
+        return self._texts[run_id, name]
+
+    def checks(self, run: Run) -> tuple[Check, ...]:
+        """The checks that the run executes; none when that is not known any more."""
+        contract = self.of_run(run.id)
+        return _run(contract, self.carried(run.id)) if contract is not None else ()
+
+    def steps(self, run: Run) -> list[str]:
+        """The names of the steps that the run executes."""
+        return [step.name for step in self.timed(run)]
+
+    def timed(self, run: Run) -> tuple[CheckStep, ...]:
+        """The steps that the run executes, each with the time that it may take."""
+        checks = self.checks(run)
+        return steps_of(checks) + decoying.timed(checks, self.planned(run.id))
+
+    def was_cut_off(self, run: Run) -> bool:
+        """Whether a run that ended was killed from outside, wrapper and all, and nobody had asked for that."""
+        if run.stopping is not None:
+            return False
+        return self.doors.processes.ending(os.path.join(self.doors.places.runs, run.id), self.steps(run)).cut_off
+
+    def judge(self, run: Run) -> list[CheckResult]:
+        """The results of a run that ended, and the end of its checkout."""
+        doors = self.doors
+        contract = self.of_run(run.id)
+        if contract is None:
+            self.scratch.drop(run.id)
+            return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
+        folder = os.path.join(doors.places.runs, run.id)
+        stand = {str(row["name"]): result_of(row) for row in self.carried(run.id)}
+        planned = self.planned(run.id)
+        ending = doors.processes.ending(folder, self.steps(run))
+        top = os.path.join(doors.places.scratch, run.id)
+        ends = Ends(doors.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
+        results = [
+            stand.get(check.name)
+            or self.decoys.judged(
+                quarantine.forgiven(without_secrets(doors, ends.result(check)), contract.quarantined),
+                check,
+                planned.get(check.name, ()),
+                ending,
+                top,
+                folder,
+            )
+            for check in contract.checks
+        ]
+        self.scratch.drop(run.id)
+        return results
+
+    def remember(self, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
+        """Keep a pass of what the run executed, so that the same tree is not run again."""
+        contract = self.of_run(run.id)
+        if contract is not None and overall(results) is CheckOutcome.PASS:
+            known = self.known(tree, contract.key)
+            proofs = with_proof(known, proof(self.doors, run, contract, results))
+            found = {"results": as_json(results), "runs": proofs}
+            self.save(tree, contract.key, found)
+            if not contract.cached:
+                self.save(tree, _of_review(contract.key, run.attempt), found)
+
+
+def _run(contract: Contract, carried: Sequence[Mapping[str, Any]]) -> tuple[Check, ...]:
+    """The checks of a contract that are run beside these results."""
+    stand = {row["name"] for row in carried}
+    return tuple(check for check in contract.checks if check.name not in stand)
+
+
+def result_of(row: Mapping[str, Any]) -> CheckResult:
+    """A result as `as_json` wrote it, without its output."""
+    counts = TestCounts(**row["counts"]) if row["counts"] else None
+    forgiven = tuple(row["quarantined"])
+    outcome, reason, seconds = CheckOutcome(row["outcome"]), str(row["reason"]), float(row["seconds"])
+    decoy = str(row.get("decoy", ""))
+    name = str(row["name"])
+    return CheckResult(name, outcome, reason, row["code"], seconds, counts, quarantined=forgiven, decoy=decoy)
+
+
+def _of_review(key: str, attempt: int) -> str:
+    """What a validation is keyed by that stands for nothing outside of its review."""
+    return f"{key}/{attempt}"
+
+
+def as_json(results: Sequence[CheckResult]) -> list[dict[str, Any]]:
+    """Results as JSON values, outputs cut to what a person reads."""
+    rows = []
+    for result in results:
+        row = as_values(result)
+        row["counts"] = result.counts and as_values(result.counts)
+        passed = result.outcome is CheckOutcome.PASS and not result.quarantined
+        row["tail"] = result.tail[-4000:] if not passed else ""
+        row["repeated"] = as_json(result.repeated)
+        rows.append(row)
+    return rows
+
+
+def counts_of(recorded: Mapping[str, Any] | None) -> TestCounts | None:
+    """The sum of the test counts in remembered results; None where nothing was counted."""
+    total: TestCounts | None = None
+    for row in (recorded or {}).get("results", []):
+        if row.get("counts"):
+            counts = TestCounts(**row["counts"])
+            old = total or TestCounts(0, 0, 0)
+            total = TestCounts(old.passed + counts.passed, old.failed + counts.failed, old.skipped + counts.skipped)
+    return total
+
+
+def sum_counts(results: Sequence[CheckResult]) -> TestCounts | None:
+    """The sum of the test counts of results; None where nothing was counted."""
+    return counts_of({"results": as_json(results)})
+
+
+def explain(results: Sequence[CheckResult]) -> str:
+    """What did not pass, for the log of the attempt: one line each, and the last lines of the output."""
+    parts = []
+    for result in results:
+        if result.outcome is not CheckOutcome.PASS:
+            tail = "\n".join(result.tail.strip().splitlines()[-30:])
+            parts.append(f"{result.name}: {result.outcome.value}: {result.reason}" + (f"\n{tail}" if tail else ""))
+    return "\n\n".join(parts) or "no check is configured"

@@ -1,0 +1,95 @@
+"""The trial at work: whether agents may start, from what is known of main's tip (core.checks.trial).
+
+1. It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation.
+2. Once it was open in a run it stays so; a main that turns red later is the canary's and the reviews' matter.
+3. What a person has to do is told once for each tip and checks.
+"""
+
+from collections.abc import Sequence
+
+from ...core.checks.contract import CheckOutcome, CheckResult
+from ...core.checks.trial import Starts, advice, passed
+from ...core.errors import NoMain
+from ...core.main_monitor import Verdict
+from ...ports import Notice
+from ..checks.validation import Validation
+from ..doors import Doors
+from ..review.culprits import FROZEN
+from .monitor import Canary
+
+RED_MAIN = "red_main"
+"""The setting with the tip on which a person lets agents start, whatever the checks say."""
+
+
+class Trial:
+    """Says which beads may be started."""
+
+    def __init__(self, doors: Doors, validation: Validation, canary: Canary) -> None:
+        self.doors = doors
+        self.validation = validation
+        self.canary = canary
+        self._is_open = False
+        self._told: set[str] = set()
+        canary.heard = self.heard
+        canary.look_anew()
+
+    def starts(self) -> Starts:
+        """Which beads may be started now; asked once a turn."""
+        if not self.doors.config().checks:
+            self._tell(
+                "no check", "No check is configured, so only beads marked --scaffolding or of type repair start."
+            )
+            return Starts.SCAFFOLDING
+        if self._is_open:
+            return Starts.OPEN
+        try:
+            main = self.doors.git.main()
+        except NoMain:
+            return Starts.OPEN  # whoever is to be started says so
+        starts = self._at(main)
+        self._is_open = starts is Starts.OPEN
+        if self._is_open:
+            self.canary.opened()
+        return starts
+
+    def _at(self, main: str) -> Starts:
+        store = self.doors.store
+        if store.setting(RED_MAIN) == main:
+            return Starts.OPEN
+        if store.setting(FROZEN) is not None:
+            why = f"main is red at {main[:12]}: only beads of type repair start, `nobrakes escalations` says more."
+            self._tell(f"red {main}", why)
+            return Starts.REPAIRS
+        if self.validation.recorded(self.doors.git.tree(main)) is not None:
+            return Starts.OPEN
+        tried = self.canary.tried(main)
+        if tried is None:
+            return Starts.UNTRIED
+        return Starts.OPEN if tried is Verdict.GREEN else Starts.SCAFFOLDING
+
+    def heard(self, tip: str, results: Sequence[CheckResult], is_green: bool) -> None:
+        """The tip was tried."""
+        if is_green:
+            self._tell(f"green {tip}", passed(results))
+            return
+        checks = self.validation.present().checks
+        what = f"main at {tip[:12]} does not pass its checks, so nothing starts but what mends it."
+        again = "`nobrakes run --red-main` lets agents start all the same."
+        self._tell(f"tried {tip}", "\n".join([what, *said_of(results), *advice(results, checks), again]))
+
+    def _tell(self, key: str, text: str) -> None:
+        if key not in self._told:
+            self._told.add(key)
+            for line in text.splitlines():
+                self.doors.notifier.tell(Notice(line, urgent=not key.startswith("green")))
+
+
+def said_of(results: Sequence[CheckResult]) -> list[str]:
+    """A line for each check that did not pass."""
+    return [f"{one.name}: {one.reason}{_last(one)}" for one in results if one.outcome is not CheckOutcome.PASS]
+
+
+def _last(result: CheckResult) -> str:
+    """The last line of what it printed, when it told of no test: there its runner says what is wrong."""
+    lines = result.tail.strip().splitlines() if result.counts is None else []
+    return f" ({lines[-1].strip()[:200]})" if lines else ""

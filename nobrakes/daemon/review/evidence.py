@@ -1,0 +1,311 @@
+"""Evidence of what came to main: gathered from the store and git, and put into the chain before the bead is moved.
+
+1. `merged` comes before the event that says so, for each bead and however often: the chain takes a record once.
+2. Records stand in main's order: what came to main before and has none yet gets its own first.
+3. What was run is told from what was saved with the validation (proofs.py), or from the review's own steps where it
+   failed. A validation of which nothing is known is recorded as unknown: nothing is made up.
+4. Texts that others wrote are cleaned of secrets, and bounded.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...core.beads.attempt import Attempt
+from ...core.beads.bead import Bead
+from ...core.beads.events import Kind
+from ...core.checks.contract import Contract
+from ...core.evidence.record import (
+    ATTEMPTS,
+    VERSION,
+    How,
+    Made,
+    RecordKind,
+    attempt_row,
+    bounded,
+    counts_of,
+    excerpt,
+    place,
+    run_of,
+    taken_back_by,
+)
+from ...core.evidence.verify import NONE
+from ...core.review.journal import Journal, Step
+from ..background.scratch import NOBODY
+from ..checks.proofs import clean
+from ..checks.steps import OUTPUT_TAIL
+from ..checks.validation import CONTRACT
+from ..doors import Doors
+
+STEPS = 200
+"""So many steps of a bead's reviews are looked through for those of this one."""
+
+Json = dict[str, Any]
+
+
+class Evidence:
+    """Writes the records of one repository."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+
+    def merged(self, attempt: Attempt, bead: Bead, journal: Journal) -> str:
+        """Record that the candidate of this review came to main, perhaps with a batch that was tested as a whole."""
+        for other, before in self._earlier(attempt, journal):
+            self.doors.git.keep_evidence(self.prepared(other, self.doors.store.bead(other.bead), before))
+        return self.doors.git.keep_evidence(self.prepared(attempt, bead, journal))
+
+    def _earlier(self, attempt: Attempt, journal: Journal) -> list[tuple[Attempt, Journal]]:
+        """The open reviews whose candidates came to main before this one, in main's order: a kill hid their records."""
+        git = self.doors.git
+        found: list[tuple[Attempt, Journal]] = []
+        for other in self.doors.store.reviewing():
+            before = Journal.of(other.data)
+            if other.id == attempt.id or before.candidate in ("", journal.candidate) or not git.has(before.candidate):
+                continue
+            if git.contains(before.candidate, journal.base):
+                later = (n for n, (_, one) in enumerate(found) if git.contains(before.candidate, one.candidate))
+                found.insert(next(later, len(found)), (other, before))
+        return found
+
+    def prepared(self, attempt: Attempt, bead: Bead, journal: Journal) -> Json:
+        """The record of this review's candidate, as far as it is known now."""
+        gathered = _Gathered(self.doors, bead, self._steps(attempt))
+        branch = self._place(journal.head)
+        base, candidate = self._place(journal.base), self._place(journal.candidate)
+        after, tip = journal.contract, journal.tip
+        validations = (
+            self._of_branch(gathered, journal, branch),
+            gathered.validation("candidate", Step.VALIDATE_REBASED, candidate, after, tip),
+            gathered.validation("main", Step.VALIDATE_MAIN, candidate, after, tip),
+        )
+        line = self._between(journal.base, journal.candidate)
+        commits = [
+            {
+                **place(made.commit, made.tree),
+                "proof": gathered.validation(
+                    "commit", Step.VALIDATE_REBASED, place(made.commit, made.tree), after, tip
+                ),
+            }
+            for made in line[:-1]
+        ]
+        rebase = {"step": "rebase", "from": journal.fork, "onto": journal.base, "commit": journal.candidate}
+        merge = {"step": "merge", "from": journal.base, "to": journal.candidate}
+        first, second, third = validations
+        last = gathered.runs.get(second.get("run", ""))
+        record = {
+            **gathered.begin(RecordKind.MERGE, attempt.started_at),
+            "anchor": "" if journal.anchor == NONE else journal.anchor,
+            "base": base,
+            "branch": branch,
+            "candidate": candidate,
+            "merged": candidate,
+            "commits": [*commits, candidate],
+            "steps": [first, rebase, second, merge, third],
+            "counts": {"before": counts_of(gathered.saved(base["tree"], after)), "after": counts_of(last)},
+            "attempts": self._attempts(bead, attempt),
+            "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
+        }
+        return bounded(record)
+
+    def unknown(self, bead: Bead, base: Made, commits: Sequence[Made], anchor: str, why: str) -> Json:
+        """The record of a merge of which only what main says is known. `why` it is added later."""
+        gathered = _Gathered(self.doors, bead, [])
+        merged = place(commits[-1].commit, commits[-1].tree)
+        proof: Json = {"step": "validate", **merged, "contract": "", "how": How.UNKNOWN.value}
+        record = {
+            **gathered.begin(RecordKind.MERGE, commits[-1].at),
+            "added_later": why,
+            "anchor": "" if anchor == NONE else anchor,
+            "base": place(base.commit, base.tree),
+            "candidate": merged,
+            "merged": merged,
+            "commits": [place(one.commit, one.tree) for one in commits],
+            "steps": [
+                {**proof, "of": "branch"},
+                {"step": "rebase", "from": merged["commit"], "onto": base.commit, "commit": merged["commit"]},
+                {**proof, "of": "candidate"},
+                {"step": "merge", "from": base.commit, "to": merged["commit"]},
+                {**proof, "of": "main"},
+            ],
+            "counts": {"before": None, "after": None},
+            "attempts": [attempt_row(one, one.ended_at) for one in self.doors.store.attempts(bead.id)[-ATTEMPTS:]],
+        }
+        return bounded(record)
+
+    def taken_back(self, bead: Bead, base: str, commit: str, why: str, actor: str, contract: str = "") -> str:
+        """Record that `base`..`commit` was taken back by the newest commit on main that says so of the bead.
+
+        `contract`: the key of the checks that it passed. Empty: there is no such commit, and nothing to record.
+        """
+        git = self.doors.git
+        main = git.main()
+        line = git.line(main, commit)
+        revert = taken_back_by(line, bead.id)
+        made = next((one for one in line if one.commit == revert), None)
+        if made is None:
+            return ""
+        gathered = _Gathered(self.doors, bead, [])
+        whole = place(made.commit, made.tree)
+        proof = gathered.validation("revert", None, whole, contract, "")
+        taken = self._between(base, commit) if base else [one for one in (git.made(commit),) if one is not None]
+        revision = git.made(made.parents[0]) if made.parents else None
+        assert revision is not None, "what takes a commit back stands on one"
+        record = {
+            **gathered.begin(RecordKind.REVERT, self.doors.store.now()),
+            "base": place(revision.commit, revision.tree),
+            "merged": whole,
+            "commits": [whole],
+            "takes_back": [place(one.commit, one.tree) for one in taken],
+            "why": why,
+            "by": excerpt(clean(self.doors, actor))[:200],
+            "steps": [proof, {"step": "merge", "from": revision.commit, "to": made.commit}],
+        }
+        return git.keep_evidence(bounded(record))
+
+    def _place(self, commit: str) -> dict[str, str]:
+        return place(commit, self.doors.git.tree(commit))
+
+    def _between(self, base: str, tip: str) -> list[Made]:
+        """The commits that lead from `base` to `tip`, oldest first; asked one by one, since mostly there is one."""
+        found: list[Made] = []
+        following: str | None = tip
+        while following is not None and following != base:
+            made = self.doors.git.made(following)
+            assert made is not None, "what was merged is there"
+            found.append(made)
+            following = made.parents[0] if made.parents else None
+        return found[::-1]
+
+    def _of_branch(self, gathered: "_Gathered", journal: Journal, branch: dict[str, str]) -> Json:
+        """The first validation. It may have failed where main failed too, since what counts is how they do together."""
+        ran = any(one["step"] == Step.VALIDATE_BRANCH for one in gathered.steps)
+        if not journal.branch_contract and not ran:  # in a batch it is not run by itself
+            return gathered.validation("branch", Step.VALIDATE_BRANCH, branch, journal.contract, journal.tip)
+        found = gathered.validation("branch", Step.VALIDATE_BRANCH, branch, journal.branch_contract, "")
+        if gathered.runs.get(found.get("run", ""), {}).get("outcome") == "pass":
+            return found
+        fork = self._place(journal.fork)
+        main = gathered.validation("fork", Step.VALIDATE_BASE, fork, found["contract"], "")
+        return {**found, "main_was_red": main} if main["how"] == How.RAN else found
+
+    def _steps(self, attempt: Attempt) -> list[Json]:
+        """What this review ran, newest first."""
+        events = self.doors.store.latest_events((Kind.REVIEW_STEP,), None, STEPS, attempt.bead)
+        return [dict(event.data) for event in events if event.attempt == attempt.id and event.data.get("run")]
+
+    def _attempts(self, bead: Bead, review: Attempt) -> list[Json]:
+        past = [one for one in self.doors.store.attempts(bead.id) if one.id != review.id]
+        return [attempt_row(one, one.ended_at) for one in past[-ATTEMPTS:]]
+
+
+class _Gathered:
+    """The runs and contracts that one record names."""
+
+    def __init__(self, doors: Doors, bead: Bead, steps: Sequence[Json]) -> None:
+        self.doors = doors
+        self.bead = bead
+        self.steps = steps
+        self.runs: dict[str, Json] = {}
+        self.contracts: dict[str, Any] = {}
+        self._saved: dict[tuple[str, str], Sequence[Mapping[str, Any]]] = {}
+        self._beads: dict[int, str | None] = {0: None}  # a run that a command asked for belongs to no attempt
+
+    def begin(self, kind: RecordKind, at: float) -> Json:
+        """What every record begins with. Its moment is that of its latest run, so that it is the same made again."""
+        moments = [at, *(float(run["at"]) for run in self.runs.values() if run["at"] is not None)]
+        bead = {"id": self.bead.id, "title": clean(self.doors, self.bead.title)[:500], "type": self.bead.type.value}
+        return {
+            "version": VERSION,
+            "kind": kind.value,
+            "at": round(max(moments), 3),
+            "bead": bead,
+            "runs": self.runs,
+            "contracts": self.contracts,
+        }
+
+    def validation(self, of: str, step: Step | None, what: dict[str, str], contract: str, tip: str) -> Json:
+        """One validation, and the run that is or stands for it. `contract` empty: the checks that were run then."""
+        said: Json = {"step": "validate", "of": of, **what, "contract": contract}
+        mine = [one for one in self.steps if one["step"] == step and one["commit"] == what["commit"]]
+        later = {
+            one["run"] for one in self.steps if one["step"] == Step.VALIDATE_MAIN and step is not Step.VALIDATE_MAIN
+        }
+        for one in mine:
+            ran = self._contract(one["run"])
+            # main is asked what the checks of that moment say, whatever the candidate passed
+            if ran is None or (contract not in ("", ran.key) and step is not Step.VALIDATE_MAIN):
+                continue
+            passed = all(result["outcome"] == "pass" for result in one["results"])
+            in_batch = tip not in ("", what["commit"])
+            if (
+                step is Step.VALIDATE_REBASED
+                and not passed
+                and (in_batch or self._newest(what["tree"], contract, later))
+            ):
+                break  # what it landed by is another run: of that tree, or of what its batch ended with
+            if not self._name(one["run"], what["tree"], ran.key):
+                self._failed(one, what["tree"], ran)
+            return {**said, "contract": ran.key, "how": How.RAN.value, "run": one["run"]}
+        run = self._newest(what["tree"], contract, later)
+        if run:
+            return {**said, "how": How.RECORDED.value, "run": run}
+        if tip and tip != what["commit"]:
+            whole = place(tip, self.doors.git.tree(tip))
+            run = self._newest(whole["tree"], contract, set())
+            if run:
+                return {**said, "how": How.STANDS_FOR.value, "run": run, "tip": whole}
+        return {**said, "how": How.UNKNOWN.value}
+
+    def saved(self, tree: str, contract: str) -> Json | None:
+        """The newest recorded run of a tree that is not a part of this record."""
+        known = self._proofs(tree, contract)
+        return run_of(known[-1], tree, contract, None) if known else None
+
+    def _proofs(self, tree: str, contract: str) -> Sequence[Mapping[str, Any]]:
+        place = tree, contract
+        if place not in self._saved:
+            self._saved[place] = (self.doors.store.validation(tree, contract) or {}).get("runs", ())
+        return self._saved[place]
+
+    def _bead(self, attempt: int) -> str | None:
+        if attempt == NOBODY:  # main was tried, or a person asked
+            return None
+        if attempt not in self._beads:
+            self._beads[attempt] = self.doors.store.attempt(attempt).bead
+        return self._beads[attempt]
+
+    def _newest(self, tree: str, contract: str, but: set[str]) -> str:
+        known = [one for one in self._proofs(tree, contract) if one["run"] not in but]
+        return str(known[-1]["run"]) if known and self._name(known[-1]["run"], tree, contract) else ""
+
+    def _name(self, run: str, tree: str, contract: str) -> bool:
+        """Take the saved run into the record; False: it was not saved."""
+        for proof in self._proofs(tree, contract):
+            if proof["run"] == run:
+                bead = self._bead(int(proof["attempt"]))
+                self.runs[run] = run_of(proof, tree, contract, bead)
+                self.contracts[contract] = _cleaned(self.doors, proof["contract"])
+                return True
+        return False
+
+    def _contract(self, run: str) -> Contract | None:
+        """What a run of this review executed; None: it is not known any more."""
+        path = os.path.join(self.doors.places.runs, run, CONTRACT)
+        return Contract.of_text(self.doors.processes.output(path, OUTPUT_TAIL))
+
+    def _failed(self, step: Json, tree: str, ran: Contract) -> None:
+        """Take a run that did not pass into the record, as the review noted it."""
+        checks = [{**one, "excerpt": excerpt(clean(self.doors, str(one.get("tail", ""))))} for one in step["results"]]
+        self.runs[step["run"]] = run_of({"checks": checks}, tree, ran.key, self.bead.id)
+        self.contracts[ran.key] = _cleaned(self.doors, json.loads(ran.text))
+
+
+def _cleaned(doors: Doors, value: Any) -> Any:
+    """JSON values with the texts in them cleaned."""
+    if isinstance(value, str):
+        return clean(doors, value)
+    if isinstance(value, Mapping):
+        return {key: _cleaned(doors, one) for key, one in value.items()}
+    return [_cleaned(doors, one) for one in value] if isinstance(value, list | tuple) else value

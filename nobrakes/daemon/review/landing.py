@@ -1,0 +1,122 @@
+"""Landing and catching up with main, beside the loop where a remote decides about it.
+
+1. What asks a remote may take long: it is begun, and asked for again each turn until its end is there.
+2. Before a push its commit is pinned. So a review that was interrupted, and whose push landed all the same, is known
+   to have landed by whoever reviews that bead next.
+3. Before main moves the store is on the disk: a power cut may not leave a main that it never heard of.
+4. Where main is decided here, nothing of this happens: a call does what it says at once.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from ...core.review.train import Entry
+from ...ports import Land
+from ..doors import Doors
+
+PINS = "pushed"
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A candidate on its base, the key of the checks that it passed, and the candidate that was pushed with it."""
+
+    base: str
+    candidate: str
+    contract: str
+    tip: str
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What was begun beside the loop for a review, and its end."""
+
+    attempt: int
+    end: Land | None = None
+
+
+class Ways:
+    """How reviews reach main."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+        self._asked: dict[str, _Asked] = {}
+
+    def catch_up(self, attempt: int) -> Land | None:
+        """Bring main to where it is decided; None: it goes on."""
+        git = self.doors.git
+        return self._beside(attempt, _catching_up(attempt), git.catch_up)
+
+    def land(self, attempt: int, train: Sequence[Entry], new: str, old: str) -> Land | None:
+        """Move main from `old` to `new`, which brings the beads of `train` (none: it did already); None: it goes on."""
+        git = self.doors.git
+        if train and not self.is_pending(attempt):
+            self.doors.store.sync()  # here, since beside the loop nobody may touch it
+        if git.is_shared() and not self.doors.aside.busy(_landing(attempt)):
+            for entry in train:
+                journal = entry.journal
+                name = f"{PINS}/{entry.bead}/{journal.base}-{journal.contract}-{journal.tip}"
+                git.pin(name, journal.candidate)
+        return self._beside(attempt, _landing(attempt), lambda: git.land(new, old))
+
+    def take_back(self, attempt: int, new: str, old: str) -> Land | None:
+        """Move main from `old` to `new`, which takes a merge back; None: it goes on."""
+        if not self.is_pending(attempt):
+            self.doors.store.sync()
+        return self._beside(attempt, _landing(attempt), lambda: self.doors.git.land(new, old))
+
+    def settle(self, attempts: Collection[int]) -> None:
+        """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them."""
+        for name, asked in list(self._asked.items()):
+            aside = self.doors.aside
+            if asked.attempt not in attempts and (not aside.busy(name) or aside.over(name)):
+                del self._asked[name]
+
+    def goes_on(self, attempt: int) -> bool:
+        """Whether one of them was begun for this review and is not over."""
+        aside = self.doors.aside
+        return any(aside.busy(name) and not aside.over(name) for name in (_landing(attempt), _catching_up(attempt)))
+
+    def is_pending(self, attempt: int) -> bool:
+        """Whether one of them was begun for this review, and nobody heard its end yet."""
+        return any(self.doors.aside.busy(name) for name in (_landing(attempt), _catching_up(attempt)))
+
+    def landed_before(self, bead: str) -> Pushed | None:
+        """What was pushed of this bead by a review that did not hear of it, and is on main."""
+        git = self.doors.git
+        if not git.is_shared():
+            return None
+        main = git.main()
+        for name, commit in git.kept().items():
+            if name.startswith(f"{PINS}/{bead}/") and git.contains(commit, main):
+                base, contract, tip = name.rpartition("/")[2].split("-")
+                return Pushed(base, commit, contract, tip)
+        return None
+
+    def forget(self, bead: str) -> None:
+        """What landed has been dealt with."""
+        git = self.doors.git
+        if git.is_shared():
+            for name in [name for name in git.kept() if name.startswith(f"{PINS}/{bead}/")]:
+                git.pin(name, None)
+
+    def _beside(self, attempt: int, name: str, ask: Callable[[], Land]) -> Land | None:
+        if not self.doors.git.is_shared():
+            return ask()
+        aside = self.doors.aside
+        if not aside.busy(name):
+            asked = self._asked[name] = _Asked(attempt)
+
+            def job() -> None:
+                asked.end = ask()
+
+            aside.begin(name, job, far=True)
+        return self._asked.pop(name).end if aside.over(name) else None
+
+
+def _landing(attempt: int) -> str:
+    return f"land {attempt}"
+
+
+def _catching_up(attempt: int) -> str:
+    return f"catch up {attempt}"

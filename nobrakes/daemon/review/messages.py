@@ -1,0 +1,37 @@
+"""The words and people of the commits that the Reviewer makes. Same attempt, same message, same object id."""
+
+from ...core.beads.attempt import Attempt
+from ...core.beads.bead import Bead, Role
+from ...core.beads.outcomes import Outcome
+from ...ports import Message
+from ..doors import Doors
+
+US = "nobrakes <nobrakes@nobrakes.invalid>"
+
+
+def _person(name: str) -> str:
+    word = "".join(c if c.isalnum() else "-" for c in name.lower())
+    return f"{name} (nobrakes) <{word}@nobrakes.invalid>"
+
+
+def for_merge(doors: Doors, bead: Bead, attempt: Attempt) -> Message:
+    """The commit that brings a bead to main: its title, its description, who did what, where the evidence ended."""
+    trailers = [("Bead", bead.id)]
+    if attempt.data.get("anchor"):
+        trailers.append(("Evidence", attempt.data["anchor"]))
+    author = US
+    for past in doors.store.attempts(bead.id):
+        if past.outcome is not Outcome.COMPLETED:
+            continue
+        if past.role is Role.TEST_WRITER:
+            trailers = [t for t in trailers if t[0] != "Test-Writer"] + [("Test-Writer", f"{past.name} ({past.agent})")]
+        if past.role is Role.DOER:
+            trailers = [t for t in trailers if t[0] != "Doer"] + [("Doer", f"{past.name} ({past.agent})")]
+            author = _person(past.name)
+    return Message(bead.title, bead.description, author, attempt.started_at, tuple(trailers))
+
+
+def for_revert(doors: Doors, bead: Bead, attempt: Attempt) -> Message:
+    """The commit that takes a merge back."""
+    body = "main did not pass its checks after this was merged."
+    return Message(f"Revert: {bead.title}", body, US, attempt.started_at, (("Reverts-Bead", bead.id),))

@@ -1,0 +1,107 @@
+"""A branch that changes what decides whether work is good: a person is shown the difference, and decides.
+
+1. A scaffolding bead may change gates; its review and its evidence tell which.
+2. Any other bead's change is asked about (`checks_changed`). Accepted is the very head that was shown: another one is
+   asked about again.
+3. The difference is the branch's text, bounded; the whole of it is in the commit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...core.beads.bead import Bead, Role
+from ...core.beads.escalations import EscalationType, is_accepted
+from ...core.beads.outcomes import Outcome
+from ...core.errors import FileTooLarge
+from ...core.policy.boundaries import Change, adds_modules, gate_changes
+from ...core.policy.shadows import programs
+from ...core.review.journal import Journal
+from ..checks.proofs import clean
+from ..doors import Doors
+from .reports import AttemptEnd
+
+LONGEST = 20_000
+"""Characters of the difference that a person is shown."""
+LARGEST = 1_000_000
+"""Bytes of a file of which a difference is made."""
+
+
+class GateFiles:
+    """Looks at the gates of a branch."""
+
+    def __init__(self, doors: Doors) -> None:
+        self.doors = doors
+
+    def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | AttemptEnd:
+        """The gates that the branch changes and may change, or what a person is asked about them."""
+        git = self.doors.git
+        begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
+        config, changes = self.doors.config(), git.changes(begin, journal.head)
+        boundary = config.boundary_at(git, journal.base, Role.DOER)
+        if adds_modules(changes, boundary):
+            boundary = replace(boundary, installed=self.doors.modules(programs(config.contract())))
+        changed = gate_changes(changes, boundary)
+        paths = tuple(change.path for change in changed)
+        if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):
+            return paths
+        detail = (
+            f"The branch changes what decides whether work is good, or what tests expect: {', '.join(paths[:20])}.\n"
+            "Accept the change for this very commit, or send the work back."
+        )
+        shown = self._shown(begin, journal.head, changed)
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, shown)
+
+    def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:
+        """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
+        changed = self.doors.git.changes(journal.fork, journal.head)
+        detail = (
+            f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report it.\n"
+            "On main it does. Something in the branch may bend the runner: look at the difference. Accept it for this "
+            "very commit, or send the work back."
+        )
+        evidence = {"test": test, **self._shown(journal.fork, journal.head, changed)}
+        return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
+
+    def _shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
+        """What a person is shown of the changes, without what is secret in them."""
+        difference = clean(self.doors, self._difference(begin, head, changed))
+        return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
+
+    def is_accepted(self, bead: str, head: str) -> bool:
+        """Whether a person accepted what was asked about this commit."""
+        asked = self.doors.store.escalations(open_only=False, bead=bead)
+        return is_accepted(asked, EscalationType.CHECKS_CHANGED, head)
+
+    def _difference(self, fork: str, head: str, changed: Sequence[Change]) -> str:
+        from difflib import unified_diff  # rarely needed, and it takes a while to import
+
+        parts: list[str] = []
+        length = 0
+        for change in changed:
+            before, after = self._lines(fork, change.path), self._lines(head, change.path)
+            if before is None or after is None:
+                lines = [f"{change.path}: not shown, since it is no text or too large\n"]
+            else:
+                lines = list(unified_diff(before, after, f"a/{change.path}", f"b/{change.path}"))
+            for line in lines:
+                length += len(line)
+                if length > LONGEST:
+                    return "".join([*parts, "… and more: look at the commit\n"])
+                parts.append(line if line.endswith("\n") else f"{line}\n")
+        return "".join(parts)
+
+    def _lines(self, commit: str, path: str) -> list[str] | None:
+        try:
+            content = self.doors.git.read(commit, path, LARGEST)
+        except FileTooLarge:
+            return None
+        if content is None:
+            return []
+        if b"\0" in content:
+            return None
+        return content.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _told(change: Change) -> str:
+    return f"{change.path}: {', '.join(change.sections)}" if change.sections else change.path

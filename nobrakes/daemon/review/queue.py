@@ -1,0 +1,256 @@
+"""The merge queue at work: who is on the train, what is known of each candidate, and what follows for them.
+
+1. Nothing is kept here but the pace: the train is read from the open reviews' journals and from where main is.
+2. A pass is a remembered validation of the candidate's tree. A red is in its review's journal, with how often.
+3. A tree that passes and proves less than what it stands on is red.
+4. What was read is used for the whole turn, by all reviews that wait. What a review writes in its journal is taken over
+   (`journaled`); after anything else it is read again (`changed`).
+"""
+
+import contextlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.bead import Bead, Role
+from ...core.board import Board, Limits
+from ...core.review import machine
+from ...core.review.journal import Journal, Step
+from ...core.review.machine import Fact
+from ...core.review.queue import BAD_SHARE, PACE, Move, Pace, Verdict, decide, red
+from ...core.review.train import Entry, joined, may_join, to_land
+from ..attempts.test_weakening import proves_less
+from ..checks.decoys import SEEN, decoys_of, unnoticed
+from ..checks.validation import Validation, counts_of
+from ..doors import Doors
+
+
+class ReviewContext:
+    """One review in one turn."""
+
+    def __init__(self, doors: Doors, attempt: Attempt, board: Board) -> None:
+        self.doors = doors
+        self.attempt = attempt
+        self.board = board
+
+    @cached_property
+    def bead(self) -> Bead:
+        """What is reviewed."""
+        return self.doors.store.bead(self.attempt.bead)
+
+    @property
+    def limits(self) -> Limits:
+        """What the config says."""
+        return self.board.limits
+
+
+@dataclass(frozen=True)
+class QueueSnapshot:
+    """What was read: all open reviews, those of them that stand on main, and whose validations were begun.
+
+    `attempts`: the open reviews by their ids, as they are now.
+    """
+
+    main: str
+    opened: Sequence[Entry]
+    train: Sequence[Entry]
+    busy: frozenset[int]
+    pace: Pace
+    attempts: dict[int, Attempt]
+
+
+class Train:
+    """What the open reviews know of each other."""
+
+    def __init__(self, doors: Doors, validation: Validation) -> None:
+        self.doors = doors
+        self.validation = validation
+        self._board: Board | None = None
+        self._seen: QueueSnapshot | None = None
+        self._move: Move | None = None
+
+    def changed(self) -> None:
+        """Something was written: what was read is read again."""
+        self._seen = self._move = None
+
+    def journaled(self, seen: QueueSnapshot | None, attempt: Attempt, ended: bool = False) -> None:
+        """What was `seen` is so still, but for this review's journal, and with `ended` its validation."""
+        if seen is None or attempt.id not in seen.attempts:
+            self.changed()
+            return
+        attempts = {**seen.attempts, attempt.id: attempt}
+        busy = seen.busy - {attempt.id} if ended else seen.busy
+        self._seen, self._move = self._of(seen.main, attempts, busy, seen.pace), None
+
+    @property
+    def seen(self) -> QueueSnapshot | None:
+        """What was read and is so still; None: it has to be read."""
+        return self._seen
+
+    def look(self, board: Board) -> QueueSnapshot:
+        """The open reviews, as the board tells them, or the store where the board is older than what was done."""
+        if self._board is not board:
+            self._board = board
+            self._move = None
+            self._seen = self._read(
+                [a for a in board.attempts if a.role is Role.REVIEWER], board.runs.values(), board.pace
+            )
+        elif self._seen is None:
+            store = self.doors.store
+            pace = Pace.of_text(store.setting(PACE)) if is_paced(board.limits) else Pace()
+            self._seen = self._read(store.reviewing(), store.runs(), pace)
+        return self._seen
+
+    def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> QueueSnapshot:
+        busy = frozenset(run.attempt for run in runs if run.kind is RunKind.VALIDATION)
+        return self._of(self.doors.git.main(), {a.id: a for a in attempts}, busy, pace)
+
+    def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
+        opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
+        return QueueSnapshot(main, opened, joined(main, opened, self.validation.contract), busy, pace, attempts)
+
+    def may_join(self, board: Board) -> bool:
+        """Whether another candidate may be put behind the last one."""
+        seen = self.look(board)
+        if any(entry.journal.brings for entry in seen.opened):  # which waits until nobody else is on the train
+            return False
+        return may_join(seen.train, board.limits.queue, seen.pace)
+
+    def free(self, board: Board) -> int:
+        """How many more validations may run."""
+        return max(0, board.limits.queue.validators - len(self.look(board).busy))
+
+    # --- deciding --------------------------------------------------------------------------------
+
+    def move(self, board: Board) -> Move:
+        """What core.review.queue decides about the train; prefix i ends with its i-th entry."""
+        seen = self.look(board)
+        if self._move is None:
+            verdicts = [self._of_main(entry) for entry in seen.train[:1]]
+            verdicts += [self._verdict(seen, place) for place in range(len(seen.train))]
+            every = board.limits.queue.every_commit_green
+            suspect = {place for place, entry in enumerate(seen.train, 1) if entry.journal.is_suspect}
+            eager = seen.pace.bad_share >= BAD_SHARE
+            self._move = decide(verdicts, self.free(board), every, eager, suspect)
+        return self._move
+
+    def _of_main(self, head: Entry) -> Verdict:
+        # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
+        tree = self.doors.git.tree(head.journal.base)
+        known = head.journal.is_broken or self.validation.passed(tree, head.attempt, head.journal.brings) is not None
+        return Verdict.GREEN if known else Verdict.UNKNOWN
+
+    def _verdict(self, seen: QueueSnapshot, place: int) -> Verdict:
+        entry = seen.train[place]
+        # a journal may say so though a crash came before the start
+        if entry.journal.validating == entry.journal.candidate and entry.attempt in seen.busy:
+            return Verdict.RUNNING
+        if self._is_green(entry):
+            return Verdict.CONFIRMED if self.less(seen.train, place) else Verdict.GREEN
+        return red(entry.journal.red) if entry.journal.red else Verdict.UNKNOWN
+
+    def _is_green(self, entry: Entry) -> bool:
+        journal = entry.journal
+        if self.doors.config().review.revalidate == "always":
+            return journal.proven == self.proof(journal, journal.candidate)
+        return self.validation.passed(journal.tree, entry.attempt, journal.brings) is not None
+
+    def less(self, train: Sequence[Entry], place: int) -> str:
+        """Why a candidate proves less than main or than what it stands on; empty where it does not."""
+        journal = train[place].journal
+        if journal.is_scaffolding:  # which may change what is proven
+            return ""
+        recorded = self.validation.recorded
+        mine = recorded(journal.tree)
+        for before in dict.fromkeys((train[0].journal.base, journal.base)):
+            known = recorded(self.doors.git.tree(before))
+            if known is None and before == train[0].journal.counted:
+                known = {"results": train[0].journal.before}
+            why = proves_less(self.doors, before, journal.candidate, known, mine)
+            if why is not None:
+                return why
+        return ""
+
+    def is_uncounted(self, journal: Journal) -> bool:
+        """Whether the candidate's tests were counted and those of what it stands on were not."""
+        if journal.is_scaffolding or journal.counted == journal.base:
+            return False
+        recorded = self.validation.recorded
+        mine, before = recorded(journal.tree), recorded(self.doors.git.tree(journal.base))
+        if before is not None and unnoticed(mine):  # whether main's runner reports decoys has to be known
+            return not decoys_of(before)
+        return counts_of(mine) is not None and before is None
+
+    def bent(self, train: Sequence[Entry], place: int) -> str:
+        """The altered test that a candidate's runner did not report, where what it stands on did; "": none."""
+        journal, recorded = train[place].journal, self.validation.recorded
+        missed = unnoticed(recorded(journal.tree))
+        if not missed:
+            return ""
+        bases = dict.fromkeys((train[0].journal.base, journal.base))
+        known = [decoys_of(recorded(self.doors.git.tree(base))).items() for base in bases]
+        reports = {check for found in known for check, told in found if told.startswith(SEEN)}
+        return next((test for check, test in missed if check in reports), "")
+
+    def proof(self, journal: Journal, commit: str) -> str:
+        """How a journal notes that its step's own run of the commit was green."""
+        contract = journal.contract if journal.candidate else self.validation.contract(journal.brings)
+        return f"{journal.step.value} {commit} {contract}"
+
+    # --- consequences ----------------------------------------------------------------------------
+
+    def ran(self, board: Board) -> None:
+        """A candidate's validation was started."""
+        if is_paced(board.limits):
+            self._keep(board, self.look(board).pace.ran())
+
+    def blamed(self, board: Board) -> None:
+        """A candidate was sent back."""
+        self._keep(board, self.look(board).pace.blamed())
+
+    def begin_landing(self, board: Board, count: int) -> str:
+        """Journal that main is about to move to the `count`-th candidate; that candidate.
+
+        From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
+        """
+        seen = self.look(board)
+        tip = seen.train[count - 1].journal.candidate
+        landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:count]]
+        attempts = [
+            replace(seen.attempts[entry.attempt], data=journal.as_data())
+            for entry, journal in zip(seen.train, landing, strict=False)
+        ]
+        with self.doors.store.together():
+            for attempt in attempts:
+                self.doors.store.journal(attempt.id, attempt.data)
+            if not landing[0].waiting:  # else it is counted already
+                self._keep(board, seen.pace.landed(count, whole=count == len(seen.train)))
+        for attempt in attempts:
+            self.journaled(self.seen, attempt)
+        return tip
+
+    def landing(self, board: Board, tip: str) -> list[Entry]:
+        """Those that land with `tip`; empty when one of them is not there any more."""
+        seen = self.look(board)
+        swapping = [entry for entry in seen.train if entry.journal.step is Step.SWAP and entry.journal.tip == tip]
+        return to_land(joined(seen.main, swapping, self.validation.contract), tip)
+
+    def wait(self, attempt: int, journal: Journal, train: Sequence[Entry]) -> None:
+        """Main did not move: the review waits, with this in its journal, and those that would land with it with it."""
+        with self.doors.store.together() if train else contextlib.nullcontext():
+            self.doors.store.journal(attempt, journal.as_data())
+            for entry in train[1:]:
+                behind = machine.advance(entry.journal, Fact.BLOCKED_HEAD).journal
+                self.doors.store.journal(entry.attempt, behind.as_data())
+        self.changed()
+
+    def _keep(self, board: Board, pace: Pace) -> None:
+        if is_paced(board.limits):
+            self.doors.store.set_setting(PACE, pace.as_text())
+            self.changed()
+
+
+def is_paced(limits: Limits) -> bool:
+    """Whether changes go together in batches."""
+    return not limits.queue.every_commit_green and not limits.queue.is_serial

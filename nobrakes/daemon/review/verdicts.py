@@ -1,0 +1,322 @@
+"""A review's validations are started and their results reported to core.review.machine; what it says is performed.
+
+1. What a run means is said by core.review.verdict, and by daemon.review.flakes, which has what may be a flake run once
+   more.
+2. What could not be run is told as such; the bead waits for a person and keeps its count.
+3. A validation that was cut off is done again.
+4. Red after the swap: a revert lands, the bead is open again, a person is told.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...core.beads import causes
+from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.bead import BeadType
+from ...core.beads.escalations import EscalationType
+from ...core.beads.events import Event, Kind
+from ...core.beads.outcomes import Outcome
+from ...core.checks.contract import CheckOutcome, CheckResult, overall
+from ...core.errors import GitFailed
+from ...core.review import machine, verdict
+from ...core.review.journal import Journal, Step
+from ...core.review.machine import Act, Fact, Next
+from ...ports import Candidate, Landing, NewEscalation
+from ..attempts.end import close
+from ..checks.validation import MOST_CUT_OFF, Validation, as_json, explain
+from ..doors import Doors
+from . import messages
+from .evidence import Evidence
+from .flakes import Flaky
+from .lost import Lost
+from .queue import ReviewContext, Train
+from .red_main import question
+from .reports import AttemptEnd, Report, blamed, unsure
+
+Watchman = Callable[[Sequence[CheckResult]], None]
+"""Told that main is red: it sees that nothing is merged meanwhile, and that a person is asked."""
+
+
+def _nobody(_: Sequence[CheckResult]) -> None:
+    """Where no daemon turns, nothing is merged anyway."""
+
+
+class Judging:
+    """Starts a review's validations, reports what they said, and ends the review as the machine says."""
+
+    def __init__(self, doors: Doors, validation: Validation, train: Train, lost: Lost) -> None:
+        self.doors = doors
+        self.validation = validation
+        self.train = train
+        self.lost = lost
+        self.evidence = Evidence(doors)
+        self.flaky = Flaky(doors, validation)
+        self.watchman: Watchman = _nobody
+
+    def is_proven(self, context: ReviewContext, journal: Journal, commit: str) -> bool:
+        """Whether the commit's tree has passed before, or with revalidate = "always" in this very step."""
+        if self.doors.config().review.revalidate == "always":
+            return journal.proven == self.train.proof(journal, commit)
+        tree = self.doors.git.tree(commit)
+        return self.validation.passed(tree, context.attempt.id, journal.brings) is not None
+
+    def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
+        """That the commit has to be validated, and whether that can begin now."""
+        if not self.validation.present(journal.brings).checks:
+            detail = "No check is configured, so nothing can be proven. Add [[checks]] to .nobrakes/config.toml."
+            ending = AttemptEnd(Outcome.BROKEN_CHECKS, detail, journal.head)
+            return Report(Fact.NO_CHECKS, ending=ending)
+        if not self.train.free(context.board):
+            return Report(Fact.NOT_YET)
+        return Report(Fact.UNPROVEN, {"validating": commit})
+
+    def perform(self, context: ReviewContext, following: Next, report: Report) -> None:
+        """Do what the machine says about a review: begin a validation, or end it in one way or another."""
+        journal = following.journal
+        if following.act is Act.VALIDATE:
+            self.start(context.attempt, journal)
+            if journal.step is Step.VALIDATE_REBASED and journal.validating == journal.candidate:
+                self.train.ran(context.board)
+        elif following.act is Act.FINISH:
+            self._finish(context, journal)
+        elif following.act is Act.REVERT:
+            self._take_back(context.attempt, journal, report.results)
+        else:
+            assert report.ending is not None, f"a review that ends with '{report.fact.value}' has to say why"
+            self._close(context, machine.GOES_TO[following.act], report.ending)
+
+    def _close(self, context: ReviewContext, kind: Kind, ending: AttemptEnd) -> None:
+        close(
+            self.doors,
+            context.limits,
+            context.attempt,
+            ending.outcome,
+            ending.detail,
+            kind=kind,
+            head=ending.head,
+            evidence=ending.evidence,
+        )
+
+    def _finish(self, context: ReviewContext, journal: Journal) -> None:
+        doors = self.doors
+        passed = doors.store.validation(doors.git.tree(journal.candidate), journal.contract) or {}
+        self.evidence.merged(context.attempt, context.bead, journal)
+        doors.store.close_attempt(
+            context.attempt,
+            Kind.MERGED,
+            Outcome.COMPLETED,
+            detail="merged",
+            head=journal.head,
+            data={**journal.as_data(), "results": passed.get("results", [])},
+            merged_commit=journal.candidate,
+        )
+
+    def start(self, attempt: Attempt, journal: Journal) -> None:
+        """Validate in a child what the journal names, which is written first, so that a crash loses nothing."""
+        self.train.changed()  # also for who comes after us in this turn when the start fails
+        self.doors.store.journal(attempt.id, journal.as_data())
+        self._start(attempt, journal)
+
+    def _start(self, attempt: Attempt, journal: Journal) -> None:
+        """Start the validation that the journal names: all checks, or those that are repeated."""
+        commit, brings = journal.validating, journal.brings
+        of_now = f"{commit} {self.validation.contract(brings)}"
+        carried = journal.carried if journal.carried_for == of_now else ()
+        self.validation.start(attempt, commit, RunKind.VALIDATION, journal.serial, carried=carried, brings=brings)
+
+    def restart(self, attempt: Attempt) -> None:
+        """Start the validation again that a crash may have cut off between its plan and its start."""
+        self._start(attempt, Journal.of(attempt.data))
+
+    def ended(self, context: ReviewContext, run: Run) -> Attempt | None:
+        """A validation ended; the attempt to go on with, or None: its review is over, or it was dealt with before."""
+        doors, attempt = self.doors, context.attempt
+        journal = Journal.of(attempt.data)
+        commit = journal.validating
+        if not commit:  # dealt with already, and a crash hid it
+            doors.store.end_run(run.id)
+            return None
+        cut_off = self.validation.was_cut_off(run)
+        results = self.validation.judge(run)
+        if cut_off and journal.cut_off < MOST_CUT_OFF:  # the step that wanted it starts it again
+            return self._goes_on(attempt, run, machine.advance(journal, Fact.CUT_OFF).journal)
+        if self._is_gone(commit, results):
+            found = self.lost.look(attempt, journal, context.limits)
+            if found is not None:
+                return self._goes_on(attempt, run, found.journal) if found.act is Act.GO_ON else None
+        tree = doors.git.tree(commit)
+        self.flaky.hear(attempt, tree, run, results)
+        self.validation.remember(tree, run, results)
+        rows = tuple(as_json(results))
+        doors.store.record(
+            Event(
+                Kind.REVIEW_STEP,
+                attempt.bead,
+                attempt.id,
+                data={"step": journal.step.value, "commit": commit, "run": run.id, "results": list(rows)},
+            )
+        )
+        journal = self.flaky.carried(replace(journal, validating=""), commit, run, results)
+        report = self._report_of_run(context, journal, commit, run, results, rows)
+        following = machine.advance(journal, report.fact, **report.brought)
+        if following.act is Act.GO_ON:
+            return self._goes_on(attempt, run, following.journal)
+        self.perform(context, following, report)
+        return None
+
+    def _report_of_run(
+        self,
+        context: ReviewContext,
+        journal: Journal,
+        commit: str,
+        run: Run,
+        results: list[CheckResult],
+        rows: tuple[dict[str, Any], ...],
+    ) -> Report:
+        """What a validation said, for the step that wanted it."""
+        if journal.step is Step.SWAP:  # what it lands with was proven meanwhile
+            return Report(Fact.RAN_BESIDE)
+        outdated = verdict.outdated(journal, results, self._were_edited(journal, run))
+        if outdated is not None:
+            return Report(outdated)
+        if journal.step is Step.COUNT_BASE:
+            passed = overall(results) is CheckOutcome.PASS
+            return Report(Fact.RAN_COUNTED, {"counted": commit, "before": () if passed else _counted(rows)})
+        if self.flaky.to_confirm(journal, commit, run, results):
+            again = journal.again + 1 if journal.confirming == commit else 1
+            return Report(Fact.RAN_SUSPECT, {"confirming": commit, "again": again})  # the step runs it once more
+        if journal.step is Step.VALIDATE_BASE:
+            return self._report_of_main(context, journal, results)
+        fact = verdict.of_run(results)
+        suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
+        judged: dict[str, Any] = {"results": rows, "is_suspect": suspect}
+        if journal.step is Step.VALIDATE_REBASED and commit in journal.chain:
+            kept = (*journal.kept, commit) if fact is Fact.RAN_GREEN else journal.kept
+            return Report(Fact.RAN_COMMIT, {**judged, "kept": kept})
+        if journal.step is Step.VALIDATE_MAIN:
+            return self._report_after_landing(context, journal, commit, fact, results, judged)
+        if fact is Fact.RAN_GREEN:
+            return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
+        judged["failure"] = explain(results)
+        if journal.step is Step.VALIDATE_REBASED:  # whose fault it is depends on what it stands on
+            return Report(fact, judged | ({"is_broken": True} if fact is Fact.RAN_UNSURE else {}))
+        if fact is Fact.RAN_UNSURE:
+            return Report(fact, ending=unsure(replace(journal, **judged)))
+        return Report(fact, {**judged, "contract": self.validation.contract(journal.brings)})
+
+    def _report_after_landing(
+        self,
+        context: ReviewContext,
+        journal: Journal,
+        commit: str,
+        fact: Fact,
+        results: list[CheckResult],
+        judged: dict[str, Any],
+    ) -> Report:
+        if fact is Fact.RAN_RED:
+            return Report(fact, judged, results=results)
+        if fact is Fact.RAN_UNSURE:
+            self._tell_unsure(context.attempt, journal, explain(results), judged["results"])
+        return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
+
+    def _report_of_main(self, context: ReviewContext, journal: Journal, results: list[CheckResult]) -> Report:
+        if (fact := verdict.of_run(results)) is Fact.RAN_UNSURE:
+            told = f"{explain(results)}\n{journal.failure}"
+            why = f"The work fails, and whether main fails too could not be told.\n{told}"
+            return Report(fact, ending=unsure(replace(journal, failure=why)))
+        fact = verdict.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
+        if fact is Fact.MAIN_PASSES:
+            return blamed(journal)
+        if self.doors.git.main() != (journal.base or journal.fork):
+            # main was red where the branch left it, and has moved: what counts is how they do together
+            return Report(Fact.MAIN_MOVED)
+        self.watchman(results)
+        why = "main itself does not pass the checks; the review begins again when it does"
+        return Report(fact, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
+
+    def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
+        """Whether git lost what was to be run: then a run that could not check it out says nothing."""
+        git = self.doors.git
+        try:
+            git.tree(commit)
+        except GitFailed:
+            return True
+        return overall(results) in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN) and not git.is_whole(commit)
+
+    def _goes_on(self, attempt: Attempt, run: Run, following: Journal) -> Attempt:
+        self.doors.store.journal(attempt.id, following.as_data())
+        self.doors.store.end_run(run.id)
+        return replace(attempt, data=following.as_data())
+
+    def _were_edited(self, journal: Journal, run: Run) -> bool:
+        """Whether what was run, on main or on the candidate that it is compared with, is not what is to be run now."""
+        of_now = self.validation.contract(journal.brings)
+        compared = journal.step is Step.VALIDATE_BASE and journal.contract != of_now
+        return compared or not self.validation.is_of_today(run.id, journal.brings)
+
+    def stopped_on_main(self, attempt: Attempt, journal: Journal) -> None:
+        """The review is over though main was to be run again: if its last run did not pass, a person is told."""
+        last = self.doors.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
+        rows = last[0].data["results"] if last and last[0].attempt == attempt.id else []
+        failed = [row for row in rows if row["outcome"] != CheckOutcome.PASS.value]
+        is_told = journal.proven == self.train.proof(journal, journal.candidate)  # it was said already, or all is well
+        if failed and not is_told and last[0].data["step"] == Step.VALIDATE_MAIN.value:
+            why = "It was to be run once more" if journal.confirming else "The checks were edited meanwhile"
+            why += ", and the daemon was stopped before that.\n"
+            lines = [f"{row['name']}: {row['outcome']}: {row['reason']}" for row in failed]
+            self._tell_unsure(attempt, journal, why + "\n".join(lines), rows)
+
+    def _tell_unsure(self, attempt: Attempt, journal: Journal, why: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The tree passed before the swap, and now nobody can tell: the merge stays, and a person looks."""
+        new = NewEscalation(
+            EscalationType.BROKEN_CHECKS,
+            f"the checks could not be run again after {attempt.bead} was merged",
+            why,
+            {"commit": journal.candidate, "results": list(rows)},
+        )
+        self.doors.store.escalate(new, None, attempt.id, "nobrakes")
+
+    def _take_back(self, attempt: Attempt, journal: Journal, results: Sequence[CheckResult]) -> None:
+        """Red after the swap: revert, reopen the bead, tell a person."""
+        doors = self.doors
+        bead = doors.store.bead(attempt.bead)
+        self.evidence.merged(attempt, bead, journal)
+        doors.git.catch_up()  # where it cannot, the revert does not land, and that is told
+        main = doors.git.main()
+        words = messages.for_revert(doors, bead, attempt)
+        # with merge = rebase a review lands several commits: they are taken back as one
+        whole = doors.git.squash(journal.base, journal.candidate, words)
+        reverted = doors.git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole
+        landed = False
+        if isinstance(reverted, Candidate) and reverted.tree == doors.git.tree(main):
+            landed = True  # it is taken back already, and a crash hid it
+        elif isinstance(reverted, Candidate):
+            doors.store.sync()
+            landed = doors.git.land(reverted.commit, main).landing is Landing.MOVED
+        if landed:
+            self.evidence.taken_back(bead, journal.base, journal.candidate, "main_red", "nobrakes", journal.contract)
+            doors.git.pin(f"archive/{bead.id}/reverted-{journal.candidate[:12]}", journal.candidate)
+        what = "It was reverted." if landed else "It could NOT be reverted by itself: please look at main."
+        doors.store.close_attempt(
+            attempt,
+            Kind.REVIEW_REJECTED,
+            Outcome.FAILED_REVIEW,
+            detail=f"main was red after the merge. {what}",
+            head=journal.head,
+            counts=True,
+            escalation=question(
+                doors.store,
+                f"main was red after {bead.id} was merged",
+                f"{what}\n{explain(results)}",
+                {"commit": journal.candidate, "reverted": landed, "results": as_json(results)},
+                causes.passed_before("this very tree passed before it was merged", explain(results)),
+            ),
+        )
+        if not landed:
+            self.watchman(results)
+
+
+def _counted(rows: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    """The counts of the results, without what was printed."""
+    return tuple({"name": row["name"], "counts": row["counts"]} for row in rows)

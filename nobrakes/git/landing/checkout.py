@@ -1,0 +1,113 @@
+"""One checkout of main that follows from one commit to another: index and files together, path by path, or not at all.
+
+1. git's own two-tree merge decides and writes: what is staged or edited elsewhere stays, and a path that has neither
+   version stops all of it.
+2. git takes ignored files for worthless; what they would lose we look for ourselves (obstacles).
+3. Where files are already as they shall be, the index follows them first. A file that a killed git left half written
+   counts as ours only when a landing was under way (`is_landing`).
+4. The caller holds the worktree's lock. Nothing is in the worktree's own index before `publish`.
+"""
+
+from collections.abc import Sequence
+
+from ...core.errors import DiskFull, GitFailed, StoreReadOnly
+from ...ports import Land, Landing
+from .. import commands
+from ..differences import raw
+from ..objects import Objects
+from . import leftovers, standing, worktrees
+from .obstacles import in_the_way
+from .standing import named
+from .worktrees import Worktree
+
+MACHINE = (GitFailed, DiskFull, StoreReadOnly)
+"""What goes wrong when files cannot be written."""
+
+
+class Following:
+    """A locked checkout that is to go from `old` to `new`."""
+
+    def __init__(self, objects: Objects, holder: Worktree, new: str, old: str, is_landing: bool = False) -> None:
+        self.objects = objects
+        self.holder = holder
+        self.new = new
+        self.old = old
+        self.is_landing = is_landing
+        self.differences = raw(objects, old, new)
+        self._begun: set[str] = set()
+        self._there: set[str] = set()  # the files that had their new content before
+        self._from = old  # what git starts from: `old`, with these two as they shall be
+
+    def why_not(self) -> Land | None:
+        """Why it cannot follow, with nothing changed; None: it can."""
+        lost = self._lost()
+        if not lost and self._try():
+            return None
+        # the index may be behind the files' times only; looking at the contents settles that
+        self._git(["update-index", "-q", "--refresh"], expect=(0, 1))
+        self._there = leftovers.follow_files(self.holder, self.differences)
+        if self.is_landing:
+            self._begun = leftovers.follow_begun(self.holder, self.differences)
+        if self._there | self._begun:
+            self._from = leftovers.between(self.holder, self.old, self.differences, self._there | self._begun)
+        self._git(["update-index", "-q", "--refresh"], expect=(0, 1))
+        lost = self._lost()
+        if lost:
+            return blocked(
+                self.holder,
+                f"files there are not in git and would be overwritten: {named(lost)}",
+                "Add and commit them, stash them with `git stash --all`, or move them away.",
+            )
+        if self._try():
+            return None
+        return blocked(
+            self.holder,
+            f"edits there would be lost: {named(self._edited()) or 'git does not say which'}",
+            "Commit or stash your changes, and the merge goes on.",
+        )
+
+    def go(self) -> None:
+        """Write the files, and our copy of the index. What it raises (MACHINE) leaves the index as it was."""
+        if self._begun:
+            leftovers.finish(self.holder, self.differences, self._begun)
+        self._git(["read-tree", "-m", "-u", self._from, self.new])
+
+    def publish(self) -> None:
+        """Let the worktree's own index be that of `new`."""
+        if self._begun | self._there:
+            self._git(["update-index", "-q", "--refresh"], expect=(0, 1))
+        worktrees.publish(self.holder)
+
+    def take_back(self) -> None:
+        """After `go`, in place of `publish`: what it wrote of `new` is as at `old` again."""
+        paths = [path for path, *_ in self.differences]
+        staged = standing.entries(self.holder, paths, standing.reading(self.holder))
+        leftovers.take_back(self.objects, self.holder, self.new, self.old, staged, self._there)
+
+    def _lost(self) -> list[str]:
+        lost = in_the_way(self.holder.path, self.differences)
+        if lost:
+            # what the index holds is git's to judge: it compares it with both sides
+            asked = ["ls-files", "-z", "--", *(f":(literal,top){path}" for path in lost)]
+            tracked = set(self._git(asked).records)
+            lost = [path for path in lost if path not in tracked]
+        return lost
+
+    def _try(self) -> bool:
+        dry = ["read-tree", "-n", "-m", "-u", self._from, self.new]
+        return self._git(dry, expect=(0, 1, 128)).code == 0
+
+    def _edited(self) -> list[str]:
+        """Which of the paths that differ have edits, staged or not, in the worktree."""
+        edited: set[str] = set()
+        for asked in (["diff-index", "--cached"], ["diff-index"]):
+            edited.update(self._git([*asked, "-z", "--name-only", self.old, "--"], expect=(0, 1, 128)).records)
+        return sorted((edited & {path for path, *_ in self.differences}) - self._there - self._begun)
+
+    def _git(self, arguments: list[str], expect: Sequence[int] = (0,)) -> commands.Answer:
+        return commands.run(arguments, cwd=self.holder.path, env=self.holder.env, expect=expect)
+
+
+def blocked(holder: Worktree, what: str, remedy: str) -> Land:
+    """Main waits for this checkout."""
+    return Land(Landing.BLOCKED, f"main is checked out in {holder.path}, and {what}. {remedy}".strip())

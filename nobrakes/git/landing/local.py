@@ -1,0 +1,253 @@
+"""Moving main: one compare-and-swap, and each checkout of main brought along without losing what a human did there.
+
+1. Before the swap every worktree of main is tried dry; what would be lost, or a merge under way, is BLOCKED.
+2. The index is locked from the try to the end, so no git command of the human comes in between. Each checkout notes
+   before the swap where it stands and where it goes (standing), and afterwards that it is there.
+3. After the swap the files follow. If they cannot, main is swapped back and it is BLOCKED.
+4. A checkout that a kill left behind is brought along by whoever comes next, before anything else. Where a person
+   edited what has to follow, main goes back to where that checkout stands, as long as nobody built on the merge and
+   nobody recorded it: their next commit could take the merge back. Else everything waits, and they are told.
+"""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...core.errors import NobrakesError
+from ...ports import Land, Landing
+from .. import refs
+from ..history import History
+from ..location import Place
+from . import standing, worktrees
+from .checkout import MACHINE, Following, blocked
+from .standing import Look, Note
+from .worktrees import Worktree
+
+LOCK_PATIENCE = 60.0
+"""Seconds for which an index.lock is taken for a git command at work; an older one was probably left behind."""
+
+
+class Lander:
+    """Moves a main that this repository alone decides about."""
+
+    def __init__(self, place: Place, history: History) -> None:
+        self.place = place
+        self.history = history
+
+    def land(self, new: str, old: str) -> Land:
+        """Move main from `old` to `new`, and the checkouts of it."""
+        present = refs.main(self.place)
+        if present != old or new == old:
+            if not self.history.contains(new, present):
+                return Land(Landing.LOST, f"main is at {present[:12]}, not at {old[:12]}")
+            return self.settle(Note(old, new) if new != old else None)
+        with contextlib.ExitStack() as stack:
+            ready = self._ready(stack, worktrees.of_main(self.place), new, old)
+            if isinstance(ready, Land):
+                return ready
+            for one in ready:
+                standing.write(one.holder, old, new)
+            if not refs.swap(self.place, self.place.ref, new, old, "nobrakes: merge"):
+                for one in ready:
+                    standing.write(one.holder, old)
+                return Land(Landing.LOST, "main moved meanwhile")
+            return self._follow(ready, new, old)
+
+    def is_shared(self) -> bool:
+        """Nobody is asked."""
+        return False
+
+    def catch_up(self) -> Land:
+        """Nobody else decides where main is, so it is there."""
+        return Land(Landing.MOVED)
+
+    def obstacle(self, new: str, old: str) -> Land | None:
+        """Why main could not move just now; None: it could."""
+        with contextlib.ExitStack() as stack:
+            ready = self._ready(stack, worktrees.of_main(self.place), new, old)
+            return ready if isinstance(ready, Land) else None
+
+    # --- before the swap -------------------------------------------------------------------------
+
+    def _ready(
+        self, stack: contextlib.ExitStack, holders: Sequence[Worktree], new: str, old: str
+    ) -> list[Following] | Land:
+        """Take every worktree's lock; how they will follow, or why main cannot move under them."""
+        ready = []
+        for holder in holders:
+            # before the lock is taken, since a merge under way holds none
+            reason = self._hold(stack, holder) or self.stand(holder, old)
+            if reason is not None:
+                return reason
+            following = Following(self.history.objects, holder, new, old)
+            reason = following.why_not()
+            if reason is not None:
+                return reason
+            ready.append(following)
+        return ready
+
+    def _hold(self, stack: contextlib.ExitStack, holder: Worktree) -> Land | None:
+        """Take the worktree's lock until the stack ends; why that cannot be, or None."""
+        busy = holder.under_way()
+        if busy is not None:
+            return blocked(holder, f"{busy} is under way there", "Finish it, and the merge goes on.")
+        if not stack.enter_context(worktrees.locked(holder)):
+            return _held(holder)
+        return None
+
+    def stand(self, holder: Worktree, main: str) -> Land | None:
+        """Bring a locked worktree that is behind to where main is; why that cannot be, or None."""
+        note = standing.read(holder)
+        if note == Note(main):
+            return None
+        seen = standing.look(self.history, holder, main, note)
+        if not seen.is_behind:
+            self._clean_up(holder, note, main)
+            standing.write(holder, main)
+            return None
+        reason = self._bring_along(holder, seen, main)
+        if reason is not None:
+            return _stuck(holder, seen, main, reason)
+        worktrees.copy(holder)
+        return None
+
+    def _bring_along(self, holder: Worktree, seen: Look, main: str) -> Land | None:
+        following = self._step(holder, seen, main)
+        reason = following.why_not()
+        if reason is None:
+            self._go(following)
+        return reason
+
+    @staticmethod
+    def _go(following: Following) -> None:
+        """Bring a worktree along; killed in between, the next one knows of which files it may believe anything."""
+        standing.write(following.holder, following.old, following.new)
+        following.go()
+        following.publish()
+        standing.write(following.holder, following.new)
+
+    def _clean_up(self, holder: Worktree, note: Note | None, main: str) -> None:
+        """What a landing that did not come to pass wrote of its files is as before."""
+        if note is not None and note.to and note.at == main:
+            Following(self.history.objects, holder, note.to, main).take_back()
+
+    # --- after the swap --------------------------------------------------------------------------
+
+    def _follow(self, ready: Sequence[Following], new: str, old: str) -> Land:
+        """Bring the files along after the swap; where that fails, everything goes back."""
+        for number, one in enumerate(ready):
+            try:
+                one.go()
+            except MACHINE as error:
+                refs.swap(self.place, self.place.ref, old, new, "nobrakes: taken back")
+                for other in ready[: number + 1]:
+                    other.take_back()
+                for other in ready:
+                    standing.write(other.holder, old)
+                return blocked(one.holder, f"its files could not be written: {error}.", error.hint)
+        for one in ready:
+            one.publish()
+            standing.write(one.holder, new)
+        return Land(Landing.MOVED)
+
+    # --- after a kill ----------------------------------------------------------------------------
+
+    def settle(self, unrecorded: Note | None = None, is_elsewhere: bool = False) -> Land:
+        """Bring along what a kill left behind; where that cannot be, BLOCKED.
+
+        `unrecorded`: what has just landed, and nobody has written down yet. It may be taken off main again, and so may
+        anything where all that main has is kept elsewhere.
+        """
+        main = refs.main(self.place)
+        notes = {holder: standing.read(holder) or unrecorded for holder in worktrees.of_main(self.place)}
+        if all(note == Note(main) for note in notes.values()):
+            return Land(Landing.MOVED)
+        looks = {}
+        with contextlib.ExitStack() as stack:
+            for holder, note in notes.items():
+                reason = self._hold(stack, holder)
+                seen = standing.look(self.history, holder, main, note)
+                if reason is None:
+                    looks[holder] = seen
+                elif seen.is_behind:  # else somebody works there, with main's own index
+                    return reason
+            steps = {h: self._step(h, seen, main) for h, seen in looks.items() if seen.is_behind}
+            for holder, step in steps.items():
+                reason = step.why_not()
+                if reason is not None:
+                    landed = Note(step.old, main)
+                    if landed == (notes[holder] if is_elsewhere else unrecorded):
+                        return self._take_back(holder, looks, landed, reason)
+                    return replace(_stuck(holder, looks[holder], main, reason), may_have_landed=True)
+            for step in steps.values():
+                self._go(step)
+            for holder in looks:
+                standing.write(holder, main)
+        return Land(Landing.MOVED)
+
+    def _step(self, holder: Worktree, seen: Look, main: str) -> Following:
+        return Following(self.history.objects, holder, main, seen.at, seen.is_landing)
+
+    def _take_back(self, stuck: Worktree, looks: dict[Worktree, Look], landed: Note, reason: Land) -> Land:
+        """Take main back to where the checkout stands that cannot follow, and with it those that had followed."""
+        objects, new, old = self.history.objects, landed.to, landed.at
+        behind = [holder for holder, seen in looks.items() if seen.is_behind]
+        back = [
+            Following(objects, holder, old, new)
+            for holder in looks
+            if holder not in behind and os.path.exists(holder.index)
+        ]
+        if any(one.why_not() is not None for one in back) or any(looks[holder].at != old for holder in behind):
+            return replace(_stuck(stuck, looks[stuck], new, reason), may_have_landed=True)
+        for one in back:
+            standing.write(one.holder, new, old)
+        if not refs.swap(self.place, self.place.ref, old, new, "nobrakes: taken back"):
+            return replace(_stuck(stuck, looks[stuck], new, reason), may_have_landed=True)
+        for one in back:
+            self._go(one)
+        for holder in behind:
+            Following(objects, holder, new, old).take_back()
+            standing.write(holder, old)
+        return Land(Landing.BLOCKED, f"{reason.reason} Until then main is back at {old[:12]}.")
+
+    def take_up(self) -> None:
+        """Before a daemon's first turn: bring along what can be, under the very locks that a killed one left."""
+        with contextlib.suppress(NobrakesError):  # whoever needs main says that there is none, and why it fails
+            main = refs.main(self.place)
+            for holder in worktrees.of_main(self.place):
+                with contextlib.suppress(NobrakesError), worktrees.locked(holder, adopt=True) as ours:
+                    if ours and holder.under_way() is None:
+                        self._take_up(holder, main)
+
+    def _take_up(self, holder: Worktree, main: str) -> None:
+        if standing.read(holder) is not None:
+            self.stand(holder, main)
+        elif standing.is_clean(holder, main):
+            standing.write(holder, main)
+
+    def behind(self) -> tuple[str, ...]:
+        """What a person has to know of each checkout of main that is behind; nothing is changed. NoMain."""
+        main = refs.main(self.place)
+        notes = {holder: standing.read(holder) for holder in worktrees.of_main(self.place)}
+        looks = {h: standing.look(self.history, h, main, note) for h, note in notes.items()}
+        return tuple(standing.told(holder, seen, main) for holder, seen in looks.items() if seen.is_behind)
+
+
+def _held(holder: Worktree) -> Land:
+    """Somebody's index.lock: a command at work, or what a killed one left, by its age."""
+    if worktrees.lock_age(holder) < LOCK_PATIENCE:
+        at_work = blocked(holder, f"another git command holds {holder.lock}", "It goes on when that has ended.")
+        return replace(at_work, patience=LOCK_PATIENCE)
+    return blocked(
+        holder,
+        f"{holder.lock} is older than {LOCK_PATIENCE:.0f} seconds",
+        "Look whether a git command still runs there, perhaps in an editor; if none does, one was killed and left the "
+        "file: move it away, and the merge goes on.",
+    )
+
+
+def _stuck(holder: Worktree, seen: Look, main: str, reason: Land) -> Land:
+    """Main went on without this checkout, and does not go back: everything waits for its person."""
+    words = f"{standing.told(holder, seen, main)} What holds it up: {reason.reason}"
+    return Land(Landing.BLOCKED, words)

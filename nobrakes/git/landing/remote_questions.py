@@ -1,0 +1,179 @@
+"""A remote that main is shared by: what it is asked, in bounded time, and its answers in git's own words.
+
+1. Nothing can ask for a password or a host key: no terminal, no prompt, ssh in batch mode; what takes too long is ended
+   with everything that it started.
+2. It runs under the human's own configuration (their credential helper, proxy, ssh command) in the human's repository,
+   and never in a workspace. Hooks are off, as everywhere.
+3. What it says is shown without the user's part of addresses, which may hold a password.
+"""
+
+import os
+import re
+import shlex
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from ...core.errors import GitFailed, GitTooOld
+from .. import bounded, commands, refs
+from ..environment import CHECKOUT, present, strays
+from ..location import Place
+from ..transactions import DURABLE
+
+KNOWN = f"{refs.OWN}/remote/main"
+"""Where the remote's main was when it was last heard of."""
+
+DONE = "Done"
+"""The last word of a push that did all that it was to do: an exit code alone may be one that nobody could collect."""
+
+_SHOWN = 500
+_LINES = 6
+_TELLING = ("fatal:", "error:", "remote:", "ssh:", "!")
+_USER = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_QUERY = re.compile(r"(\w+://[^\s?'\"]+)\?[^\s'\"]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The remote's name, the branch there that is main, and the seconds that it may take to answer."""
+
+    remote: str
+    branch: str
+    seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How a command that reaches the remote ended. `refused`: the remote said no, so it did nothing."""
+
+    ok: bool
+    words: str = ""
+    refused: bool = False
+
+
+def redacted(text: str) -> str:
+    """The text without what in addresses may be secret: user, password, query."""
+    return _QUERY.sub(r"\1", _USER.sub("***", text))
+
+
+class Remote:
+    """One remote of one repository."""
+
+    def __init__(self, place: Place, shared: Shared) -> None:
+        self.place = place
+        self.shared = shared
+        self.ref = f"refs/heads/{shared.branch}"
+
+    def __str__(self) -> str:
+        return f"{self.shared.remote}/{self.shared.branch}"
+
+    def known(self) -> str | None:
+        """Where the remote's main was when it was last heard of; None: never."""
+        return refs.read(self.place, KNOWN)
+
+    def fetch(self) -> Reply:
+        """Learn where the remote's main is (`known`)."""
+        asked = ["fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head"]
+        # without --refmap a human's own remote-tracking refs would move, and they are not ours
+        return self._reach([*DURABLE, *asked, "--refmap=", "--", self.shared.remote, f"+{self.ref}:{KNOWN}"])
+
+    def push(self, new: str, old: str) -> Reply:
+        """Move the remote's main from `old` to `new`, if it is there: the remote's own compare-and-swap."""
+        urls = self._urls()
+        if len(urls) > 1:
+            # they move one after the other, so none of them decides
+            words = f"the remote '{self.shared.remote}' pushes to {len(urls)} addresses; leave one of them"
+            return Reply(False, words, refused=True)
+        asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
+        lease = f"--force-with-lease={self.ref}:{old}"
+        return self._reach([*asked, lease, "--", self.shared.remote, f"{new}:{self.ref}"])
+
+    def _urls(self) -> list[str]:
+        asked = ["remote", "get-url", "--push", "--all", "--", self.shared.remote]
+        return self._ask(asked, (0, 2, 128)).text.split("\n")
+
+    def _ask(self, arguments: Sequence[str], expect: Sequence[int]) -> commands.Answer:
+        return commands.run(arguments, cwd=self.place.git_dir, env=self._env(), expect=expect)
+
+    def _env(self) -> dict[str, str]:
+        kept = {name: self.place.plumbing[name] for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
+        return {**CHECKOUT, **kept}
+
+    def _ssh(self) -> str | None:
+        """The human's own ssh command, told to ask nobody; None: it is no OpenSSH, and has to know by itself."""
+        named = os.environ.get("GIT_SSH_COMMAND")
+        if named is None and "GIT_SSH" in os.environ:
+            return None
+        if named is None:
+            named = self._ask(["config", "--get", "core.sshCommand"], (0, 1)).text or "ssh"
+        try:
+            first = shlex.split(named)[:1]
+        except ValueError:
+            return None
+        if [os.path.basename(word) for word in first] != ["ssh"]:
+            return None
+        return f"{named} -o BatchMode=yes -o ConnectTimeout={max(1, int(self.shared.seconds))}"
+
+    def _reach(self, arguments: Sequence[str]) -> Reply:
+        env = self._env()
+        ssh = self._ssh()
+        if ssh is not None:
+            env["GIT_SSH_COMMAND"] = ssh
+        stray = strays(env)
+        passed = {name: value for name, value in present() if name not in stray}
+        # files and not pipes: whatever outlives git could keep a pipe open, and with that us
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+            code = self._run(["git", *arguments], {**passed, **env}, out, error)
+            said = _text(out), _text(error)
+        if code == 0 and (arguments[0] != "push" or DONE in said[0].split("\n")):
+            return Reply(True)
+        if code is None:
+            words = f"{self.shared.remote} did not answer in {self.shared.seconds:g} seconds"
+            return Reply(False, _words(words, *said) if any(said) else words)
+        return Reply(False, _words(f"git ended with {code}", *said), refused=_is_refused(code, said[0]))
+
+    def _run(self, command: list[str], env: dict[str, str], out: IO[bytes], error: IO[bytes]) -> int | None:
+        """The exit code; None: it took too long."""
+        import subprocess
+
+        try:
+            process = subprocess.Popen(
+                command,
+                # an address such as ../remote.git is read from where git is run
+                cwd=self.place.worktree or self.place.git_dir,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=error,
+                start_new_session=True,  # no terminal, so nothing can ask there; and one group to end
+            )
+        except FileNotFoundError:
+            raise GitTooOld("git is not installed, or not on the PATH") from None
+        except OSError as failed:
+            raise GitFailed(f"`git {command[1]}` cannot run: {failed.strerror}") from None
+        try:
+            return process.wait(self.shared.seconds)
+        except subprocess.TimeoutExpired:
+            bounded.end(process)
+        # what was asked to end may have ended well at that moment
+        return 0 if process.poll() == 0 else None
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(64_000).decode("utf-8", "replace")
+
+
+def _is_refused(code: int, out: str) -> bool:
+    """Whether the remote answered, and said no to this ref."""
+    return code == 1 and any(line.startswith("!") for line in out.split("\n"))
+
+
+def _words(otherwise: str, out: str, error: str) -> str:
+    """The lines that say what went wrong, as one."""
+    lines = [_CONTROL.sub(" ", line).strip() for line in (*error.split("\n"), *out.split("\n"))]
+    told = [line for line in lines if line.startswith(_TELLING) and len(line) > len("remote:")]
+    found = told or [line for line in lines if line]
+    return redacted("; ".join(found[:_LINES]))[:_SHOWN] or otherwise

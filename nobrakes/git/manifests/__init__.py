@@ -1,0 +1,1 @@
+"""What the manifests of package managers say of dependencies and of what decides whether work is good."""

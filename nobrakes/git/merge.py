@@ -1,0 +1,201 @@
+"""Merging without a worktree: trees by `merge-tree`, commits by hand. Same input, same object ids.
+
+1. The committer is nobrakes and the dates are Message.when; the author is who did the work.
+2. Where `head` starts at `onto`, or a step's tree is its parent's, there is nothing to merge and git is not asked.
+3. Where the two sides changed other paths, their trees are put together by hand (treemerge.py).
+4. A replay is linear: when `head` has merge commits of its own, the replay is one commit with all of it, since
+   neither parent's line alone holds what was done.
+5. git 2.38 has no --merge-base: the merge of one commit C is that of C with a commit on C's parent that has the
+   present tree, so that the parent is the base. Where main was rewritten, both sides are put on the commit of main
+   that the work began on: what a person took off main does not come back with it.
+6. Files are merged in the built-in ways that main's attributes name (attributes.py), else as text.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+
+from ..core.errors import GitFailed
+from ..ports import Candidate, Conflict, Message
+from . import attributes
+from .environment import EMAIL, NAME
+from .history import History
+from .location import Place
+from .messages import Person, compose, person, with_trailers
+from .objects import Commit, Entry, Objects
+from .treemerge import merged, tree_content
+from .writing import content
+
+_DETAIL = 4000
+_OURSELVES = Person(NAME, EMAIL)
+
+
+class Merger:
+    """Makes candidates for main."""
+
+    def __init__(self, place: Place, objects: Objects, history: History) -> None:
+        self.place = place
+        self.objects = objects
+        self.history = history
+        self._ways_of = ("", "")
+
+    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since they parted, or since `began` (History.fork)."""
+        fork = self.history.fork(onto, head, began)
+        if fork is None:
+            return Conflict((), "the branch has no commit in common with main")
+        if fork == onto:
+            tree: str | Conflict = self.objects.commit(head).tree
+        elif fork != self.history.fork(onto, head):
+            tree = self._moved(fork, onto, head)
+        elif fork == head:
+            tree = self.objects.commit(onto).tree
+        else:
+            base = self.history.only_fork(onto, head)
+            whole = None if base is None else self._trees_of(base, onto, head)
+            tree = whole or self._merge(onto, head, onto)
+        return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
+
+    def replay(
+        self, onto: str, head: str, message: Message, began: str | None = None
+    ) -> tuple[Candidate, ...] | Conflict:
+        """`head`'s commits one by one on `onto`; those that add nothing there are left out, but for the last."""
+        fork = self.history.fork(onto, head, began)
+        if fork is None:
+            return Conflict((), "the branch has no commit in common with main")
+        commits = self.history.since(fork, head)
+        if not commits or any(len(commit.parents) != 1 for commit in commits):
+            whole = self.squash(onto, head, message, began)
+            return whole if isinstance(whole, Conflict) else (whole,)
+        steps: list[Candidate] = []
+        tip, tree = onto, self.objects.commit(onto).tree
+        for commit in commits:
+            merged = self._pick(commit, tree, onto)
+            if isinstance(merged, Conflict):
+                return merged
+            if merged != tree:
+                tip, tree = self._rewrite(commit, merged, tip, message), merged
+                steps.append(Candidate(tip, tree))
+        return tuple(steps) or (self._commit(tree, onto, message),)
+
+    def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
+        """A chain on `onto` of the steps' trees, each with its step's text and author."""
+        tip = Candidate(onto, self.objects.commit(onto).tree)
+        for step in steps:
+            commit = self.objects.commit(step.commit)
+            tip = Candidate(self._rewrite(commit, step.tree, tip.commit, message), step.tree)
+        return tip
+
+    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
+        """A commit on `onto` that takes `commit` back (a merge: what it brought to its first parent)."""
+        bad = self.objects.commit(commit)
+        before = self.objects.commit(bad.parents[0]).tree if bad.parents else self._empty_tree()
+        if self.objects.commit(onto).tree == bad.tree:
+            return self._commit(before, onto, message)
+        # both sides on the commit itself, so that it is the base also where main has its change by another commit
+        tree = self._merge(self._joint(self.objects.commit(onto).tree, commit), self._joint(before, commit), onto)
+        return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
+
+    def _pick(self, commit: Commit, tree: str, main: str) -> str | Conflict:
+        """The tree with what `commit` changed against its parent."""
+        parent = self.objects.commit(commit.parents[0])
+        if parent.tree == tree:
+            return commit.tree
+        if commit.tree == parent.tree:
+            return tree
+        whole = self._merged_by_hand(parent.tree, tree, commit.tree)
+        return whole or self._merge(self._joint(tree, parent.id), commit.id, main)
+
+    def _moved(self, fork: str, onto: str, head: str) -> str | Conflict:
+        """The tree of `onto` with what `head` changed against `fork`, which `onto` does not contain any more."""
+        whole = self._trees_of(fork, onto, head)
+        if whole is not None:
+            return whole
+        ours, theirs = (self._joint(self.objects.commit(commit).tree, fork) for commit in (onto, head))
+        return self._merge(ours, theirs, onto)
+
+    def _trees_of(self, base: str, ours: str, theirs: str) -> str | None:
+        """The tree of two commits whose only fork is `base`; None: git has to merge them."""
+        one, two, three = (self.objects.commit(commit).tree for commit in (base, ours, theirs))
+        return self._merged_by_hand(one, two, three)
+
+    def _merged_by_hand(self, base: str, ours: str, theirs: str) -> str | None:
+        return merged(self.objects, self._write_tree, base, ours, theirs)
+
+    def _write_tree(self, entries: Mapping[str, Entry]) -> str:
+        tree = self.place.trees.write(tree_content(entries), self.place.git_dir, self.place.plumbing)
+        self.objects.learn_tree(tree, entries)
+        return tree
+
+    def _joint(self, tree: str, parent: str) -> str:
+        """A commit that nobody will see, for `merge-tree` to find `parent` as the base."""
+        return self._write(tree, parent, (_OURSELVES, "0 +0000"), "0 +0000", "")
+
+    def _merge(self, ours: str, theirs: str, main: str) -> str | Conflict:
+        """The tree of both, each file in the way that `main` has for it."""
+        asked = ["merge-tree", "--write-tree", "-z", "--name-only", ours, theirs]
+        with tempfile.NamedTemporaryFile(prefix="nobrakes-attributes-") as file:
+            file.write(os.fsencode(self._ways(main)))
+            file.flush()
+            answer = self.place.run(["-c", f"core.attributesFile={file.name}", *asked], expect=(0, 1))
+        records = answer.records
+        if not records:
+            raise GitFailed(f"git merge-tree gave no tree for {ours} and {theirs}: {answer.error[:200]}")
+        if answer.code == 0:
+            return records[0]
+        end = records.index("", 1) if "" in records[1:] else len(records)
+        return Conflict(tuple(sorted(set(records[1:end]))), _detail(records[end + 1 :]))
+
+    def _ways(self, main: str) -> str:
+        """The built-in ways to merge that main's attributes name; those of the last main are remembered."""
+        known, ways = self._ways_of
+        if known != main:
+            if not known or attributes.differ(self.objects, known, main):
+                ways = attributes.merging(self.place, self.objects, main)
+            self._ways_of = (main, ways)
+        return ways
+
+    def _rewrite(self, commit: Commit, tree: str, parent: str, message: Message) -> str:
+        """`commit` with another tree and parent, its author and text kept, the trailers added."""
+        name, _, rest = commit.author.rpartition(" <")
+        email, _, date = rest.partition("> ")
+        who = person(f"{name} <{email}>") if email.strip() else person(message.author)
+        text = with_trailers(commit.message.replace("\0", ""), message.trailers)
+        return self._write(tree, parent, (who, _when(date, message)), _date(message.when), text)
+
+    def _commit(self, tree: str, parent: str, message: Message) -> Candidate:
+        author = (person(message.author), _date(message.when))
+        return Candidate(self._write(tree, parent, author, _date(message.when), compose(message)), tree)
+
+    def _write(self, tree: str, parent: str, author: tuple[Person, str], when: str, text: str) -> str:
+        whole = content(tree, parent, author, (_OURSELVES, when), text)
+        commit = self.place.commits.write(whole, self.place.git_dir, self.place.plumbing)
+        self.objects.learn_commit(commit, whole)
+        return commit
+
+    def _empty_tree(self) -> str:
+        return self.place.run(["mktree"], stdin=b"").text
+
+
+def _date(when: float) -> str:
+    return f"{max(0, int(when))} +0000"
+
+
+def _when(date: str, message: Message) -> str:
+    """The author's date as stored, or the message's where that is nonsense."""
+    seconds, _, zone = date.partition(" ")
+    whole = seconds.isdigit() and len(seconds) <= 11 and len(zone) == 5 and zone[0] in "+-" and zone[1:].isdigit()
+    return f"{int(seconds)} {zone}" if whole else _date(message.when)
+
+
+def _detail(records: Sequence[str]) -> str:
+    """git's own words about the conflicts: per message a count, that many paths, a kind and a text."""
+    lines, place = [], 0
+    while place < len(records) and records[place].isdigit():
+        text = place + 2 + int(records[place])
+        if text >= len(records):
+            break
+        if records[text - 1] != "Auto-merging":
+            lines.append(records[text].strip())
+        place = text + 1
+    return "\n".join(lines)[:_DETAIL]

@@ -1,0 +1,1 @@
+"""The private clones that agents work in: made, looked at as bytes that may lie, fetched from, removed."""

@@ -1,0 +1,275 @@
+"""How much is in a clone that an agent had its hands on: told by the sizes that git knows, before anything is copied.
+
+1. A size is asked for before the content, and only commits and folders are read: a blob of any size costs a line.
+2. Each object counts once, whatever number of paths leads to it. How many paths there are, and how deep, is measured
+   where they are compared (differences).
+3. What our repository has is not new. git runs in it, under our configuration, with the clone's objects as a second
+   place to read from, and without the indexes that an agent may have laid beside them.
+4. Nothing is called for each level. It has a time, as all has that reads what others made.
+"""
+
+import os
+import signal
+import stat
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any
+
+from ...core.errors import Tampered, TooLarge
+from ...core.limits.sizes import LARGEST_COMMIT, LARGEST_FOLDER, LONGEST_PATH, Sizes
+from ...walking import Beyond, walk
+from .. import commands
+from ..location import Place
+from ..objects import FOLDER, MODULE, parse_commit, parse_tree
+from ..refs import is_oid
+
+PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
+"""What an agent may have written beside its objects is not believed."""
+SECONDS = 60.0
+"""For all questions about one clone."""
+_PIPE = 65_536
+_AT_ONCE = 400
+"""Questions before an answer is read: neither they nor their answers may fill a pipe."""
+
+
+def too_large(clone: str, why: str) -> TooLarge:
+    """The error for a clone that holds more than is taken in."""
+    return TooLarge(
+        f"the work in {os.path.basename(clone)} is not taken in: {why}",
+        "Raise the limit in .nobrakes/config.toml if that is what you want; the workspace is kept.",
+    )
+
+
+def stored(clone: str, folder: str, sizes: Sizes) -> None:
+    """TooLarge when the clone's folder of objects holds more than a branch of that size can need; nothing is opened.
+
+    Tampered when something else than files and folders lies there.
+    """
+    size = 0
+    try:
+        for _, descriptor, _, names in walk(folder, 4 * sizes.objects, deepest=6):
+            for name in names:
+                found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                if not stat.S_ISREG(found.st_mode):
+                    raise Tampered(
+                        f"the workspace {os.path.basename(clone)} cannot be taken in: a link, a pipe or a device lies "
+                        "among its objects",
+                        "Look into the workspace; `nobrakes show` tells what the agent did there.",
+                    )
+                size += found.st_size
+    except Beyond as error:
+        raise too_large(clone, f"of its objects, {error} (limits.max_paths)") from None
+    if size > 10 * sizes.new:
+        raise too_large(clone, f"its objects have {size:,} bytes, and limits.max_new_mb allows {sizes.new / 1e6:g} MB")
+
+
+def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
+    """TooLarge when what lies in the clone and is not committed is more than is taken in; no file is opened for it.
+
+    `env` names the git folder and the index that the clone is compared with.
+    """
+    size = count = 0
+    with tempfile.TemporaryFile() as errors:
+        for path in _listed(clone, env, errors):
+            count += 1
+            for name, length in _lengths(clone, path):
+                size += length
+                why = sizes.path_beyond(name) or sizes.file_beyond(name, length) or sizes.sum_beyond(size)
+                if why is not None:
+                    raise too_large(clone, why)
+            if count > sizes.paths:
+                raise too_large(clone, f"more than {sizes.paths:,} files are not committed (limits.max_paths)")
+        errors.seek(0)
+        # git cuts its complaint where it would say why
+        if any(len(line) > LONGEST_PATH // 2 for line in errors.read(_PIPE).split(b"\n")):
+            raise too_large(clone, f"folders are nested to paths of more than {LONGEST_PATH} bytes")
+
+
+def _listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[str]:
+    """What is new or changed there and not ignored, as git lists it, while it lists it."""
+    process = commands.converse(["ls-files", "-z", "-o", "-m", "--exclude-standard"], clone, env, errors)
+    watch = threading.Timer(SECONDS, process.kill)
+    watch.daemon = True
+    watch.start()
+    try:
+        assert process.stdout is not None
+        rest = b""
+        while block := process.stdout.read(_PIPE):
+            *whole, rest = (rest + block).split(b"\0")
+            if len(rest) > 4 * LONGEST_PATH:
+                break
+            yield from map(os.fsdecode, whole)
+        code = process.wait()
+        if code == -signal.SIGKILL:
+            raise too_large(clone, f"git did not list its files in {SECONDS:.0f} s")
+        if code:
+            raise commands.failure(["git", "ls-files"], code, "")
+    finally:
+        watch.cancel()
+        process.kill()
+        commands.hang_up(process)
+
+
+def _lengths(clone: str, path: str) -> Iterator[tuple[str, int]]:
+    """The files at the path and their lengths: one, or those of a repository inside the clone."""
+    whole = os.path.join(clone, path)
+    try:
+        found = os.lstat(whole)
+    except OSError:
+        return  # it was removed
+    if not stat.S_ISDIR(found.st_mode):
+        yield path, found.st_size
+        return
+    try:
+        for folder, descriptor, _, names in walk(whole, leave=frozenset((".git",))):
+            for name in names:
+                length = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_size
+                yield os.path.join(path, folder, name), length
+    except Beyond as error:
+        raise too_large(clone, str(error)) from None
+
+
+class Measuring:
+    """Asks about the new objects of one clone; to be closed."""
+
+    def __init__(self, place: Place, clone: str, folder: str, sizes: Sizes) -> None:
+        self.clone = clone
+        self.sizes = sizes
+        self.seen: set[str] = set()
+        self.size = 0
+        lent = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(folder)}
+        self.ours = _Asked(place, {})
+        self.both = _Asked(place, lent)
+
+    def close(self) -> None:
+        """End the processes."""
+        self.ours.close()
+        self.both.close()
+
+    def measure(self, head: str) -> None:
+        """TooLarge when the commit and what it needs beyond our repository is more than is taken in."""
+        trees: dict[str, str] = {}
+        left = [head]
+        while left:
+            new = self._new(dict.fromkeys(left, ""))
+            left = []
+            for oid, (kind, size) in new.items():
+                if kind != "commit":
+                    raise Tampered(f"{oid} in the workspace {os.path.basename(self.clone)} is no commit")
+                if size > LARGEST_COMMIT:
+                    raise too_large(
+                        self.clone, f"the commit {oid[:12]} has {size:,} bytes ({LARGEST_COMMIT:,} at most)"
+                    )
+                commit = parse_commit(oid, self.both.content(oid))
+                if is_oid(commit.tree):
+                    trees[commit.tree] = ""
+                left += [parent for parent in commit.parents if is_oid(parent)]
+        depth = 0
+        while trees:
+            if depth > self.sizes.depth + 1:
+                self._refuse(self.sizes.path_beyond(f"{next(iter(trees.values()))}…"))
+            trees = self._folders(trees)
+            depth += 1
+
+    def _folders(self, trees: Mapping[str, str]) -> dict[str, str]:
+        """Count these trees (id to path) and the files in them; the folders in them."""
+        inner: dict[str, str] = {}
+        for oid, (kind, size) in self._new(trees).items():
+            if kind != "tree":
+                continue  # git refuses it when it is taken in
+            path = trees[oid]
+            if size > LARGEST_FOLDER:
+                raise too_large(self.clone, f"the folder '{path}' has {size:,} bytes of names (limits.max_paths)")
+            files: dict[str, str] = {}
+            try:
+                entries = parse_tree(self.both.content(oid), len(oid) // 2)
+            except (ValueError, IndexError):
+                raise Tampered(f"the tree {oid} of {os.path.basename(self.clone)} cannot be read") from None
+            for name, entry in entries.items():
+                self._refuse(self.sizes.name_beyond(name))
+                if entry.mode != MODULE and entry.id not in self.seen:
+                    (inner if entry.mode == FOLDER else files)[entry.id] = f"{path}/{name}" if path else name
+            self._new(files)
+        return inner
+
+    def _new(self, oids: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+        """Of those that our repository does not have, and that were not counted: type and size."""
+        fresh = [oid for oid in oids if oid not in self.seen]
+        self.seen.update(fresh)
+        known = self.ours.look(fresh)
+        missing = [oid for oid in fresh if oid not in known]
+        found = self.both.look(missing)
+        for oid in missing:
+            if oid not in found:
+                raise Tampered(
+                    f"what lies in the workspace {os.path.basename(self.clone)} cannot be taken in: {oid} is missing"
+                )
+        if len(self.seen) > 4 * self.sizes.objects:
+            raise too_large(self.clone, f"it has more than {4 * self.sizes.objects:,} objects (limits.max_paths)")
+        self.size += sum(size for _, size in found.values())
+        for oid, (kind, size) in found.items():  # the one that is too large says more than the sum
+            self._refuse(self.sizes.file_beyond(oids[oid], size) if kind == "blob" else None)
+        self._refuse(self.sizes.sum_beyond(self.size))
+        return found
+
+    def _refuse(self, why: str | None) -> None:
+        if why is not None:
+            raise too_large(self.clone, why)
+
+
+class _Asked:
+    """One `git cat-file --batch-command`, asked for many things at a time."""
+
+    def __init__(self, place: Place, env: Mapping[str, str]) -> None:
+        asked = [*PLAIN, "cat-file", "--batch-command"]
+        self._process: Any = commands.converse(asked, place.git_dir, {**place.plumbing, **env})
+        self._watch = threading.Timer(SECONDS, self._process.kill)
+        self._watch.daemon = True
+        self._watch.start()
+
+    def close(self) -> None:
+        """End it."""
+        self._watch.cancel()
+        commands.hang_up(self._process)
+
+    def look(self, oids: Iterable[str]) -> dict[str, tuple[str, int]]:
+        """Type and size of those that are there."""
+        asked = list(oids)
+        found = {}
+        for start in range(0, len(asked), _AT_ONCE):
+            some = asked[start : start + _AT_ONCE]
+            self._say(b"".join(b"info %s\n" % oid.encode() for oid in some))
+            for oid in some:
+                words = self._line().split()
+                if len(words) == 3 and words[2].isdigit():
+                    found[oid] = (words[1].decode("ascii", "replace"), int(words[2]))
+        return found
+
+    def content(self, oid: str) -> bytes:
+        """What the object holds, of which the size is known to be bearable."""
+        self._say(b"contents %s\n" % oid.encode())
+        words = self._line().split()
+        if len(words) != 3 or not words[2].isdigit():
+            raise Tampered(f"the object {oid} cannot be read")
+        content: bytes = self._process.stdout.read(int(words[2]) + 1)
+        return content[:-1]
+
+    def _say(self, text: bytes) -> None:
+        try:
+            self._process.stdin.write(text)
+            self._process.stdin.flush()
+        except OSError:
+            raise Tampered("git cannot read the objects, or not in its time") from None
+
+    def _line(self) -> bytes:
+        line: bytes = self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            raise Tampered(f"git cannot read the objects, or not in {SECONDS:.0f} s")
+        return line
+
+
+def quoted(path: str) -> str:
+    """A path for a colon-separated variable, in git's quoting."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

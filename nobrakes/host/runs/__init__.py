@@ -1,0 +1,1 @@
+"""Runs: processes that outlive the daemon, what they print, and how they ended."""

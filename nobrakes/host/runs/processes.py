@@ -1,0 +1,313 @@
+"""Children that survive the daemon: one small shell per run, in its own session, with everything else in files.
+
+1. The exit codes on disk are the truth (host.runs.wrapper, host.runs.endings); no parent is needed to learn them.
+2. Every process of a run carries two markers in its environment, so that a sweep finds what detached itself.
+3. The usual question, whether a run is alive, costs one look at one process. Sweeps are for ends and for stops.
+4. A wrapper may be killed alone. That touches the wake file like an end of its own, whoever started it; so does the end
+   of whatever lives on without it.
+"""
+
+import os
+import re
+import signal
+import time
+from collections.abc import Mapping, Sequence
+
+from ...core.beads.attempt import Run
+from ...core.errors import NobrakesError
+from ...ports import Born, Command, Remains
+from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
+from ..system import proctable
+from ..system.process import Process
+from . import activity, endings, wrapper
+from .exits import Exits
+from .outputs import Outputs
+from .reaper import Reaper, adopts_orphans
+from .run_tree import HOME_MARKER, RUN_MARKER, Tree, members, send
+from .spawning import Child, Spawner
+
+_STEP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]*")
+
+STARTING = 10.0
+"""Seconds that a wrapper may take to say that it runs."""
+
+KILLING = 5.0
+"""Seconds in which KILL must have ended a whole tree."""
+
+
+class LocalProcesses(Outputs):
+    """Processes on this machine. One instance belongs to one repository's daemon."""
+
+    def __init__(self, wake_folder: str) -> None:
+        self._wake = os.path.abspath(wake_folder)
+        self._spawner = Spawner()
+        self._reaper = Reaper()
+        self._exits = Exits(self._wake)
+        self._wrappers: dict[str, Child] = {}
+        self._leaving: list[Child] = []
+        self._folders: dict[str, str] = {}
+        self._sessions: set[int] = set()
+        self._below_us: set[str] = set()
+        self._known: dict[str, frozenset[tuple[int, int]]] = {}
+        self._umask = os.umask(0o077)
+        os.umask(self._umask)
+
+    def start(self, run: str, command: Command) -> Born:
+        """Start the run's wrapper, or find the one that was started before. DiskFull, StoreReadOnly."""
+        _require_sound(command)
+        self._collect()
+        folder = command.folder
+        fresh = private_folder(folder)
+        known = self._wrappers.get(run)
+        pid = known.pid if known is not None else _pid_file(folder)
+        if pid is not None:
+            return self._found(run, folder, pid)
+        for name, content in command.files.items():
+            private_folder(os.path.dirname(os.path.join(folder, name)))
+            write_private(os.path.join(folder, name), content)
+        argv = wrapper.arguments(command, os.path.join(self._wake, run), self._umask)
+        environment = {**command.env, RUN_MARKER: run, HOME_MARKER: self._wake}
+        errors = os.path.join(folder, wrapper.OWN_ERRORS)
+        with storage_errors(errors), open(errors, "ab", opener=_private) as log:
+            try:
+                started = self._spawner.start(argv, environment, log.fileno())
+            except OSError as error:
+                if error.errno in SHORT:
+                    raise
+                raise NobrakesError(
+                    f"run {run} cannot be started: {error.strerror}",
+                    "A command line or its environment may be too long: give long texts to the command in a file.",
+                ) from error
+        child = started.child
+        process = proctable.look(child.pid)  # there at least as a zombie: nobody else collects it
+        born = Born(child.pid, process.mark if process else proctable.ended_mark())
+        self._wrappers[run] = child
+        self._folders[run] = folder
+        self._sessions.add(child.pid)
+        if fresh and not started.twice:
+            if adopts_orphans():
+                self._below_us.add(run)
+            return born
+        winner = self._await_pid(folder, child)
+        if winner == child.pid:
+            return born
+        self._leaving.append(self._wrappers.pop(run))
+        return self._found(run, folder, winner)
+
+    def _await_pid(self, folder: str, child: Child) -> int:
+        """The wrapper that works in `folder`, when an earlier daemon may have started one just before it died."""
+        deadline = time.monotonic() + STARTING
+        while (pid := _pid_file(folder)) is None and time.monotonic() < deadline:
+            if child.over() and _pid_file(folder) is None:
+                return 0  # neither can ever begin: the first died in the act, and the second made way
+            time.sleep(0.001)
+        return pid or 0
+
+    def _found(self, run: str, folder: str, pid: int) -> Born:
+        """Born of a wrapper that an earlier start() left, alive or not."""
+        self._folders[run] = folder
+        process = proctable.look(pid)
+        if process is not None:
+            tree = Tree(run, self._wake, pid, process.mark)
+            entries = proctable.environment(pid)
+            known = self._wrappers.get(run)
+            own = known is not None and known.pid == pid
+            if own or all(marker in entries for marker in tree.markers()):
+                return Born(pid, process.mark)
+        return Born(pid, proctable.ended_mark())
+
+    def alive(self, run: Run) -> bool:
+        """Whether the wrapper still works, or anything of the run's tree lives."""
+        process = proctable.look(run.pid) if run.pid else None
+        over = False
+        if process is not None and process.running and process.mark == run.born:
+            self._exits.watch(process, run.id)
+            over = self._is_over(run.id, process.pid)
+            if not over:
+                return True
+        left = [p for p in self._members(run) if not (over and p.pid == run.pid)]
+        for other in left:
+            self._exits.watch(other, run.id)
+        if not left:
+            if over and process is not None:
+                send(process, signal.SIGKILL)  # it only kept the tree together
+            self._forget(run)
+        return bool(left)
+
+    def remains(self, run: Run, folder: str, steps: Sequence[str]) -> Remains:
+        """What of its tree still lives; a change of that touches the wake file."""
+        self._folders.setdefault(run.id, folder)
+        # looked at first: a wrapper that is dead here is so for alive() too, which then watches what goes on without it
+        process = proctable.look(run.pid) if run.pid else None
+        wrapped = process is not None and process.running and process.mark == run.born
+        over = endings.is_over(folder)  # asked after the wrapper was looked at: a dead one writes no more
+        if process is not None and wrapped and not over:
+            self._exits.watch(process, run.id)
+            return Remains.WHOLE
+        if not self.alive(run):
+            return Remains.NOTHING
+        if over:
+            return Remains.REST
+        return Remains.STEP if endings.step_lives(folder, steps) else Remains.REST
+
+    def _is_over(self, run: str, pid: int) -> bool:
+        """Whether a living wrapper has nothing left to do but to exit: it wakes the daemon just before."""
+        folder = self._folder(run, pid)
+        return folder is not None and endings.is_over(folder)
+
+    def _folder(self, run: str, pid: int) -> str | None:
+        """The folder of a run whose wrapper lives; None: it cannot be learnt."""
+        if run not in self._folders:
+            folder = wrapper.folder_in(proctable.arguments(pid))
+            if folder is None:
+                return None
+            self._folders[run] = folder
+        return self._folders[run]
+
+    def _members(self, run: Run) -> list[Process]:
+        folder = self._folders.get(run.id, "")
+        known = self._known.get(run.id, frozenset()) | endings.processes(folder)
+        pid, mark = run.pid, run.born
+        child = self._wrappers.get(run.id)
+        if pid is None and child is not None:
+            # its start could not be written down; we know of it all the same, and it may not show its marker yet
+            process = proctable.look(child.pid)
+            pid, mark = child.pid, process.mark if process is not None else ""
+        among = None
+        if run.id in self._below_us:
+            # whoever loses a parent becomes a child of ours, so nothing of the run is anywhere else
+            others = {child.pid for name, child in self._wrappers.items() if name != run.id}
+            among = proctable.below(os.getpid(), others, (mark and proctable.started_of(mark)) or 0)
+            known |= self._strangers(run, among)
+        found = members(Tree(run.id, self._wake, pid, mark, folder, known), among)
+        self._known[run.id] = frozenset((process.pid, process.started) for process in found)
+        return found
+
+    def _strangers(self, run: Run, among: Mapping[int, Process]) -> frozenset[tuple[int, int]]:
+        """Orphans that a dead wrapper left to us, without a sign of which run: they are taken for this one's.
+
+        Runs start them, and nothing else of ours (bears_mark), so whoever they belong to, their wrapper is dead.
+        """
+        me, leader = os.getpid(), among.get(run.pid or 0)
+        if leader is not None and leader.running:
+            return frozenset()  # it adopts its orphans itself
+        mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
+        sessions = self._sessions - {run.pid}
+        markers = {os.fsencode(f"{RUN_MARKER}={name}") for name in self._wrappers if name != run.id}
+        return frozenset(
+            (one.pid, one.started)
+            for one in among.values()
+            if one.parent == me
+            and one.pid not in mine
+            and one.session not in sessions
+            and proctable.bears_mark(one.pid)
+            and not markers.intersection(proctable.environment(one.pid))
+        )
+
+    def _forget(self, run: Run) -> None:
+        """Nothing of the run lives any more. Until here a dead wrapper keeps its session's id from being given away."""
+        self._folders.pop(run.id, None)
+        self._sessions.discard(run.pid or 0)
+        self._below_us.discard(run.id)
+        self._known.pop(run.id, None)
+        child = self._wrappers.pop(run.id, None)
+        if child is not None:
+            self._leaving.append(child)
+        self._collect()
+
+    def _collect(self) -> None:
+        """Collect the wrappers that nobody needs any more, and the orphans that were left to this process."""
+        self._leaving = [child for child in self._leaving if not child.over()]
+        mine = {child.pid for child in (*self._wrappers.values(), *self._leaving)}
+        self._reaper.collect(self._sessions, mine)
+
+    def terminate(self, run: Run) -> None:
+        """TERM to the whole tree; what was stopped is continued, so that it can hear it.
+
+        The wrapper is told by a file instead, so that it can still say how the run ended.
+        """
+        wrapper_knows = self._tell_wrapper(run)
+        for process in self._members(run):
+            if wrapper_knows and process.pid == run.pid:
+                continue
+            if send(process, signal.SIGTERM):
+                send(process, signal.SIGCONT)
+
+    def _tell_wrapper(self, run: Run) -> bool:
+        """Ask the wrapper to stop after its present step. False: it has gone, or cannot be asked."""
+        process = proctable.look(run.pid) if run.pid else None
+        if process is None or not process.running or process.mark != run.born:
+            return False
+        folder = self._folder(run.id, process.pid)
+        if folder is None:
+            return False
+        try:
+            write_private(os.path.join(folder, wrapper.STOP), b"")
+        except (NobrakesError, OSError):
+            return False  # then it gets the signal as well, which ends it without a word
+        return True
+
+    def kill(self, run: Run) -> None:
+        """KILL to the whole tree, in rounds until a sweep finds none; an error names what would not die."""
+        deadline = time.monotonic() + KILLING
+        pause = 0.001
+        told: list[Process] = []  # while a process ends it is no member any more, and still there
+        while left := [*self._members(run), *(p for p in told if _still_there(p))]:
+            if time.monotonic() > deadline:
+                pids = ", ".join(sorted({str(process.pid) for process in left}))
+                raise NobrakesError(
+                    f"run {run.id} cannot be stopped: process {pids} stays after KILL",
+                    "Look at it with `ps -p PID -o pid,user,stat,wchan,args`; it waits for a disk, or belongs to root.",
+                )
+            told = list(dict.fromkeys(left))  # in this order: the wrapper must not see its step end
+            for process in told:
+                send(process, signal.SIGKILL)
+            time.sleep(pause)
+            pause = min(0.05, pause * 2)
+        self._forget(run)
+
+    def activity(self, run: Run, folder: str, workspace: str) -> str:
+        """A fingerprint of output, files, commits and CPU: the same text again means silence."""
+        process = proctable.look(run.pid) if run.pid else None
+        if process is not None and process.running and process.mark == run.born:
+            tree = [process, *proctable.below(process.pid).values()]
+            self._known[run.id] = frozenset((one.pid, one.started) for one in tree)  # should the wrapper be killed
+        else:
+            tree = self._members(run)
+        return activity.fingerprint(tree, folder, workspace, run.activity)
+
+
+def _still_there(process: Process) -> bool:
+    now = proctable.look(process.pid)
+    return now is not None and now.running and now.started == process.started
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _pid_file(folder: str) -> int | None:
+    """The pid of the wrapper that works or worked in the folder; None: there is none yet."""
+    text = read_tail(os.path.join(folder, wrapper.PID), 100)
+    return int(text) if text.endswith(b"\n") and text.strip().isdigit() else None
+
+
+def _require_sound(command: Command) -> None:
+    """Refuse what the wrapper could not keep apart. ValueError: the caller is wrong, not the user."""
+    names = [step.name for step in command.steps]
+    if len(set(names)) != len(names) or not all(_STEP.fullmatch(name) for name in names):
+        raise ValueError(f"step names must differ and be plain: {names}")
+    if not (os.path.isabs(command.folder) and os.path.isabs(command.cwd)):
+        raise ValueError(f"paths must be absolute: {command.folder}, {command.cwd}")
+    known: set[str] = set()
+    for step in command.steps:
+        if step.after and (step.after not in known or step.beside):
+            raise ValueError(f"step {step.name} comes after {step.after}, which is not before it")
+        if set(step.when_passed) - known or (step.when_passed and (step.after or step.beside)):
+            raise ValueError(f"step {step.name} comes after {step.when_passed}, which are not all before it")
+        known.add(step.name)
+    if not all(words and words[0] for words in (*command.prologue, *(step.argv for step in command.steps))):
+        raise ValueError("a command without a program")
+    for name in command.files:
+        if os.path.isabs(name) or ".." in name.split("/"):
+            raise ValueError(f"a file outside of the run's folder: {name}")

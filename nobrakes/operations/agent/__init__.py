@@ -1,0 +1,1 @@
+"""What an agent may ask and say, and how that reaches the store."""

@@ -1,0 +1,267 @@
+"""The one table of what an agent may do at its door. CLI, MCP server and docs are made from it, and add nothing.
+
+1. An operation takes JSON values by name and gives a Reply; whoever calls it shows `text`, or `data` to a program.
+2. Arguments are judged here: an unknown name, a missing one, another type, an empty text are a UsageError.
+3. No parameter is called like a path or a command, which the guard of an agent CLI would judge as one.
+4. On the command line the first parameter is a word, the others are options.
+5. Imports nothing that costs, since agents call all night: no dataclass and no NamedTuple here.
+"""
+
+from . import client
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+
+class Reply:
+    """What an operation gives: JSON values, and the same as text for a reader."""
+
+    def __init__(self, data: "Any", text: str) -> None:
+        self.data, self.text = data, text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reply) and (self.data, self.text) == (other.data, other.text)
+
+
+class Parameter:
+    """One argument. `kind` is str, int, float or bool; a text of `choices` is one of them, a number within its ends."""
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        kind: type = str,
+        default: "Any" = None,
+        *,
+        required: bool = False,
+        choices: "tuple[str, ...]" = (),
+        least: int = 0,
+        most: int = 10**9,
+    ) -> None:
+        self.name, self.help, self.kind, self.default = name, help, kind, default
+        self.required, self.choices, self.least, self.most = required, choices, least, most
+
+
+class Operation:
+    """One thing to ask for. `reads`: it changes nothing."""
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        perform: "Callable[..., Reply]",
+        parameters: "tuple[Parameter, ...]" = (),
+        *,
+        reads: bool = False,
+    ) -> None:
+        self.name, self.help, self.perform, self.parameters, self.reads = name, help, perform, parameters, reads
+
+
+def _bead() -> Reply:
+    from . import own_bead
+
+    return Reply(*own_bead.bead())
+
+
+def _attempts() -> Reply:
+    from . import own_bead
+
+    return Reply(*own_bead.attempts())
+
+
+def _whats_next() -> Reply:
+    from . import own_bead
+
+    found = own_bead.next_steps()
+    return Reply({"next": list(found)}, "\n".join(found))
+
+
+def _said(verb: str) -> "Callable[..., Reply]":
+    def perform(text: str) -> Reply:
+        client.say(verb, text)
+        return Reply({"written": True}, client.WRITTEN)
+
+    return perform
+
+
+def _progress(text: str, step: "int | None", of: "int | None") -> Reply:
+    commits, doubt = client.progress(text, step, of)
+    data: dict[str, Any] = {"written": True}
+    if step is not None:
+        data |= {"step": step, "of": of, "commits": commits, "doubt": doubt}
+    return Reply(data, client.WRITTEN + (f"; but {doubt}" if doubt else ""))
+
+
+def _ask(question: str, wait: float) -> Reply:
+    return _answered(*client.ask(question, wait))
+
+
+def _answer(number: "int | None") -> Reply:
+    return _answered(*client.answer(number))
+
+
+def _answered(number: int, answer: "str | None") -> Reply:
+    return Reply({"escalation": number, "answer": answer}, client.no_answer(number) if answer is None else answer)
+
+
+def _request_review(plan: str, wait: float) -> Reply:
+    from . import own_bead
+
+    number, decision = own_bead.request_review(plan, wait)
+    text = client.plan_waits(number) if decision is None else decision
+    return Reply({"escalation": number, "decision": decision}, text)
+
+
+def _escalate(suggestion: str, detail: str) -> Reply:
+    number = client.escalate(suggestion, detail)
+    return Reply({"escalation": number}, client.suggested(number))
+
+
+def _test(check: str) -> Reply:
+    from . import testing
+
+    return Reply(*testing.test(check))
+
+
+def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_branch: bool) -> Reply:
+    said = client.OUTCOMES[outcome]
+    client.done(said, summary, blockers, learnings, not discard_branch)
+    return Reply({"outcome": said}, client.HANDED_IN)
+
+
+_TEXT = Parameter("text", "The text.", required=True)
+_WAIT = Parameter("wait", "Seconds to wait for the person.", float, 0.0, most=int(client.MOST_SECONDS))
+
+OPERATIONS: "tuple[Operation, ...]" = (
+    Operation("bead", "Your bead: description, acceptance criteria, notes, what people answered.", _bead, reads=True),
+    Operation("attempts", "What earlier attempts on your bead left, newest first.", _attempts, reads=True),
+    Operation("whats-next", "What to do next, by the facts: plan, questions, steps, commits.", _whats_next, reads=True),
+    Operation("log", "Write a line into the bead's log, for whoever works on it later.", _said("log"), (_TEXT,)),
+    Operation(
+        "progress",
+        "Say how far you are. The person sees it beside the commits that you made.",
+        _progress,
+        (
+            _TEXT,
+            Parameter("step", "The step that you have finished, with its commit made.", int),
+            Parameter("of", "How many steps there are.", int, least=1),
+        ),
+    ),
+    Operation(
+        "test",
+        "Run the project's checks in your workspace: each call is one test round.",
+        _test,
+        (Parameter("check", "One check alone, by its name.", default=""),),
+    ),
+    Operation("notify", "Tell the person something, without waiting for an answer.", _said("notify"), (_TEXT,)),
+    Operation(
+        "ask",
+        "Ask the person what only they can decide. Asked twice, it is asked once. Without an answer in time, end as "
+        "blocked: the answer comes with the next attempt.",
+        _ask,
+        (Parameter("question", "The question.", required=True), _WAIT),
+    ),
+    Operation(
+        "answer",
+        "Read the answer to a question of your bead, or what was decided about its plan.",
+        _answer,
+        (Parameter("number", "The question's number; the last one.", int),),
+        reads=True,
+    ),
+    Operation(
+        "request-review",
+        "Have your plan approved before you begin, where the bead asks for it. Then end as blocked.",
+        _request_review,
+        (Parameter("plan", "What you will change, in which steps, and how it is shown.", required=True), _WAIT),
+    ),
+    Operation(
+        "escalate",
+        "Suggest work that is outside your bead. You go on with your own; a person decides about it.",
+        _escalate,
+        (
+            Parameter("suggestion", "What should be done, in one line.", required=True),
+            Parameter("detail", "More about it.", default=""),
+        ),
+    ),
+    Operation(
+        "done",
+        "Hand in: how it ended, and what the next one should know. Commit first; then end your session.",
+        _done,
+        (
+            Parameter("outcome", "How it ended.", default="completed", choices=tuple(client.OUTCOMES)),
+            Parameter("summary", "What you did.", default=""),
+            Parameter("blockers", "What stopped you.", default=""),
+            Parameter("learnings", "What the next one should know.", default=""),
+            Parameter("discard_branch", "The next attempt starts without your commits.", bool, False),
+        ),
+    ),
+)
+
+
+INSTRUCTIONS = (
+    "Your door to nobrakes: your own bead and nothing else. The tools do what `nobrakes agent …` does. Claim progress "
+    "step by step with each commit, ask only what the person alone can decide, and hand in with done."
+)
+
+
+def choose(operations: "Sequence[Operation]", name: str, arguments: "Mapping[str, Any]") -> Reply:
+    """Do the operation of this name with these arguments; UsageError where they do not fit."""
+    found = next((one for one in operations if one.name == name), None)
+    if found is None:
+        known = ", ".join(one.name for one in operations)
+        raise _refused(f"there is no operation '{client.cleaned(name)[:40]}'", f"Use one of: {known}.")
+    unknown = sorted(set(arguments) - {parameter.name for parameter in found.parameters})
+    if unknown:
+        known = ", ".join(parameter.name for parameter in found.parameters) or "nothing"
+        raise _refused(f"{name} does not know '{client.cleaned(str(unknown[0]))[:40]}'", f"It takes: {known}.")
+    return found.perform(**{p.name: _value(p, arguments.get(p.name)) for p in found.parameters})
+
+
+def perform(name: str, arguments: "Mapping[str, Any]") -> Reply:
+    """Do it for the attempt whose token this process has; NotAllowed, Stale, UsageError."""
+    return choose(OPERATIONS, name, arguments)
+
+
+def _refused(why: str, hint: str = "") -> Exception:
+    from ...core.errors import UsageError
+
+    return UsageError(why, hint)
+
+
+def _value(parameter: Parameter, given: "Any") -> "Any":
+    name, kind = parameter.name, parameter.kind
+    if given is None and not parameter.required:
+        return parameter.default
+    if kind is float and type(given) is int:
+        given = float(given)
+    value: Any = given
+    fits = type(value) is kind
+    if not fits:
+        words = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+        raise _refused(f"{name} has to be {words[kind]}")
+    if kind is str and parameter.required and not value.strip():
+        raise _refused(f"the {name} is empty", f"Say something in {name}.")
+    if parameter.choices and value not in parameter.choices:
+        raise _refused(f"'{client.cleaned(value)[:40]}' is no {name}", f"Use one of: {', '.join(parameter.choices)}.")
+    if kind in (int, float) and not parameter.least <= value <= parameter.most:
+        raise _refused(f"{name} has to be from {parameter.least} to {parameter.most}")
+    return value
+
+
+def schema(found: Operation) -> "dict[str, Any]":
+    """The arguments as JSON Schema."""
+    words = {str: "string", int: "integer", float: "number", bool: "boolean"}
+    properties: dict[str, Any] = {}
+    for parameter in found.parameters:
+        one: dict[str, Any] = {"type": words[parameter.kind], "description": parameter.help}
+        if parameter.choices:
+            one["enum"] = list(parameter.choices)
+        if parameter.kind in (int, float):
+            one |= {"minimum": parameter.least, "maximum": parameter.most}
+        if parameter.default not in (None, "", False):
+            one["default"] = parameter.default
+        properties[parameter.name] = one
+    required = [parameter.name for parameter in found.parameters if parameter.required]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

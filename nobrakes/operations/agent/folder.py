@@ -1,0 +1,81 @@
+"""The agent's side of its door from inside a sandbox: a file in a folder that the daemon reads, its answer in another.
+
+1. A request is whole or not there. It stays where it is when nobody answers: a daemon that comes back takes it in.
+2. Imported only where NOBRAKES_DOOR is set, and then in place of store.agent.edits: the same functions with the same
+   arguments. The path of the database is not used, since it is not there.
+"""
+
+import os
+import time
+
+from ...lightjson import dumps, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PATIENCE = 100.0
+"""Seconds to wait for an answer: the daemon may be starting anew."""
+LOOK = 0.02
+"""Seconds between two looks, at most: the first ones follow each other faster."""
+
+
+def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
+    """Write a log line, a progress or a notice down."""
+    call(token, "say", kind, text, data_json)
+
+
+def agent_standing(path: str, token: str) -> float:
+    """When the agent's attempt began."""
+    return float(call(token, "standing"))
+
+
+def agent_done(
+    path: str, token: str, outcome: str, summary: str, blockers: str = "", learnings: str = "", keep: bool = True
+) -> None:
+    """Leave the attempt's log and what the agent says of its end."""
+    call(token, "done", outcome, summary, blockers, learnings, keep)
+
+
+def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
+    """(number, answer) of a question about the agent's own bead."""
+    found, text = call(token, "answer", number)
+    return found, text
+
+
+def agent_ask(path: str, token: str, question: str) -> int:
+    """File a question about the agent's own bead; its number."""
+    return int(call(token, "ask", question))
+
+
+def agent_escalate(path: str, token: str, title: str, detail: str = "") -> int:
+    """File a suggestion; its number."""
+    return int(call(token, "escalate", title, detail))
+
+
+def call(token: str, name: str, *arguments: "Any") -> "Any":
+    """What the daemon answers; its error, or DoorClosed where it did not answer in time."""
+    door = os.environ["NOBRAKES_DOOR"]
+    request = f"{time.time_ns():x}-{os.getpid()}-{os.urandom(4).hex()}.json"
+    temporary = os.path.join(door, "in", f".{request}")
+    with open(temporary, "x", encoding="utf-8", errors="replace") as file:
+        file.write(dumps({"token": token, "call": name, "arguments": arguments}))
+    os.rename(temporary, os.path.join(door, "in", request))
+    answer = os.path.join(door, "out", request)
+    until = time.monotonic() + PATIENCE
+    pause = LOOK / 16
+    while not os.path.exists(answer):
+        if time.monotonic() > until:
+            from ...core.errors import DoorClosed
+
+            raise DoorClosed("nobrakes does not answer just now; what you said is kept for it")
+        time.sleep(pause)
+        pause = min(2 * pause, LOOK)
+    with open(answer, encoding="utf-8") as file:
+        said = loads(file.read())
+    if "error" in said:
+        from ...core import errors
+
+        kind, message, hint = said["error"]
+        raise getattr(errors, kind)(message, hint)
+    return said["value"]

@@ -1,0 +1,364 @@
+"""What is broken, and what mends it. Looking changes nothing; each repair is asked for by its name.
+
+1. A finding is ok, a warning (it works, but look) or an error (something does not work); `repair` names what mends it.
+2. A repair keeps a copy of what it replaces. None of them runs by itself.
+3. Each check is one function; the order below is the order of the answer, causes before effects. The database is
+   looked at first, since it takes longest, while the sandbox is tried out in a thread.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+
+from ...core.beads.bead import CLOSED, WORKING, DependencyType, Status
+from ...core.errors import DaemonRunning, NobrakesError, NoMain, StoreBroken, UsageError
+from ...core.graph.cycles import Circle
+from ...core.graph.readiness import Why, deadlocks, explain
+from ...git.workspaces.remove import BROKEN, forget_sessions, kept_by_agents
+from ...host.locks import holder
+from ...paths import Places
+from ...trash import Trash
+from ..control import FROZEN
+from . import machine
+from .findings import ERROR, OK, WARNING, Finding
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+    from ...ports import Git, Store
+
+__all__ = ["REPAIRS", "Finding", "examine", "repair"]
+
+
+NOT_TRIED = "it was not tried"
+
+
+class _Checkable(Protocol):
+    """What the SQLite store offers beyond the port."""
+
+    def check(self) -> list[str]:
+        """What is wrong with file, references and derived columns."""
+        ...
+
+    def recount(self) -> int:
+        """Set every derived column right."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    store: "Store | None"
+    git: "Git | None"
+    places: Places
+    config: "Config | None"
+    sandbox_trouble: Callable[[], str]
+    wall_trouble: Callable[[], str] = lambda: NOT_TRIED
+    misconfigured: str = ""
+
+
+def examine(
+    store: "Store | None",
+    git: "Git | None",
+    places: Places,
+    config: "Config | None",
+    sandbox_trouble: Callable[[], str] = lambda: NOT_TRIED,
+    wall_trouble: Callable[[], str] = lambda: NOT_TRIED,
+    misconfigured: str = "",
+) -> list[Finding]:
+    """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself.
+
+    `misconfigured`: what is wrong with config.toml, where `config` is that of before.
+    """
+    if config is not None and config.sandbox.mode != "none":
+        sandbox_trouble = _begun(sandbox_trouble)
+    patient = _Patient(store, git, places, config, sandbox_trouble, wall_trouble, misconfigured)
+    found: dict[Callable[[_Patient], Iterator[Finding]], list[Finding]] = {_database: list(_database(patient))}
+    found |= {look: list(look(patient)) for look in _LOOKS if look not in found}
+    return [finding for look in _LOOKS for finding in found[look]]
+
+
+def _begun(question: Callable[[], str]) -> Callable[[], str]:
+    """The same question, asked at once in a thread; whoever asks waits for its answer."""
+    answers: list[str | BaseException] = []
+
+    def ask() -> None:
+        try:
+            answers.append(question())
+        except BaseException as error:
+            answers.append(error)
+
+    thread = threading.Thread(target=ask, name="doctor")
+    thread.start()
+
+    def answer() -> str:
+        thread.join()
+        if isinstance(answers[0], BaseException):
+            raise answers[0]
+        return answers[0]
+
+    return answer
+
+
+def _git(patient: _Patient) -> Iterator[Finding]:
+    from ...git import commands, discovery
+
+    try:
+        partial = discovery.is_partial(patient.places.root)
+    except NobrakesError as error:
+        yield Finding("git", ERROR, f"{error}. {error.hint}")
+        return
+    yield Finding("git", OK, f"git {'.'.join(map(str, commands.version()))}")
+    if partial:
+        yield Finding("git", WARNING, "this is a partial clone: workspaces lack what was never fetched")
+
+
+def _config(patient: _Patient) -> Iterator[Finding]:
+    if patient.config is None:
+        yield Finding("config", ERROR, "config.toml cannot be read: `nobrakes config --check` says why")
+        return
+    if patient.misconfigured:
+        yield Finding("config", ERROR, patient.misconfigured)
+    else:
+        yield Finding("config", OK, "config.toml is right")
+    yield from machine.examine(patient.config, patient.places, patient.sandbox_trouble, patient.wall_trouble)
+
+
+def _main(patient: _Patient) -> Iterator[Finding]:
+    if patient.git is None:
+        return
+    try:
+        yield Finding("main", OK, f"main is at {patient.git.main()[:12]}")
+    except NoMain as error:
+        yield Finding("main", ERROR, f"{error}. {error.hint}")
+    except NobrakesError as error:
+        yield Finding("main", ERROR, str(error))
+    else:
+        yield from _checkouts(patient.git)
+        yield from _unknown(patient)
+        yield from _fallen(patient)
+        yield from _red(patient)
+    archived = patient.git.archived()
+    if archived:
+        yield Finding("archive", OK, f"{len(archived)} branches are kept under refs/nobrakes/archive")
+
+
+def _unknown(patient: _Patient) -> Iterator[Finding]:
+    """What main carries and the database does not know: it went back, and the next start sets it right."""
+    from .agreement import unknown
+
+    for text in unknown(patient.store, patient.git) if patient.store and patient.git else ():
+        yield Finding("main", WARNING, text)
+
+
+def _fallen(patient: _Patient) -> Iterator[Finding]:
+    """What the database calls done and a person took off main."""
+    from .agreement import off_main
+
+    text = off_main(patient.store, patient.git) if patient.store and patient.git else ""
+    if text:
+        yield Finding("main", WARNING, text)
+
+
+def _red(patient: _Patient) -> Iterator[Finding]:
+    """Main was red when it was looked at last."""
+    tip = patient.store.setting(FROZEN) if patient.store else None
+    if tip is not None:
+        text = f"main is red since {tip[:12]}: only repairs are merged; `nobrakes escalations` says why"
+        yield Finding("main", ERROR, text)
+
+
+def _checkouts(git: "Git") -> Iterator[Finding]:
+    try:
+        behind = git.behind()
+    except NobrakesError as error:
+        yield Finding("checkout", WARNING, f"it cannot be told whether a checkout is behind main: {error}")
+        return
+    for text in behind:
+        yield Finding("checkout", ERROR, text)
+
+
+def _database(patient: _Patient) -> Iterator[Finding]:
+    if patient.store is None:
+        kept = "the snapshot, what changed since and git still hold the graph"
+        yield Finding("database", ERROR, f"the database is missing or cannot be opened; {kept}", "rebuild")
+        return
+    yield _soundness(cast(_Checkable, patient.store).check())
+    yield from _graph(patient.store)
+
+
+def _soundness(problems: list[str]) -> Finding:
+    if not problems:
+        return Finding("database", OK, "the database is sound, and its counters agree with a recomputation")
+    counters = all(_is_counter(text) for text in problems)
+    shown = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if len(problems) > 5 else "")
+    return Finding("counters" if counters else "database", ERROR, shown, "counters" if counters else "rebuild")
+
+
+def _is_counter(text: str) -> bool:
+    return ", and should be " in text
+
+
+def _graph(store: "Store") -> Iterator[Finding]:
+    circles = deadlocks(store.nodes(), store.dependencies())
+    for circle in circles:
+        yield Finding("deadlock", ERROR, _told(circle))
+    if not circles:
+        yield Finding("deadlock", OK, "no beads wait for each other")
+    for bead, text in _blocked_for_ever(store):
+        yield Finding("blocked", WARNING, f"{bead} is {text}")
+    for epic in store.places([Status.OPEN]):
+        if not store.places(epic=epic[1]):
+            yield Finding("epic", WARNING, f"epic {epic[1]} has no bead: it needs shaping, or `nobrakes cancel`")
+
+
+def _blocked_for_ever(store: "Store") -> list[tuple[str, str]]:
+    """(bead, why) of what waits for a bead that is cancelled."""
+    cancelled = [id_ for _, id_ in store.places([Status.CANCELLED])]
+    waiting = {d.bead for id_ in cancelled for d in store.dependencies(id_) if d.needs == id_}
+    if not waiting:
+        return []
+    explained = explain(*store.around(sorted(waiting)), store.now())
+    return [
+        (bead, reason.text)
+        for bead in sorted(waiting)
+        for reason in explained[bead].reasons
+        if reason.why is Why.BLOCKED_FOR_EVER
+    ]
+
+
+def _told(circle: Circle) -> str:
+    around = " -> ".join((*circle.members, circle.members[0]))
+    cut = circle.cut
+    if cut.type is DependencyType.PARENT_CHILD:
+        mend = f'nobrakes edit {cut.bead} --epic ""'
+    else:
+        mend = f"nobrakes undepend {cut.bead} {cut.needs}"
+    return f"{len(circle.stuck)} beads can never start: {around} wait for each other; `{mend}` frees them"
+
+
+def _assignments(patient: _Patient) -> Iterator[Finding]:
+    store = patient.store
+    if store is None:
+        return
+    pid = holder(patient.places.lock)
+    now = store.now()
+    stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
+    if stale:
+        ids = ", ".join(b.id for b in stale[:10])
+        what = "the daemon is slow to renew" if pid else "the next daemon takes them up: nobrakes run"
+        yield Finding("leases", WARNING, f"nobody was heard of who works on {ids}; {what}")
+    yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
+
+
+def stale_workspaces(store: "Store", places: Places) -> list[str]:
+    """The beads that are not live and have a workspace, or sessions that an agent CLI kept of them."""
+    names = {name for name in _names(places.workspaces) if os.path.isdir(os.path.join(places.workspaces, name))}
+    names = {name for name in names if BROKEN not in name}
+    names |= kept_by_agents(places.agents).keys()
+    if not names:
+        return []
+    alive = {id_ for _, id_ in store.places([status for status in Status if status not in (*CLOSED, Status.DRAFT)])}
+    return sorted(names - alive)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+
+
+def _workspaces(patient: _Patient) -> Iterator[Finding]:
+    if patient.store is None:
+        return
+    for name in stale_workspaces(patient.store, patient.places):
+        text = f"the workspace or sessions of {name} belong to no live bead; work is archived before it goes"
+        yield Finding("workspaces", WARNING, text, "stale-workspaces")
+    for name in _names(patient.places.workspaces):
+        if BROKEN in name:
+            text = f"workspaces/{name} was put aside: what lies in it could not be archived, look into it"
+            yield Finding("workspaces", WARNING, text)
+    for one in Trash(patient.places.trash).left():
+        if one.why:
+            text = f"{one.path} cannot be removed: {one.why}; what is left of it is at {one.at}, look into it"
+            yield Finding("trash", WARNING, text)
+
+
+def _installation(patient: _Patient) -> Iterator[Finding]:
+    yield from machine.installation()
+
+
+def _privacy(patient: _Patient) -> Iterator[Finding]:
+    from . import privacy
+
+    yield from privacy.examine(patient.places)
+
+
+_LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
+    _git,
+    _privacy,
+    _config,
+    _main,
+    _database,
+    _assignments,
+    _workspaces,
+    _installation,
+)
+
+
+def repair(name: str, store: "Store | None", git: "Git | None", places: Places) -> list[str]:
+    """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
+    if name not in REPAIRS:
+        raise UsageError(f"'{name[:40]}' is no repair", f"The repairs are: {', '.join(REPAIRS)}.")
+    pid = holder(places.lock)
+    if pid is not None and name in ("rebuild", "stale-workspaces"):
+        raise DaemonRunning(
+            f"a daemon works here (process {pid}), and it would be mended under its hands",
+            "End it in order with `nobrakes daemon stop`, then repair.",
+        )
+    return REPAIRS[name](_Patient(store, git, places, None, lambda: NOT_TRIED))
+
+
+def _repair_counters(patient: _Patient) -> list[str]:
+    if patient.store is None:
+        raise StoreBroken("the database cannot be opened", "`nobrakes doctor --repair rebuild` makes it anew.")
+    return [f"{cast(_Checkable, patient.store).recount()} beads were counted anew"]
+
+
+def _repair_rebuild(patient: _Patient) -> list[str]:
+    from ..snapshot.rebuild import rebuild, told
+
+    if patient.store is not None:
+        patient.store.close()
+    return told(rebuild(patient.places, patient.git))
+
+
+def _repair_workspaces(patient: _Patient) -> list[str]:
+    from ...core.beads.bead import Bead
+
+    store, git = patient.store, patient.git
+    if store is None or git is None:
+        raise StoreBroken("the database cannot be opened", "`nobrakes doctor --repair rebuild` makes it anew.")
+    known = {bead.id: bead for bead in store.beads()}
+    lines = []
+    for name in stale_workspaces(store, patient.places):
+        bead = known.get(name) or Bead(name, name)
+        git.retire(bead, bead.fence)
+        forget_sessions(Trash(patient.places.trash), patient.places.agents, name)
+        kept = ", ".join(ref for ref, _ in git.archived(name)) or "nothing in it was new"
+        lines.append(f"the workspace {name} was archived ({kept}) and removed")
+    return lines or ["there is no stale workspace"]
+
+
+def _repair_compile(patient: _Patient) -> list[str]:
+    return machine.compile_package()
+
+
+REPAIRS: dict[str, Callable[[_Patient], list[str]]] = {
+    "counters": _repair_counters,
+    "rebuild": _repair_rebuild,
+    "stale-workspaces": _repair_workspaces,
+    "compile": _repair_compile,
+}
+"""What can be mended, by name."""

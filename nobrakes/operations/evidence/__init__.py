@@ -1,0 +1,1 @@
+"""Reading evidence, and running the checks again on what was merged."""

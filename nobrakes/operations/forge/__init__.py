@@ -1,0 +1,1 @@
+"""Planning with a person: the Shaper's conversation, its proposals, and their approval."""

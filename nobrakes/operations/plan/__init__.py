@@ -1,0 +1,1 @@
+"""Plan files: read, judged, compared with the graph, applied."""

@@ -1,0 +1,177 @@
+"""Plan files: what the graph should be, applied as a whole or not at all.
+
+1. YAML and JSON are operations.plan.nodes, `.jsonl` are Beads records (interop); "-" is standard input.
+2. Beads come in as drafts: they go live by `live: true`, by the flag, or later by commit-strategy.
+3. A plan under which beads would wait for each other is refused, and every circle is named with the dependency to
+   cut; the one who applies may have those cut, or look first (`dry_run`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core.beads.bead import CLOSED, Dependency, DependencyType
+from ...core.errors import Deadlock, NobrakesError, PlanError
+from ...core.graph.links import Node
+from ...core.graph.readiness import Circle, deadlocks, explain
+from ...ports import Store
+from . import difference, files
+from .nodes import Plan, plan_of
+
+__all__ = ["Plan", "PlanDeadlock", "PlanReport", "apply_plan", "read_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReport:
+    """What a plan did, or would do. `ready` and `explained` tell how its beads stand once they are approved.
+
+    `explained` has the reasons of every bead of the plan that is neither ready nor closed. `cut` are the dependencies
+    that were left out to break the circles, `problems` what a record of another tool could not bring along.
+    """
+
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    deadlocks: tuple[Circle, ...]
+    ready: tuple[str, ...]
+    explained: dict[str, list[str]]
+    critical_path: tuple[str, ...]
+    applied: bool
+    cut: tuple[Dependency, ...] = ()
+    problems: tuple[str, ...] = field(default=())
+
+
+class PlanDeadlock(Deadlock):
+    """A plan under which beads would wait for each other. `details` has every circle as JSON values."""
+
+    hint = "Take the named dependencies out of the plan, or apply it with --cut; nothing was written."
+
+    def __init__(self, found: Sequence[Circle]) -> None:
+        stuck = {bead for circle in found for bead in circle.stuck}
+        circles = "1 circle" if len(found) == 1 else f"{len(found)} circles"
+        lines = [f"{len(stuck)} beads could never start, because of {circles}; nothing was written"]
+        lines += [f"  {told(circle)}" for circle in found]
+        lines.append("  stuck: " + ", ".join(sorted(stuck)))
+        super().__init__("\n".join(lines))
+        self.details: list[dict[str, Any]] = [
+            {
+                "members": list(circle.members),
+                "stuck": list(circle.stuck),
+                "cut": {"bead": circle.cut.bead, "needs": circle.cut.needs, "type": circle.cut.type.value},
+            }
+            for circle in found
+        ]
+
+
+def told(circle: Circle) -> str:
+    """The circle in one line: who waits for whom, and what to cut."""
+    around = " -> ".join((*circle.members, circle.members[0]))
+    verb = "is a child of" if circle.cut.type is DependencyType.PARENT_CHILD else "depends on"
+    return f"{around}: cut '{circle.cut.bead} {verb} {circle.cut.needs}'"
+
+
+def read_plan(path: str) -> Plan:
+    """The plan in a file, "-" for standard input; PlanError names every problem with its place."""
+    return plan_in(files.read_text(path), path)
+
+
+def plan_in(text: str, path: str) -> Plan:
+    """The plan in a text; the path says how to read it, and where a problem is. PlanError."""
+    if files.looks_like_records(path, text):
+        from .records import plan_of_records
+
+        return plan_of_records(text, files.shown(path))
+    return plan_of(files.load(path, text), files.shown(path))
+
+
+def apply_plan(
+    store: Store, plan: Plan, *, dry_run: bool = False, live: bool = False, cut: bool = False, actor: str = "person"
+) -> PlanReport:
+    """Bring the graph to what the plan says, in one transaction. PlanError, PlanDeadlock: nothing was written.
+
+    `dry_run` writes nothing and reports deadlocks too; `cut` leaves out the dependencies that close circles.
+    """
+    work = difference.work_out(store, plan, live or plan.live)
+    if len(work.ids) <= difference.SMALL:
+        try:
+            return _apply_small(store, plan, work, dry_run, actor)
+        except Deadlock:
+            pass  # the store names one circle; the whole graph names them all, with their cuts
+    nodes, edges = difference.graph_after(store, work)
+    circles = tuple(deadlocks(nodes, edges))
+    taken_out: tuple[Dependency, ...] = ()
+    if circles and not dry_run and not cut:
+        raise PlanDeadlock(circles)
+    if circles and cut:
+        taken_out = tuple(circle.cut for circle in circles)
+        for edge in taken_out:
+            work.take_out(edge)
+        nodes, edges = difference.graph_after(store, work)
+    if not dry_run:
+        _write(store, work, actor)
+    from ...analysis.paths import critical_path
+
+    return _report(plan, work, nodes, edges, store.now(), critical_path(nodes, edges), not dry_run, circles, taken_out)
+
+
+class _Undone(Exception):
+    """Takes back what a dry run wrote."""
+
+
+def _apply_small(store: Store, plan: Plan, work: difference.Work, dry_run: bool, actor: str) -> PlanReport:
+    """Write the plan, or write it and take it back; the store looks for circles where the plan adds something."""
+    reports = []
+    try:
+        with store.together():
+            _write(store, work, actor)
+            nodes, edges = difference.neighbourhood(store, work)
+            chain = tuple(store.longest_chain())
+            reports.append(_report(plan, work, nodes, edges, store.now(), chain, not dry_run))
+            if dry_run:
+                raise _Undone
+    except _Undone:
+        pass
+    return reports[0]
+
+
+def _report(
+    plan: Plan,
+    work: difference.Work,
+    nodes: Sequence[Node],
+    edges: Sequence[Dependency],
+    now: float,
+    chain: tuple[str, ...],
+    applied: bool,
+    circles: tuple[Circle, ...] = (),
+    taken_out: tuple[Dependency, ...] = (),
+) -> PlanReport:
+    """What the plan comes to; the nodes and edges hold all that decides about its beads."""
+    explained = explain(nodes, edges, now)
+    status = {node.id: node.status for node in nodes}
+    touched = work.touched
+    return PlanReport(
+        new=tuple(work.new),
+        changed=tuple(id_ for id_ in work.ids if id_ in touched),
+        unchanged=tuple(id_ for id_ in work.ids if id_ not in touched and id_ not in work.new),
+        deadlocks=circles,
+        ready=tuple(id_ for id_ in work.ids if explained[id_].ready),
+        explained={
+            id_: [reason.text for reason in explained[id_].reasons]
+            for id_ in work.ids
+            if explained[id_].reasons and status[id_] not in CLOSED
+        },
+        critical_path=chain,
+        applied=applied,
+        cut=taken_out,
+        problems=plan.problems,
+    )
+
+
+def _write(store: Store, work: difference.Work, actor: str) -> None:
+    try:
+        difference.write(store, work, actor)
+    except PlanError:
+        raise
+    except NobrakesError as error:
+        error.args = (f"the plan was not applied: {error}",)
+        raise

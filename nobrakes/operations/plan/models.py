@@ -1,0 +1,90 @@
+"""The keys and values of a plan file as pydantic models, which name every problem at once, each with its place."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ...core.beads.bead import MAX_TITLE, BeadType
+from .values import (
+    MAX_HOLD,
+    MAX_KEY,
+    MAX_MINUTES,
+    MAX_TEXT,
+    StatusWord,
+    id_of,
+    lines_of,
+    minutes_of,
+    moment_of,
+    status_of,
+    title_of,
+    type_of,
+)
+
+Id = Annotated[str, BeforeValidator(id_of)]
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Texts = tuple[Text, ...]
+
+
+class Node(BaseModel):
+    """One entry of `beads`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+    id: Id | None = None
+    key: Annotated[str, Field(min_length=1, max_length=MAX_KEY)] | None = None
+    title: Annotated[str, BeforeValidator(title_of), Field(min_length=1, max_length=MAX_TITLE)] | None = None
+    type: Annotated[BeadType, BeforeValidator(type_of)] | None = None
+    description: Text | None = None
+    acceptance: Annotated[Texts, BeforeValidator(lines_of)] | None = None
+    priority: Annotated[int, Field(ge=0, le=4, strict=True)] | None = None
+    labels: Texts | None = None
+    epic: str | None = None
+    estimate: Annotated[int, BeforeValidator(minutes_of), Field(gt=0, lt=MAX_MINUTES, strict=True)] | None = None
+    needs_tests: Annotated[bool, Field(strict=True)] | None = None
+    scaffolding: Annotated[bool, Field(strict=True)] | None = None
+    touches: Texts | None = None
+    notes: Text | None = None
+    metadata: dict[str, Any] | None = None
+    needs: Texts | None = None
+    related: Texts | None = None
+    discovered_from: Texts | None = None
+    status: Annotated[StatusWord | None, BeforeValidator(status_of)] = None
+    hold: Annotated[str, Field(max_length=MAX_HOLD)] | None = None
+    defer_until: Annotated[float, BeforeValidator(moment_of)] | None = None
+
+
+class File(BaseModel):
+    """A whole plan file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    live: Annotated[bool, Field(strict=True)] = False
+    beads: tuple[Node, ...]
+
+
+def _place(parts: tuple[Any, ...]) -> str:
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text or "the file"
+
+
+def _problems(error: ValidationError) -> list[str]:
+    found = []
+    for problem in error.errors():
+        what = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "extra_forbidden":
+            what = "is no key of a plan"
+        elif problem["type"] == "missing":
+            what = "is missing"
+        found.append(f"{_place(problem['loc'])}: {what}")
+    return list(dict.fromkeys(found))
+
+
+def judged(value: dict[str, Any]) -> tuple[bool, list[dict[str, Any]]] | list[str]:
+    """(whether the plan is live, what each bead says, by key); or else every problem."""
+    try:
+        file = File.model_validate(value)
+    except ValidationError as error:
+        return _problems(error)
+    return file.live, [{name: getattr(node, name) for name in node.model_fields_set} for node in file.beads]

@@ -1,0 +1,121 @@
+"""The values of a plan file as nodes of a plan. docs/reference/plan.md is this, and planmodels, for people.
+
+1. An unknown key is an error, and every problem of the file is told at once, each with its place in it.
+2. What a node does not say is not a wish: applied again, it leaves that field of the bead as it is.
+3. `key` names a node inside its file only; the bead then gets an id of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core.errors import PlanError
+from ...interop.words import SET_ASIDE_WORDS
+from . import models
+from .values import StatusWord
+
+MAX_PROBLEMS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """One bead as a plan wants it. `fields` are Bead's content fields that the plan names.
+
+    `needs`, `related` and `discovered_from` are ids or keys; None: the plan does not say.
+    """
+
+    where: str
+    id: str | None
+    key: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] | None = None
+    related: tuple[str, ...] | None = None
+    discovered_from: tuple[str, ...] | None = None
+    status: StatusWord | None = None
+    hold: str | None = None
+    defer_until: float | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)  # what a record of another tool says that happened
+
+    @property
+    def name(self) -> str:
+        """What the plan calls it."""
+        return str(self.id or self.key or self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the graph should be. `problems` are what a tolerant reader could not take over."""
+
+    nodes: tuple[PlanNode, ...]
+    live: bool = False
+    source: str = "plan"
+    problems: tuple[str, ...] = ()
+
+
+_NOT_FIELDS = frozenset({"id", "key", "needs", "related", "discovered_from", "status", "hold", "defer_until"})
+_MAY_BE_NULL = frozenset({"epic", "estimate"})
+
+
+def refused(source: str, problems: list[str]) -> PlanError:
+    """The error that tells every problem of a plan."""
+    shown = problems[:MAX_PROBLEMS]
+    if len(problems) > MAX_PROBLEMS:
+        shown.append(f"… and {len(problems) - MAX_PROBLEMS} more")
+    return PlanError("\n".join(f"{source}: {text}" for text in shown))
+
+
+def _node(place: int, found: Mapping[str, Any], raw: Any) -> PlanNode:
+    """The node that says `found`, as it stands in the file."""
+    given = {
+        name: found[name]
+        for name in sorted(found.keys() - _NOT_FIELDS)
+        if found[name] is not None or name in _MAY_BE_NULL
+    }
+    if "labels" in given:
+        given["labels"] = tuple(dict.fromkeys(given["labels"]))
+    hold = found.get("hold")
+    word = str(raw.get("status", "")).strip().lower()
+    if hold is None and word in SET_ASIDE_WORDS and found.get("defer_until") is None:
+        hold = word
+    return PlanNode(
+        f"beads[{place}]",
+        found.get("id"),
+        found.get("key"),
+        given,
+        found.get("needs"),
+        found.get("related"),
+        found.get("discovered_from"),
+        found.get("status"),
+        hold,
+        found.get("defer_until"),
+    )
+
+
+def plan_of(value: Any, source: str) -> Plan:
+    """The plan in a file's values: a mapping with `beads`, or a bare list of beads. PlanError names all problems."""
+    if isinstance(value, list):
+        value = {"beads": value}
+    if not isinstance(value, dict):
+        raise PlanError(f"{source}: it is no plan: a mapping with 'beads' is expected")
+    judged = models.judged(value)
+    if isinstance(judged, list):
+        raise refused(source, judged)
+    live, beads = judged
+    nodes = tuple(_node(place, found, value["beads"][place]) for place, found in enumerate(beads))
+    problems = _names(nodes)
+    if problems:
+        raise refused(source, problems)
+    return Plan(nodes, live, source)
+
+
+def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
+    """Names that are there twice."""
+    problems = []
+    seen: dict[str, str] = {}
+    for node in nodes:
+        for name in {node.id, node.key} - {None}:
+            assert name is not None
+            if name in seen:
+                problems.append(f"{node.where}: '{name}' is there already, at {seen[name]}")
+            seen.setdefault(name, node.where)
+    return problems

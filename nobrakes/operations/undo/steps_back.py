@@ -1,0 +1,258 @@
+"""Taking a person's step back: the last one, or one that is named.
+
+1. The store is as it was before the step, as far as nobody built on it; where somebody did, the undo refuses and says
+   what was done since.
+2. A merge is taken back by a commit on main that reverts it and passes the checks, and only when its number is named.
+3. A step is taken back once; going on takes back the one before. Nothing is deleted: the log keeps both.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...core.beads.bead import CLOSED, Dependency, DependencyType, Status
+from ...core.beads.events import Event, Kind
+from ...core.errors import NotAllowed, NothingToUndo
+from ...paths import Places
+from ...ports import Git, Store
+from ..beads import content
+from ..waking import wake
+from .revert import Keep, Prove, revert_merge
+from .steps import MARK, UndoStep, event_of, steps_back
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back. `commit` is the revert of a merge; `archived` (ref, commit) is where discarded work is."""
+
+    seq: int
+    kind: Kind
+    beads: tuple[str, ...]
+    text: str
+    commit: str | None = None
+    archived: tuple[tuple[str, str], ...] = ()
+
+
+def last(store: Store) -> UndoStep | None:
+    """The step that `undo` would take back; None: there is none."""
+    return next(steps_back(store), None)
+
+
+def undo(
+    store: Store,
+    git: Git | None,
+    actor: str,
+    seq: int | None = None,
+    places: Places | None = None,
+    prove: Prove | None = None,
+    keep: Keep | None = None,
+) -> Undone:
+    """Take back the last step, or the one that event `seq` belongs to; `keep` is told of a merge that was taken back.
+
+    NothingToUndo, NotAllowed, NotProven (only for a merge, which needs `prove`): nothing changed.
+    """
+    if seq is not None:
+        event = event_of(store, seq)
+        if event is None:
+            raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists them.")
+        if event.kind in (Kind.MERGED, Kind.FOUND_MERGED):
+            return _merge(store, git, event, actor, prove, places, keep)
+    if seq is None:
+        step = last(store)
+        if step is None:
+            raise NothingToUndo("no step of a person is left to take back")
+    else:
+        step = _step_of(store, seq)
+    marked = f"{actor}{MARK}"
+    with store.together():
+        for event in reversed(step.events):
+            if step.kind is Kind.ARCHIVE_EXPIRED:
+                _bring_back(git, event)
+            else:
+                _BACK[step.kind](store, event, marked)
+        numbers = [event.seq for event in step.events]
+        store.record(Event(Kind.UNDONE, actor=marked, data={"undone": numbers, "beads": list(step.beads)}))
+    if places is not None:
+        wake(places)
+    archived: tuple[tuple[str, str], ...] = ()
+    if git is not None and step.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND):
+        archived = tuple(one for bead in step.beads for one in git.archived(bead))
+    return Undone(step.seq, step.kind, step.beads, _told(step), None, archived)
+
+
+def _step_of(store: Store, seq: int) -> UndoStep:
+    """The step that the event belongs to; NothingToUndo."""
+    for step in steps_back(store):
+        if any(event.seq == seq for event in step.events):
+            return step
+        if step.seq < seq:
+            break
+    raise NothingToUndo(
+        f"event {seq} is not a person's step, or it was taken back already",
+        "Held, edited, approved, cancelled and finished beads and dependencies can be taken back.",
+    )
+
+
+def _bring_back(git: Git | None, event: Event) -> None:
+    from ..retention import bring_back
+
+    if git is None:
+        raise NotAllowed("archived work cannot be brought back without its repository")
+    bring_back(git, event)
+
+
+def _told(step: UndoStep) -> str:
+    beads = ", ".join(step.beads[:5]) + (f" and {len(step.beads) - 5} more" if len(step.beads) > 5 else "")
+    return f"taken back: {step.kind.value.replace('_', ' ')} {beads}"
+
+
+def _merge(
+    store: Store,
+    git: Git | None,
+    event: Event,
+    actor: str,
+    prove: Prove | None,
+    places: Places | None,
+    keep: Keep | None,
+) -> Undone:
+    assert event.bead is not None, "a merge is of a bead"
+    if git is None or prove is None:
+        raise NotAllowed("a merge cannot be taken back without its repository")
+    bead = store.bead(event.bead)
+    commit = str(event.data.get("commit") or event.data.get("merged_commit") or bead.merged_commit or "")
+    if bead.status is not Status.DONE or not commit or bead.merged_commit not in (None, commit):
+        raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
+    base = str(event.data.get("base") or "")
+    if not base and event.attempt is not None:
+        base = str(store.attempt(event.attempt).data.get("base", ""))
+    reverted = revert_merge(store, git, bead, commit, base, prove)
+    if keep is not None:
+        keep(bead, base, commit)
+    store.record(
+        Event(
+            Kind.REVERTED,
+            bead.id,
+            actor=f"{actor}{MARK}",
+            data={"commit": commit, "revert": reverted, "undone": [event.seq]},
+        )
+    )
+    if places is not None:
+        wake(places)
+    return Undone(
+        event.seq,
+        event.kind,
+        (bead.id,),
+        f"main has a commit that takes {bead.id} back; the bead is open again",
+        reverted,
+    )
+
+
+def _refuse(event: Event, why: str) -> NotAllowed:
+    return NotAllowed(f"event {event.seq} cannot be taken back: {why}", f"`nobrakes history {event.bead}` tells more.")
+
+
+def _bead(event: Event) -> str:
+    assert event.bead is not None, "a step is about a bead"
+    return event.bead
+
+
+def _before(store: Store, event: Event, kinds: tuple[Kind, ...]) -> Event | None:
+    """The last event of these kinds on the same bead before this one."""
+    found = store.latest_events(kinds, event.seq, 1, _bead(event))
+    return found[0] if found else None
+
+
+def _unheld(store: Store, event: Event, actor: str) -> None:
+    before = _before(store, event, (Kind.HELD, Kind.RELEASED))
+    if before is not None and before.kind is Kind.HELD:
+        store.record(Event(Kind.HELD, event.bead, actor=actor, data={"reason": before.data.get("reason", "")}))
+    else:
+        store.record(Event(Kind.RELEASED, event.bead, actor=actor))
+
+
+def _held_again(store: Store, event: Event, actor: str) -> None:
+    before = _before(store, event, (Kind.HELD,))
+    reason = before.data.get("reason", "") if before is not None else event.data.get("before", "")
+    store.record(Event(Kind.HELD, event.bead, actor=actor, data={"reason": reason}))
+
+
+def _undeferred(store: Store, event: Event, actor: str) -> None:
+    before = _before(store, event, (Kind.DEFERRED,))
+    until = before.data.get("until") if before is not None else event.data.get("before")
+    store.record(Event(Kind.DEFERRED, event.bead, actor=actor, data={"until": until}))
+
+
+def _unchanged(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    back: dict[str, Any] = {}
+    for name, change in event.data["fields"].items():
+        was = content({name: change["before"]})[name]
+        became = content({name: change["after"]})[name]
+        if getattr(bead, name) != became:
+            raise _refuse(event, f"{name} was changed again since")
+        back[name] = was
+    if back:
+        store.change(bead.id, back, actor)
+
+
+def _dependency(event: Event) -> Dependency:
+    return Dependency(_bead(event), str(event.data["needs"]), DependencyType(event.data.get("type", "blocks")))
+
+
+def _undepended(store: Store, event: Event, actor: str) -> None:
+    store.remove_dependency(_dependency(event), actor)
+
+
+def _depended(store: Store, event: Event, actor: str) -> None:
+    store.add_dependency(_dependency(event), actor)
+
+
+def _unclosed(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    wanted = Status.CANCELLED if event.kind is Kind.CANCELLED else Status.DONE
+    if bead.status is not wanted:
+        raise _refuse(event, f"bead {bead.id} is {bead.status.value} by now")
+    store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
+
+
+def _draft_again(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    if bead.status is Status.DRAFT:
+        return
+    if store.attempts(bead.id) or bead.status not in (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.OPEN):
+        raise _refuse(event, f"work on {bead.id} has begun; hold or cancel it instead")
+    store.record(Event(Kind.UNDONE, bead.id, actor=actor, data={"undone": [event.seq]}))
+
+
+def _unproposed(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    if bead.status in CLOSED:
+        raise _refuse(event, f"{bead.id} is {bead.status.value} already; `nobrakes reopen` opens it again")
+    if store.attempts(bead.id):
+        raise _refuse(event, f"work on {bead.id} has begun; cancel it instead")
+    store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": "its adding was taken back"}))
+
+
+def _closed_again(store: Store, event: Event, actor: str) -> None:
+    bead = store.bead(_bead(event))
+    before = _before(
+        store, event, (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.MERGED, Kind.FOUND_MERGED, Kind.EPIC_COMPLETED)
+    )
+    if before is None or before.kind not in (Kind.CANCELLED, Kind.DONE_BY_HAND) or bead.status in CLOSED:
+        raise _refuse(event, "the bead was not closed by a person before")
+    store.record(Event(before.kind, bead.id, actor=actor, data={"reason": before.data.get("reason", "")}))
+
+
+_BACK = {
+    Kind.PROPOSED: _unproposed,
+    Kind.CHANGED: _unchanged,
+    Kind.APPROVED: _draft_again,
+    Kind.HELD: _unheld,
+    Kind.RELEASED: _held_again,
+    Kind.DEFERRED: _undeferred,
+    Kind.DEPENDENCY_ADDED: _undepended,
+    Kind.DEPENDENCY_REMOVED: _depended,
+    Kind.CANCELLED: _unclosed,
+    Kind.DONE_BY_HAND: _unclosed,
+    Kind.REOPENED: _closed_again,
+}
+"""How each kind of step is taken back. Each function raises NotAllowed where somebody built on the step."""

@@ -1,0 +1,1 @@
+"""What people look at: the board, histories, pictures, readiness."""

@@ -1,0 +1,224 @@
+"""What people look at: the whole repository on one screen, the board, one bead's history, the reviews, the graph.
+
+Everything here only reads, and returns values; texts for people are made by the surfaces.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ... import abilities
+from ...core.beads.bead import WORKING, Role, Status
+from ...core.beads.escalations import Escalation
+from ...core.beads.progress import doubt
+from ...core.columns import COLUMNS
+from ...core.errors import NobrakesError
+from ...core.graph.readiness import Why, explain
+from ...core.limits.cooldowns import Gate
+from ...git.workspaces.inside import commits_since
+from ...host.locks import holder
+from ...paths import Places
+from .. import control
+from ..cooldowns import CapView, caps_of
+from ..flakes import quarantined
+from .history import BeadHistory, Review, history, reviews
+from .progress import claimed, spoken
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+    from ...core.board import Limits
+    from ...core.review.quarantine import Quarantined
+    from ...ports import Store
+
+__all__ = [
+    "BeadHistory",
+    "BoardView",
+    "Review",
+    "StatusView",
+    "board",
+    "counts",
+    "history",
+    "reviews",
+    "status",
+]
+
+CARDS = 12
+"""So many beads of a column are handed out; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """An attempt that is open now. `seconds` since it began."""
+
+    name: str
+    role: Role
+    bead: str
+    title: str
+    agent: str
+    attempt: int
+    number: int
+    started_at: float
+    seconds: float
+    says: str = ""  # what it claims, and what its clone says: two tracks
+    doubt: str = ""  # what speaks against the claim
+
+
+@dataclass(frozen=True, slots=True)
+class StatusView:
+    """One screen. `counts` has the columns of the board; epics are counted apart."""
+
+    main: str
+    daemon: int | None  # its pid
+    paused: bool
+    frozen: str | None  # the red tip of main, while nothing is merged for it
+    stopping: bool
+    counts: Mapping[str, int]
+    epics: int
+    working: tuple[Worker, ...]
+    escalations: tuple[Escalation, ...]
+    limits: "Limits"
+    checks: int
+    next_at: float | None  # the next retry, deferral or gate that comes due
+    gates: tuple[Gate, ...]
+    caps: tuple[CapView, ...]
+    degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why
+    quarantined: tuple["Quarantined", ...]
+    behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
+    off_main: str = ""  # the done beads that main does not carry any more, and what can be done
+    unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One bead on the board. `waits_for` counts what keeps it from being assigned."""
+
+    id: str
+    title: str
+    type: str
+    priority: int
+    status: Status
+    epic: str | None
+    assignee: str | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardView:
+    """The first cards of each column by priority and id, and how many beads stand in it."""
+
+    columns: Mapping[str, tuple[Card, ...]]
+    counts: Mapping[str, int]
+    working: tuple[Worker, ...]
+    gates: tuple[Gate, ...]
+    frozen: str | None = None  # the red tip of main, while nothing is merged for it
+
+
+def _working(store: "Store") -> tuple[Worker, ...]:
+    now = store.now()
+    found = []
+    for bead in store.beads(WORKING):
+        for attempt in store.attempts(bead.id):
+            if attempt.outcome is None:
+                found.append(
+                    Worker(
+                        attempt.name,
+                        attempt.role,
+                        bead.id,
+                        bead.title,
+                        attempt.agent,
+                        attempt.id,
+                        attempt.number,
+                        attempt.started_at,
+                        max(0.0, now - attempt.started_at),
+                    )
+                )
+    return tuple(sorted(found, key=lambda worker: worker.started_at))
+
+
+def _with_progress(store: "Store", places: Places, worker: Worker) -> Worker:
+    """The worker with what it claims of its progress, beside the commits that its clone tells of."""
+    claim = claimed(store, store.attempt(worker.attempt))
+    if claim is None:
+        return worker
+    commits = commits_since(os.path.join(places.workspaces, worker.bead), worker.started_at)
+    return replace(worker, says=spoken(claim, commits), doubt=doubt(claim.step, commits))
+
+
+def counts(store: "Store") -> dict[str, int]:
+    """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
+    found = store.counts()
+    return {name: found[name] for name in (*COLUMNS, "held")}
+
+
+def status(store: "Store", places: Places, config: "Config") -> StatusView:
+    """The whole repository on one screen."""
+    limits = control.limits(store, config)
+    found = store.counts()
+    moment = store.board(limits, 1)
+    return StatusView(
+        config.main,
+        holder(places.lock),
+        bool(store.setting(control.PAUSED)),
+        store.setting(control.FROZEN),
+        bool(store.setting(control.STOPPING)),
+        {name: found[name] for name in (*COLUMNS, "held")},
+        found["epic"],
+        tuple(_with_progress(store, places, worker) for worker in _working(store)),
+        tuple(store.escalations()),
+        limits,
+        len(config.checks),
+        moment.wake_at,
+        tuple(moment.gates.values()),
+        caps_of(limits.caps, moment.spent),
+        _degraded(places, config),
+        quarantined(store),
+        *_of_main(store, places, config),
+    )
+
+
+def _of_main(store: "Store", places: Places, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """Checkouts that are behind, what fell off main, and what of it the store does not know.
+
+    Nothing where git cannot be asked: the doctor says why.
+    """
+    from ...git.repository import Repository
+    from ..doctor.agreement import off_main, unknown
+
+    git = Repository(places, config.main)
+    try:
+        return git.behind(), off_main(store, git), tuple(unknown(store, git))
+    except NobrakesError:
+        return (), "", ()
+    finally:
+        git.close()
+
+
+def _degraded(places: Places, config: "Config") -> tuple[str, ...]:
+    """By what was noted; a CLI of which nobody asked the version yet is asked by the daemon, not here."""
+    seen = abilities.recall(places)
+
+    def version(name: str, program: str, mark: str) -> str | None:
+        return abilities.noted(places, program, mark) if name in abilities.PROVEN else ""
+
+    agents = config.agents
+    found = (abilities.standing(name, agents.command(name), seen, version).said for name in agents.crew().names())
+    return tuple(filter(None, found))
+
+
+def board(store: "Store", limit: int = CARDS) -> BoardView:
+    """The beads in columns, who works on what, and what each one waits for. Epics are left out."""
+    columns = {name: store.column(name, limit) for name in COLUMNS}
+    shown = [node.id for nodes in columns.values() for node in nodes]
+    nodes, dependencies = store.around(shown)
+    explained = explain(nodes, dependencies, store.now())
+
+    def reasons(bead: str) -> tuple[str, ...]:
+        return tuple(r.text for r in explained[bead].reasons if r.why not in (Why.DONE, Why.CANCELLED))
+
+    cards = {
+        name: tuple(Card(n.id, n.title, n.type, n.priority, n.status, n.epic, n.assignee, reasons(n.id)) for n in found)
+        for name, found in columns.items()
+    }
+    frozen = store.setting(control.FROZEN)
+    return BoardView(cards, counts(store), _working(store), tuple(store.gates().values()), frozen)

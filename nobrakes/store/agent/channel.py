@@ -1,0 +1,88 @@
+"""What a confined agent asks through its door, answered from the database that it cannot reach itself.
+
+1. A request is JSON: the token, the name of a call and its arguments. Anything else is answered by a clear no.
+2. The door of a run speaks for that run's attempt alone: a token of another is refused, genuine or not.
+"""
+
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...core.errors import NobrakesError, Stale, UsageError
+from ...core.text.cleaning import clean
+from ..tokens import attempt_of
+from . import edits
+
+
+def _say(path: str, token: str, kind: str, text: str, data_json: str) -> None:
+    data = json.loads(data_json)
+    if not isinstance(data, dict) or not all(k in ("step", "of") and type(v) is int for k, v in data.items()):
+        raise UsageError("a remark has a step and out of how many, and no other data", "Use `nobrakes agent …`.")
+    edits.agent_say(path, token, kind, text, json.dumps(data))
+
+
+Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
+"""By its name what a call does with (path, token, …), and the types of the arguments that follow."""
+
+CALLS: Calls = {
+    "say": (_say, ((str,), (str,), (str,))),
+    "standing": (edits.agent_standing, ()),
+    "ask": (edits.agent_ask, ((str,),)),
+    "escalate": (edits.agent_escalate, ((str,), (str,))),
+    "answer": (edits.agent_answer, ((int, type(None)),)),
+    "done": (edits.agent_done, ((str,), (str,), (str,), (str,), (bool,))),
+}
+
+
+_FILING = ("ask", "escalate", "file_plan")
+"""The calls after which a person has something to read."""
+
+
+MOST = 2**63
+"""The numbers of a database are below."""
+
+
+def reply(path: str, filed: Callable[[], None], calls: Calls, attempt: int, request: bytes | None) -> bytes:
+    """The answer to one request, as JSON: {"value": …} or {"error": [class, message, hint]}.
+
+    `filed` is called when something was filed for a person. `calls` are known beside those of this module.
+    """
+    try:
+        name, value = _call(path, {**CALLS, **calls}, attempt, request)
+        if name in _FILING:
+            filed()
+        said: dict[str, Any] = {"value": value}
+    except NobrakesError as error:
+        said = {"error": [type(error).__name__, str(error), error.hint]}
+    except OSError:
+        raise  # it waits at the door
+    except Exception as error:  # a bug: told, and no end of the thread that answers everybody
+        traceback.print_exc(file=sys.stderr)
+        said = {"error": ["NobrakesError", f"nobrakes itself failed: {type(error).__name__}", ""]}
+    return json.dumps(said).encode()
+
+
+def _call(path: str, calls: Calls, attempt: int, request: bytes | None) -> tuple[str, Any]:
+    try:
+        asked = json.loads(request or b"")
+        token, name, arguments = asked["token"], asked["call"], asked["arguments"]
+        call, kinds = calls[name]
+        right = isinstance(token, str) and len(arguments) == len(kinds)
+        right = right and all(type(value) in kind for value, kind in zip(arguments, kinds, strict=True))
+        right = right and all(abs(value) < MOST for value in arguments if isinstance(value, int))
+    except (ValueError, RecursionError, KeyError, TypeError):
+        right = False
+    if not right:
+        raise UsageError("this is no request that nobrakes understands", "Use `nobrakes agent …`.")
+    if name == "say" and arguments[0] not in edits.SAYING:
+        raise UsageError("an agent logs, notifies or reports progress", "Use `nobrakes agent log TEXT`.")
+    if attempt_of(token) != attempt:
+        raise Stale("this door speaks for one attempt, and the token is of another")
+    # whoever wrote the request need not have cleaned it
+    sound = [clean(value) if isinstance(value, str) and value else value for value in arguments]
+    try:
+        return name, call(path, token, *sound)
+    except ValueError:
+        raise UsageError("this is no request that nobrakes understands", "Use `nobrakes agent …`.") from None

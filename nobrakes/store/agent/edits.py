@@ -1,0 +1,223 @@
+"""What an agent writes at its door, and what it reads there of its own bead: one transaction each.
+
+1. As light as store.fast.reads, since agents call it all night.
+2. A door opens for the token of an attempt that is open and whose fence is the bead's; Stale for any other.
+3. What agents write is cut at LIMIT characters, and holds no NUL and nothing that is not UTF-8.
+"""
+
+import sys
+from _operator import _compare_digest
+
+from ..conditions import NOW, OPEN_ATTEMPT, now
+from ..fast.asjson import BEAD, LOG, json_object
+from ..fast.connection import connected
+from ..flood import QUESTIONS, REMARKS, refuse_flood
+from ..tokens import attempt_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from sqlite3 import Connection
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+LIMIT = 8000
+CUT = " […]"
+SAYING = {"log": "logged", "progress": "progressed", "notify": "notified", "test": "tested"}
+SAID = ("completed", "gave_up_context", "gave_up_tests", "failed", "blocked")
+
+
+def bounded(text: str) -> str:
+    """An agent's text as the store takes it: without secrets, and short."""
+    from ...core.text.cleaning import redacted
+
+    clean = redacted(text).replace("\0", "").encode("utf-8", "replace").decode()
+    return clean if len(clean) <= LIMIT else clean[: LIMIT - len(CUT)] + CUT
+
+
+def _door(connection: "Connection", token: str) -> "tuple[int, str, str]":
+    """(attempt, bead, name) that the token speaks for."""
+    number = attempt_of(token)
+    if number is not None:
+        sql = f"SELECT token, id, bead, name FROM ({OPEN_ATTEMPT})"
+        row = connection.execute(sql, (number,)).fetchone()
+        if row is not None and _compare_digest(row[0].encode(), token.encode("utf-8", "replace")):
+            return row[1], row[2], row[3]
+    from ...core.errors import Stale
+
+    raise Stale("this attempt has ended, or the token is not one of nobrakes")
+
+
+def _at_door(path: str, token: str, work: "Callable[[Connection, int, str, str], T]") -> "T":
+    """What `work` does in one transaction that the token opens: all of it or nothing."""
+
+    def inside(connection: "Connection") -> "T":
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = work(connection, *_door(connection, token))
+            connection.execute("COMMIT")
+            return done
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    return connected(path, inside)
+
+
+_EVENT = f"INSERT INTO events (at, kind, bead, attempt, actor, data) VALUES ({NOW}, ?, ?, ?, ?, %s)"
+
+
+def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
+    """Write a log line, a progress or a notice down: `kind` is a key of SAYING, `data_json` a JSON object."""
+    event = _EVENT % "json_object('text', ?, 'data', json(?))"
+
+    def work(connection: "Connection", attempt: int, bead: str, name: str) -> None:
+        if len(data_json) > LIMIT or not connection.execute("SELECT json_valid(?)", (data_json,)).fetchone()[0]:
+            from ...core.errors import UsageError
+
+            raise UsageError(f"the data of `agent {kind}` must be JSON of at most {LIMIT} characters")
+        refuse_flood(connection, bead, attempt, REMARKS)
+        connection.execute(event, (SAYING[kind], bead, attempt, name, bounded(text), data_json))
+
+    _at_door(path, token, work)
+
+
+def agent_standing(path: str, token: str) -> float:
+    """When the agent's attempt began."""
+
+    def work(connection: "Connection") -> float:
+        attempt, _, _ = _door(connection, token)
+        return float(connection.execute("SELECT started_at FROM attempts WHERE id = ?", (attempt,)).fetchone()[0])
+
+    return connected(path, work)
+
+
+_BEAD = f"SELECT {BEAD} FROM beads JOIN bead_text USING (id) WHERE id = ?"
+_ATTEMPT = json_object("id number role name agent outcome detail head said {log")
+_EARLIER = f"""SELECT json_group_array(json({_ATTEMPT})) FROM (SELECT *, {LOG} AS log FROM attempts
+WHERE bead = ? AND outcome IS NOT NULL ORDER BY number)"""
+_MINE = f"SELECT {_ATTEMPT} FROM (SELECT *, {LOG} AS log FROM attempts WHERE id = ?)"
+_FILED = f"""SELECT json_group_array(json({json_object("id type title detail attempt answer resolved_at resolution")}))
+FROM (SELECT * FROM escalations WHERE bead = ? ORDER BY id)"""
+_CLAIM = """SELECT coalesce((SELECT json_extract(data, '$.data') FROM events
+WHERE bead = ? AND attempt = ? AND kind = 'progressed' ORDER BY seq DESC LIMIT 1), '{}')"""
+
+
+def agent_own(path: str, token: str) -> str:
+    """All that the agent may read, as a JSON object.
+
+    Its `bead`, its `attempt`, the `earlier` ones oldest first, what was `filed` about the bead, and the numbers of the
+    last `claim` of its progress ({} where it made none). Nobody's token is in it.
+    """
+
+    def work(connection: "Connection") -> str:
+        connection.execute("BEGIN")
+        attempt, bead, _ = _door(connection, token)
+
+        def value(sql: str, *values: object) -> str:
+            return str(connection.execute(sql, values).fetchone()[0])
+
+        return (
+            f'{{"bead":{value(_BEAD, bead)},"attempt":{value(_MINE, attempt)},"earlier":{value(_EARLIER, bead)},'
+            f'"filed":{value(_FILED, bead)},"claim":{value(_CLAIM, bead, attempt)}}}'
+        )
+
+    return connected(path, work)
+
+
+def agent_done(
+    path: str, token: str, outcome: str, summary: str, blockers: str = "", learnings: str = "", keep: bool = True
+) -> None:
+    """Leave the attempt's log and what the agent says of its end; the daemon reads both when the process ends."""
+
+    def work(connection: "Connection", attempt: int, bead: str, name: str) -> None:
+        if outcome not in SAID:
+            from ...core.errors import UsageError
+
+            raise UsageError(f"'{bounded(outcome)[:40]}' is no way to end", f"Use one of: {', '.join(SAID)}.")
+        log = (bounded(summary), bounded(blockers), bounded(learnings), keep)
+        connection.execute(
+            "UPDATE attempts SET said = ?, summary = ?, blockers = ?, learnings = ?, keep_branch = ? WHERE id = ?",
+            (outcome, *log, attempt),
+        )
+        event = _EVENT % "json_object('outcome', ?)"
+        connection.execute(event, ("handed_off", bead, attempt, name, outcome))
+
+    _at_door(path, token, work)
+
+
+def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
+    """(number, answer) of a question about the agent's own bead; `number` None: the last one; answer None: not yet."""
+
+    def work(connection: "Connection") -> "tuple[int, str | None]":
+        _, bead, _ = _door(connection, token)
+        row = connection.execute(
+            "SELECT id, coalesce(answer, iif(resolved_at IS NULL, NULL, resolution)) FROM escalations "
+            "WHERE bead = :bead AND type IN ('question', 'plan_review') "
+            "AND (:number IS NULL OR id = :number) ORDER BY id DESC LIMIT 1",
+            {"bead": bead, "number": number},
+        ).fetchone()
+        if row is None:
+            from ...core.errors import NoSuchEscalation
+
+            which = "no question" if number is None else f"no question {number}"
+            raise NoSuchEscalation(f"there is {which} about {bead}", "`nobrakes agent ask QUESTION` asks one.")
+        return row[0], row[1]
+
+    return connected(path, work)
+
+
+def agent_ask(path: str, token: str, question: str) -> int:
+    """File a question about the agent's own bead, or find the open one that is the same; its number."""
+    return _file(path, token, "question", "escalated", question, "")
+
+
+def agent_escalate(path: str, token: str, title: str, detail: str = "") -> int:
+    """File a suggestion, which stops nothing, or find the open one that is the same; its number."""
+    return _file(path, token, "doer_suggestion", "suggested", title, detail)
+
+
+def agent_plan(path: str, token: str, title: str, plan: str) -> int:
+    """File a plan for a person's approval, or find the open one with the same title; its number."""
+    return _file(path, token, "plan_review", "escalated", title, plan)
+
+
+_SAME = "SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL"
+_FILE = """INSERT INTO escalations
+(type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint)
+VALUES (?, ?, ?, ?, 'human', ?, '{}', '', ?, '', ?)"""
+
+
+def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str) -> int:
+    """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
+
+    NotAllowed where the attempt has asked too often.
+    """
+    title, detail = bounded(title), bounded(detail)
+
+    def work(connection: "Connection", attempt: int, bead: str, name: str) -> int:
+        refuse_flood(connection, bead, attempt, QUESTIONS)
+        mark = _fingerprint(type_, bead, title)
+        same = connection.execute(_SAME, (mark,)).fetchone()
+        if same is not None:
+            return int(same[0])
+        filed = (type_, bead, title, detail, attempt, now(), mark)
+        number = int(connection.execute(_FILE, filed).lastrowid or 0)
+        event = _EVENT % "json_object('escalation', ?, 'title', ?, 'type', ?)"
+        connection.execute(event, (kind, bead, attempt, name, number, title, type_))
+        return number
+
+    return _at_door(path, token, work)
+
+
+def _fingerprint(type_: str, bead: str, title: str) -> str:
+    """core.beads.escalations.fingerprint, without hashlib, which loads OpenSSL."""
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256
+    else:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    words = " ".join(title.split()).lower()
+    return str(sha256(f"{type_}\0{bead}\0{words}".encode()).hexdigest()[:32])

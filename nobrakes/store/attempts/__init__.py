@@ -1,0 +1,1 @@
+"""Claims of beads, and the lock of an agent's session."""

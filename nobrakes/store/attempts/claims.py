@@ -1,0 +1,269 @@
+"""Attempts: the claim that exactly one of many racers wins, and the end that exactly one caller writes.
+
+1. A claim checks readiness and takes the bead in one transaction: name, lease, fence + 1, token, status, event.
+2. An end is guarded by "not ended and the fence is mine"; whoever comes too late gets Stale and has changed nothing.
+3. A token is "<attempt>.<fence>.<secret>". It speaks for the attempt while that is open, and for nothing else.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...core.beads.attempt import Attempt, AttemptLog
+from ...core.beads.bead import CLOSED, Bead, Role, Status
+from ...core.beads.branches import named
+from ...core.beads.escalations import STOPS_BEAD
+from ...core.beads.events import Kind
+from ...core.beads.lifecycle import Facts, advance
+from ...core.beads.outcomes import Outcome
+from ...core.beads.worker_names import next_name
+from ...core.errors import NobrakesError, NoSuchBead, Stale
+from ...ports import NewEscalation
+from .. import escalations, events, rows
+from ..beads import moves, transitions
+from ..beads.planning import bead as whole_bead
+from ..conditions import CLAIMABLE, OPEN_ATTEMPT
+from ..database import Database
+from ..tokens import attempt_of
+
+NAME_CURSOR = "name_cursor"
+REVIEWER_NAME = "Reviewer"
+_NAMES_IN_USE = "SELECT name FROM attempts WHERE outcome IS NULL"
+
+_CLAIM: Mapping[Role, tuple[Status, Kind, str]] = {
+    Role.TEST_WRITER: (Status.NEEDS_TESTS, Kind.TEST_WRITER_STARTED, CLAIMABLE),
+    Role.DOER: (Status.NEEDS_DOER, Kind.DOER_STARTED, CLAIMABLE),
+    Role.REVIEWER: (Status.NEEDS_REVIEW, Kind.REVIEW_STARTED, "assignee IS NULL"),
+}
+_HANDED_IN = (Kind.WORK_SUBMITTED, Kind.TESTS_PROVEN_RED)
+
+
+def open_attempt(
+    db: Database,
+    token_source: Callable[[], str],
+    bead_id: str,
+    role: Role,
+    seat: tuple[str, str, str],
+    names: Sequence[str],
+    lease_seconds: float,
+    base: str | None,
+    branch_pattern: str,
+) -> Attempt | None:
+    """Claim the bead for the seat (agent, provider, model); None when somebody else has it or it is not ready."""
+    status, kind, condition = _CLAIM[role]
+    agent, provider, model = seat
+    now = db.now()
+    moves.wake(db, now)
+    with db.write():
+        moves.require(db, (bead_id,))
+        free = f"SELECT 1 FROM beads WHERE id = ? AND status = ? AND {condition}"
+        if db.maybe(free, (bead_id, status.value)) is None:
+            return None
+        bead = whole_bead(db, bead_id)
+        name = _reviewer_name(db) if role is Role.REVIEWER else _next_name(db, names)
+        fence = bead.fence + 1
+        number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead_id,))[0] or 0)
+        values = {
+            "bead": bead_id,
+            "number": number,
+            "role": role.value,
+            "name": name,
+            "fence": fence,
+            "token": "",
+            "started_at": now,
+            "agent": agent,
+            "base": base,
+            "detail": "",
+            "summary": "",
+            "blockers": "",
+            "learnings": "",
+            "keep_branch": True,
+            "data": "{}",
+            "provider": provider,
+            "model": model,
+        }
+        attempt_id = db.insert("attempts", values)
+        db.run("UPDATE attempts SET token = ? WHERE id = ?", (f"{attempt_id}.{fence}.{token_source()}", attempt_id))
+        data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
+        events.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
+        moves.move(
+            db,
+            bead_id,
+            {
+                **transitions.columns(advance(bead, kind)),
+                "assignee": name,
+                "fence": fence,
+                "lease_until": now + lease_seconds,
+                "retry_at": None,
+                "branch": bead.branch or named(bead, branch_pattern),
+            },
+            now,
+        )
+        return attempt(db, attempt_id)
+
+
+def _reviewer_name(db: Database) -> str:
+    """The Reviewer's; with several reviews open, each has a number of its own."""
+    in_use = {found[0] for found in db.all(_NAMES_IN_USE)}
+    names = (REVIEWER_NAME, *(f"{REVIEWER_NAME} {number}" for number in range(2, len(in_use) + 3)))
+    return next(name for name in names if name not in in_use)
+
+
+def _next_name(db: Database, names: Sequence[str]) -> str:
+    row = db.maybe("SELECT value FROM settings WHERE key = ?", (NAME_CURSOR,))
+    in_use = {found[0] for found in db.all(_NAMES_IN_USE)}
+    name, cursor = next_name(names, int(row[0]) if row else 0, in_use)
+    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (NAME_CURSOR, str(cursor)))
+    return name
+
+
+def close_attempt(
+    db: Database,
+    attempt_: Attempt,
+    kind: Kind,
+    outcome: Outcome,
+    *,
+    detail: str,
+    head: str | None,
+    log: AttemptLog | None,
+    data: Mapping[str, Any] | None,
+    counts: bool,
+    retry_at: float | None,
+    escalation: NewEscalation | None,
+    merged_commit: str | None,
+) -> Bead:
+    """End the attempt and advance its bead, all or nothing."""
+    now = db.now()
+    with db.write():
+        bead = whole_bead(db, attempt_.bead)
+        current = _still_open(db, attempt_, bead)
+        kept = log or current.log
+        db.run(
+            "UPDATE attempts SET outcome = ?, ended_at = ?, detail = ?, head = coalesce(?, head), summary = ?, "
+            "blockers = ?, learnings = ?, keep_branch = ?, data = coalesce(?, data) WHERE id = ?",
+            (
+                outcome.value,
+                now,
+                detail,
+                head,
+                kept.summary,
+                kept.blockers,
+                kept.learnings,
+                kept.keep_branch,
+                None if data is None else rows.attempt_data(data),
+                current.id,
+            ),
+        )
+        told = {
+            "outcome": outcome.value,
+            "detail": detail[:500],
+            "role": current.role.value,
+            "name": current.name,
+            "number": current.number,
+            "head": head or current.head,
+            "merged_commit": merged_commit,
+        }
+        events.append(db, now, kind, bead.id, "nobrakes", told, current.id)
+        filed = escalations.file(db, escalation, bead.id, current.id, "nobrakes", now) if escalation else None
+        stops = filed is not None and filed.type in STOPS_BEAD
+        move = advance(bead, kind, Facts(is_asked=stops or escalations.has_stopping(db, bead.id)))
+        changes = transitions.columns(move) | {
+            "assignee": None,
+            "lease_until": None,
+            "failures": bead.failures + counts,
+            "retry_at": retry_at,
+            "branch_kept": kind in _HANDED_IN or kept.keep_branch,
+        }
+        if move.status in CLOSED:
+            changes |= {
+                "closed_at": now,
+                "close_reason": kind.value,
+                "branch_kept": False,
+                "retry_at": None,
+                "merged_commit": merged_commit,
+            }
+        if move.status is Status.ESCALATED:
+            escalations.remember(db, bead.id, move)
+        transitions.apply(db, bead, changes, now)
+        return whole_bead(db, bead.id)
+
+
+def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
+    row = db.maybe("SELECT * FROM attempts WHERE id = ? AND outcome IS NULL", (attempt_.id,))
+    if row is None or row["fence"] != attempt_.fence or bead.fence != attempt_.fence:
+        raise Stale(f"attempt {attempt_.number} of bead {attempt_.bead} has ended already")
+    return rows.attempt(row)
+
+
+def attempt(db: Database, attempt_id: int) -> Attempt:
+    """One attempt."""
+    row = db.maybe("SELECT * FROM attempts WHERE id = ?", (attempt_id,))
+    if row is None:
+        raise NobrakesError(f"there is no attempt {attempt_id}", "`nobrakes history BEAD` shows a bead's attempts.")
+    return rows.attempt(row)
+
+
+def attempts(db: Database, bead_id: str) -> list[Attempt]:
+    """All attempts of a bead, oldest first; NoSuchBead."""
+    found = db.all("SELECT * FROM attempts WHERE bead = ? ORDER BY number", (bead_id,))
+    if not found and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
+        raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
+    return [rows.attempt(row) for row in found]
+
+
+def journal(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
+    """Replace an open attempt's data; what the agent said about its end is kept apart and stays. Stale: it ended."""
+    with db.write():
+        set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
+        if not db.run(set_it, (rows.attempt_data(data), attempt_id)):
+            found = attempt(db, attempt_id)
+            raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
+
+
+def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> None:
+    """Prolong the leases of which a third is gone; no write when there is none."""
+    now = db.now()
+    due = db.all(
+        "SELECT bead FROM attempts JOIN beads ON beads.id = attempts.bead WHERE outcome IS NULL "
+        "AND attempts.id IN (SELECT value FROM json_each(?)) AND lease_until < ?",
+        (json.dumps(list(attempt_ids)), now + lease_seconds * 2 / 3),
+    )
+    if due:
+        with db.write():
+            db.run_many(
+                "UPDATE beads SET lease_until = ? WHERE id = ? AND assignee IS NOT NULL",
+                [(now + lease_seconds, row[0]) for row in due],
+            )
+
+
+_MEASURED = """UPDATE runs SET active_at = active_at + :by,
+sampled_at = iif(sampled_at > 0, sampled_at + :by, sampled_at),
+hard_deadline = iif(hard_deadline > 0, hard_deadline + :by, hard_deadline), term_at = term_at + :by"""
+_ALSO_MEASURED = (
+    "UPDATE beads SET lease_until = lease_until + :by WHERE assignee IS NOT NULL",
+    # the minutes of an agent at work are counted from there
+    "UPDATE attempts SET started_at = started_at + :by WHERE ended_at IS NULL AND role <> 'reviewer'",
+)
+_MOVED_BACK = (
+    "UPDATE beads SET retry_at = retry_at + :by WHERE resting = 1",
+    "UPDATE gates SET since = since + :by, until = until + :by",
+)
+
+
+def move_times(db: Database, seconds: float) -> None:
+    """The clock jumped: what is measured is moved along; what waits for a moment only with a clock that went back."""
+    also = _MOVED_BACK if seconds < 0 else ()
+    with db.write():
+        for sql in (_MEASURED, *_ALSO_MEASURED, *also):
+            db.run(sql, {"by": seconds})
+
+
+def door(db: Database, token: str) -> Attempt:
+    """The open attempt that the token speaks for."""
+    from hmac import compare_digest  # loads OpenSSL, and only agents come to the door
+
+    number = attempt_of(token)
+    row = None if number is None else db.maybe(OPEN_ATTEMPT, (number,))
+    if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):
+        raise Stale("this attempt has ended, or the token is not one of nobrakes")
+    return rows.attempt(row)

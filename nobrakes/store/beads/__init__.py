@@ -1,0 +1,1 @@
+"""Beads and their dependencies, and the columns that are kept in step with them."""

@@ -1,0 +1,168 @@
+"""The one place where a bead's state changes, and what follows from it for others, in the caller's transaction.
+
+1. `move` sets columns of one bead and brings every counter along: of those it blocks, of its children, of its epic.
+2. open_blockers = the `blocks` dependencies that are not done, + 1 when the parent closes its children off.
+3. Fan-out is one UPDATE; only beads that are parents themselves are looked at one by one.
+4. `ready_since` is when a bead last lost its last blocker, was approved, was released or woke up; `rank` follows.
+"""
+
+from collections.abc import Iterable, Mapping
+from sqlite3 import Row
+from typing import Any
+
+from ...core.beads.bead import CLOSED, Status
+from ...core.errors import NoSuchBead
+from ...core.graph.ranks import rank
+from ..conditions import CLOSES_OFF, DUE
+from ..database import Database
+from . import priority_levels
+
+_STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
+{CLOSES_OFF} AS closes_off FROM beads WHERE id = ?"""
+
+_SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,
+ready_since = CASE WHEN open_blockers + :by = 0 THEN :now ELSE ready_since END,
+rank = CASE WHEN open_blockers + :by = 0 THEN priority + :period ELSE rank END"""
+
+_OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
+_OF_CHILDREN = "epic = :id"
+
+
+def state(db: Database, bead: str) -> Row:
+    """The columns that decide about others; NoSuchBead."""
+    row = db.maybe(_STATE, (bead,))
+    if row is None:
+        raise NoSuchBead(f"there is no bead '{bead[:80]}'")
+    return row
+
+
+def is_closed(status: str) -> bool:
+    """Whether the bead is done or cancelled."""
+    return status in CLOSED
+
+
+def move(db: Database, bead: str, changes: Mapping[str, Any], now: float) -> None:
+    """Set state columns of one bead. `epic` has its own function, since the epic's counters hang on it."""
+    assert "epic" not in changes, "use move_into"
+    before = state(db, bead)
+    values = dict(changes)
+    if "defer_until" in values:
+        values["asleep"] = int(values["defer_until"] is not None and values["defer_until"] > now)
+    if "retry_at" in values:
+        values["resting"] = int(values["retry_at"] is not None and values["retry_at"] > now)
+    asleep = values.get("asleep", before["asleep"])
+    wakes = before["asleep"] and not asleep
+    released = before["held"] is not None and "held" in values and values["held"] is None
+    status = values.get("status", before["status"])
+    begins = before["status"] in (Status.DRAFT, *CLOSED) and status not in (Status.DRAFT, *CLOSED)
+    since = now if wakes or released or begins else before["ready_since"]
+    values["ready_since"] = since
+    values["rank"] = rank(values.get("priority", before["priority"]), since)
+    values["updated_at"] = now
+    sets = ", ".join(f'"{name}" = :{name}' for name in values)
+    db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead})
+    _spread(db, before, state(db, bead), now)
+
+
+def _spread(db: Database, before: Row, after: Row, now: float) -> None:
+    """Tell those who hang on the bead what changed about it."""
+    bead = after["id"]
+    was_done, is_done = (row["status"] == Status.DONE for row in (before, after))
+    if was_done != is_done:
+        shift_dependents(db, bead, -1 if is_done else 1, now)
+    if before["closes_off"] != after["closes_off"]:
+        _shift_children(db, bead, after["closes_off"] - before["closes_off"], now)
+    was_closed, is_now_closed = is_closed(before["status"]), is_closed(after["status"])
+    if after["epic"] is not None and (was_closed, was_done) != (is_now_closed, is_done):
+        db.run(
+            "UPDATE beads SET open_children = open_children + ?, done_children = done_children + ? WHERE id = ?",
+            (int(was_closed) - int(is_now_closed), int(is_done) - int(was_done), after["epic"]),
+        )
+    if was_closed != is_now_closed or any(before[c] != after[c] for c in ("type", "estimate")):
+        priority_levels.refresh(db, [bead])
+
+
+def shift_dependents(db: Database, bead: str, by: int, now: float) -> None:
+    """The bead became done (-1) or is not done any more (+1)."""
+    _shift(db, _OF_DEPENDENTS, bead, by, now)
+
+
+def _shift_children(db: Database, bead: str, by: int, now: float) -> None:
+    _shift(db, _OF_CHILDREN, bead, by, now)
+
+
+def shift_one(db: Database, bead: str, by: int, now: float) -> None:
+    """One bead got or lost a blocker."""
+    _shift(db, "id = :id", bead, by, now)
+
+
+def _shift(db: Database, whose: str, bead: str, by: int, now: float) -> None:
+    """Change open_blockers of some beads, then of the children of those that closed off or opened by it."""
+    todo = [(whose, bead, by)]
+    while todo:
+        whose, bead, by = todo.pop()
+        parents = f"SELECT id, {CLOSES_OFF} AS closes_off FROM beads WHERE children > 0 AND {whose}"
+        before = db.all(parents, {"id": bead})
+        db.run(f"{_SHIFT} WHERE {whose}", {"id": bead, "by": by, "now": now, "period": rank(0, now)})
+        for row in before:
+            changed = state(db, row["id"])["closes_off"] - row["closes_off"]
+            if changed:
+                todo.append((_OF_CHILDREN, row["id"], changed))
+
+
+def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
+    """Set the bead's epic, with the counters of the old and the new one."""
+    own = state(db, bead)
+    if own["epic"] == epic:
+        return
+    closed, done = is_closed(own["status"]), own["status"] == Status.DONE
+    by = 0
+    for parent, sign in ((own["epic"], -1), (epic, 1)):
+        if parent is None:
+            continue
+        by += sign * state(db, parent)["closes_off"]
+        db.run(
+            "UPDATE beads SET children = children + ?, open_children = open_children + ?, "
+            "done_children = done_children + ? WHERE id = ?",
+            (sign, sign * (not closed), sign * done, parent),
+        )
+    db.run("UPDATE beads SET epic = ?, updated_at = ? WHERE id = ?", (epic, now, bead))
+    if by:
+        shift_one(db, bead, by, now)
+    priority_levels.refresh(db, [b for b in (bead, own["epic"], epic) if b is not None])
+
+
+def wake(db: Database, now: float) -> None:
+    """Let in what was deferred or had to wait before a retry, now that its time has come. Begins its own write."""
+    if not _due(db, now):
+        return
+    with db.write(derived=True):
+        for row in _due(db, now):
+            move(db, row["id"], {"asleep": 0} if row["asleep"] else {"resting": 0}, now)
+
+
+def _due(db: Database, now: float) -> list[Row]:
+    return db.all(DUE, {"now": now})
+
+
+def next_due(db: Database) -> tuple[float | None, float | None]:
+    """The earliest deferral and the earliest retry that lie ahead."""
+    row = db.one(
+        "SELECT (SELECT min(defer_until) FROM beads WHERE asleep = 1), "
+        "(SELECT min(retry_at) FROM beads WHERE resting = 1)"
+    )
+    return row[0], row[1]
+
+
+def set_texts(db: Database, bead: str, values: Mapping[str, Any]) -> None:
+    """Set columns of `bead_text`."""
+    if values:
+        sets = ", ".join(f'"{name}" = :{name}' for name in values)
+        db.run(f"UPDATE bead_text SET {sets} WHERE id = :id", {**values, "id": bead})
+
+
+def require(db: Database, beads: Iterable[str]) -> None:
+    """NoSuchBead for the first that does not exist."""
+    for bead in beads:
+        if db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead,)) is None:
+            raise NoSuchBead(f"there is no bead '{bead[:80]}'")

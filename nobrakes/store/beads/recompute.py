@@ -1,0 +1,110 @@
+"""Every derived column computed anew from the facts, by core's rules: for imports, doctor, and as proof of the rest."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from ...core.beads.bead import CLOSED, Dependency, DependencyType, Status
+from ...core.graph.links import Links, Node
+from ...core.graph.priority_levels import levels
+from ...core.graph.ranks import rank
+from ...core.graph.readiness import Readiness
+from .. import rows
+from ..database import Database
+
+_NODE: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
+_DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
+"""What `_make` does, without its look at the length: a whole graph is tens of thousands of them."""
+
+
+def all_nodes(db: Database) -> list[Node]:
+    """Every bead without its texts, by id order."""
+    statuses = rows.STATUSES
+    return list(map(_NODE, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")]))
+
+
+def all_dependencies(db: Database) -> list[Dependency]:
+    """Every dependency, the parents as rows, sorted."""
+    # in the order in which the table lies, and sorted here: nearly sorted is sorted in no time
+    found = db.plain("SELECT bead, needs, type FROM edges ORDER BY bead, type, needs")
+    found += db.plain("SELECT id, epic, 'parent-child' FROM beads WHERE epic IS NOT NULL")
+    found.sort()
+    types = {type_.value: type_ for type_ in DependencyType}
+    return list(map(_DEPENDENCY, [(bead, needs, types[word]) for bead, needs, word in found]))
+
+
+def all_links(db: Database) -> Links:
+    """The whole graph."""
+    return Links(all_nodes(db), all_dependencies(db))
+
+
+def _wanted(links: Links, now: float) -> dict[str, dict[str, int]]:
+    readiness = Readiness(links, now)
+    level = levels(links)
+    wanted = {}
+    for bead, node in links.nodes.items():
+        children = [links.nodes[child].status for child in links.children.get(bead, ())]
+        wanted[bead] = {
+            "open_blockers": readiness.open_blockers(bead),
+            "children": len(children),
+            "open_children": sum(status not in CLOSED for status in children),
+            "done_children": children.count(Status.DONE),
+            "asleep": int(node.defer_until is not None and node.defer_until > now),
+            "resting": int(node.retry_at is not None and node.retry_at > now),
+            "b_level": level[bead].start,
+            "done_level": level[bead].done,
+        }
+    return wanted
+
+
+def differences(db: Database, now: float) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """Bead -> column -> (what the store says, what it must be). Empty when all is right."""
+    wanted = _wanted(all_links(db), now)
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for row in db.all("SELECT * FROM beads"):
+        own = wanted[row["id"]] | {"rank": rank(row["priority"], row["ready_since"])}
+        wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value}
+        if wrong:
+            found[row["id"]] = wrong
+    return found
+
+
+def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
+    """What `differences` found, a line each."""
+    return [
+        f"{bead}.{name} is {kept}, and should be {right}"
+        for bead, columns in found.items()
+        for name, (kept, right) in columns.items()
+    ]
+
+
+def problems(db: Database) -> list[str]:
+    """What is wrong with the file as SQLite sees it, and with references."""
+    integrity = [str(row[0]) for row in db.all("PRAGMA integrity_check")]
+    if integrity != ["ok"]:
+        return integrity
+    return [f"a row of {row[0]} refers to {row[2]} in vain" for row in db.all("PRAGMA foreign_key_check")]
+
+
+def recompute(db: Database, now: float) -> int:
+    """Set every derived column right, in the caller's transaction; how many beads were wrong."""
+    found = differences(db, now)
+    # one statement for each set of columns: an import sets the same ones in most beads
+    groups: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+    for bead, wrong in found.items():
+        groups.setdefault(tuple(wrong), []).append((*(value for _, value in wrong.values()), bead))
+    for columns, values in groups.items():
+        sets = ", ".join(f'"{name}" = ?' for name in columns)
+        db.run_many(f"UPDATE beads SET {sets} WHERE id = ?", values)
+    return len(found)
+
+
+def recompute_levels(db: Database) -> None:
+    """Set every level right, in the caller's transaction."""
+    level = levels(all_links(db))
+    changed = [
+        (level[row["id"]].start, level[row["id"]].done, row["id"])
+        for row in db.all("SELECT id, b_level, done_level FROM beads")
+        if (row["b_level"], row["done_level"]) != (level[row["id"]].start, level[row["id"]].done)
+    ]
+    db.run_many("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", changed)

@@ -1,0 +1,193 @@
+"""`record` and `approve`: an event moves its bead by the lifecycle table, and both are written at once.
+
+1. A kind that the table does not know for the bead's status moves nothing and writes nothing.
+2. Only a claim brings a bead into work (attempts.py). Whatever takes it out of work here ends the open attempt
+   and raises the fence, so the agent's token is stale.
+3. A review that moves main at this moment, or has moved it, is not taken away any more: NotAllowed.
+4. A bead that is closed remembers where it was, and what it still asked of people is settled. When that is taken back
+   it asks again, and waits for the answer as before.
+5. A bead that is opened again keeps `merged_commit`: that merge is over, and a rebuilt database must know it.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.beads.bead import CLOSED, WORKING, Bead, Role, Status
+from ...core.beads.escalations import STOPS_BEAD
+from ...core.beads.events import Event, Kind
+from ...core.beads.lifecycle import MOVING, STAYS, TABLE, Facts, Move, advance
+from ...core.beads.outcomes import Outcome
+from ...core.errors import NotAllowed
+from ...core.review.journal import is_landing, may_land
+from .. import events
+from ..database import Database
+from . import cycles, moves
+from .planning import bead as whole_bead
+
+_STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
+
+
+def record(db: Database, event: Event) -> Bead | None:
+    """Append the event, and move its bead where the kind moves beads."""
+    now = db.now()
+    with db.write():
+        if event.bead is None:
+            events.append(db, now, event.kind, None, event.actor, event.data, event.attempt)
+            return None
+        bead = whole_bead(db, event.bead)
+        changes: dict[str, Any] = {}
+        data = dict(event.data)
+        attempt = event.attempt
+        if event.kind in MOVING and TABLE[bead.status].get(event.kind) != STAYS:
+            asked = _ask_again(db, bead) if event.kind is Kind.UNDONE and bead.status in CLOSED else []
+            changes = moved(db, bead, event.kind, event.data, now, is_asked=bool(asked))
+            if event.kind is not Kind.FOUND_MERGED:  # which is of main, and no wish of a person
+                _refuse_while_it_lands(db, bead)
+            data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
+            if asked and changes["status"] == Status.ESCALATED:
+                data["asked"] = asked
+            if bead.status in WORKING:
+                attempt = end_open_attempt(db, bead, event.kind.value, now)
+                # should the step be taken back, the next attempt goes on with what this one had
+                kept = event.kind is not Kind.FOUND_MERGED
+                changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1, "branch_kept": kept}
+        elif event.kind in _REMARKS:
+            changes = _REMARKS[event.kind](event)
+            data |= {"before": bead.defer_until if event.kind is Kind.DEFERRED else bead.held}
+        events.append(db, now, event.kind, bead.id, event.actor, data, attempt)
+        if changes:
+            apply(db, bead, changes, now)
+        return whole_bead(db, bead.id)
+
+
+def _held(event: Event) -> dict[str, Any]:
+    return {"held": str(event.data.get("reason") or "held")[:2000]}
+
+
+def _released(event: Event) -> dict[str, Any]:
+    return {"held": None}
+
+
+def _deferred(event: Event) -> dict[str, Any]:
+    until = event.data.get("until")
+    return {"defer_until": None if until is None else float(until)}
+
+
+_REMARKS = {Kind.HELD: _held, Kind.RELEASED: _released, Kind.DEFERRED: _deferred}
+
+
+def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_asked: bool = False) -> dict[str, Any]:
+    """The columns that change when `kind` moves the bead; NotAllowed, Deadlock."""
+    to = data.get("to")
+    move = advance(bead, kind, Facts(None if to is None else str(to), is_asked))
+    if move.status in WORKING:
+        raise NotAllowed(f"bead {bead.id} comes into work by a claim only", "Start the daemon; it assigns ready beads.")
+    if kind is Kind.EPIC_COMPLETED and moves.state(db, bead.id)["children"]:
+        row = db.one("SELECT open_children FROM beads WHERE id = ?", (bead.id,))
+        if row[0]:
+            raise NotAllowed(f"epic {bead.id} has {row[0]} open children", f"`nobrakes show {bead.id}` names them.")
+    changes = columns(move) | _closing(bead, kind, move.status, data, now)
+    if bead.status in CLOSED and move.status not in CLOSED and kind is not Kind.REVERTED:
+        cycles.refuse_reopening(db, bead.id)
+    if kind is Kind.RESOLVED:
+        changes |= {"failures": 0, "retry_at": None}
+    if kind in (Kind.RESOLVED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
+        settle_escalations(db, bead.id, kind, now)
+    return changes
+
+
+def columns(move: Move) -> dict[str, Any]:
+    """A move, as it is written."""
+    return {"status": move.status.value, "return_to": move.return_to and move.return_to.value}
+
+
+def _closing(bead: Bead, kind: Kind, status: Status, data: Any, now: float) -> dict[str, Any]:
+    if status in CLOSED:
+        changes = {
+            "closed_at": now,
+            "close_reason": str(data.get("reason") or kind.value.replace("_", " "))[:8000],
+            "retry_at": None,
+        }
+        if kind is Kind.FOUND_MERGED:
+            changes |= {"branch_kept": False}
+        if kind in (Kind.MERGED, Kind.FOUND_MERGED) and data.get("merged_commit"):
+            changes["merged_commit"] = data["merged_commit"]
+        return changes
+    if bead.status in CLOSED:
+        opened = {"closed_at": None, "close_reason": ""}
+        return opened if kind is Kind.UNDONE else opened | {"failures": 0, "branch_kept": False}
+    return {}
+
+
+def apply(db: Database, bead: Bead, changes: dict[str, Any], now: float) -> None:
+    """Write columns of either table."""
+    texts = {name: changes.pop(name) for name in ("close_reason",) if name in changes}
+    moves.set_texts(db, bead.id, texts)
+    moves.move(db, bead.id, changes, now)
+
+
+def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | None:
+    """End the bead's open attempt as cancelled; its number in the store."""
+    row = db.maybe("SELECT id FROM attempts WHERE bead = ? AND outcome IS NULL", (bead.id,))
+    if row is None:
+        return None
+    ended = (Outcome.CANCELLED.value, now, why, row[0])
+    db.run("UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?", ended)
+    return int(row[0])
+
+
+def _refuse_while_it_lands(db: Database, bead: Bead) -> None:
+    """NotAllowed when the bead's review is about to move main, has moved it, or was stopped before it knew: what is
+    on main is done.
+    """
+    if bead.status not in (Status.REVIEWING, Status.NEEDS_REVIEW):
+        return
+    last = "SELECT data, outcome FROM attempts WHERE bead = ? AND role = ? ORDER BY id DESC LIMIT 1"
+    row = db.maybe(last, (bead.id, Role.REVIEWER.value))
+    data, outcome = (json.loads(row[0]), row[1]) if row is not None else ({}, None)
+    if bead.status is Status.NEEDS_REVIEW:
+        if outcome != Outcome.INTERRUPTED.value or not may_land(data):
+            return
+        raise NotAllowed(
+            f"nobody knows whether bead {bead.id} is on main: its review was stopped before the remote had answered",
+            "Start nobrakes again: it asks the remote, and finishes the merge or lets you say this again.",
+        )
+    if is_landing(data):
+        raise NotAllowed(
+            f"too late: bead {bead.id} is being merged, or is on main already",
+            "Let nobrakes finish the merge; then `nobrakes undo` takes it back by the number of its event.",
+        )
+
+
+def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
+    """What was asked about the bead is settled by what a person did with it; suggestions stay while it is live."""
+    only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind is Kind.RESOLVED else ""
+    db.run(
+        f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
+        (now, kind.value, bead, *(_STOPPING if only else ())),
+    )
+
+
+def _ask_again(db: Database, bead: Bead) -> list[int]:
+    """Open again what the bead's close settled, which bears its moment; the numbers of those that stop it."""
+    settled = db.all(
+        "SELECT id, type FROM escalations AS one WHERE bead = ? AND resolved_at = ? AND resolution IN (?, ?) "
+        "AND NOT EXISTS (SELECT 1 FROM escalations AS other WHERE other.fingerprint = one.fingerprint "
+        "AND other.resolved_at IS NULL) ORDER BY id",
+        (bead.id, bead.closed_at, Kind.CANCELLED.value, Kind.DONE_BY_HAND.value),
+    )
+    for row in settled:
+        db.run("UPDATE escalations SET resolved_at = NULL, resolution = '' WHERE id = ?", (row["id"],))
+    return [row["id"] for row in settled if row["type"] in _STOPPING]
+
+
+def approve(db: Database, beads: Sequence[str], actor: str) -> None:
+    """Make drafts live, all or none."""
+    now = db.now()
+    with db.write():
+        for bead_id in dict.fromkeys(beads):
+            bead = whole_bead(db, bead_id)
+            changes = moved(db, bead, Kind.APPROVED, {}, now)
+            events.append(db, now, Kind.APPROVED, bead_id, actor)
+            apply(db, bead, changes, now)

@@ -1,0 +1,78 @@
+"""What `ready` and `show` need of the store: JSON text built by SQLite.
+
+1. Importing this costs three small modules: no json, re, enum, dataclasses, typing, nothing of core.
+2. The JSON says what cli.output.plain says of the same beads; tests compare the two.
+"""
+
+from ..conditions import CLAIMABLE, DUE, IN_ORDER, now
+from .asjson import BEAD, LOG, json_object
+from .connection import connected
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_READY = f"""SELECT json_group_array(json(bead)) FROM (SELECT {BEAD} AS bead
+FROM beads INDEXED BY beads_claimable JOIN bead_text USING (id) WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?)"""
+_SHOW = f"SELECT {BEAD} FROM beads JOIN bead_text USING (id) WHERE id = ?"
+_DEPENDENCIES = f"""SELECT json_group_array(json({json_object("bead needs type")})) FROM (
+SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges WHERE needs = :id
+UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT NULL
+UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3)"""
+_ATTEMPT = json_object(
+    "id bead number role name fence started_at agent base head ended_at outcome detail {log {data provider model "
+    "cost_usd tokens"
+)
+_ATTEMPTS = f"""SELECT json_group_array(json({_ATTEMPT})) FROM (SELECT id, bead, number, role, name, fence, started_at,
+agent, base, head, ended_at, outcome, detail, {LOG} AS log,
+iif(said IS NULL, data, json_set(data, '$.said', said)) AS data, provider, model, cost_usd, tokens
+FROM attempts WHERE bead = :id ORDER BY number)"""
+_ESCALATION = json_object(
+    "id type bead title detail target attempt {evidence hypothesis created_at answer answered_at resolved_at "
+    "resolution return_to"
+)
+_ESCALATIONS = f"""SELECT json_group_array(json_set({_ESCALATION}, '$.behind', :behind)) FROM (
+SELECT * FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY id)"""
+
+
+def ready_json(path: str, limit: int) -> str:
+    """The first `limit` ready beads in the Assigner's order, as a JSON array of objects with every field of Bead."""
+
+    def work(connection: "Connection") -> str:
+        if connection.execute(DUE, {"now": now()}).fetchone() is not None:
+            from ..opening import open_store
+
+            store = open_store(path)
+            store.ready(1)  # lets in what has come due
+            store.close()
+        return str(connection.execute(_READY, (limit,)).fetchone()[0])
+
+    return connected(path, work)
+
+
+def show_json(path: str, bead: str) -> "str | None":
+    """One bead with every field, `dependencies` in both directions, `attempts` and open `escalations`; None: no such.
+
+    Nobody's token is in it.
+    """
+
+    def work(connection: "Connection") -> "str | None":
+        connection.execute("BEGIN")
+        row = connection.execute(_SHOW, (bead,)).fetchone()
+        if row is None:
+            return None
+        values = {"id": bead, "behind": 0}
+        if connection.execute("SELECT 1 FROM escalations WHERE bead = :id AND resolved_at IS NULL", values).fetchone():
+            from ..waiting import behind
+
+            values["behind"] = behind(connection.execute, bead)
+        more = ""
+        for name, sql in (
+            ("dependencies", _DEPENDENCIES),
+            ("attempts", _ATTEMPTS),
+            ("escalations", _ESCALATIONS),
+        ):
+            more += f',"{name}":{connection.execute(sql, values).fetchone()[0]}'
+        return f"{row[0][:-1]}{more}}}"
+
+    return connected(path, work)

@@ -1,0 +1,1 @@
+"""Facts of the machine: runs, settings, cooldowns, costs."""

@@ -1,0 +1,80 @@
+"""Small facts of the machine: child processes, settings, validations that passed."""
+
+import json
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from ...core.beads.attempt import Run
+from ...core.serialise import as_values
+from .. import rows
+from ..database import Database
+
+_RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
+
+
+def plan_run(db: Database, run: Run) -> None:
+    """Remember a child that is about to be started; planned again after a crash, it is the same child."""
+    values = as_values(run)
+    columns = ", ".join(f'"{name}"' for name in values)
+    marks = ", ".join("?" * len(values))
+    with db.write():
+        db.run(f"INSERT OR REPLACE INTO runs ({columns}) VALUES ({marks})", tuple(values.values()))
+
+
+def update_run(db: Database, run: str, fields: Mapping[str, Any]) -> None:
+    """Set fields of Run by name."""
+    unknown = set(fields) - _RUN_FIELDS
+    assert not unknown, f"a Run has no {sorted(unknown)}"
+    sets = ", ".join(f'"{name}" = ?' for name in fields)
+    with db.write():
+        db.run(f"UPDATE runs SET {sets} WHERE id = ?", (*(_plain(value) for value in fields.values()), run))
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Enum) else value
+
+
+def end_run(db: Database, run: str) -> None:
+    """Forget the child."""
+    with db.write():
+        db.run("DELETE FROM runs WHERE id = ?", (run,))
+
+
+def runs(db: Database) -> list[Run]:
+    """The children, oldest first."""
+    return [rows.run(row) for row in db.all("SELECT * FROM runs ORDER BY started_at, id")]
+
+
+def setting(db: Database, key: str) -> str | None:
+    """A setting's value."""
+    row = db.maybe("SELECT value FROM settings WHERE key = ?", (key,))
+    return None if row is None else str(row[0])
+
+
+def set_setting(db: Database, key: str, value: str | None) -> None:
+    """Set or remove it."""
+    with db.write():
+        if value is None:
+            db.run("DELETE FROM settings WHERE key = ?", (key,))
+        else:
+            db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (key, value))
+
+
+def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | None:
+    """The results of a validation that passed."""
+    row = db.maybe("SELECT results FROM validations WHERE tree = ? AND contract = ?", (tree, contract))
+    if row is None:
+        return None
+    found: Mapping[str, Any] = json.loads(row[0])
+    return found
+
+
+def save_validation(db: Database, tree: str, contract: str, results: Mapping[str, Any]) -> None:
+    """Remember a validation that passed."""
+    now = db.now()
+    with db.write():
+        db.run(
+            "INSERT OR REPLACE INTO validations (tree, contract, results, at) VALUES (?, ?, ?, ?)",
+            (tree, contract, rows.as_json(dict(results)), now),
+        )

@@ -1,0 +1,130 @@
+"""Gates of providers, breakers of beads, costs of attempts: facts for the Assigner, read from indexes."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from ...core.beads.events import Kind
+from ...core.beads.outcomes import Outcome
+from ...core.limits.breaker import Breaker, State, reset
+from ...core.limits.caps import Amount, Caps, Spent, day_start, hour_start
+from ...core.limits.cooldowns import Gate
+from .. import events
+from ..beads import moves
+from ..database import Database, Row
+
+RUN_SINCE = "run_since"
+"""When this run began: kept over crashes, forgotten when a daemon ends in order."""
+TOLD = "cap:"
+"""`cap:<name>` = the period for which a person was told that this cap is reached."""
+
+_AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
+coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0 FROM attempts"""
+_SINCE = f"SELECT {_AMOUNT} WHERE started_at >= :since AND role <> 'reviewer'"
+_OF_BEADS = f"""SELECT bead, {_AMOUNT} WHERE bead IN (SELECT value FROM json_each(:beads)) AND role <> 'reviewer'
+GROUP BY bead"""
+# not what bears a later hour, since the clock went back
+_CALLS = "SELECT count(*) FROM attempts WHERE started_at >= ?1 AND started_at < ?1 + 3600 AND role <> 'reviewer'"
+
+
+def _gate(row: Row) -> Gate:
+    return Gate(
+        row["provider"],
+        Outcome(row["reason"]),
+        row["detail"],
+        row["since"],
+        row["until"],
+        row["times"],
+        bool(row["told"]),
+    )
+
+
+def _breaker(row: Row) -> Breaker:
+    return Breaker(State(row["state"]), row["idle"], row["same"], row["error"])
+
+
+def gates(db: Database) -> dict[str, Gate]:
+    """By provider."""
+    return {row["provider"]: _gate(row) for row in db.all("SELECT * FROM gates ORDER BY provider")}
+
+
+def close_gate(db: Database, gate: Gate) -> None:
+    """Keep the gate, with its event, unless it is kept so already."""
+    with db.write():
+        if gates(db).get(gate.provider) == gate:
+            return
+        db.run("DELETE FROM gates WHERE provider = ?", (gate.provider,))
+        values = {"reason": gate.reason.value, "detail": gate.detail, "since": gate.since, "until": gate.until}
+        db.insert("gates", {"provider": gate.provider, **values, "times": gate.times, "told": gate.told})
+        data = {"provider": gate.provider, "reason": gate.reason.value, "until": gate.until, "times": gate.times}
+        events.append(db, db.now(), Kind.GATE_CLOSED, None, "nobrakes", {**data, "detail": gate.detail})
+
+
+def open_gate(db: Database, provider: str, actor: str) -> bool:
+    """Forget the gate, with its event; False: it was open."""
+    with db.write():
+        if not db.run("DELETE FROM gates WHERE provider = ?", (provider,)):
+            return False
+        events.append(db, db.now(), Kind.GATE_OPENED, None, actor, {"provider": provider})
+        return True
+
+
+def breakers(db: Database, bead: str) -> dict[str, Breaker]:
+    """By provider."""
+    return {row["provider"]: _breaker(row) for row in db.all("SELECT * FROM breakers WHERE bead = ?", (bead,))}
+
+
+def breakers_of(db: Database, beads: Sequence[str]) -> dict[tuple[str, str], Breaker]:
+    """By bead and provider, for the beads of the front."""
+    found = db.all("SELECT * FROM breakers WHERE bead IN (SELECT value FROM json_each(?))", (json.dumps(list(beads)),))
+    return {(row["bead"], row["provider"]): _breaker(row) for row in found}
+
+
+def save_breaker(db: Database, bead: str, provider: str, breaker: Breaker) -> None:
+    """Keep it; one without a mark needs no row."""
+    with db.write():
+        db.run("DELETE FROM breakers WHERE bead = ? AND provider = ?", (bead, provider))
+        if breaker != Breaker():
+            values = {"state": breaker.state.value, "idle": breaker.idle, "same": breaker.same, "error": breaker.error}
+            db.insert("breakers", {"bead": bead, "provider": provider, **values})
+
+
+def reset_breakers(db: Database, bead: str, actor: str) -> int:
+    """Half-open the open ones, with one event for each."""
+    with db.write():
+        moves.require(db, (bead,))
+        open_ = {name: one for name, one in breakers(db, bead).items() if one.state is State.OPEN}
+        for provider, breaker in open_.items():
+            save_breaker(db, bead, provider, reset(breaker))
+            events.append(db, db.now(), Kind.BREAKER_RESET, bead, actor, {"provider": provider})
+        return len(open_)
+
+
+def spend(db: Database, attempt: int, cost_usd: float, tokens: int) -> None:
+    """Set what the attempt has cost."""
+    with db.write():
+        db.run("UPDATE attempts SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, attempt))
+
+
+def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
+    """What was spent under the caps that are set; nothing is summed up for the others."""
+    if caps == Caps():
+        return Spent()
+    since = db.maybe("SELECT value FROM settings WHERE key = ?", (RUN_SINCE,))
+    run_since = float(since[0]) if since else now
+    told = db.all("SELECT key, value FROM settings WHERE key >= ? AND key < ?", (TOLD, TOLD[:-1] + ";"))
+    of_beads: Mapping[str, Amount] = {}
+    if caps.bead.is_set:
+        values = {"beads": json.dumps(list(beads)), "now": now}
+        of_beads = {row[0]: Amount(*row[1:]) for row in db.all(_OF_BEADS, values)}
+    return Spent(
+        _since(db, day_start(now), now) if caps.day.is_set else Amount(),
+        _since(db, run_since, now) if caps.run.is_set else Amount(),
+        of_beads,
+        int(db.one(_CALLS, (hour_start(now),))[0]) if caps.calls_per_hour is not None else 0,
+        run_since,
+        {row[0][len(TOLD) :]: row[1] for row in told},
+    )
+
+
+def _since(db: Database, since: float, now: float) -> Amount:
+    return Amount(*db.one(_SINCE, {"since": since, "now": now}))

@@ -1,0 +1,142 @@
+"""Questions of views, answered from what decides them: never from the whole graph.
+
+1. Counts are one pass over the narrow table; a column is its first cards, the rest stays a number.
+2. Whether a bead is ready is the stored counters' word, as for the Assigner; what has come due is let in first.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import CLOSED, Bead, Dependency, DependencyType, Role, Status
+from ..core.columns import BY_STATUS, COLUMNS
+from ..core.graph.links import Node
+from . import rows
+from .beads import moves
+from .conditions import CLAIMABLE, IN_ORDER
+from .database import Database
+
+_WAITING = tuple(status for status in Status if status not in BY_STATUS)
+
+
+def beads(db: Database, statuses: Iterable[Status], ids: Iterable[str]) -> list[Bead]:
+    """Beads by id order; statuses and ids both narrow it down."""
+    where, values = ["1"], []
+    for column, choices in (("status", [status.value for status in statuses]), ("beads.id", list(ids))):
+        if choices:
+            where.append(f"{column} IN (SELECT value FROM json_each(?))")
+            values.append(json.dumps(choices))
+    return [rows.bead(row) for row in db.all(f"{rows.BEAD} WHERE {' AND '.join(where)} ORDER BY id", values)]
+
+
+def merges(db: Database) -> dict[str, str]:
+    """Bead id to the commit of its merge, of every done bead that has one, by id order; no text is read."""
+    asked = (
+        f"SELECT id, merged_commit FROM beads WHERE status = '{Status.DONE.value}' AND merged_commit <> '' ORDER BY id"
+    )
+    return dict(db.plain(asked))
+
+
+def dependencies(db: Database, bead: str) -> list[Dependency]:
+    """Those that touch the bead, at either end; sorted."""
+    found = db.all(
+        "SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges "
+        "WHERE needs = :id UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT NULL "
+        "UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3",
+        {"id": bead},
+    )
+    return [Dependency(row[0], row[1], DependencyType(row[2])) for row in found]
+
+
+def _quoted(statuses: Iterable[Status]) -> str:
+    return ", ".join(f"'{status.value}'" for status in statuses)
+
+
+def _where(column: str) -> str:
+    """What holds of the beads in a column."""
+    statuses = [status for status, name in BY_STATUS.items() if name == column]
+    if statuses:
+        return f"status IN ({_quoted(statuses)}) AND type <> 'epic'"
+    # ready: the index that serves the Assigner; blocked: what waits for an agent and is not in it
+    return (
+        CLAIMABLE if column == "ready" else f"status IN ({_quoted(_WAITING)}) AND type <> 'epic' AND NOT ({CLAIMABLE})"
+    )
+
+
+_COUNTS = f"""SELECT {", ".join(f"count(*) FILTER (WHERE {_where(name)})" for name in COLUMNS)},
+count(*) FILTER (WHERE held IS NOT NULL AND type <> 'epic' AND status NOT IN ({_quoted(CLOSED)})),
+count(*) FILTER (WHERE type = 'epic') FROM beads"""
+
+_ABOVE = """WITH RECURSIVE above (id) AS (SELECT value FROM json_each(?)
+UNION SELECT epic FROM beads JOIN above USING (id) WHERE epic IS NOT NULL)"""
+_BLOCKS_ABOVE = f"""{_ABOVE} SELECT bead, needs FROM above CROSS JOIN edges ON bead = above.id AND type = 'blocks'
+ORDER BY bead, needs"""
+_NODES_ABOVE = f"""{_ABOVE}, near (id) AS (SELECT id FROM above
+UNION SELECT needs FROM above CROSS JOIN edges ON bead = above.id AND type = 'blocks')
+{rows.NODE.replace("FROM beads", "FROM near CROSS JOIN beads USING (id)")} ORDER BY id"""
+
+
+def counts(db: Database) -> dict[str, int]:
+    """How many beads stand in each column; beside them how many are `held`, and how many are `epic`s."""
+    moves.wake(db, db.now())
+    return dict(zip((*COLUMNS, "held", "epic"), db.one(_COUNTS), strict=True))
+
+
+def column(db: Database, name: str, limit: int) -> list[Node]:
+    """The first beads of a column, by priority and id."""
+    moves.wake(db, db.now())
+    first = f"SELECT id FROM beads WHERE {_where(name)} ORDER BY priority, id LIMIT ?"
+    sql = f"{rows.NODE} WHERE id IN ({first}) ORDER BY priority, id"
+    return [rows.node(row) for row in db.all(sql, (limit,))]
+
+
+def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
+    """What decides whether these beads are ready: they, their parents up to the top, and the blockers of all those."""
+    with db.read():
+        found = [rows.node(row) for row in db.all(_NODES_ABOVE, (json.dumps(list(beads)),))]
+        blocks = db.all(_BLOCKS_ABOVE, (json.dumps(list(beads)),))
+        parents = [Dependency(n.id, n.epic, DependencyType.PARENT_CHILD) for n in found if n.epic is not None]
+        return found, [*(Dependency(row[0], row[1]) for row in blocks), *parents]
+
+
+def places(db: Database, statuses: Iterable[Status], epic: str | None) -> list[tuple[int, str]]:
+    """(priority, id) of the beads with one of these statuses (none given: any) that belong to `epic` (None: any)."""
+    wanted = [status.value for status in statuses]
+    where, values = ["1"], []
+    if wanted:
+        where.append("status IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(wanted))
+    if epic is not None:
+        where.append("epic = ?")
+        values.append(epic)
+    return [(row[0], row[1]) for row in db.plain(f"SELECT priority, id FROM beads WHERE {' AND '.join(where)}", values)]
+
+
+_TOUCHED = """SELECT bead FROM events WHERE seq > ? AND bead IS NOT NULL
+UNION SELECT id FROM beads WHERE updated_at >= ?"""
+
+
+def touched(db: Database, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
+    """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`)."""
+    with db.read():
+        seq = db.one("SELECT coalesce(max(seq), 0) FROM events")[0]
+        return seq, db.now(), [row[0] for row in db.plain(_TOUCHED, (after, since))]
+
+
+def reviewing(db: Database) -> list[Attempt]:
+    """The Reviewer's attempts that have not ended, oldest first."""
+    sql = "SELECT * FROM attempts INDEXED BY attempts_open WHERE outcome IS NULL AND role = ? ORDER BY id"
+    return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value,))]
+
+
+def reviews(db: Database, limit: int) -> list[Attempt]:
+    """The Reviewer's latest attempts, newest first."""
+    sql = "SELECT * FROM attempts WHERE role = ? ORDER BY id DESC LIMIT ?"
+    return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value, limit))]
+
+
+def ready(db: Database, limit: int) -> list[Bead]:
+    """The first ready beads, whole."""
+    moves.wake(db, db.now())
+    sql = f"{rows.BEAD.replace('FROM beads', 'FROM beads INDEXED BY beads_claimable')} WHERE {CLAIMABLE} {IN_ORDER}"
+    return [rows.bead(row) for row in db.all(f"{sql} LIMIT ?", (limit,))]

@@ -1,0 +1,79 @@
+"""What deciders see, from indexes alone: the same cost with a thousand beads and with a hundred thousand."""
+
+from typing import Any
+
+from ..core.beads.bead import Role
+from ..core.board import Board, Limits
+from ..core.checks.trial import REPAIR, Starts
+from ..core.review.queue import PACE, Pace
+from . import rows
+from .beads import moves
+from .conditions import CLAIMABLE, EPIC_COMPLETE, IN_ORDER, REVIEWABLE
+from .database import Database
+from .machine import facts, spending
+
+PAUSED = "paused"
+STOPPING = "stopping"
+FROZEN = "frozen"
+STOP_ASKED = "stop_asked"
+"""The attempts that a person asked to stop: their ids, with spaces between."""
+
+READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
+_MENDS = f"type = '{REPAIR}'"
+SOME_READY = {
+    Starts.REPAIRS: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND {_MENDS}"),
+    Starts.SCAFFOLDING: READY.replace(CLAIMABLE, f"{CLAIMABLE} AND ({_MENDS} OR scaffolding)"),
+}
+"""Those that may be started while the trial of main keeps the others back: they may stand far behind them."""
+TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN_ORDER} LIMIT ?"
+REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
+"""On a red main all others wait, however many they are."""
+COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
+
+FRONT = 64
+"""So many beads of each queue are looked at: a gate may hold back those before the first that can be started."""
+
+
+def board(db: Database, limits: Limits, front: int | None) -> Board:
+    """One moment. `front`: so many beads of each queue; None: FRONT, but one ready bead while no Doer is free."""
+    now = db.now()
+    moves.wake(db, now)
+    with db.read():
+        at_work = [rows.attempt(row) for row in db.all("SELECT * FROM attempts WHERE outcome IS NULL ORDER BY id")]
+        agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
+        whole = FRONT if front is None else front
+        wanted = 1 if front is None and agents >= limits.doers else whole
+        settings = _settings(db)
+        gates = spending.gates(db)
+        opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
+        deferral, retry = moves.next_due(db)
+        times = [moment for moment in (deferral, retry, *opening) if moment is not None]
+        ready_now = tuple(rows.frontier(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
+        names = [bead.id for bead in ready_now]
+        return Board(
+            now=now,
+            limits=limits,
+            ready=ready_now,
+            to_review=tuple(
+                rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,))
+            ),
+            attempts=tuple(at_work),
+            runs={run.attempt: run for run in facts.runs(db)},
+            epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),
+            paused=PAUSED in settings,
+            stopping=STOPPING in settings,
+            stop_asked=frozenset(int(word) for word in settings.get(STOP_ASKED, "").split()),
+            pace=Pace.of_text(settings.get(PACE)),
+            frozen=FROZEN in settings,
+            gates=gates,
+            breakers=spending.breakers_of(db, names),
+            spent=spending.spent(db, limits.caps, [*names, *(attempt.bead for attempt in at_work)], now),
+            wake_at=min(times, default=None),
+            retry_at=retry,
+        )
+
+
+def _settings(db: Database) -> dict[str, Any]:
+    wanted = (PAUSED, STOPPING, FROZEN, PACE, STOP_ASKED)
+    found = db.all("SELECT key, value FROM settings WHERE key IN (?, ?, ?, ?, ?)", wanted)
+    return {row[0]: row[1] for row in found}

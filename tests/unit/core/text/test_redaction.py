@@ -1,0 +1,196 @@
+"""What is blacked out wherever words of agents and tools are kept. No secret stands here whole: each is put together."""
+
+import json
+import random
+import string
+import time
+
+import pytest
+
+from nobrakes.core.text.cleaning import redacted
+from nobrakes.core.text.redaction import BLACK, Redactor, redact, secret_values, secrets_in
+
+CHANCE = random.Random(12)
+DASHES = "-" * 5
+
+
+def letters(count: int, of: str = string.ascii_letters + string.digits) -> str:
+    return "aB3" + "".join(CHANCE.choice(of) for _ in range(count - 3))
+
+
+def block(kind: str, lines: int = 25) -> str:
+    body = "\n".join(letters(64, string.ascii_letters + string.digits + "+/") for _ in range(lines))
+    return f"{DASHES}BEGIN {kind}{DASHES}\n{body}\nab12==\n{DASHES}END {kind}{DASHES}"
+
+
+KEYS = {
+    "stripe": "sk_" + "live_" + letters(24),
+    "stripe of tests": "rk_" + "test_" + letters(24),
+    "stripe webhook": "whsec" + "_" + letters(32),
+    "hugging face": "hf" + "_" + letters(34),
+    "npm": "npm" + "_" + letters(36),
+    "pypi": "pypi" + "-AgEIcHlwaS5vcmc" + letters(60),
+    "slack": "xox" + "b-12345678901-" + letters(24),
+    "slack webhook": "hooks.slack" + ".com/services/T00000000/B00000000/" + letters(24),
+    "aws": "AK" + "IA" + "ABCDEFGH12345678",
+    "aws for a time": "AS" + "IA" + "ABCDEFGH12345678",
+    "github": "gh" + "p_" + letters(36),
+    "github oauth": "gh" + "o_" + letters(36),
+    "github fine": "github" + "_pat_" + letters(22) + "_" + letters(59),
+    "gitlab": "gl" + "pat-" + letters(20),
+    "google": "AI" + "za" + letters(35),
+    "google oauth": "ya" + "29." + letters(60),
+    "anthropic": "sk-" + "ant-api03-" + letters(80),
+    "openai": "sk-" + "proj-" + letters(80),
+    "openai of old": "sk-" + letters(48),
+    "jwt": "ey" + "J" + letters(20) + ".ey" + "J" + letters(30) + "." + letters(40),
+    "sendgrid": "SG" + "." + letters(22) + "." + letters(43),
+    "vault": "hv" + "s." + letters(30),
+}
+NAMED = {
+    "aws secret": ("AWS_SECRET" + "_ACCESS_KEY=", letters(38) + "/+"),
+    "bearer": ("Author" + "ization: Bearer ", letters(12)),
+    "basic": ("Proxy-Author" + "ization: Basic ", "dXNlcjp" + "wYXNz"),
+    "small": ("author" + "ization: token ", letters(40)),
+    "digest": ("Author" + "ization: Digest ", "username=Mufasa, response=6629fae49393a05397450978507c4ef1"),
+    "cookie": ("Cookie: ", "session=" + letters(20) + "; theme=" + letters(9)),
+    "set-cookie": ("Set-Cookie: ", "id=" + letters(20)),
+    "url": ("postgres://me:", "hun" + "ter2"),
+    "assigned": ("DB_PASS" + "WORD=", "hun" + "ter2-x"),
+    "quoted": ('"api_' + 'key": "', letters(24)),
+    "token": ("deploy_to" + "ken: ", letters(24)),
+    "option": ("tool --to" + "ken ", letters(24)),
+    "npmrc": ("//registry.example/:_auth" + "Token=", letters(24)),
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("around", ["{}", "before {} after", "x={};", '"{}"', "\\n{}\\n", "\x1b[32m{}\x1b[0m", "({})"])
+def test_a_key_is_known_by_its_shape(name: str, around: str) -> None:
+    text = around.format(KEYS[name])
+    assert KEYS[name] not in redact(text) and BLACK in redact(text)
+    assert KEYS[name] not in redacted(text), "the quick look finds all that there is"
+    assert any(found.sure for found in secrets_in(text))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_value_is_known_by_what_stands_before_it(name: str) -> None:
+    before, secret = NAMED[name]
+    after = "@host/x" if name == "url" else ""
+    assert redact(f"{before}{secret}{after}\nnext") == f"{before}{BLACK}{after}\nnext"
+    assert redacted(f"{before}{secret}{after}") == f"{before}{BLACK}{after}"
+    assert not all(found.sure for found in secrets_in(f"{before}{secret}{after}"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "commit 0123456789abcdef0123456789abcdef01234567",
+        "run 550e8400-e29b-41d4-a716-446655440000 of 12",
+        "sha256:" + "ab12" * 16,
+        '"integrity": "sha512-' + "aB3+" * 21 + '=="',
+        "the task-0123456789abcdef0123456789 is skipped, sk-short is not",
+        "nobrakes/core/text/redaction.py:12: token = response.token.value2",
+        '{"input_tokens": 123456789012345678, "max_tokens": 4096, "cache_key": "0123456789abcdef0123456789abcdef"}',
+        "password: ${DB_PASSWORD_OF_2026} token: <your-token-here-12345>",
+        "Authorization: is required for this endpoint to work",
+        "https://example.com:8080/a@b and git@example.com:me/x.git and ssh://git@example.com/x",
+        "x = secrets.token_hex(8); key = make_key_for_version_2(other_key_17)",
+        "password: secret, passwords and tokens: 12 passed",
+        "session_token = 550e8400-e29b-41d4-a716-446655440000",
+    ],
+)
+def test_what_only_looks_like_one_stays(text: str) -> None:
+    assert redact(text) == text and redacted(text) == text
+
+
+KINDS = ("RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK", "ENCRYPTED PRIVATE KEY")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("before", ["", "   12\t", "2026-01-01 INFO ", "> ", "+"])
+def test_a_private_key_printed_line_by_line_goes_and_what_follows_stays(kind: str, before: str) -> None:
+    whole = block(kind)
+    redactor = Redactor()
+    said = [redactor.feed(f"{before}{line}\n") for line in ["first", *whole.split("\n"), "last: src/Shop/Basket2.py"]]
+    text = "".join(said)
+    assert not [line for line in whole.split("\n") if line in text]
+    assert said[0] == f"{before}first\n" and said[-1] == f"{before}last: src/Shop/Basket2.py\n"
+
+
+def test_a_private_key_in_json_leaves_json() -> None:
+    value = {"type": "result", "text": f"it is\n{block('RSA PRIVATE KEY')}\nand this", "ok": True}
+    once = json.dumps(value)
+    assert json.loads(redact(once)) == {"type": "result", "text": f"it is\n{BLACK}\nand this", "ok": True}
+    twice = json.loads(json.loads(redact(json.dumps(once))))
+    assert twice["text"] == f"it is\n{BLACK}\nand this"
+
+
+def test_a_private_key_that_is_told_in_events_one_a_line() -> None:
+    rows = [json.dumps({"delta": line + "\n"}) for line in block("PRIVATE KEY").split("\n")]
+    redactor = Redactor()
+    told = "".join(json.loads(redactor.feed(row + "\n"))["delta"] for row in rows)
+    assert not [line for line in block("PRIVATE KEY").split("\n")[1:-2] if line in told]
+    assert set(told.replace(BLACK, "").split()) <= {"ab12=="}
+
+
+def test_who_only_speaks_of_a_block_loses_no_more_than_its_name() -> None:
+    text = (
+        f"look for {DASHES}BEGIN PRIVATE KEY{DASHES} in the files\nnobrakes/core/text/redaction.py\ndone\n"
+        + "word " * 40
+    )
+    assert redact(text) == f"look for {BLACK} in the files\nnobrakes/core/text/redaction.py\ndone\n" + "word " * 40
+
+
+def test_a_block_without_an_end_is_over_when_nothing_of_it_comes() -> None:
+    text = f"{DASHES}BEGIN PRIVATE KEY{DASHES}\n" + "a plain line\n" * 20 + letters(70) + "\n"
+    assert redact(text).endswith(text[-71:])
+
+
+def test_values_of_the_environment() -> None:
+    given = {"MY_TOKEN": "correct horse", "DB_PASSWORD": "short", "HOME": "/home/you-and-me", "A_KEY": "a/b/c/d/e"}
+    values = secret_values(given.items())
+    assert values == {"correct horse", "a/b/c/d/e"}
+    assert (
+        redact('correct horse, "a\\/b\\/c\\/d\\/e", /home/you-and-me', values)
+        == f'{BLACK}, "{BLACK}", /home/you-and-me'
+    )
+
+
+def test_a_text_is_cut_through_no_secret() -> None:
+    secret = KEYS["github"]
+    for gap in range(60):
+        text = "x " * 5000 + secret + " " + "y" * (4096 - gap)
+        at = Redactor().cut(text, 4096)
+        assert not 10000 < at < 10000 + len(secret)
+        redactor = Redactor()
+        assert secret not in redactor.feed(text[:at]) + redactor.feed(text[at:])
+
+
+EVIL = {
+    "dashes": "-" * 10**6 + " pass",
+    "prefixes": "sk-" * 300_000,
+    "jwt": ("ey" + "J") * 300_000,
+    "jwt with dots": ("ey" + "Jaaaaaaaa.") * 90_000,
+    "urls": "://a:" * 200_000,
+    "assignments": "token=" * 160_000,
+    "quotes": 'token="' * 140_000,
+    "begins": f"{DASHES}BEGIN " * 90_000,
+    "blocks": f"{DASHES}BEGIN PRIVATE KEY{DASHES}" * 30_000,
+    "backslashes": f"{DASHES}BEGIN PRIVATE KEY{DASHES}" + "\\" * 10**6,
+    "headers": "authorization: digest " * 45_000,
+    "logins": "login a password " * 60_000,
+    "cookies": "cookie: a=" * 100_000,
+    "blanks": "token" + " " * 10**6,
+    "names": "secret_access_key" * 60_000,
+    "options": "--a-b-c-token " * 70_000,
+    "one run": "aB3" * 330_000,
+}
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_the_time_grows_with_the_text_and_no_faster(name: str) -> None:
+    began = time.process_time()
+    redact(EVIL[name])
+    Redactor().cut(EVIL[name], 4096)
+    assert time.process_time() - began < 4, "a megabyte takes a fraction of a second"

@@ -1,0 +1,270 @@
+"""Doctor looks without changing anything, and mends one named thing at a time."""
+
+import sqlite3
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nobrakes.config.checks import CheckSettings
+from nobrakes.config.sections import AgentSettings, ScriptSettings
+from nobrakes.config.settings import Config
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.errors import DaemonRunning, StoreBroken, UsageError
+from nobrakes.git.repository import Repository
+from nobrakes.host.locks import DaemonLock
+from nobrakes.operations import beads
+from nobrakes.operations.doctor import examine, machine
+from nobrakes.operations.forge.approving import commit_strategy
+from nobrakes.operations.setup import init
+from nobrakes.operations.views import board
+from nobrakes.store.opening import open_store
+
+GOOD = Config(
+    checks=(CheckSettings(name="test", command="CI=1 sh -c true", format="exit"),),
+    agents=AgentSettings(doer=("script",), test_writer=("script",), script=ScriptSettings(command=("sh",))),
+)
+
+
+@pytest.fixture
+def patient(repository):
+    """Open store, git and places of a repository with a few live beads."""
+    places = init.init(str(repository)).places
+    store = open_store(places.database)
+    for name, needs in (("a", []), ("b", ["a"]), ("c", ["b"])):
+        beads.add(store, name, id=name, needs=needs, needs_tests=False)
+    door = Repository(places, "main")
+    commit_strategy(store, door, places, "me")
+    yield store, door, places
+    store.close()
+
+
+def found(patient, config=GOOD):
+    return {f.name: f for f in examine.examine(*patient, config) if not f.ok or f.level == "warning"}
+
+
+def test_a_sound_repository_has_nothing_but_the_missing_sandbox(patient, monkeypatch):
+    monkeypatch.setattr(machine, "uncompiled", list)
+    findings = examine.examine(*patient, GOOD)
+    assert {f.name for f in findings if f.level != "ok"} == {"sandbox"}
+    assert {"git", "config", "main", "database", "deadlock", "daemon", "agent"} <= {f.name for f in findings}
+
+
+def test_looking_changes_nothing(patient):
+    store, _, places = patient
+    tmp = Path(places.workspaces) / "gone"
+    tmp.mkdir()
+    events = len(store.events())
+    examine.examine(*patient, GOOD)
+    assert len(store.events()) == events and tmp.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("config", "name", "level"),
+    [
+        (None, "config", "error"),
+        (Config(agents=GOOD.agents), "checks", "warning"),
+        (
+            replace(GOOD, checks=(CheckSettings(name="l", command="sh", kind="lint"),)),
+            "checks",
+            "warning",
+        ),
+        (
+            replace(GOOD, checks=(CheckSettings(name="t", command="no-such-program x"),)),
+            "checks",
+            "warning",
+        ),
+        (replace(GOOD, agents=AgentSettings(doer=("script",))), "agent", "error"),
+        (replace(GOOD, agents=AgentSettings(doer=("nobody",))), "agent", "error"),
+    ],
+)
+def test_the_config_and_what_it_needs(patient, config, name, level):
+    assert found(patient, config)[name].level == level
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("pytest -q", "pytest"),
+        ("A=1 B=2 make test", "make"),
+        ("cd x && make", None),
+        ("$TOOL run", None),
+        ("", None),
+        ("'unclosed", None),
+    ],
+)
+def test_the_program_of_a_command(command, program):
+    assert machine.program_of(command) == program
+
+
+def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(patient, repository):
+    def git(*words):
+        return subprocess.run(
+            ["git", *words], cwd=repository, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    _, door, places = patient
+    assert "checkout" not in found(patient)
+    (Path(repository) / "work").write_text("work\n")
+    git("add", "work")
+    tree, old = git("write-tree"), git("rev-parse", "HEAD")
+    git("rm", "-q", "-f", "work")
+    door.clear_locks()
+    merged = git("commit-tree", "-p", old, "-m", "work", tree)
+    git("update-ref", "refs/heads/main", merged)
+    told = found(patient)["checkout"]
+    assert told.level == "error" and "work" in told.text and "git merge my-work" in told.text
+    assert board.status(patient[0], places, GOOD).behind == (told.text,)
+    door.clear_locks()
+    assert "checkout" not in found(patient) and (Path(repository) / "work").read_text() == "work\n"
+
+
+def test_wrong_counters_are_found_and_counted_anew(patient):
+    store, door, places = patient
+    raw = sqlite3.connect(places.database)
+    raw.execute("UPDATE beads SET open_blockers = 0 WHERE id = 'c'")
+    raw.commit()
+    raw.close()
+    assert [b.id for b in store.ready(9)] == ["a", "c"]
+    assert found(patient)["counters"].repair == "counters"
+    assert examine.repair("counters", store, door, places) == ["1 beads were counted anew"]
+    assert [b.id for b in store.ready(9)] == ["a"] and "counters" not in found(patient)
+
+
+def test_a_deadlock_is_told_with_what_frees_it(patient):
+    places = patient[2]
+    raw = sqlite3.connect(places.database)
+    raw.execute("INSERT INTO edges (bead, type, needs) VALUES ('a', 'blocks', 'c')")
+    raw.commit()
+    raw.close()
+    text = found(patient)["deadlock"].text
+    assert "3 beads can never start" in text and "`nobrakes undepend " in text
+
+
+def test_what_waits_for_ever_and_empty_epics(patient):
+    store = patient[0]
+    beads.cancel(store, "a", "no", "me")
+    beads.add(store, "E", id="e", type="epic", draft=False)
+    problems = found(patient)
+    assert "b is blocked by a, which is cancelled" in problems["blocked"].text
+    assert "epic e has no bead" in problems["epic"].text
+
+
+def test_leases_that_ran_out(patient):
+    store, _, places = patient
+    store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
+    raw = sqlite3.connect(places.database)
+    raw.execute("UPDATE beads SET lease_until = 1 WHERE id = 'a'")
+    raw.commit()
+    raw.close()
+    assert "works on a" in found(patient)["leases"].text
+
+
+def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
+    store, door, places = patient
+    workspace = door.workspace(store.bead("a"), door.main(), "Ada")
+    for argv in workspace.prologue:
+        subprocess.run(argv, check=True, capture_output=True)
+    (repository / ".nobrakes" / "workspaces" / "a" / "precious.txt").write_text("precious")
+    assert "workspaces" not in found(patient)
+    beads.done(store, "a", "by hand", "me")
+    assert found(patient)["workspaces"].repair == "stale-workspaces"
+    lines = examine.repair("stale-workspaces", store, door, places)
+    assert len(lines) == 1 and "refs/nobrakes/archive/a/" in lines[0]
+    assert not (repository / ".nobrakes" / "workspaces" / "a").exists()
+    refs = [ref for ref, _ in door.archived("a")]
+    assert any(git(repository, "ls-tree", "--name-only", ref).count("precious.txt") for ref in refs)
+    assert examine.repair("stale-workspaces", store, door, places) == ["there is no stale workspace"]
+
+
+def test_a_clone_that_was_put_aside_is_told_and_left_alone(patient):
+    store, door, places = patient
+    aside = Path(places.workspaces, "one~broken-1")
+    aside.mkdir(parents=True)
+    told = found(patient)["workspaces"]
+    assert "put aside" in told.text and told.repair is None
+    assert examine.repair("stale-workspaces", store, door, places) == ["there is no stale workspace"]
+    assert aside.is_dir()
+
+
+def test_sessions_of_closed_beads_that_an_earlier_version_left_are_stale_too(patient, repository):
+    store, door, places = patient
+    sessions = repository / ".nobrakes" / "agents" / "codex" / "a" / "sessions"
+    sessions.mkdir(parents=True)
+    assert "workspaces" not in found(patient)
+    beads.done(store, "a", "by hand", "me")
+    assert "sessions of a belong to no live bead" in found(patient)["workspaces"].text
+    assert len(examine.repair("stale-workspaces", store, door, places)) == 1
+    assert not sessions.parent.exists() and sessions.parents[1].exists()
+    assert "workspaces" not in found(patient)
+
+
+def test_the_database_is_rebuilt_from_what_git_keeps(patient, repository, git):
+    store, door, places = patient
+    git(repository, "commit", "-q", "--allow-empty", "-m", "A\n\nBead: a")
+    beads.add(store, "only in the database", id="lost")
+    before = {b.id: b.title for b in store.beads()}
+    Path(places.since).unlink(missing_ok=True)  # as in a clone: else only merges with evidence are believed
+    lines = examine.repair("rebuild", store, door, places)
+    assert "3 beads were read from the snapshot; 1 of them were merged since" in lines
+    kept = next(line for line in lines if "kept as" in line).split()[-1]
+    again = open_store(places.database)
+    assert again.bead("a").status is Status.DONE
+    assert again.bead("a").merged_commit == git(repository, "rev-parse", "main")
+    assert [b.id for b in again.ready(9)] == ["b"]
+    assert [b.id for b in again.beads()] == ["a", "b", "c"]
+    again.close()
+    old = open_store(kept)
+    assert {b.id: b.title for b in old.beads()} == before
+    old.close()
+
+
+def test_a_broken_database_is_a_finding_and_is_rebuilt(patient):
+    store, door, places = patient
+    store.close()
+    with open(places.database, "r+b") as file:
+        file.write(b"garbage" * 100)
+    with pytest.raises(StoreBroken):
+        open_store(places.database).beads()
+    problem = next(f for f in examine.examine(None, door, places, GOOD) if f.name == "database")
+    assert (problem.level, problem.repair) == ("error", "rebuild")
+    examine.repair("rebuild", None, door, places)
+    again = open_store(places.database)
+    assert [b.id for b in again.beads()] == ["a", "b", "c"]
+    again.close()
+
+
+def test_a_snapshot_with_a_circle_is_rebuilt_without_it(patient):
+    from nobrakes.core.beads.bead import Dependency
+    from nobrakes.interop import beads as interop
+
+    store, door, places = patient
+    text = interop.dump([Bead("x", "X"), Bead("y", "Y")], [Dependency("x", "y"), Dependency("y", "x")])
+    with open(places.snapshot, "w") as file:
+        file.write(text)
+    assert any("in a circle: left out" in line for line in examine.repair("rebuild", store, door, places))
+    again = open_store(places.database)
+    assert len([d for d in again.dependencies() if {d.bead, d.needs} == {"x", "y"}]) == 1
+    again.close()
+
+
+@pytest.mark.parametrize("name", ["rebuild", "stale-workspaces"])
+def test_nothing_is_mended_under_a_daemons_hands(patient, name):
+    store, door, places = patient
+    with DaemonLock(places.lock), pytest.raises(DaemonRunning):
+        examine.repair(name, store, door, places)
+    assert [b.id for b in store.beads()] == ["a", "b", "c"]
+
+
+def test_an_unknown_repair_names_the_known_ones(patient):
+    with pytest.raises(UsageError) as raised:
+        examine.repair("everything", *patient)
+    assert all(name in raised.value.hint for name in examine.REPAIRS)
+
+
+def test_compiling_what_is_not_compiled(patient, monkeypatch):
+    left = [["x.py"], []]
+    monkeypatch.setattr(machine, "uncompiled", lambda: left.pop(0))
+    monkeypatch.setattr("compileall.compile_dir", lambda *_, **__: True)
+    assert examine.repair("compile", *patient) == ["1 modules were compiled"]
