@@ -404,7 +404,7 @@ BUGS = (
     Bug(
         "a new dependency is not counted",
         "store/beads/planning.py",
-        'if moving.state(db, dependency.needs)["status"] != Status.DONE:',
+        'if moves.state(db, dependency.needs)["status"] != Status.DONE:',
         "if False:",
     ),
     Bug(

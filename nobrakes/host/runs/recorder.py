@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Sequence
 
 if not __package__:  # as a program it finds its own rules, and nothing that lies beside them
-    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    sys.path.append(os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)))
 
 HELD = 1024 * 1024
 """A line that is longer is written in parts."""

@@ -17,7 +17,7 @@ from .findings import ERROR, OK, WARNING, Finding
 if TYPE_CHECKING:
     from ...config.settings import Config
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _WORDS = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! ."
 _OF_THE_SHELL = frozenset(_WORDS.split(" "))
 
