@@ -19,7 +19,7 @@ from pathlib import Path
 from measure import keep, table
 from pipeline import repository, verify
 
-from nobrakes.app import App, doors_of, open_app, serve
+from nobrakes.app import App, open_app, ports_of, serve
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
@@ -78,8 +78,8 @@ class Own:
 
 def hand_in(app: App, beads: int) -> None:
     """Work as Doers leave it: a clone with a commit, its head taken in."""
-    doors = doors_of(app, StdoutNotifier())
-    store, git = doors.store, doors.git
+    ports = ports_of(app, StdoutNotifier())
+    store, git = ports.store, ports.git
     main = git.main()
     names = [f"b{number}" for number in range(1, beads + 1)]
     store.put([Bead(name, name, status=Status.NEEDS_DOER, needs_tests=False) for name in names], [], "benchmark")

@@ -33,7 +33,7 @@ from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.policy.plan_approval import LABEL
 from nobrakes.host.command import install
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation, Store
 from nobrakes.store.opening import open_store
 
@@ -142,7 +142,7 @@ def repository(folder: str, rounds: int = 0) -> tuple[Store, str]:
     Path(folder, "call.json").write_text(
         '{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls -l src"}}'
     )
-    install(Places(os.path.join(folder, ".nobrakes")))
+    install(Paths(os.path.join(folder, ".nobrakes")))
     store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
     rng = random.Random(1)
     beads = [

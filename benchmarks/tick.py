@@ -20,29 +20,29 @@ from nobrakes.app import App, open_daemon
 from nobrakes.core.beads.bead import Bead, Dependency, Status
 from nobrakes.daemon.loop import Daemon
 from nobrakes.operations import control
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.store.opening import create_store
 
 SIZES = (1_000, 100_000)
 CONFIG = 'main = "main"\n[agents]\ntest_writer = "script"\ndoer = "script"\n[agents.script]\ncommand = ["true"]\n'
 
 
-def repository(folder: str, beads: int) -> Places:
+def repository(folder: str, beads: int) -> Paths:
     """A repository with nobrakes in it and a graph of so many beads."""
     for argv in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "Begin"]):
         subprocess.run(["git", "-c", "user.name=b", "-c", "user.email=b@b.invalid", *argv], cwd=folder, check=True)
-    places = Places(str(Path(folder, ".nobrakes")))
-    Path(places.wake).mkdir(parents=True)
-    Path(places.config).write_text(CONFIG)
+    paths = Paths(str(Path(folder, ".nobrakes")))
+    Path(paths.wake).mkdir(parents=True)
+    Path(paths.config).write_text(CONFIG)
     rng = random.Random(1)
     ready = 500
     live = [Bead(f"b{i}", f"Bead {i}", status=Status.NEEDS_DOER, needs_tests=False) for i in range(beads)]
     needs = {(i, j) for i in range(ready, beads) for j in rng.sample(range(i - ready, i), 2)}
-    store = create_store(places.database)
+    store = create_store(paths.database)
     store.put(live, [Dependency(f"b{i}", f"b{j}") for i, j in sorted(needs)], "benchmark")
-    control.pause(store, places, "benchmark")
+    control.pause(store, paths, "benchmark")
     store.close()
-    return places
+    return paths
 
 
 def turns(daemons: dict[int, Daemon], count: int) -> dict[int, list[float]]:

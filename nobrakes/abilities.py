@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .paths import Places
+from .paths import Paths
 
 CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
 """What is tried, in this order."""
@@ -36,23 +36,23 @@ class Seen:
     can: Mapping[str, bool] = field(default_factory=dict)
 
 
-def file_of(places: Places) -> str:
+def file_of(paths: Paths) -> str:
     """Where it is kept."""
-    return os.path.join(places.agents, "abilities.json")
+    return os.path.join(paths.agents, "abilities.json")
 
 
-def recall(places: Places) -> dict[str, Seen]:
+def recall(paths: Paths) -> dict[str, Seen]:
     """What is known, by agent; what cannot be read is not known."""
     try:
-        with open(file_of(places), encoding="utf-8") as file:
+        with open(file_of(paths), encoding="utf-8") as file:
             return {name: Seen(**values) for name, values in json.load(file).items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
 
-def keep(places: Places, seen: Mapping[str, Seen]) -> None:
+def keep(paths: Paths, seen: Mapping[str, Seen]) -> None:
     """Write down what was seen, beside what is known of others."""
-    whole = {**recall(places), **seen}
+    whole = {**recall(paths), **seen}
     values = {
         name: {
             "program": one.program,
@@ -63,7 +63,7 @@ def keep(places: Places, seen: Mapping[str, Seen]) -> None:
         }
         for name, one in sorted(whole.items())
     }
-    _replace(file_of(places), values)
+    _replace(file_of(paths), values)
 
 
 def _replace(path: str, values: Mapping[str, object]) -> None:
@@ -112,24 +112,24 @@ def version_in(text: str) -> str:
     return found[0] if found else ""
 
 
-def noted(places: Places, program: str, mark: str) -> str | None:
+def noted(paths: Paths, program: str, mark: str) -> str | None:
     """The version of this very file as it was noted; None: nobody asked it."""
-    of = _versions(places).get(program)
+    of = _versions(paths).get(program)
     return of[1] if of and of[0] == mark else None
 
 
-def note(places: Places, program: str, mark: str, version: str) -> None:
+def note(paths: Paths, program: str, mark: str, version: str) -> None:
     """Remember which version a file is."""
-    _replace(_file_of_versions(places), {**_versions(places), program: [mark, version]})
+    _replace(_file_of_versions(paths), {**_versions(paths), program: [mark, version]})
 
 
-def _file_of_versions(places: Places) -> str:
-    return os.path.join(places.agents, "versions.json")
+def _file_of_versions(paths: Paths) -> str:
+    return os.path.join(paths.agents, "versions.json")
 
 
-def _versions(places: Places) -> dict[str, list[str]]:
+def _versions(paths: Paths) -> dict[str, list[str]]:
     try:
-        with open(_file_of_versions(places), encoding="utf-8") as file:
+        with open(_file_of_versions(paths), encoding="utf-8") as file:
             found = json.load(file)
     except (OSError, ValueError):
         return {}

@@ -7,14 +7,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from .core.errors import ConfigError, NotAllowed, NotARepository, NotInitialised
-from .paths import Places, find, repository_root
+from .paths import Paths, find, repository_root
 
 if TYPE_CHECKING:
     from .config.settings import Config
     from .core.beads.bead import Bead
     from .core.board import Board, Limits
-    from .daemon.doors import Doors
     from .daemon.loop import Daemon, View
+    from .daemon.ports import Ports
     from .operations.evidence.rerunning import Run
     from .ports import Git, Notifier, Processes, Store
 
@@ -35,10 +35,10 @@ SEEN_BY_CHILDREN = (
 
 
 class App:
-    """A repository with nobrakes in it. Doors are opened when they are first used, and closed by `close`."""
+    """A repository with nobrakes in it. Ports are opened when they are first used, and closed by `close`."""
 
-    def __init__(self, places: Places, is_reading: bool = False) -> None:
-        self.places = places
+    def __init__(self, paths: Paths, is_reading: bool = False) -> None:
+        self.paths = paths
         self.is_reading = is_reading
         self.misconfigured = ""
 
@@ -48,8 +48,8 @@ class App:
         from .config.settings import load, load_for_reading
 
         if not self.is_reading:
-            return load(self.places.config)
-        found, self.misconfigured = load_for_reading(self.places.config)
+            return load(self.paths.config)
+        found, self.misconfigured = load_for_reading(self.paths.config)
         if self.misconfigured:
             _note(self.misconfigured)
         return found
@@ -65,13 +65,13 @@ class App:
             raise NotAllowed(
                 "in its sandbox an agent reaches its own bead and nothing else", "`nobrakes agent bead` shows it."
             )
-        if not os.path.lexists(self.places.database) and not is_agent():
+        if not os.path.lexists(self.paths.database) and not is_agent():
             from .operations.snapshot.rebuild import make_missing
 
-            make_missing(self.places, self.git, _note)
-        keep_private(self.places.folder)
-        store = open_store(self.places.database)
-        since.attach(store, self.places, _note, lambda: self.git)
+            make_missing(self.paths, self.git, _note)
+        keep_private(self.paths.folder)
+        store = open_store(self.paths.database)
+        since.attach(store, self.paths, _note, lambda: self.git)
         return store
 
     @property
@@ -86,18 +86,18 @@ class App:
 
         review = self.config.review
         if review.land == "local":
-            return Repository(self.places, self.config.main, sizes=self.config.sizes())
+            return Repository(self.paths, self.config.main, sizes=self.config.sizes())
         from .git.landing.remote_questions import Shared
 
         shared = Shared(review.remote, review.remote_branch or self.config.main, review.remote_seconds)
-        return Repository(self.places, self.config.main, shared, self.config.sizes())
+        return Repository(self.paths, self.config.main, shared, self.config.sizes())
 
     @cached_property
     def processes(self) -> "Processes":
         """Children."""
         from .host.runs.processes import LocalProcesses
 
-        return LocalProcesses(self.places.wake)
+        return LocalProcesses(self.paths.wake)
 
     @cached_property
     def notifier(self) -> "Notifier":
@@ -125,7 +125,7 @@ class App:
             for name in names:
                 if name not in ADAPTERS:
                     raise ConfigError(
-                        f"{os.path.relpath(self.places.config)}: agents.{key}: nobrakes knows no agent '{name[:40]}'",
+                        f"{os.path.relpath(self.paths.config)}: agents.{key}: nobrakes knows no agent '{name[:40]}'",
                         f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command.",
                     )
 
@@ -142,7 +142,7 @@ class App:
         from .host.probing import trouble
         from .sandbox import probe
 
-        return probe.platform_trouble() or trouble(probe.argv(self.places.root, self.environment()))
+        return probe.platform_trouble() or trouble(probe.argv(self.paths.root, self.environment()))
 
     def wall_trouble(self) -> str:
         """Why Landlock does not work on this machine; empty: it does. Found out once, by using it."""
@@ -153,7 +153,7 @@ class App:
         from .host.probing import trouble
         from .sandbox import wall
 
-        return wall.platform_trouble() or trouble(wall.probe(self.places.root))
+        return wall.platform_trouble() or trouble(wall.probe(self.paths.root))
 
     def close(self) -> None:
         """Close what was opened."""
@@ -176,34 +176,34 @@ def _note(text: str) -> None:
     sys.stderr.write(f"note: {text}\n")
 
 
-def _keep_up(places: Places) -> None:
+def _keep_up(paths: Paths) -> None:
     """What was filed at a door is a person's to read: it is written beside the database too
     (operations.snapshot.since).
     """
-    with App(places) as app:
+    with App(paths) as app:
         assert app.store, "a store that is opened catches up"
 
 
 def open_app(start: str | None = None, is_reading: bool = False) -> App:
     """The app for the folder `start` (default: the current one); NotARepository, NotInitialised."""
-    places = find(start)
-    if places is None:
+    paths = find(start)
+    if paths is None:
         here = start or os.getcwd()
         if repository_root(here) is None:
             raise NotARepository(f"{here} is not in a git repository")
         raise NotInitialised("nobrakes is not set up in this repository yet")
-    return App(places, is_reading)
+    return App(paths, is_reading)
 
 
-def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Doors":
+def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Ports":
     """The app's real doors, as the daemon works with them; `store` in place of the repository's database."""
     from .agents.adapter import guard_argv
     from .agents.registry import adapter
     from .config.settings import ConfigSource
     from .daemon.attempts.degraded import Adapters
-    from .daemon.doors import Doors
-    from .host.background import ThreadAside
-    from .host.channel.server import SpoolDoorkeeper
+    from .daemon.ports import Ports
+    from .host.background import ThreadBackground
+    from .host.channel.server import FolderChannelServer
     from .host.modules import Modules
     from .host.steady import steady
     from .operations import control
@@ -212,21 +212,21 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
     from .store.agent.channel import reply
     from .trash import Trash
 
-    answer = partial(reply, app.places.database, partial(_keep_up, app.places), own_bead.CALLS)
+    answer = partial(reply, app.paths.database, partial(_keep_up, app.paths), own_bead.CALLS)
 
     def tell(text: str) -> None:
         notifier.tell(Notice(text, urgent=True))
 
     facts = app.store if store is None else store
-    source = ConfigSource(app.places.config, app.config, tell)
-    adapters = Adapters(adapter, app.places, source, app.environment().get("PATH"))
-    return Doors(
+    source = ConfigSource(app.paths.config, app.config, tell)
+    adapters = Adapters(adapter, app.paths, source, app.environment().get("PATH"))
+    return Ports(
         store=facts,
         git=app.git,
         processes=app.processes,
         notifier=notifier,
-        aside=ThreadAside(),
-        places=app.places,
+        background=ThreadBackground(),
+        paths=app.paths,
         config=source,
         limits=lambda: control.limits(facts, source()),
         adapter=adapters,
@@ -235,9 +235,9 @@ def doors_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "D
         credentials=dict(os.environ),
         sandbox_trouble=app.sandbox_trouble,
         wall_trouble=app.wall_trouble,
-        doorkeeper=SpoolDoorkeeper(app.places.doors, Trash(app.places.trash), answer, tell),
+        channel=FolderChannelServer(app.paths.ports, Trash(app.paths.trash), answer, tell),
         steady=steady,
-        modules=Modules(app.places.root).of,
+        modules=Modules(app.paths.root).of,
         guard=guard_argv(),
     )
 
@@ -250,20 +250,20 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     from .operations.setup import formats
     from .ports import Notice
 
-    for name in app.config.agents.crew().names():
+    for name in app.config.agents.agent_choice().names():
         adapter(name)
-    command.install(app.places)
+    command.install(app.paths)
     people = notifier or app.notifier
-    for text in formats.untold(app.store, app.places.root, app.config.checks):
+    for text in formats.untold(app.store, app.paths.root, app.config.checks):
         people.tell(Notice(text))
-    return Daemon(doors_of(app, people), tries_main=True)
+    return Daemon(ports_of(app, people), tries_main=True)
 
 
 def prove(app: App, commit: str, tell: Callable[[str], None]) -> None:
     """Return when the commit passes every check; NotProven. `tell` hears what is being run."""
     from .daemon.main_monitor.proving import Proving
 
-    Proving(doors_of(app, app.notifier), tell).prove(commit)
+    Proving(ports_of(app, app.notifier), tell).prove(commit)
 
 
 def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
@@ -273,7 +273,7 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     from .daemon.main_monitor.proving import Proving
     from .daemon.main_monitor.trial import said_of
 
-    results = Proving(doors_of(app, app.notifier), tell).tried(app.git.main())
+    results = Proving(ports_of(app, app.notifier), tell).tried(app.git.main())
     if overall(results) is CheckOutcome.PASS:
         return True, [passed(results)]
     return False, ["main does not pass its checks", *said_of(results), *advice(results, app.config.contract())]
@@ -284,8 +284,8 @@ def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> N
     from .daemon.checks.validation import Validation
     from .daemon.review.evidence import Evidence
 
-    doors = doors_of(app, app.notifier)
-    Evidence(doors).taken_back(bead, base, commit, "undo", actor, Validation(doors).contract())
+    ports = ports_of(app, app.notifier)
+    Evidence(ports).taken_back(bead, base, commit, "undo", actor, Validation(ports).contract())
 
 
 def rerun(app: App, tell: Callable[[str], None]) -> "Run":
@@ -293,7 +293,7 @@ def rerun(app: App, tell: Callable[[str], None]) -> "Run":
     from .daemon.main_monitor.proving import Proving
     from .store.opening import open_memory
 
-    return Proving(doors_of(app, app.notifier, open_memory()), tell).again
+    return Proving(ports_of(app, app.notifier, open_memory()), tell).again
 
 
 def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | None" = None) -> "Board":

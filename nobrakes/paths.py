@@ -12,7 +12,7 @@ HOOKS = ("reference-transaction", "pre-push", "pre-rebase")
 FOLDER = ".nobrakes"
 
 
-class Places:
+class Paths:
     """The paths below one .nobrakes folder."""
 
     __slots__ = ("folder",)
@@ -93,7 +93,7 @@ class Places:
         return os.path.join(self.folder, "agents")
 
     @property
-    def doors(self) -> str:
+    def ports(self) -> str:
         """One folder a confined agent: what it says and what it is told."""
         return os.path.join(self.folder, "doors")
 
@@ -200,14 +200,14 @@ def strangers(start: str | None = None) -> tuple[str, ...]:
     return tuple(path for path in territory(start) if os.lstat(path).st_uid != own)
 
 
-def find(start: str | None = None) -> Places | None:
+def find(start: str | None = None) -> Paths | None:
     """The .nobrakes folder for `start` (default: NOBRAKES_HOME, else the current folder); None: not initialised."""
     home = os.environ.get("NOBRAKES_HOME")
     if start is None and home:
-        return Places(home) if os.path.isdir(home) else None
+        return Paths(home) if os.path.isdir(home) else None
     here = start or os.getcwd()
     own = os.path.join(repository_root(here) or os.path.realpath(here), FOLDER)
-    return Places(own) if os.path.isfile(os.path.join(own, "config.toml")) else None
+    return Paths(own) if os.path.isfile(os.path.join(own, "config.toml")) else None
 
 
 def resource(name: str) -> str:

@@ -86,7 +86,7 @@ class AgentEnd:
     code: int | None
     lines: Iterable[bytes]
     errors: str = ""  # the end of stderr
-    canary: str = ""
+    self_test: str = ""
     at: float = 0.0
 
 
@@ -152,14 +152,14 @@ class Adapter(Protocol):
         """What the end of the process means for the attempt."""
         ...
 
-    def refuses(self, head: bytes, canary: str = "") -> str | None:
+    def refuses(self, head: bytes, self_test: str = "") -> str | None:
         """Why a run whose output begins with `head` must be stopped at once; None: nothing against it yet.
 
         `canary` is what the guard had left in the run's folder before `head` was read.
         """
         ...
 
-    def guarded(self, head: bytes, canary: str = "") -> bool:
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
         """Whether the guard has answered, or there is none: nothing can be held against the run any more."""
         ...
 

@@ -33,9 +33,9 @@ class Read(ABC):
     def take(self, event: Mapping[str, Any]) -> None:
         """Take one more event in."""
 
-    def unguarded(self, canary: str) -> bool:
+    def unguarded(self, self_test: str) -> bool:
         """Whether the session went on without the guard's answer; `canary` is what the guard left in the folder."""
-        return self.worked and not answered(canary)
+        return self.worked and not answered(self_test)
 
     def resets_at(self, end: AgentEnd, detail: str) -> float | None:
         """When the usage limit ends that `detail` tells of; None: nobody said."""
@@ -70,7 +70,7 @@ class EventCli(ABC, Generic[R]):
     def verdict(self, end: AgentEnd) -> Verdict:
         """By `outcome`, with what was told of session, cost, tokens and the end of a usage limit."""
         read = self.read(end.lines)
-        unguarded = read.unguarded(end.canary)
+        unguarded = read.unguarded(end.self_test)
         outcome, detail = (Outcome.GUARD_FAILED, NOT_GUARDED) if unguarded else self.outcome(end, read)
         return Verdict(
             outcome,
@@ -81,13 +81,13 @@ class EventCli(ABC, Generic[R]):
             read.resets_at(end, detail) if outcome is Outcome.RATE_LIMITED else None,
         )
 
-    def refuses(self, head: bytes, canary: str = "") -> str | None:
+    def refuses(self, head: bytes, self_test: str = "") -> str | None:
         """That the session went on without the guard's answer."""
-        return NOT_GUARDED if self.begun(head).unguarded(canary) else None
+        return NOT_GUARDED if self.begun(head).unguarded(self_test) else None
 
-    def guarded(self, head: bytes, canary: str = "") -> bool:
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
         """Whether the guard left its canary."""
-        return answered(canary)
+        return answered(self_test)
 
     def session(self, lines: Iterable[bytes]) -> str | None:
         """The id that the output names."""

@@ -37,13 +37,13 @@ class WithoutSessions:
         """The same verdict, and nothing to go on with."""
         return replace(self.whole.verdict(end), session=None)
 
-    def refuses(self, head: bytes, canary: str = "") -> str | None:
+    def refuses(self, head: bytes, self_test: str = "") -> str | None:
         """The same."""
-        return self.whole.refuses(head, canary)
+        return self.whole.refuses(head, self_test)
 
-    def guarded(self, head: bytes, canary: str = "") -> bool:
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
         """The same."""
-        return self.whole.guarded(head, canary)
+        return self.whole.guarded(head, self_test)
 
     def session(self, lines: Iterable[bytes]) -> str | None:
         """None that could be gone on with."""

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 
 from .adapter import Assignment
 
-CANARY = "nobrakes-guard: ready"
+SELF_TEST = "nobrakes-guard: ready"
 CANARY_FILE = "guard.ready"
 NOT_GUARDED = "the guard did not answer before the session began"
 SELF_TEST_FAILED = "nobrakes-guard: the self-test failed:"
 
 
-def answered(canary: str) -> bool:
+def answered(self_test: str) -> bool:
     """Whether the guard was asked and answered, by what is in the file that its canary writes."""
-    return canary.strip() == CANARY
+    return self_test.strip() == SELF_TEST
 
 
 Call = tuple[str, dict[str, str]]
@@ -45,7 +45,7 @@ def command(a: Assignment) -> str:
     return f"{shlex.join(a.guard)} || exit 2"
 
 
-def canary_path(a: Assignment) -> str:
+def self_test_path(a: Assignment) -> str:
     """Where the guard says that it is there."""
     return os.path.join(a.folder, CANARY_FILE)
 

@@ -83,7 +83,7 @@ def add(
             needs=tuple(needs or ()),
             draft=draft,
             actor=actor(),
-            places=app.places,
+            paths=app.paths,
             **fields,
         )
     return said(plain(bead), f"{bead.id}  {one_line(bead.title)}  ({bead.status.value})")
@@ -117,14 +117,14 @@ def edit(
         raise UsageError("nothing to change was given", "`nobrakes edit --help` lists what can be changed.")
     with opened() as app:
         known(app.store, bead)
-        changed = beads.edit(app.store, bead, fields, actor=actor(), places=app.places)
+        changed = beads.edit(app.store, bead, fields, actor=actor(), paths=app.paths)
     return said(plain(changed), f"{changed.id}  {one_line(changed.title)}: {', '.join(sorted(fields))} changed")
 
 
 def _decided(bead: str, decide: Callable[..., Any], word: str, **arguments: Any) -> Output:
     with opened() as app:
         known(app.store, bead)
-        now = decide(app.store, bead, actor=actor(), places=app.places, **arguments)
+        now = decide(app.store, bead, actor=actor(), paths=app.paths, **arguments)
     return said(plain(now), f"{now.id} {word}  ({now.status.value})")
 
 
@@ -156,7 +156,7 @@ def defer(
     with opened() as app:
         known(app.store, bead)
         when = None if until == "now" else moment(until, app.store.now())
-        now = beads.defer(app.store, bead, when, actor=actor(), places=app.places)
+        now = beads.defer(app.store, bead, when, actor=actor(), paths=app.paths)
     return said(
         plain(now), f"{now.id} is left alone until {spoken(when)}" if when else f"{now.id} may be worked on now"
     )
@@ -207,7 +207,7 @@ def depend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
     dependency = _dependency(bead, needs, type)
     with opened() as app:
         known(app.store, bead), known(app.store, needs)
-        beads.depend(app.store, bead, needs, dependency.type, actor=actor(), places=app.places)
+        beads.depend(app.store, bead, needs, dependency.type, actor=actor(), paths=app.paths)
     return said(plain(dependency), f"{bead} waits for {needs}" if type == "blocks" else f"{bead} {type} {needs}")
 
 
@@ -218,6 +218,6 @@ def undepend(bead: BeadId, needs: Needs, type: Kind = "blocks") -> Output:
     dependency = _dependency(bead, needs, type)
     with opened() as app:
         known(app.store, bead), known(app.store, needs)
-        there = beads.undepend(app.store, bead, needs, dependency.type, actor=actor(), places=app.places)
+        there = beads.undepend(app.store, bead, needs, dependency.type, actor=actor(), paths=app.paths)
     text = f"{bead} does not wait for {needs} any more" if there else f"{bead} did not wait for {needs}"
     return said({**plain(dependency), "removed": there}, text)

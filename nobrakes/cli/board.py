@@ -44,7 +44,7 @@ def list_beads(
     with looked_at() as app:
         if epic is not None:
             known(app.store, epic)
-        fitting = app.store.places(statuses, epic)
+        fitting = app.store.by_priority(statuses, epic)
         shown = _first(fitting, len(fitting) if all or as_json or label else LINES)
         beads = _read(app.store, shown, lines_only=all and not (as_json or label))
     if label:

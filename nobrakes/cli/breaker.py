@@ -15,7 +15,7 @@ def pause() -> Output:
     from ..operations import control
 
     with opened() as app:
-        control.pause(app.store, app.places, actor=actor())
+        control.pause(app.store, app.paths, actor=actor())
     return said({"paused": True}, "paused: nothing new is started; `nobrakes resume` goes on")
 
 
@@ -24,7 +24,7 @@ def resume() -> Output:
     from ..operations import control
 
     with opened() as app:
-        control.resume(app.store, app.places, actor=actor())
+        control.resume(app.store, app.paths, actor=actor())
     return said({"paused": False}, "new work is started again")
 
 
@@ -45,12 +45,12 @@ def stop(
         raise UsageError("--hold is for one agent's bead", "Name the agent or its bead: nobrakes stop Ada --hold why")
     with opened() as app:
         if agent is not None:
-            found = control.stop_one(app.store, app.places, agent, hold, actor=actor())
+            found = control.stop_one(app.store, app.paths, agent, hold, actor=actor())
             data = {"stopping": True, "bead": found.bead, "name": found.name, "number": found.number}
             then = f"{found.bead} goes on" if hold is None else f"{found.bead} is held"
             said_ = f"{one_line(found.name)} is being stopped, its work is kept; {then}"
             return said({**data, "held": hold is not None}, said_)
-        control.stop(app.store, app.places, actor=actor())
+        control.stop(app.store, app.paths, actor=actor())
     return said({"stopping": True}, "the agents are being stopped, their work is kept; `nobrakes resume` goes on")
 
 
@@ -72,7 +72,7 @@ def set_limits(
             raise UsageError(f"'{one_line(word)[:40]}' is not LIMIT=VALUE", "For example: nobrakes set doers=8")
         changes[name.strip()] = value.strip()
     with opened() as app:
-        changed = control.set_limits(app.store, changes, actor=actor(), places=app.places)
+        changed = control.set_limits(app.store, changes, actor=actor(), paths=app.paths)
         values = {**plain(app.config.limits), **changed}
 
     def line(name: str) -> str:

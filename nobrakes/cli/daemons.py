@@ -15,10 +15,10 @@ def start(wait: Wait = 20.0) -> Output:
     from ..operations import daemons
 
     with opened() as app:
-        pid = daemons.start(app.places, wait)
+        pid = daemons.start(app.paths, wait)
     return said(
-        {"pid": pid, "log": app.places.daemon_log},
-        f"the daemon works (process {pid}); it logs to {app.places.daemon_log}",
+        {"pid": pid, "log": app.paths.daemon_log},
+        f"the daemon works (process {pid}); it logs to {app.paths.daemon_log}",
     )
 
 
@@ -27,7 +27,7 @@ def stop(wait: Wait = 60.0) -> Output:
     from ..operations import daemons
 
     with opened() as app:
-        pid, left = daemons.stop(app.places, wait)
+        pid, left = daemons.stop(app.paths, wait)
     text = f"the daemon has ended (it was process {pid})"
     return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
 
@@ -37,7 +37,7 @@ def status() -> Output:
     from ..operations import daemons
 
     with looked_at() as app:
-        pid = daemons.running(app.places)
+        pid = daemons.running(app.paths)
     return said(
         {"running": pid is not None, "pid": pid}, f"a daemon works (process {pid})" if pid else "no daemon works here"
     )
@@ -48,7 +48,7 @@ def restart(wait: Wait = 60.0) -> Output:
     from ..operations import daemons
 
     with opened() as app:
-        pid = daemons.restart(app.places, wait)
+        pid = daemons.restart(app.paths, wait)
     return said({"pid": pid}, f"the daemon works (process {pid})")
 
 

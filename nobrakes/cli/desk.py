@@ -78,8 +78,8 @@ def escalation(number: Number) -> Output:
         elif found.type.value == "question":
             out += ["", f'Answer it: nobrakes answer {found.id} "…"']
         else:
-            ways = "--retry | --done | --cancel | --dismiss" if found.bead else "--retry | --dismiss"
-            out += ["", f"Decide it: nobrakes resolve {found.id} {ways}"]
+            landings = "--retry | --done | --cancel | --dismiss" if found.bead else "--retry | --dismiss"
+            out += ["", f"Decide it: nobrakes resolve {found.id} {landings}"]
         return "\n".join(out)
 
     return Output(plain(found), text)
@@ -111,7 +111,7 @@ def answer(number: Number, text: Annotated[str, Argument(help="The answer; '-' r
     from ..operations import desk
 
     with opened() as app:
-        found = desk.answer(app.store, number, text_or_stdin(text, "answer"), actor=actor(), places=app.places)
+        found = desk.answer(app.store, number, text_or_stdin(text, "answer"), actor=actor(), paths=app.paths)
         then = _then(app.store, found)
     return said(plain(found), f"escalation {number} is answered{then}")
 
@@ -150,6 +150,6 @@ def resolve(
             "say how to resolve it, in one way", "Use one of --approve, --retry, --cancel, --done, --dismiss."
         )
     with opened() as app:
-        found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), places=app.places)
+        found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), paths=app.paths)
         then = _then(app.store, found)
     return said(plain(found), f"escalation {number} is resolved: {chosen[0]}{then}")

@@ -65,9 +65,9 @@ def quarantine(
         raise UsageError("what is lifted needs no reason", "Use --lift alone.")
     with opened() as app:
         if lift:
-            left = operations.lift(app.store, check, test, actor(), app.places)
+            left = operations.lift(app.store, check, test, actor(), app.paths)
         else:
-            left = operations.quarantine(app.store, app.config, check, test, reason, actor(), app.places)
+            left = operations.quarantine(app.store, app.config, check, test, reason, actor(), app.paths)
     what = one_line(f"{test} of {check}" if test else f"the check {check}")
     told = f"{what} has to pass again" if lift else f"{what} may fail; `nobrakes quarantine {check} … --lift` ends that"
     return said({"quarantined": plain(left)}, told)

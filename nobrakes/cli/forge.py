@@ -46,7 +46,7 @@ def init(
     report = init.init(os.getcwd(), main=main, checks=checks, collect=collect)
     tried = _tried(report, trial)
     data = {
-        "folder": report.places.folder,
+        "folder": report.paths.folder,
         "created": report.created,
         "main": report.main,
         "setup": report.detected.setup,
@@ -70,7 +70,7 @@ def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] 
             return None
     from ..app import open_app, try_main
 
-    with open_app(report.places.root) as app:
+    with open_app(report.paths.root) as app:
         try:
             return try_main(app, lambda text: print(text, file=sys.stderr))
         except NoMain as error:
@@ -79,7 +79,7 @@ def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] 
 
 def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: Screen) -> str:
     done = "is set up" if report.created else "was set up already"
-    out = [f"nobrakes {done} in {report.places.folder}"]
+    out = [f"nobrakes {done} in {report.paths.folder}"]
     out += [f"  made    {', '.join(report.created)}"] if report.created else []
     out.append(f"  main    {one_line(report.main)} ({one_line(report.main_why)})")
     out += [f"  setup   {one_line(report.detected.setup)}"] if report.detected.setup else []
@@ -100,7 +100,7 @@ def config(
 ) -> Output:
     """Show every setting in force, those of .nobrakes/config.toml and the defaults."""
     with opened() as app:
-        settings, path = app.config, app.places.config
+        settings, path = app.config, app.paths.config
         if check:
             app.check_agents()
     if check:

@@ -32,7 +32,7 @@ def run(argv: "list[str]") -> "int | None":
         return main.failed(argv, error)
 
 
-def _found() -> "paths.Places | None":
+def _found() -> "paths.Paths | None":
     """The repository, where there is nothing to be said about it first."""
     found = paths.find()
     if found is None or paths.strangers() or not os.path.exists(found.database) or found.config_is_new():

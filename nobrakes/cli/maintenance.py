@@ -48,7 +48,7 @@ def undo(
             app_module.prove(app, commit, tell)
 
         keep = partial(app_module.keep_revert, app, actor())
-        found = operation.undo(app.store, app.git, actor(), seq, app.places, prove, keep)
+        found = operation.undo(app.store, app.git, actor(), seq, app.paths, prove, keep)
 
     def text(screen: Screen) -> str:
         out = [one_line(found.text)]
@@ -109,16 +109,16 @@ def doctor(
     with opened(is_reading=repair is None and not agents) as app:
         if agents:
             return _try_agents(app, repair)
-        is_there = os.path.lexists(app.places.database)  # looking makes none
+        is_there = os.path.lexists(app.paths.database)  # looking makes none
         store, git = _or_none(lambda: app.store) if is_there else None, _or_none(lambda: app.git)
         if repair is not None:
             if os.environ.get("NOBRAKES_TOKEN"):
                 raise NotAllowed("an agent may not repair the repository", "Say it with `nobrakes agent escalate`.")
-            done = operation.repair(repair, store, git, app.places)
+            done = operation.repair(repair, store, git, app.paths)
             return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
         config = _or_none(lambda: app.config)
         wrong = app.misconfigured
-        findings = operation.examine(store, git, app.places, config, app.sandbox_trouble, app.wall_trouble, wrong)
+        findings = operation.examine(store, git, app.paths, config, app.sandbox_trouble, app.wall_trouble, wrong)
     broken = [finding.name for finding in findings if not finding.ok]
     error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how it is mended.") if broken else None
     return Output(plain(findings), lambda screen: _findings(findings, screen), error)
@@ -132,7 +132,7 @@ def _try_agents(app: "App", repair: str | None) -> Output:
         raise UsageError("--agents and --repair are two questions", "Ask them one after the other.")
     if os.environ.get("NOBRAKES_TOKEN"):
         raise NotAllowed("an agent may not try agents out", "Say it with `nobrakes agent escalate`.")
-    report = trial.run(app.config, app.places, os.environ)
+    report = trial.run(app.config, app.paths, os.environ)
     failed = [one.agent for one in report.agents if not one.ok]
     error = NobrakesError(f"failed: {', '.join(failed)}", "Install the version that the docs name.") if failed else None
     return Output(plain(report), lambda screen: trials.text(report, screen), error)

@@ -194,7 +194,7 @@ def outcomes_page() -> str:
     out += ["", row(*heads), "|" + "---|" * len(heads)]
     for outcome in Outcome:
         then = TABLE[outcome]
-        gate = f"{then.gate_seconds:g} s" if then.closes_gate else ""
+        gate = f"{then.gate_seconds:g} s" if then.starts_cooldown else ""
         counts, afresh = ("yes" if mark else "" for mark in (then.counts, outcome in STARTS_AFRESH))
         cells = (counts, then.retry.value, then.session.value, then.told.value, gate, afresh)
         out.append(row(f"`{outcome.value}`", OUTCOMES[outcome], *cells))

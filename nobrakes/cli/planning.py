@@ -25,7 +25,7 @@ def _apply(file: Path, **how: Any) -> Output:
     with opened() as app:
         report = apply.apply_plan(app.store, plan, actor=actor(), **how)
         if report.applied:
-            wake(app.places)
+            wake(app.paths)
     drafts = bool(report.applied and report.new) and not (how["live"] or plan.live)
     return Output(plain(report), lambda screen: _report(report, screen, drafts))
 

@@ -12,11 +12,11 @@ from .screen import Screen
 from .text import age, cut, one_line
 
 if TYPE_CHECKING:
-    from ..core.limits.cooldowns import Gate
+    from ..core.limits.cooldowns import Cooldown
     from ..operations.cooldowns import CapView
 
 
-def gate_line(gate: "Gate", now: float) -> str:
+def gate_line(gate: "Cooldown", now: float) -> str:
     """One gate, with the time until it opens."""
     reason = gate.reason.value.replace("_", " ")
     if gate.is_closed(now):
@@ -25,7 +25,7 @@ def gate_line(gate: "Gate", now: float) -> str:
     return f"{one_line(gate.provider)}: {reason} until now, being tried"
 
 
-def hindrances(gates: "Iterable[Gate]", caps: "Iterable[CapView]", now: float, screen: Screen) -> list[str]:
+def hindrances(gates: "Iterable[Cooldown]", caps: "Iterable[CapView]", now: float, screen: Screen) -> list[str]:
     """Lines about gates that are not open, and about caps that are set."""
     out = [screen.paint(cut(gate_line(gate, now), screen.width), "yellow") for gate in gates]
     for cap in caps:
@@ -75,7 +75,7 @@ def _open(provider: str) -> Output:
     from ..operations import cooldowns as operations
 
     with opened() as app:
-        was_closed = operations.open_gate(app.store, app.places, provider, actor=actor())
+        was_closed = operations.end_cooldown(app.store, app.paths, provider, actor=actor())
     told = f"the gate of {one_line(provider)} is open; should it refuse again, the gate closes again"
     return said({"provider": provider, "was_closed": was_closed}, told if was_closed else "the gate was open already")
 
@@ -84,5 +84,5 @@ def _reset(bead: str) -> Output:
     from ..operations import cooldowns as operations
 
     with opened() as app:
-        found = operations.reset(app.store, app.places, bead, actor=actor())
+        found = operations.reset(app.store, app.paths, bead, actor=actor())
     return said({"bead": bead, "reset": found}, "agents may try again" if found else "no breaker of it was open")

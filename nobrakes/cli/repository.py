@@ -22,7 +22,7 @@ BeadId = Annotated[str, Argument(metavar="BEAD", help="The bead's id.")]
 def looked_at() -> Iterator["App"]:
     """The repository, for a command that only shows: a config.toml that is wrong is told, and nothing more."""
     with opened(is_reading=True) as app:
-        if app.places.config_is_new():
+        if app.paths.config_is_new():
             assert app.config, "what is wrong with it is told while it is read"
         yield app
 
@@ -36,7 +36,7 @@ def opened(is_reading: bool = False) -> Iterator["App"]:
     try:
         yield app
         if app.is_copy:
-            folder = os.path.relpath(app.places.folder)
+            folder = os.path.relpath(app.paths.folder)
             sys.stderr.write(f"note: {folder} cannot be written: this is what it held a moment ago\n")
     finally:
         app.close()

@@ -53,11 +53,11 @@ def run(
         if doers is not None:
             from ..operations import control
 
-            control.set_limits(app.store, {"doers": str(doers)}, actor=actor(), places=app.places)
+            control.set_limits(app.store, {"doers": str(doers)}, actor=actor(), paths=app.paths)
         if red_main:
             from ..operations import control
 
-            control.allow_red_main(app.store, app.git, actor(), app.places)
+            control.allow_red_main(app.store, app.git, actor(), app.paths)
         board = _serve(app, as_json, until_idle)
         found = counts(app)
         waiting = app.store.escalations()
@@ -92,6 +92,6 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
         return serve(app, lines, until_idle=until_idle, notifier=lines)
     from ..operations import sessions
 
-    said = sessions.Rings(app.places)
+    said = sessions.Rings(app.paths)
     with Picture(app.store, said.last_line, lambda: sentence(counts(app))) as picture:
         return serve(app, picture, until_idle=until_idle, notifier=picture)

@@ -48,7 +48,7 @@ def shape(
     from ..operations.forge import approving, conversation, shaper
 
     with opened() as app:
-        overrides = os.path.join(app.places.folder, "roles")
+        overrides = os.path.join(app.paths.folder, "roles")
         prompt = shaper.shaper_prompt(app.store, app.config, "reshape" if reshape else "initial", overrides)
         if print_only or as_json:
             return Output({"prompt": prompt}, lambda screen: "\n".join(lines(prompt)))
@@ -57,9 +57,9 @@ def shape(
                 "the Shaper talks with a person, and there is no terminal here",
                 "Use a terminal, or give your own agent the text of `nobrakes shape --print`.",
             )
-        talk = conversation.conversation(app.places, app.config, prompt, os.environ, go_on)
-        conversation.install_skills(app.places, app.config.agents.shaper)
-        command.install(app.places)
+        talk = conversation.conversation(app.paths, app.config, prompt, os.environ, go_on)
+        conversation.install_skills(app.paths, app.config.agents.shaper)
+        command.install(app.paths)
         before = approving.approved(app.store)
     write(BEGINS)
     code = run_interactive(talk.argv, talk.env, talk.cwd)
@@ -109,8 +109,8 @@ def commit_strategy(
         if dry_run:
             difference = approving.difference(app.store)
             return Output(plain(difference), lambda screen: _difference(difference, screen))
-        if not app.store.places([Status.DRAFT]):
-            done = approving.commit_strategy(app.store, app.git, app.places, actor())
+        if not app.store.by_priority([Status.DRAFT]):
+            done = approving.commit_strategy(app.store, app.git, app.paths, actor())
             kept = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
             return said({"approved": [], "commit": done.commit}, f"there is no draft to approve{kept}")
         if not yes:
@@ -123,8 +123,8 @@ def commit_strategy(
             write(_difference(difference, screen_of(sys.stdout)))
             if not confirm("Let them go live?"):
                 return said({"approved": [], "commit": None}, "nothing was changed")
-        done = approving.commit_strategy(app.store, app.git, app.places, actor())
-        begun = holder(app.places.lock) is not None
+        done = approving.commit_strategy(app.store, app.git, app.paths, actor())
+        begun = holder(app.paths.lock) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
     data = {"approved": list(done.beads), "commit": done.commit}
     then = "" if begun else "\nlet the work begin: nobrakes run"
@@ -175,6 +175,6 @@ def prompt(
         raise UsageError(f"'{one_line(role)[:40]}' is not a role with a bead", "Use test_writer or doer.")
     with opened() as app:
         known(app.store, bead)
-        found = approving.bead_prompt(app.store, app.places, app.config, bead, allowed[role] if role else None, app.git)
+        found = approving.bead_prompt(app.store, app.paths, app.config, bead, allowed[role] if role else None, app.git)
     data = {"bead": bead, "system": found.system, "prompt": found.prompt}
     return Output(data, lambda screen: "\n".join([*lines(found.system), "", *lines(found.prompt)]))

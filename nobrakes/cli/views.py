@@ -28,7 +28,7 @@ def status() -> Output:
     from ..operations.views import board
 
     with looked_at() as app:
-        found = board.status(app.store, app.places, app.config)
+        found = board.status(app.store, app.paths, app.config)
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
 

@@ -77,7 +77,7 @@ def watch(
 
     screen = screen_of(sys.stdout)
     with looked_at() as app:
-        session = sessions.find_session(app.store, app.places, agent)
+        session = sessions.find_session(app.store, app.paths, agent)
         if not as_json:
             write(f"{one_line(session.name)} ({session.role}) on {session.bead}, attempt {session.number}")
         for line in sessions.transcript(app.store, session, follow=True, last=100):
@@ -109,7 +109,7 @@ def log(
                 f"no agent worked on bead {bead} in attempt {attempt}", f"`nobrakes history {bead}` lists them."
             )
         found: list[tuple[Any, list[Line]]] = [
-            (one, list(sessions.transcript(app.store, sessions.of(app.places, one), follow=False, last=last)))
+            (one, list(sessions.transcript(app.store, sessions.of(app.paths, one), follow=False, last=last)))
             for one in chosen
         ]
 

@@ -12,7 +12,7 @@ from ..core.policy.usual_protected import GATES
 from .values import Branch, BranchPattern, Hosts, OneOrMore, Rule, Section, WholePaths, section
 
 if TYPE_CHECKING:
-    from ..core.policy.agent_choice import Crew
+    from ..core.policy.agent_choice import AgentChoice
 
 
 @section
@@ -178,15 +178,15 @@ class AgentSettings(Section):
         }
         return settings.get(agent, "bypass") == "bypass"
 
-    def crew(self) -> "Crew":
+    def agent_choice(self) -> "AgentChoice":
         """Who may work in which role, as the Assigner reads it."""
-        from ..core.policy.agent_choice import Crew
+        from ..core.policy.agent_choice import AgentChoice
 
         by_type = {
             str(kind): {role: agents for role, agents in (("test_writer", of.test_writer), ("doer", of.doer)) if agents}
             for kind, of in self.by_type.items()
         }
-        return Crew({"test_writer": self.test_writer, "doer": self.doer}, by_type)
+        return AgentChoice({"test_writer": self.test_writer, "doer": self.doer}, by_type)
 
     def model_of(self, agent: str, role: str) -> str:
         """The model that this agent uses in the role; empty: its own choice."""

@@ -76,7 +76,7 @@ class Config(Section):
             idle_seconds=limits.idle_minutes * 60,
             grace_seconds=limits.grace_seconds,
             lease_seconds=limits.lease_seconds,
-            crew=self.agents.crew(),
+            agent_choice=self.agents.agent_choice(),
             breaker=Thresholds(self.breaker.without_progress, self.breaker.same_error),
             caps=Caps(
                 Cap(caps.attempt.usd, caps.attempt.tokens, caps.attempt.minutes), bead, day, run, caps.calls_per_hour

@@ -177,7 +177,7 @@ class Ground:
         step = ending.steps[0]
         output = self.processes.head(os.path.join(folder, "agent.out"), 4_000_000)
         errors = ending.prologue_failed or self.processes.output(os.path.join(folder, "agent.err"), 4000)
-        canary = self.processes.output(os.path.join(folder, "own", CANARY_FILE), 100)
+        self_test = self.processes.output(os.path.join(folder, "own", CANARY_FILE), 100)
         code = step.code if step.started else 127
-        verdict = self.adapter.verdict(AgentEnd(code, output.split(b"\n"), errors, canary, time.time()))
+        verdict = self.adapter.verdict(AgentEnd(code, output.split(b"\n"), errors, self_test, time.time()))
         return Ran(verdict, output, errors, list(self.model.requests))

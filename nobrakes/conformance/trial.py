@@ -18,7 +18,7 @@ from ..abilities import CHECKS, PROVEN, Seen, version_in
 from ..config.settings import Config
 from ..host import parallel
 from ..host.probing import trouble
-from ..paths import Places
+from ..paths import Paths
 from ..trash import clear
 from .dialects import ACP, AGENTS
 from .suite import Check, not_so_far
@@ -58,7 +58,7 @@ class Report:
         return all(one.ok for one in self.agents)
 
 
-def run(config: Config, places: Places, environment: Mapping[str, str]) -> Report:
+def run(config: Config, paths: Paths, environment: Mapping[str, str]) -> Report:
     """Try each CLI that is installed, and write down what it can do."""
     path = environment.get("PATH", os.defpath)
     called = _called(config, path)
@@ -83,7 +83,7 @@ def run(config: Config, places: Places, environment: Mapping[str, str]) -> Repor
         tried = [_tried(name, command, programs[name], printed, named) for name, command in called.items()]
     finally:
         clear(folder, time.monotonic() + SECONDS)
-    abilities.keep(places, {one.agent: _seen(one, one.program) for one in tried if one.program is not None})
+    abilities.keep(paths, {one.agent: _seen(one, one.program) for one in tried if one.program is not None})
     network = "no network but a loopback of their own" if alone else "the network is kept away by proxy variables only"
     return Report(network, tuple(tried))
 

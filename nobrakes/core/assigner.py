@@ -80,7 +80,7 @@ def _asks(board: Board, bead: Frontier) -> AskPerson | None:
         title = f"{bead.id} has reached its cap: {reached.name} is {reached.spent:g} of {reached.limit:g}"
         detail = f"Raise caps.{reached.name} in .nobrakes/config.toml, or split the bead; then resolve this."
         return AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)
-    agents = board.limits.crew.agents(ROLE_FOR[bead.status], bead.type)
+    agents = board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type)
     if agents and all(_breaker_is_open(board, bead, agent) for agent in agents):
         errors = {board.breakers[(bead.id, board.providers.get(agent, ""))].error for agent in agents}
         title = f"{bead.id}: every agent fails in the same way"
@@ -90,7 +90,7 @@ def _asks(board: Board, bead: Frontier) -> AskPerson | None:
 
 def _agent(board: Board, bead: Frontier, room: dict[str, int]) -> str | None:
     """The first agent of the role that may be started now; takes its place in `room`."""
-    for agent in board.limits.crew.agents(ROLE_FOR[bead.status], bead.type):
+    for agent in board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type):
         provider = board.providers.get(agent, "")
         if room.get(provider, 1) <= 0 or _breaker_is_open(board, bead, agent):
             continue

@@ -10,8 +10,8 @@ from .beads.attempt import Attempt, Frontier, Run
 from .checks.trial import Starts
 from .limits.breaker import Breaker, Thresholds
 from .limits.caps import Caps, Spent
-from .limits.cooldowns import Gate
-from .policy.agent_choice import Crew
+from .limits.cooldowns import Cooldown
+from .policy.agent_choice import AgentChoice
 from .review.queue import Pace
 from .review.train import Rules
 
@@ -26,7 +26,7 @@ class Limits:
     idle_seconds: float = 600.0
     grace_seconds: float = 10.0
     lease_seconds: float = 120.0
-    crew: Crew = field(default_factory=Crew)
+    agent_choice: AgentChoice = field(default_factory=AgentChoice)
     breaker: Thresholds = field(default_factory=Thresholds)
     caps: Caps = field(default_factory=Caps)
     context_share: float = 0.8
@@ -50,7 +50,7 @@ class Board:
     frozen: bool = False  # main is red: no review starts or lands
     stopping: bool = False  # agents are being stopped; nothing new is started
     stop_asked: frozenset[int] = frozenset()  # attempts that a person asked to stop, one by one
-    gates: Mapping[str, Gate] = field(default_factory=dict)  # by provider: closed, or not proven open yet
+    gates: Mapping[str, Cooldown] = field(default_factory=dict)  # by provider: closed, or not proven open yet
     providers: Mapping[str, str] = field(default_factory=dict)  # agent to provider, as their adapters say
     breakers: Mapping[tuple[str, str], Breaker] = field(default_factory=dict)  # of the beads in `ready`, by provider
     spent: Spent = field(default_factory=Spent)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from ..core.beads.attempt import Attempt
 from ..core.review.journal import Journal
 from ..ports import Notice
-from .doors import Doors
+from .ports import Ports
 
 KEPT = "clock"
 """The setting: the boot, and how far the wall clock stood from the steady one."""
@@ -26,17 +26,17 @@ JUMP = 2.0
 class Jumps:
     """Sees jumps, also those of a time in which no daemon worked."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self._kept: tuple[str, float] | None = None
 
     def settle(self) -> float:
         """Move along what is measured; how far the clock jumped since the last look: 0.0, it did not."""
-        steady = self.doors.steady()
+        steady = self.ports.steady()
         if steady is None:
             return 0.0
         boot, seconds = steady
-        store = self.doors.store
+        store = self.ports.store
         apart = store.now() - seconds
         before = self._kept or _read(store.setting(KEPT))
         jump = apart - before[1] if before is not None and before[0] == boot else 0.0
@@ -51,11 +51,11 @@ class Jumps:
         self._kept = before
         if jump:
             text = f"the clock jumped by {jump / 60:+.0f} minutes (set, or the machine slept): it counts against nobody"
-            self.doors.notifier.tell(Notice(text))
+            self.ports.notifier.tell(Notice(text))
         return jump
 
     def _move(self, jump: float) -> None:
-        store = self.doors.store
+        store = self.ports.store
         store.move_times(jump)
         for review in store.reviewing():
             store.journal(review.id, _moved(review, jump).as_data())

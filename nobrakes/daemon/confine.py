@@ -22,7 +22,7 @@ from ..sandbox.closure import Bounds, Closure, Machine
 from ..sandbox.home import HOME, NO_USER_SITE, caches, steady, variables
 from ..sandbox.machine import kept, machine, named_files, program
 from ..sandbox.wall import Wall
-from .doors import Doors
+from .ports import Ports
 
 REFUSED = "network.refused"
 """In a run's folder: the hosts that it asked for and may not reach, a line each."""
@@ -58,25 +58,25 @@ class Confined:
 class Confinement:
     """Decides by settings and machine whether runs are closed off, and how."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
 
     def why_not(self) -> str:
         """Why agents and checks run without a sandbox; empty: they run in one. NoSandbox where they may not without."""
-        mode = self.doors.config().sandbox.mode
+        mode = self.ports.config().sandbox.mode
         if mode == "none":
             return 'the setting sandbox.mode is "none"'
-        trouble = self.doors.sandbox_trouble()
+        trouble = self.ports.sandbox_trouble()
         if trouble and mode == "bubblewrap":
             raise NoSandbox(f"nothing is started without a sandbox, and bubblewrap does not work here: {trouble}")
         return trouble
 
     def why_open(self) -> str:
         """Why runs that have no sandbox have no wall either; empty: they have. NoSandbox where they may not without."""
-        setting = self.doors.config().sandbox.wall
+        setting = self.ports.config().sandbox.wall
         if setting == "none":
             return 'the setting sandbox.wall is "none"'
-        trouble = self.doors.wall_trouble()
+        trouble = self.ports.wall_trouble()
         if trouble and setting == "landlock":
             raise NoSandbox(f"nothing is started without a wall, and Landlock does not work here: {trouble}")
         return trouble
@@ -91,11 +91,11 @@ class Confinement:
         """The closure of an agent's run, with its door made."""
         if self.nothing():
             return Confined()
-        places = self.doors.places
+        paths = self.ports.paths
         own = (os.path.join(folder, OWN), *launch.writes)
         for path in launch.writes:
             private_folder(path)
-        door = self.doors.doorkeeper.begin(run, [_login(source, place, own) for source, place in launch.login])
+        door = self.ports.channel.begin(run, [_login(source, place, own) for source, place in launch.login])
         if self.why_not():
             mine = (workspace, os.path.join(door, "in"), *own)
             tools = caches(os.path.join(workspace, CACHES), launch.env, self._written())
@@ -115,7 +115,7 @@ class Confinement:
             if not any(lies_in(path, folder) for folder in (*known.system, *known.programs))
             and not any(lies_in(os.path.realpath(path), private) for private in self._private())
         ]
-        inner = (os.path.join(folder, "prompt.md"), os.path.join(places.folder, "bin"), os.path.join(door, "out"))
+        inner = (os.path.join(folder, "prompt.md"), os.path.join(paths.folder, "bin"), os.path.join(door, "out"))
         return self._confined(
             workspace,
             folder,
@@ -133,43 +133,43 @@ class Confinement:
         if self.why_not():
             home = self.home(folder)
             return self._walled((checkout, home) if home else (checkout,), folder)
-        return self._confined(checkout, folder, machine(self.doors.environment), inner=read)
+        return self._confined(checkout, folder, machine(self.ports.environment), inner=read)
 
     def home(self, folder: str) -> str:
         """The home that has to be made for a run of checks with this folder; empty: none has to be.
 
         In a sandbox it has one in memory.
         """
-        is_private = self.doors.config().sandbox.home == "private"
+        is_private = self.ports.config().sandbox.home == "private"
         return os.path.join(folder, HOME) if is_private and self.why_not() else ""
 
     def environment(self, folder: str) -> dict[str, str]:
         """What a run of checks with this folder sees."""
-        environment = dict(self.doors.environment)
+        environment = dict(self.ports.environment)
         if home := self.home(folder):
             let_in = None if self.nothing() else self._written()
             return {**environment, **variables(home, environment, let_in)}
-        return environment if self.doors.config().sandbox.home == "own" else {**environment, **NO_USER_SITE}
+        return environment if self.ports.config().sandbox.home == "own" else {**environment, **NO_USER_SITE}
 
     def seen(self) -> dict[str, str]:
         """What all runs of checks see alike, whichever folder they have."""
-        environment = dict(self.doors.environment)
-        return environment if self.doors.config().sandbox.home == "own" else steady(environment)
+        environment = dict(self.ports.environment)
+        return environment if self.ports.config().sandbox.home == "own" else steady(environment)
 
     def _walled(self, own: tuple[str, ...], folder: str, environment: tuple[tuple[str, str], ...] = ()) -> Confined:
-        private = (*self._territory(), *kept(self.doors.environment))
+        private = (*self._territory(), *kept(self.ports.environment))
         return Confined(wall=Wall(private, (*own, *self._written()), os.path.join(folder, TEMPORARY), environment))
 
     def _territory(self) -> tuple[str, ...]:
-        return self.doors.places.root, self.doors.places.folder, *self.doors.git.territory()
+        return self.ports.paths.root, self.ports.paths.folder, *self.ports.git.territory()
 
     def _written(self) -> tuple[str, ...]:
         """What the settings let runs write that are behind the wall."""
-        paths = self._let_in("write", self.doors.config().sandbox.write, self._territory())
+        paths = self._let_in("write", self.ports.config().sandbox.write, self._territory())
         return tuple(sorted({os.path.realpath(path) for path in paths}))
 
     def _private(self) -> tuple[str, ...]:
-        return self.doors.places.folder, os.path.dirname(self.doors.git.lent()[0])
+        return self.ports.paths.folder, os.path.dirname(self.ports.git.lent()[0])
 
     def _confined(
         self,
@@ -182,10 +182,10 @@ class Confinement:
         inner: tuple[str, ...] = (),
         own: tuple[str, ...] = (),
     ) -> Confined:
-        settings = self.doors.config().sandbox
+        settings = self.ports.config().sandbox
         is_narrow = settings.network == "provider"
-        lent = self.doors.git.lent()
-        hidden = (self.doors.places.root, *self._private())
+        lent = self.ports.git.lent()
+        hidden = (self.ports.paths.root, *self._private())
         closure = Closure(
             workspace,
             known,
@@ -233,7 +233,7 @@ def _login(source: str, place: str, own: tuple[str, ...]) -> Login:
 def describe(why_not: str, nothing: str, agents: AgentSettings) -> str:
     """What people are told once about how agents and checks are closed off."""
     if nothing:
-        return f"{none.describe(agents.crew().names(), agents)} The reason: {nothing}."
+        return f"{none.describe(agents.agent_choice().names(), agents)} The reason: {nothing}."
     if why_not:
         return f"{wall.describe()} The reason: {why_not}."
     return "agents and checks run in a sandbox (bubblewrap): they see their workspace and the machine's programs"

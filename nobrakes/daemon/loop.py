@@ -39,19 +39,19 @@ from ..core.limits import caps, cooldowns
 from ..core.review.journal import Journal
 from ..host.files import storage_errors
 from ..ports import Notice, Remains
-from .attempts.fetch import Intake
+from .attempts.fetch import Fetches
 from .attempts.guard_watch import GuardWatch
 from .attempts.launch import STEP
 from .attempts.metering import Meter
 from .background.upkeep import Upkeep
 from .checks.overdue import CheckClock
 from .clock_jumps import Jumps
-from .doors import Doors
-from .main_monitor.monitor import Canary
+from .main_monitor.monitor import MainMonitor
 from .main_monitor.rewritten import Rewritten
 from .main_monitor.trial import Trial
 from .news import News, retiring
 from .perform import Performer
+from .ports import Ports
 from .recovery import take_up
 
 LINGER_SECONDS = 1.0
@@ -105,29 +105,29 @@ class Turn:
 class Daemon:
     """One daemon over one set of doors. It keeps nothing in memory that a new one would miss."""
 
-    def __init__(self, doors: Doors, tries_main: bool = False) -> None:
+    def __init__(self, ports: Ports, tries_main: bool = False) -> None:
         """`tries_main`: before the first agent starts, main has to pass its checks (core.checks.trial)."""
-        self.doors = doors
-        self.performer = Performer(doors)
-        self.news = News(doors)
+        self.ports = ports
+        self.performer = Performer(ports)
+        self.news = News(ports)
         self.checks = CheckClock(self.performer.validation)
-        self.guards = GuardWatch(doors)
-        self.intake = Intake(doors)
+        self.guards = GuardWatch(ports)
+        self.intake = Fetches(ports)
         self.performer.endings.refused = self.intake.refused
-        self.meter = Meter(doors)
-        self.upkeep = Upkeep(doors)
-        self.canary = Canary(doors, self.performer.validation, self.performer.review.queueing.ways)
-        self.performer.review.judging.watchman = self.canary.found_red
-        self.jumps = Jumps(doors)
-        self.rewritten = Rewritten(doors)
-        self.trial = Trial(doors, self.performer.validation, self.canary) if tries_main else None
+        self.meter = Meter(ports)
+        self.upkeep = Upkeep(ports)
+        self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.queueing.landings)
+        self.performer.review.judging.watchman = self.monitor.found_red
+        self.jumps = Jumps(ports)
+        self.rewritten = Rewritten(ports)
+        self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None
         self._ended_at: dict[str, float] = {}
         self._trouble_until = 0.0
         self._trouble: NobrakesError | None = None
 
     def recover(self) -> None:
         """Make good what a killed daemon left half done; the turns then take up the rest."""
-        take_up(self.doors, self._look())
+        take_up(self.ports, self._look())
 
     def tick(self, seen: Board | None = None) -> Turn:
         """One turn. `seen`: the board of the turn that has just ended, when nothing was waited for since."""
@@ -144,7 +144,7 @@ class Daemon:
         if board.now >= self._trouble_until:
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))
-            changed |= self._guarded(partial(self.canary.turn, board))
+            changed |= self._guarded(partial(self.monitor.turn, board))
             self._guarded(self.rewritten.look)
             if board.now >= self._trouble_until:
                 self._trouble = None  # it was mended: should it come back, it is told again
@@ -173,11 +173,11 @@ class Daemon:
         if jump:
             self._measure_anew(jump)
         self.performer.validation.look_again()
-        limits = self.doors.limits()
+        limits = self.ports.limits()
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
-        board = self.doors.store.board(limits)
-        names = board.limits.crew.names()
+        board = self.ports.store.board(limits)
+        names = board.limits.agent_choice.names()
         providers = {name: self._provider(name) for name in names}
         return replace(board, providers=providers, contexts=self.meter.contexts(board))
 
@@ -187,11 +187,11 @@ class Daemon:
         self.checks.keep(set())
         self.meter.keep(set())
         self.performer.renew_anew()
-        self.canary.measure_anew(jump)
+        self.monitor.measure_anew(jump)
 
     def _provider(self, agent: str) -> str:
         try:
-            return self.doors.adapter(agent).provider
+            return self.ports.adapter(agent).provider
         except NoAgent:
             return ""  # whoever is to start it says so
 
@@ -232,15 +232,15 @@ class Daemon:
     def _haunted(self, board: Board) -> set[str]:
         """Beads whose former attempt still has a living process or a clone that is being archived."""
         held = {attempt.id for attempt in board.attempts}
-        former = {self.doors.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
-        return former | {bead.id for bead in board.ready if self.doors.aside.busy(retiring(bead.id))}
+        former = {self.ports.store.attempt(run.attempt).bead for run in board.runs.values() if run.attempt not in held}
+        return former | {bead.id for bead in board.ready if self.ports.background.busy(retiring(bead.id))}
 
     def _has_ended(self, run: Run, board: Board) -> bool:
         """Whether the whole tree is dead. What goes on after the run's own end is stopped after a moment."""
         is_agent, now = run.kind is RunKind.AGENT, board.now
-        folder = os.path.join(self.doors.places.runs, run.id)
+        folder = os.path.join(self.ports.paths.runs, run.id)
         steps = [STEP] if is_agent else self.performer.validation.steps(run)
-        remains = self.doors.processes.remains(run, folder, steps)
+        remains = self.ports.processes.remains(run, folder, steps)
         if remains is Remains.NOTHING:
             return True
         if run.term_at is not None:
@@ -251,7 +251,7 @@ class Daemon:
             since = self._ended_at.setdefault(run.id, now)
             if now >= since + LINGER_SECONDS:
                 self._guarded(partial(self._stop_leftovers, run, steps, board))
-        elif not is_agent and self.checks.is_overdue(run, partial(self.doors.processes.ending, folder, steps), now):
+        elif not is_agent and self.checks.is_overdue(run, partial(self.ports.processes.ending, folder, steps), now):
             self._guarded(partial(self._stop_check, run, board))
         return False
 
@@ -265,17 +265,17 @@ class Daemon:
         return self.performer.perform(Terminate(run.id, Outcome.TIMED_OUT), board)
 
     def _stop_leftovers(self, run: Run, steps: list[str], board: Board) -> bool:
-        self.doors.store.update_run(run.id, term_at=board.now)
-        if self.doors.processes.ending(os.path.join(self.doors.places.runs, run.id), steps).cut_off:
+        self.ports.store.update_run(run.id, term_at=board.now)
+        if self.ports.processes.ending(os.path.join(self.ports.paths.runs, run.id), steps).cut_off:
             text = f"run {run.id}: what ran it was killed, and what it left running is ended"
-            self.doors.notifier.tell(Notice(text, urgent=True))
-        self.doors.processes.terminate(run)
+            self.ports.notifier.tell(Notice(text, urgent=True))
+        self.ports.processes.terminate(run)
         return True
 
     def _guarded(self, do: Callable[[], bool]) -> bool:
         """Trouble of the machine pauses the daemon and is told once; it never ends it, and nothing is lost."""
         try:
-            with storage_errors(self.doors.places.folder):
+            with storage_errors(self.ports.paths.folder):
                 return do()
         except Stale:
             return True  # a person took the bead away meanwhile: the next look sees it
@@ -285,14 +285,14 @@ class Daemon:
 
     def troubled(self, error: NobrakesError) -> None:
         """Pause for it, and tell it unless it is what was told last."""
-        self._trouble_until = self.doors.store.now() + RETRY_SECONDS
+        self._trouble_until = self.ports.store.now() + RETRY_SECONDS
         known = self._trouble is not None and str(error) == str(self._trouble)
         self._trouble = error
         if not known:
             pause = isinstance(error, DiskFull | MachineShort | StoreReadOnly)
             word = "Nothing is started until it is mended: " if pause else "Trying again soon: "
-            with _bearing(self.doors.places.folder):
-                self.doors.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
+            with _bearing(self.ports.paths.folder):
+                self.ports.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
 
     def _wake_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board, self.intake.begun), board.wake_at]
@@ -300,7 +300,7 @@ class Daemon:
             times += [cooldowns.wake_at(board.gates, board.attempts, board.now)]
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
-        times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.canary.wake_at()
+        times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.monitor.wake_at()
         times += [
             Journal.of(a.data).waiting_until
             for a in board.attempts
@@ -308,19 +308,19 @@ class Daemon:
         ]
         if self._trouble_until > board.now:
             times.append(self._trouble_until)
-        if not self.doors.aside.is_empty():
+        if not self.ports.background.is_empty():
             times.append(board.now + LOOK_ASIDE_SECONDS)
         return min((t for t in times if t is not None), default=None)
 
     def works(self, board: Board) -> bool:
         """Whether any child process is still alive, or main is being looked at."""
         runs = board.runs.values()
-        return self.canary.is_at_work() or any(r.pid is not None and self.doors.processes.alive(r) for r in runs)
+        return self.monitor.is_at_work() or any(r.pid is not None and self.ports.processes.alive(r) for r in runs)
 
     @property
     def trouble(self) -> NobrakesError | None:
         """What keeps the daemon from working just now; None when nothing does."""
-        return self._trouble if self.doors.store.now() < self._trouble_until else None
+        return self._trouble if self.ports.store.now() < self._trouble_until else None
 
 
 @contextmanager
@@ -337,7 +337,7 @@ def recover(daemon: Daemon, waker: Waker, met: Callable[[], None], should_end: C
     """
     while not should_end():
         try:
-            with storage_errors(daemon.doors.places.folder):
+            with storage_errors(daemon.ports.paths.folder):
                 daemon.recover()
         except (*WAITED_OUT, GitFailed) as error:
             daemon.troubled(error)
@@ -356,9 +356,9 @@ def run(
     With `until_idle`, trouble that only a person can mend is raised once nothing runs any more.
     """
     seen: Board | None = None
-    aside = daemon.doors.aside
-    aside.wakes(waker.set)
-    folder = daemon.doors.places.folder
+    background = daemon.ports.background
+    background.wakes(waker.set)
+    folder = daemon.ports.paths.folder
     while True:
         try:
             with storage_errors(folder):
@@ -381,7 +381,13 @@ def run(
         trouble = daemon.trouble
         if until_idle and isinstance(trouble, NEEDS_A_PERSON) and not daemon.works(turn.board):
             raise trouble
-        if until_idle and is_idle(turn.board) and trouble is None and aside.is_empty() and not daemon.works(turn.board):
+        if (
+            until_idle
+            and is_idle(turn.board)
+            and trouble is None
+            and background.is_empty()
+            and not daemon.works(turn.board)
+        ):
             return turn.board
         timeout = None
         if turn.wake_at is not None:

@@ -15,7 +15,7 @@ from ..git.workspaces.remove import forget_sessions
 from ..ports import Notice
 from ..trash import Trash
 from .attempts.launch import tests_pin
-from .doors import Doors
+from .ports import Ports
 from .review.landing_records import landing_pin
 from .review.lost import pin_of
 
@@ -44,27 +44,27 @@ def retiring(bead: str) -> str:
     return f"retire {bead}"
 
 
-def retire(doors: Doors, bead: Bead) -> None:
+def retire(ports: Ports, bead: Bead) -> None:
     """Archive and remove a closed bead's clone; the sessions of its agents, which belong to that clone, go with it.
 
     What an agent said is kept in the output of its run.
     """
-    doors.git.retire(bead, bead.fence)
-    forget_sessions(Trash(doors.places.trash), doors.places.agents, bead.id)
+    ports.git.retire(bead, bead.fence)
+    forget_sessions(Trash(ports.paths.trash), ports.paths.agents, bead.id)
 
 
 class News:
     """Follows the event log."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
-        self.read_to = int(doors.store.setting(CURSOR) or 0)
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.read_to = int(ports.store.setting(CURSOR) or 0)
         self.waiting: list[Event] = []
         """Read, and not dealt with yet."""
 
     def read(self, board: Board) -> Sequence[Event]:
         """The new events, after what they ask for has been done."""
-        fresh = self.doors.store.events(self.read_to, MOST) if len(self.waiting) < MOST else ()
+        fresh = self.ports.store.events(self.read_to, MOST) if len(self.waiting) < MOST else ()
         for event in (*self.waiting[:1], *fresh):  # what the first one asks for may have failed
             self._begin(event, board)
         self.waiting += fresh
@@ -81,7 +81,7 @@ class News:
             done += 1
         if not done:
             return []
-        self.doors.store.set_setting(CURSOR, str(self.waiting[done - 1].seq))
+        self.ports.store.set_setting(CURSOR, str(self.waiting[done - 1].seq))
         dealt_with, self.waiting = self.waiting[:done], self.waiting[done:]
         return dealt_with
 
@@ -89,9 +89,9 @@ class News:
         """Archive and remove the clone of a bead that was closed, unless something still works in it."""
         if event.kind in _REVIEW_OVER and event.bead is not None:
             self._let_go(event.bead, board)
-        if event.kind not in _CLOSING or event.bead is None or self.doors.aside.busy(retiring(event.bead)):
+        if event.kind not in _CLOSING or event.bead is None or self.ports.background.busy(retiring(event.bead)):
             return
-        store = self.doors.store
+        store = self.ports.store
         bead = store.bead(event.bead)
         if bead.status not in (Status.DONE, Status.CANCELLED):
             return
@@ -99,21 +99,21 @@ class News:
         runs = board.runs.values()
         if any((beads.get(run.attempt) or store.attempt(run.attempt).bead) == bead.id for run in runs):
             return  # its process is being stopped; the end of it cleans up
-        self.doors.aside.begin(
+        self.ports.background.begin(
             retiring(bead.id), partial(self._retire, bead, event.kind in (Kind.MERGED, Kind.FOUND_MERGED))
         )
 
     def _let_go(self, bead: str, board: Board) -> None:
         """The candidate of a review that is over may go, unless another review of the bead has begun."""
         if not any(attempt.role is Role.REVIEWER and attempt.bead == bead for attempt in board.attempts):
-            self.doors.git.pin(pin_of(bead), None)
+            self.ports.git.pin(pin_of(bead), None)
 
     def _retire(self, bead: Bead, merged: bool) -> None:
         """Done aside, so without a look at the store."""
-        retire(self.doors, bead)
+        retire(self.ports, bead)
         if merged:
-            self.doors.git.pin(tests_pin(bead.id), None)
-            self.doors.git.pin(landing_pin(bead.id), None)
+            self.ports.git.pin(tests_pin(bead.id), None)
+            self.ports.git.pin(landing_pin(bead.id), None)
 
     def _react(self, event: Event) -> bool:
         """Tell what has to be told; False: what the event asks for is not done yet."""
@@ -121,18 +121,18 @@ class News:
             number = event.data.get("escalation")
             title = event.data.get("title", "")
             text = f"escalation {number}: {event.data.get('type', '')}: {title}"
-            self.doors.notifier.tell(Notice(text, event.bead, urgent=event.kind is Kind.ESCALATED))
+            self.ports.notifier.tell(Notice(text, event.bead, urgent=event.kind is Kind.ESCALATED))
         elif event.kind is Kind.GATE_CLOSED:
             if event.data["times"] == 1:  # it closes again as long as it lasts, and that is no news
-                self.doors.notifier.tell(Notice(_refusal(event), urgent=event.data["reason"] in _FOR_PEOPLE))
+                self.ports.notifier.tell(Notice(_refusal(event), urgent=event.data["reason"] in _FOR_PEOPLE))
         elif event.kind is Kind.CAP_REACHED:
             spent, limit = event.data["spent"], event.data["limit"]
             text = f"nothing new is started: caps.{event.data['cap']} is reached ({spent:g} of {limit:g})"
-            self.doors.notifier.tell(Notice(text, urgent=True))
+            self.ports.notifier.tell(Notice(text, urgent=True))
         elif event.kind is Kind.MAIN_REWRITTEN:
-            self.doors.notifier.tell(Notice(str(event.data["text"]), urgent=True))
+            self.ports.notifier.tell(Notice(str(event.data["text"]), urgent=True))
         elif event.kind is Kind.NOTIFIED:
-            self.doors.notifier.tell(Notice(str(event.data.get("text", "")), event.bead))
+            self.ports.notifier.tell(Notice(str(event.data.get("text", "")), event.bead))
         elif event.kind in _CLOSING and event.bead is not None:
-            return self.doors.aside.over(retiring(event.bead))
+            return self.ports.background.over(retiring(event.bead))
         return True

@@ -22,8 +22,8 @@ from .attempts.exit import AgentEndings
 from .attempts.launch import Launcher
 from .checks.validation import Validation
 from .confine import REFUSED
-from .doors import Doors
 from .news import retire
+from .ports import Ports
 from .review.driver import Review
 
 MOST_REFUSED = 32_000
@@ -35,12 +35,12 @@ CAP_TOLD = "cap:"
 class Performer:
     """The hands of the daemon. A method may be called again after a crash in the middle of it."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
-        self.validation = Validation(doors)
-        self.launcher = Launcher(doors)
-        self.endings = AgentEndings(doors, self.validation)
-        self.review = Review(doors, self.validation)
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.validation = Validation(ports)
+        self.launcher = Launcher(ports)
+        self.endings = AgentEndings(ports, self.validation)
+        self.review = Review(ports, self.validation)
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
             actions.StartAgent: self._start_agent,
@@ -62,7 +62,7 @@ class Performer:
     def ended(self, run: Run, board: Board) -> None:
         """A run's whole tree is dead: draw the consequences."""
         if run.kind is RunKind.AGENT:
-            self.doors.doorkeeper.end(run.id)
+            self.ports.channel.end(run.id)
         attempt = next((a for a in board.attempts if a.id == run.attempt), None)
         self._note_refused(run)
         if attempt is None:
@@ -78,49 +78,49 @@ class Performer:
             if following is not None and not board.stopping:
                 self.review.advance(following, board)
         if attempt is not None and self._is_closed(attempt):
-            self.doors.store.end_run(run.id)
+            self.ports.store.end_run(run.id)
 
     def _note_refused(self, run: Run) -> None:
         """Tell of the hosts that the run was kept from: its agent may have failed for want of one."""
-        doors = self.doors
-        hosts = doors.processes.output(os.path.join(doors.places.runs, run.id, REFUSED), MOST_REFUSED).split()
+        ports = self.ports
+        hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MOST_REFUSED).split()
         if hosts:
-            bead = doors.store.attempt(run.attempt).bead
-            doors.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt, data={"run": run.id, "hosts": hosts}))
+            bead = ports.store.attempt(run.attempt).bead
+            ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt, data={"run": run.id, "hosts": hosts}))
 
     def _is_closed(self, attempt: Attempt) -> bool:
-        return self.doors.store.attempt(attempt.id).outcome is not None
+        return self.ports.store.attempt(attempt.id).outcome is not None
 
     def _stray(self, run: Run) -> None:
         """The attempt was taken away while the process lived: keep its work, forget the process."""
-        doors = self.doors
-        bead = doors.store.bead(doors.store.attempt(run.attempt).bead)
+        ports = self.ports
+        bead = ports.store.bead(ports.store.attempt(run.attempt).bead)
         if run.kind is RunKind.AGENT:
             with contextlib.suppress(Tampered):  # it stays where it is, and is put aside when its place is needed
-                doors.git.archive(bead, bead.fence)
+                ports.git.archive(bead, bead.fence)
         else:
             self.validation.scratch.drop(run.id)
         if bead.status in (Status.DONE, Status.CANCELLED):
-            retire(doors, bead)
-        doors.store.end_run(run.id)
+            retire(ports, bead)
+        ports.store.end_run(run.id)
 
     # --- actions ---------------------------------------------------------------------------------
 
     def _start_agent(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.StartAgent)
-        doors = self.doors
-        config = doors.config()
-        adapter = doors.adapter(action.agent)
+        ports = self.ports
+        config = ports.config()
+        adapter = ports.adapter(action.agent)
         self.launcher.confinement.nothing()
         if not config.checks:
-            self.review.new_contract.hand_out(doors.store.bead(action.bead))
-        attempt = doors.store.open_attempt(
+            self.review.new_contract.hand_out(ports.store.bead(action.bead))
+        attempt = ports.store.open_attempt(
             action.bead,
             action.role,
             action.agent,
             config.worker_names(),
             board.limits.lease_seconds,
-            doors.git.main(),
+            ports.git.main(),
             adapter.provider,
             config.agents.model_of(action.agent, action.role.value),
             config.git.branch_pattern,
@@ -132,14 +132,14 @@ class Performer:
 
     def _ask_person(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.AskPerson)
-        store = self.doors.store
+        store = self.ports.store
         tried = {"attempts": approaches(store.attempts(action.bead))}
         store.escalate(NewEscalation(action.type, action.title, action.detail, tried), action.bead, None, "nobrakes")
         return True
 
     def _tell_cap(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.TellCap)
-        store, one = self.doors.store, action.reached
+        store, one = self.ports.store, action.reached
         with store.together():
             store.set_setting(f"{CAP_TOLD}{one.name}", one.period)
             data = {"cap": one.name, "spent": one.spent, "limit": one.limit, "until": one.until}
@@ -155,13 +155,13 @@ class Performer:
                 f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at
             )
             # it may have been started before the error came: nothing lives on without a trace
-            self.doors.processes.kill(run)
-            close(self.doors, board.limits, attempt, outcome, f"{error}\n{error.hint}")
-            self.doors.store.end_run(run.id)
+            self.ports.processes.kill(run)
+            close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
+            self.ports.store.end_run(run.id)
 
     def _start_review(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.StartReview)
-        attempt = self.doors.store.open_attempt(
+        attempt = self.ports.store.open_attempt(
             action.bead, Role.REVIEWER, "nobrakes", (), board.limits.lease_seconds, None
         )
         if attempt is None:
@@ -202,7 +202,7 @@ class Performer:
     def _complete_epic(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.CompleteEpic)
         try:
-            self.doors.store.record(Event(Kind.EPIC_COMPLETED, action.epic))
+            self.ports.store.record(Event(Kind.EPIC_COMPLETED, action.epic))
         except NotAllowed:
             return False  # a person closed it meanwhile
         return True
@@ -210,25 +210,25 @@ class Performer:
     def _terminate(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.Terminate)
         run = self._run(board, action.run)
-        self.doors.store.update_run(run.id, stopping=action.why, term_at=board.now)
-        self.doors.processes.terminate(replace(run, stopping=action.why, term_at=board.now))
+        self.ports.store.update_run(run.id, stopping=action.why, term_at=board.now)
+        self.ports.processes.terminate(replace(run, stopping=action.why, term_at=board.now))
         return True
 
     def _kill(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.Kill)
-        self.doors.processes.kill(self._run(board, action.run))
+        self.ports.processes.kill(self._run(board, action.run))
         return True
 
     def _sample(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.Sample)
         run = self._run(board, action.run)
-        places = self.doors.places
+        paths = self.ports.paths
         attempt = next(a for a in board.attempts if a.id == run.attempt)
-        seen = self.doors.processes.activity(
-            run, os.path.join(places.runs, run.id), os.path.join(places.workspaces, attempt.bead)
+        seen = self.ports.processes.activity(
+            run, os.path.join(paths.runs, run.id), os.path.join(paths.workspaces, attempt.bead)
         )
         fields = {"activity": seen, "active_at": board.now} if seen != run.activity else {}
-        self.doors.store.update_run(run.id, sampled_at=board.now, **fields)
+        self.ports.store.update_run(run.id, sampled_at=board.now, **fields)
         return False
 
     def renew_anew(self) -> None:
@@ -240,7 +240,7 @@ class Performer:
         lease = board.limits.lease_seconds
         # the store renews those of which a third is gone: a quarter is left of each, however the turns fall
         if not self._renewed <= board.now < self._renewed + lease / 12:
-            self.doors.store.renew(action.attempts, lease)
+            self.ports.store.renew(action.attempts, lease)
             self._renewed = board.now
         return False
 

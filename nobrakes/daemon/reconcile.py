@@ -19,7 +19,7 @@ from ..core.evidence.reconcile import COMPARED, Merge, is_ours, merges
 from ..core.evidence.record import Value
 from ..core.review.journal import Journal
 from ..ports import Notice
-from .doors import Doors
+from .ports import Ports
 from .review.evidence import Evidence
 from .review.landing import PINS
 from .review.landing_records import LANDING, landing_pin
@@ -32,9 +32,9 @@ _WHY = "the daemon was killed before it wrote the record, and the database did n
 class Reconciling:
     """Compares once."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
-        self.evidence = Evidence(doors)
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.evidence = Evidence(ports)
         self._chain: set[str] | None = None
         self._recorded: dict[str, Value] = {}
         self._line: set[str] = set()
@@ -42,27 +42,27 @@ class Reconciling:
     def look(self) -> list[str]:
         """Make store and evidence agree with main; the beads that turned out to be done."""
         try:
-            main = self.doors.git.main()
+            main = self.ports.git.main()
         except NoMain:
             return []
         self._drop_landings(main)
         since = self._since(main)
         if since == main:
             return []
-        line = self.doors.git.line(main, since)
+        line = self.ports.git.line(main, since)
         self._line = {made.commit for made in line}
         found = [merge for merge in merges(line) if self._deal_with(merge)]
-        self.doors.store.set_setting(COMPARED, main)
+        self.ports.store.set_setting(COMPARED, main)
         return [merge.bead for merge in found]
 
     def _since(self, main: str) -> str | None:
-        since = self.doors.store.setting(COMPARED)
-        git = self.doors.git
+        since = self.ports.store.setting(COMPARED)
+        git = self.ports.git
         return since if since and git.has(since) and git.contains(since, main) else None
 
     def _deal_with(self, merge: Merge) -> bool:
         """Whether its bead was not known to be done."""
-        known = self.doors.store.beads(ids=[merge.bead])
+        known = self.ports.store.beads(ids=[merge.bead])
         bead = known[0] if known else None
         if bead is None or self._is_known(bead, merge):
             return False
@@ -71,7 +71,7 @@ class Reconciling:
             return False
         if any(candidate == merge.tip.commit for _, candidate in self._reviews()):
             return False
-        git = self.doors.git
+        git = self.ports.git
         if git.is_shared() and any(name.startswith(f"{PINS}/{bead.id}/") for name in git.kept()):
             return False  # the review that comes next asks the remote, and finishes it
         if merge.tip.commit not in recorded:
@@ -88,19 +88,19 @@ class Reconciling:
         commits = {made.commit for made in merge.commits}
         if bead.merged_commit in commits:
             return True
-        events = self.doors.store.latest_events(_NAMING, limit=_MANY, bead=bead.id)
+        events = self.ports.store.latest_events(_NAMING, limit=_MANY, bead=bead.id)
         return any(event.data.get("merged_commit") in commits for event in events) or self._is_rewritten(bead, merge)
 
     def _is_rewritten(self, bead: Bead, merge: Merge) -> bool:
         """Whether it is a merge that the store knows, in the words of a person who rewrote main."""
         if bead.merged_commit is None or bead.merged_commit in self._line:
             return False
-        before = self.doors.git.made(bead.merged_commit)
+        before = self.ports.git.made(bead.merged_commit)
         return before is not None and before.trailer("Evidence") == merge.anchor
 
     def _was_taken_back(self, bead: Bead, merge: Merge) -> bool:
         """Whether main was red with it and the bead was sent back, though the commit is still there."""
-        reviews = (one for one in self.doors.store.attempts(bead.id) if one.role is Role.REVIEWER)
+        reviews = (one for one in self.ports.store.attempts(bead.id) if one.role is Role.REVIEWER)
         return any(
             one.outcome is Outcome.FAILED_REVIEW and Journal.of(one.data).candidate == merge.tip.commit
             for one in reviews
@@ -110,7 +110,7 @@ class Reconciling:
         """The commits of the chain, and the commits on main that its records name, with these."""
         if self._chain is None:
             self._chain = set()
-            for entry in self.doors.git.evidence():
+            for entry in self.ports.git.evidence():
                 self._chain.add(entry.commit)
                 if not entry.problem():
                     for one in entry.record["commits"]:
@@ -119,44 +119,44 @@ class Reconciling:
 
     def _reviews(self) -> list[tuple[Attempt, str]]:
         """The open reviews that have a candidate, with it."""
-        found = [(one, Journal.of(one.data).candidate) for one in self.doors.store.reviewing()]
+        found = [(one, Journal.of(one.data).candidate) for one in self.ports.store.reviewing()]
         return [(review, candidate) for review, candidate in found if candidate]
 
     # --- what is done ----------------------------------------------------------------------------
 
     def _record_what_came_before(self, merge: Merge) -> None:
-        git, store = self.doors.git, self.doors.store
+        git, store = self.ports.git, self.ports.store
         for review, candidate in self._reviews():
             if git.has(candidate) and git.contains(candidate, merge.tip.commit):
                 self.evidence.merged(review, store.bead(review.bead), Journal.of(review.data))
 
     def _record(self, bead: Bead, merge: Merge) -> Value:
-        held = self.doors.git.held(landing_pin(bead.id))
+        held = self.ports.git.held(landing_pin(bead.id))
         if held is not None and held["merged"]["commit"] == merge.tip.commit:
             return {**held, "added_later": _WHY}
-        base = self.doors.git.made(merge.base) if merge.base else None
+        base = self.ports.git.made(merge.base) if merge.base else None
         return self.evidence.unknown(bead, base or merge.commits[0], merge.commits, merge.anchor, _WHY)
 
     def _done(self, bead: Bead, merge: Merge) -> None:
         """The bead is done. Who works on it is stopped by that, and its clone archived when its process is gone."""
-        doors = self.doors
+        ports = self.ports
         with contextlib.suppress(Tampered):  # it stays where it is, and is put aside when its place is needed
-            doors.git.archive(bead, bead.fence)
+            ports.git.archive(bead, bead.fence)
         data = {"merged_commit": merge.tip.commit, "base": merge.base, "reason": "found on main"}
-        doors.store.record(Event(Kind.FOUND_MERGED, bead.id, data=data))
+        ports.store.record(Event(Kind.FOUND_MERGED, bead.id, data=data))
         text = f"{bead.id} is on main as {merge.tip.commit[:12]}, and the database did not know: it is done"
-        doors.notifier.tell(Notice(text, bead.id, urgent=True))
+        ports.notifier.tell(Notice(text, bead.id, urgent=True))
 
     def _drop_landings(self, main: str) -> None:
         """Archive and drop what was about to land and did not, unless its review is still open."""
-        git = self.doors.git
+        git = self.ports.git
         going: dict[str, str] = {}
         for name in git.kept():
             kind, _, bead = name.partition("/")
             held = git.held(name) if kind == LANDING else None
             if held is not None:
                 going[bead] = str(held["candidate"]["commit"])
-        opened = {Journal.of(one.data).candidate for one in self.doors.store.reviewing()} if going else set()
+        opened = {Journal.of(one.data).candidate for one in self.ports.store.reviewing()} if going else set()
         for bead, candidate in going.items():
             if candidate in opened or (git.has(candidate) and git.contains(candidate, main)):
                 continue

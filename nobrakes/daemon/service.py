@@ -29,8 +29,8 @@ from ..trash import Trash
 from . import loop
 from .attempts import degraded
 from .confine import Confinement, describe
-from .doors import Doors
 from .loop import Daemon, View
+from .ports import Ports
 
 STOPPING = "stopping"
 RUN_SINCE = "run_since"
@@ -89,17 +89,17 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     daemon = open_daemon()
-    doors = daemon.doors
-    store = doors.store
-    confinement = Confinement(doors)
+    ports = daemon.ports
+    store = ports.store
+    confinement = Confinement(ports)
     why_not, nothing = confinement.why_not(), confinement.nothing()
     # known from the beginning: what hangs may be what the settings are read from
-    longer = max(0.0, doors.limits().grace_seconds - USUAL_GRACE_SECONDS)
+    longer = max(0.0, ports.limits().grace_seconds - USUAL_GRACE_SECONDS)
     with (
         StopLimit(longer) as limit,
-        DaemonLock(doors.places.lock),
-        _temporary(doors.places.temporary, Trash(doors.places.trash)),
-        Waker(doors.places.wake) as waker,
+        DaemonLock(ports.paths.lock),
+        _temporary(ports.paths.temporary, Trash(ports.paths.trash)),
+        Waker(ports.paths.wake) as waker,
         _Signals(waker, limit) as signals,
     ):
         become_subreaper()
@@ -107,27 +107,27 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
         if store.setting(RUN_SINCE) is None:  # else the one before was killed, and its run goes on
             store.set_setting(RUN_SINCE, repr(store.now()))
         store.record(Event(Kind.DAEMON_STARTED, data={"pid": os.getpid()}))
-        doors.notifier.tell(Notice(describe(why_not, nothing, doors.config().agents), urgent=bool(nothing)))
+        ports.notifier.tell(Notice(describe(why_not, nothing, ports.config().agents), urgent=bool(nothing)))
         if nothing:
             store.record(Event(Kind.UNCONFINED, data={"why": nothing}))
-        degraded.tell(doors)
+        degraded.tell(ports)
         try:
             recovered = loop.recover(daemon, waker, ready, lambda: signals.asked > 0)
             if not recovered:
-                return store.board(doors.limits())
+                return store.board(ports.limits())
             ready()
-            doors.doorkeeper.start()
+            ports.channel.start()
 
             def should_end(board: Board) -> bool:
-                if not signals.asked and not os.path.lexists(doors.places.database):
-                    doors.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
+                if not signals.asked and not os.path.lexists(ports.paths.database):
+                    ports.notifier.tell(Notice("the database was removed: this daemon ends, in order", urgent=True))
                     signals.asked = 1
                     limit.asked(at_once=False)
                 return _should_end(signals, store, waker, board)
 
             return loop.run(daemon, waker, view, until_idle, should_end)
         finally:
-            close(doors, waker, limit)  # while the lock is held: the next daemon finds nobody at work
+            close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
             if signals.asked < 2:
                 store.set_setting(RUN_SINCE, None)
@@ -135,12 +135,12 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
                 store.set_setting(STOPPING, None)
 
 
-def close(doors: Doors, waker: Waker, limit: StopLimit) -> None:
+def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:
     """End what works beside the loop, each part in its time."""
     with limit.part("the doorkeeper, which answers agents", SERVANT_SECONDS):
-        doors.doorkeeper.close()
+        ports.channel.close()
     with limit.part("work beside the loop", JOBS_SECONDS):
-        doors.aside.close()
+        ports.background.close()
     with limit.part("the observer of the wake folder", SERVANT_SECONDS):
         waker.close_observer()
 

@@ -52,9 +52,9 @@ def _lines(text: str, folder: str) -> list[str]:
         # quoted patterns and macros are rare, and what is not taken over is merged as text
         if not pattern or pattern[0] in '#"[!':
             continue
-        ways = [_WAYS[word] for word in words if word in _WAYS]
-        if ways:
-            found.append(f"{_from_top(pattern, folder)} {ways[-1]}")
+        landings = [_WAYS[word] for word in words if word in _WAYS]
+        if landings:
+            found.append(f"{_from_top(pattern, folder)} {landings[-1]}")
     return found
 
 

@@ -148,12 +148,12 @@ class Merger:
 
     def _ways(self, main: str) -> str:
         """The built-in ways to merge that main's attributes name; those of the last main are remembered."""
-        known, ways = self._ways_of
+        known, landings = self._ways_of
         if known != main:
             if not known or attributes.differ(self.objects, known, main):
-                ways = attributes.merging(self.place, self.objects, main)
-            self._ways_of = (main, ways)
-        return ways
+                landings = attributes.merging(self.place, self.objects, main)
+            self._ways_of = (main, landings)
+        return landings
 
     def _rewrite(self, commit: Commit, tree: str, parent: str, message: Message) -> str:
         """`commit` with another tree and parent, its author and text kept, the trailers added."""

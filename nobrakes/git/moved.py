@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from ..paths import Places
+from ..paths import Paths
 from .location import Place
 from .workspaces.clones import is_folder
 from .workspaces.inside import read_inside, replace_inside
@@ -21,7 +21,7 @@ _MOST = 10_000
 _NOTE = "place"
 
 
-def settle(place: Place, places: Places) -> tuple[str, ...]:
+def settle(place: Place, places: Paths) -> tuple[str, ...]:
     """Mend what points to where the repository was at the last start; the names of the workspaces that did."""
     note = os.path.join(places.folder, _NOTE)
     here = os.fsencode(place.objects)
@@ -42,7 +42,7 @@ def _read(note: str) -> bytes:
     return b""
 
 
-def _clones(places: Places) -> Iterator[str]:
+def _clones(places: Paths) -> Iterator[str]:
     for folder in (places.workspaces, places.scratch):
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         yield from (path for name in names if is_folder(path := os.path.join(folder, name)))

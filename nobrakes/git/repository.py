@@ -14,7 +14,7 @@ from ..core.errors import FileTooLarge, GitFailed
 from ..core.evidence.record import Entry, Made, Value
 from ..core.limits.sizes import DEFAULT, READ, Sizes
 from ..core.policy.boundaries import Change
-from ..paths import Places
+from ..paths import Paths
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Lands, Message, Workspace
 from . import differences, locks, moved, refs
 from .history import History
@@ -41,7 +41,7 @@ _PATHS_KEPT = 8
 class Repository:
     """The repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
 
-    def __init__(self, places: Places, main: str, shared: "Shared | None" = None, sizes: Sizes = DEFAULT) -> None:
+    def __init__(self, places: Paths, main: str, shared: "Shared | None" = None, sizes: Sizes = DEFAULT) -> None:
         self.places = places
         self.shared = shared
         self.sizes = sizes

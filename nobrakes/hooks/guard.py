@@ -4,13 +4,13 @@
 2. It fails closed: input that it cannot read, an environment that does not say who asks, a bug, 8 seconds: all no.
 3. It runs thousands of times a day as `python -I -S guard.py`, so it imports nothing heavy, not even `json` or `re`.
 4. It proves at the start of a session that it answers, by two known cases. Claude Code shows what `--canary` prints;
-   where a CLI does not, the call that tells of the start leaves CANARY in the file that NOBRAKES_CANARY names.
+   where a CLI does not, the call that tells of the start leaves SELF_TEST in the file that NOBRAKES_CANARY names.
 5. Three dialects are one: Claude Code, Codex and Gemini CLI all take exit 2 and a reason on stderr for a no.
 """
 
 import sys
 
-CANARY = "nobrakes-guard: ready"
+SELF_TEST = "nobrakes-guard: ready"
 SECONDS = 8
 REFUSED = 2
 
@@ -51,10 +51,10 @@ def main(arguments: list[str]) -> int:
 
         place = Place.of(os.environ)
         if arguments == ["--canary"]:
-            return canary(place)
+            return self_test(place)
         call = read_json(sys.stdin.buffer.read().decode())
         if isinstance(call, dict) and call.get("hook_event_name") == "SessionStart":
-            return canary(place, os.environ["NOBRAKES_CANARY"])
+            return self_test(place, os.environ["NOBRAKES_CANARY"])
         why = decide(call, place)
     except Exception as error:  # whatever it is, it is a no
         why = f"the guard cannot judge this call ({type(error).__name__}: {error})"
@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> int:
     return REFUSED
 
 
-def canary(place: object, path: str = "") -> int:
+def self_test(place: object, path: str = "") -> int:
     """Decide one call that must be refused and one that must not, as if they were real; say so, or at `path`."""
     from nobrakes.hooks.rules import decide
 
@@ -76,9 +76,9 @@ def canary(place: object, path: str = "") -> int:
         return REFUSED
     if path:
         with open(path, "w", encoding="ascii") as file:
-            file.write(CANARY + "\n")
+            file.write(SELF_TEST + "\n")
     else:
-        sys.stdout.write(CANARY + "\n")
+        sys.stdout.write(SELF_TEST + "\n")
     return 0
 
 

@@ -18,8 +18,8 @@ NEAR = 4
 """Jobs at a time: a clone that takes long to be taken in holds up none but its own bead."""
 
 
-class ThreadAside:
-    """Aside by threads that start with the first job and end with the process, its last job done."""
+class ThreadBackground:
+    """Background by threads that start with the first job and end with the process, its last job done."""
 
     def __init__(self) -> None:
         self._near = ThreadPoolExecutor(max_workers=NEAR, thread_name_prefix=IDLE)

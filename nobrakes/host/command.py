@@ -8,7 +8,7 @@
 import os
 import sys
 
-from ..paths import HOOKS, Places, resource
+from ..paths import HOOKS, Paths, resource
 from .files import private_folder, write_atomic
 
 LONGEST = 127
@@ -33,13 +33,13 @@ def script(python: str, package: str) -> bytes:
     return os.fsencode(first + _PROGRAM.format(package=package))
 
 
-def install(places: Places) -> None:
+def install(paths: Paths) -> None:
     """Put the `nobrakes` that runs now into .nobrakes/bin, and the hooks of workspaces below it."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    _put(os.path.join(places.folder, "bin", "nobrakes"), script(sys.executable, package))
+    _put(os.path.join(paths.folder, "bin", "nobrakes"), script(sys.executable, package))
     for name in HOOKS:
         with open(resource(os.path.join("hooks", name)), "rb") as file:
-            _put(os.path.join(places.hooks, name), file.read())
+            _put(os.path.join(paths.hooks, name), file.read())
 
 
 def _put(path: str, wanted: bytes) -> None:

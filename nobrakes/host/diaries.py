@@ -16,7 +16,7 @@ MOST_ENTRIES = 10_000
 """Names below a folder that are looked at."""
 
 
-def appended(folder: str, glob: str, since: float, places: Mapping[str, int], limit: int) -> dict[str, bytes]:
+def appended(folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
     """By path, what the files below `folder` hold from their places on: those that the glob matches, and that were
     written at `since` or later. Together `limit` bytes at most.
     """
@@ -26,18 +26,18 @@ def appended(folder: str, glob: str, since: float, places: Mapping[str, int], li
     with contextlib.suppress(
         FileNotFoundError, NotADirectoryError, Beyond
     ):  # not made yet, gone, or more than we look at
-        _walk(folder, glob, since, places, limit, found)
+        _walk(folder, glob, since, paths, limit, found)
     return found
 
 
-def _walk(folder: str, glob: str, since: float, places: Mapping[str, int], limit: int, found: dict[str, bytes]) -> None:
+def _walk(folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int, found: dict[str, bytes]) -> None:
     left = limit
     for path, descriptor, _, names in walk(folder, MOST_ENTRIES):
         for name in names:
             inner = os.path.join(path, name)
             whole = os.path.join(folder, inner)
             if left > 0 and matches(inner, (glob,)):
-                found[whole] = _from(descriptor, name, since, places.get(whole, 0), left)
+                found[whole] = _from(descriptor, name, since, paths.get(whole, 0), left)
                 left -= len(found[whole])
 
 

@@ -90,5 +90,5 @@ class Modules:
 
 def _times(python: str) -> tuple[float, ...]:
     """When the interpreter and its packages were changed."""
-    places = [python, *sorted(glob.glob(f"{os.path.dirname(os.path.dirname(python))}/lib/python*/site-packages"))]
-    return tuple(os.stat(place).st_mtime for place in places if os.path.exists(place))
+    paths = [python, *sorted(glob.glob(f"{os.path.dirname(os.path.dirname(python))}/lib/python*/site-packages"))]
+    return tuple(os.stat(place).st_mtime for place in paths if os.path.exists(place))

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from .. import abilities
-from ..paths import Places
+from ..paths import Paths
 
 SECONDS = 20.0
 
@@ -26,8 +26,8 @@ def ask(program: str, path: str) -> str:
 class Versions:
     """The versions of installed CLIs. `writes`: whether what was asked is noted for others too."""
 
-    def __init__(self, places: Places, path: str | None, writes: bool) -> None:
-        self.places = places
+    def __init__(self, paths: Paths, path: str | None, writes: bool) -> None:
+        self.paths = paths
         self.path = path or os.defpath
         self.writes = writes
         self._asked: dict[tuple[str, str], str] = {}
@@ -38,10 +38,10 @@ class Versions:
             return ""
         known = self._asked.get((program, mark))
         if known is None:
-            known = abilities.noted(self.places, program, mark)
+            known = abilities.noted(self.paths, program, mark)
         if known is None:
             known = ask(program, self.path)
             if known and self.writes:
-                abilities.note(self.places, program, mark, known)
+                abilities.note(self.paths, program, mark, known)
         self._asked[program, mark] = known
         return known

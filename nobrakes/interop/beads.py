@@ -63,10 +63,15 @@ def _sorted(value: Any) -> Any:
     return [_sorted(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def _is_kept(value: Any) -> bool:
+    """Whether it is what an import kept; anything else under that key is the metadata's own."""
+    return bool(value) and isinstance(value, Mapping) and isinstance(value.get("dependencies", []), list)
+
+
 def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
     """One bead with what it depends on, in Beads' format. Keys are in a fixed order."""
     metadata = _sorted(bead.metadata)
-    kept: Mapping[str, Any] = metadata.pop(KEPT, {})
+    kept: Mapping[str, Any] = metadata.pop(KEPT) if _is_kept(metadata.get(KEPT)) else {}
     issue_type = TYPE_WORDS.get(bead.type, bead.type.value)
     edges = {(d.needs, d.type.value) for d in dependencies}
     if bead.epic:

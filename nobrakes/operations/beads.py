@@ -15,7 +15,7 @@ from ..core.beads import lifecycle
 from ..core.beads.bead import CONTENT, Bead, BeadType, Dependency, DependencyType, Status, check_bead, parse_type
 from ..core.beads.events import Event, Kind
 from ..core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed
-from ..paths import Places
+from ..paths import Paths
 from ..ports import Store
 from .waking import wake
 
@@ -76,7 +76,7 @@ def add(
     id: str | None = None,
     draft: bool = True,
     actor: str = "person",
-    places: Places | None = None,
+    paths: Paths | None = None,
 ) -> Bead:
     """Add one bead with what it waits for; a draft unless told. BadBead, NoSuchBead, Deadlock: nothing was written."""
     made = content(
@@ -110,11 +110,11 @@ def add(
     if not draft:
         bead = lifecycle.live(bead)
     store.put([bead], [Dependency(bead.id, other) for other in dict.fromkeys(needs)], actor)
-    _woken(places)
+    _woken(paths)
     return store.bead(bead.id)
 
 
-def edit(store: Store, id: str, fields: Mapping[str, Any], actor: str, places: Places | None = None) -> Bead:
+def edit(store: Store, id: str, fields: Mapping[str, Any], actor: str, paths: Paths | None = None) -> Bead:
     """Set content fields by name. What an agent at work was told stays as it was told; the next one reads this."""
     made = content(fields)
     before = store.bead(id)
@@ -123,20 +123,20 @@ def edit(store: Store, id: str, fields: Mapping[str, Any], actor: str, places: P
         return before
     check_bead(replace(before, **changes))
     after = store.change(id, changes, actor)
-    _woken(places)
+    _woken(paths)
     return after
 
 
-def _record(store: Store, kind: Kind, id: str, actor: str, places: Places | None, data: Mapping[str, Any]) -> Bead:
+def _record(store: Store, kind: Kind, id: str, actor: str, paths: Paths | None, data: Mapping[str, Any]) -> Bead:
     store.bead(id)
     store.record(Event(kind, bead=id, actor=actor, data=data))
-    _woken(places)
+    _woken(paths)
     return store.bead(id)
 
 
-def _woken(places: Places | None) -> None:
-    if places is not None:
-        wake(places)
+def _woken(paths: Paths | None) -> None:
+    if paths is not None:
+        wake(paths)
 
 
 def _unfinished(store: Store, id: str, what: str) -> Bead:
@@ -148,38 +148,38 @@ def _unfinished(store: Store, id: str, what: str) -> Bead:
     return bead
 
 
-def hold(store: Store, id: str, reason: str, actor: str, places: Places | None = None) -> Bead:
+def hold(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
     """Keep the bead from being assigned until `release`; what works on it goes on."""
     _unfinished(store, id, "held")
-    return _record(store, Kind.HELD, id, actor, places, {"reason": reason})
+    return _record(store, Kind.HELD, id, actor, paths, {"reason": reason})
 
 
-def release(store: Store, id: str, actor: str, places: Places | None = None) -> Bead:
+def release(store: Store, id: str, actor: str, paths: Paths | None = None) -> Bead:
     """Let a held bead be assigned again."""
     if store.bead(id).held is None:
         raise NotAllowed(f"bead {id} is not held")
-    return _record(store, Kind.RELEASED, id, actor, places, {})
+    return _record(store, Kind.RELEASED, id, actor, paths, {})
 
 
-def defer(store: Store, id: str, until: float | None, actor: str, places: Places | None = None) -> Bead:
+def defer(store: Store, id: str, until: float | None, actor: str, paths: Paths | None = None) -> Bead:
     """Leave the bead alone until a time (seconds since 1970 UTC); None: not any more."""
     _unfinished(store, id, "deferred")
-    return _record(store, Kind.DEFERRED, id, actor, places, {"until": until})
+    return _record(store, Kind.DEFERRED, id, actor, paths, {"until": until})
 
 
-def cancel(store: Store, id: str, reason: str, actor: str, places: Places | None = None) -> Bead:
+def cancel(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
     """Give the bead up. An agent that works on it is stopped; what it made is archived."""
-    return _record(store, Kind.CANCELLED, id, actor, places, {"reason": reason})
+    return _record(store, Kind.CANCELLED, id, actor, paths, {"reason": reason})
 
 
-def done(store: Store, id: str, reason: str, actor: str, places: Places | None = None) -> Bead:
+def done(store: Store, id: str, reason: str, actor: str, paths: Paths | None = None) -> Bead:
     """Say that the bead was done by hand. An agent that works on it is stopped; what waited may go on."""
-    return _record(store, Kind.DONE_BY_HAND, id, actor, places, {"reason": reason})
+    return _record(store, Kind.DONE_BY_HAND, id, actor, paths, {"reason": reason})
 
 
-def reopen(store: Store, id: str, actor: str, reason: str = "", places: Places | None = None) -> Bead:
+def reopen(store: Store, id: str, actor: str, reason: str = "", paths: Paths | None = None) -> Bead:
     """Bring a done or cancelled bead back to its beginning."""
-    return _record(store, Kind.REOPENED, id, actor, places, {"reason": reason})
+    return _record(store, Kind.REOPENED, id, actor, paths, {"reason": reason})
 
 
 def depend(
@@ -188,14 +188,14 @@ def depend(
     needs: str,
     type: DependencyType = DependencyType.BLOCKS,
     actor: str = "person",
-    places: Places | None = None,
+    paths: Paths | None = None,
 ) -> Dependency:
     """Add a dependency; Deadlock names the circle that it would close."""
     if bead == needs:
         raise Deadlock(f"bead {bead} cannot wait for itself")
     dependency = Dependency(bead, needs, type)
     store.add_dependency(dependency, actor)
-    _woken(places)
+    _woken(paths)
     return dependency
 
 
@@ -205,11 +205,11 @@ def undepend(
     needs: str,
     type: DependencyType = DependencyType.BLOCKS,
     actor: str = "person",
-    places: Places | None = None,
+    paths: Paths | None = None,
 ) -> bool:
     """Take a dependency away; whether it was there."""
     dependency = Dependency(bead, needs, type)
     there = dependency in store.dependencies(bead)
     store.remove_dependency(dependency, actor)
-    _woken(places)
+    _woken(paths)
     return there

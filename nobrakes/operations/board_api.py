@@ -14,7 +14,7 @@ from .. import paths
 from ..config.settings import load
 from ..core.errors import NoSuchBead, NotInitialised, UsageError
 from ..lightjson import visible
-from ..paths import Places
+from ..paths import Paths
 from ..ports import Store
 from ..store.fast import reads
 from ..store.opening import open_store
@@ -31,7 +31,7 @@ PLAN_CHARACTERS = 2_000_000
 PROPOSER = "agent of a person"
 
 
-def _place() -> Places:
+def _place() -> Paths:
     found = paths.find()
     if found is None:
         raise NotInitialised("nobrakes is not set up in this repository yet")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.beads.events import Event, Kind
 from ..core.errors import ConfigError, NoMain, NotAllowed
-from ..paths import Places
+from ..paths import Paths
 from .waking import wake
 
 if TYPE_CHECKING:
@@ -32,36 +32,36 @@ RED_MAIN = "red_main"
 YES = "yes"
 
 
-def _switch(store: "Store", places: Places, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:
+def _switch(store: "Store", paths: Paths, wanted: Mapping[str, str | None], kind: Kind, actor: str) -> bool:
     changes = {key: value for key, value in wanted.items() if store.setting(key) != value}
     with store.together():
         for key, value in changes.items():
             store.set_setting(key, value)
         if changes:
             store.record(Event(kind, actor=actor, data={"settings": changes}))
-    wake(places)
+    wake(paths)
     return bool(changes)
 
 
-def pause(store: "Store", places: Places, actor: str) -> bool:
+def pause(store: "Store", paths: Paths, actor: str) -> bool:
     """Start nothing new; what runs goes on. Whether that is new."""
-    return _switch(store, places, {PAUSED: YES}, Kind.PAUSED, actor)
+    return _switch(store, paths, {PAUSED: YES}, Kind.PAUSED, actor)
 
 
-def stop(store: "Store", places: Places, actor: str) -> bool:
+def stop(store: "Store", paths: Paths, actor: str) -> bool:
     """Stop the agents too, and keep their work. Whether that is new."""
-    return _switch(store, places, {PAUSED: YES, STOPPING: YES}, Kind.PAUSED, actor)
+    return _switch(store, paths, {PAUSED: YES, STOPPING: YES}, Kind.PAUSED, actor)
 
 
-def allow_red_main(store: "Store", git: "Git", actor: str, places: Places) -> bool:
+def allow_red_main(store: "Store", git: "Git", actor: str, paths: Paths) -> bool:
     """Let agents start on main as it stands, whatever its checks say. Whether that is new."""
     try:
-        return _switch(store, places, {RED_MAIN: git.main()}, Kind.RESUMED, actor)
+        return _switch(store, paths, {RED_MAIN: git.main()}, Kind.RESUMED, actor)
     except NoMain:
         return False  # whoever starts says so
 
 
-def stop_one(store: "Store", places: Places, name_or_bead: str, hold: str | None, actor: str) -> "Attempt":
+def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, actor: str) -> "Attempt":
     """Have the agent of this name or bead stopped, and its work kept; `hold`: why its bead is held, None: it goes on.
 
     Asked twice, it is asked once. The attempt that is stopped. NoSuchBead, and NotAllowed where nobody is at work.
@@ -69,7 +69,7 @@ def stop_one(store: "Store", places: Places, name_or_bead: str, hold: str | None
     from ..core.board import Limits
     from . import beads, sessions
 
-    found = store.attempt(sessions.find_session(store, places, name_or_bead).attempt)
+    found = store.attempt(sessions.find_session(store, paths, name_or_bead).attempt)
     if found.outcome is not None:
         now = store.bead(found.bead).status.value
         raise NotAllowed(f"no agent works on bead {found.bead}: it is {now}", "`nobrakes status` names who is at work.")
@@ -83,13 +83,13 @@ def stop_one(store: "Store", places: Places, name_or_bead: str, hold: str | None
             store.record(Event(Kind.STOP_ASKED, found.bead, found.id, actor, data))
         if hold is not None:
             beads.hold(store, found.bead, hold, actor)
-    wake(places)
+    wake(paths)
     return found
 
 
-def resume(store: "Store", places: Places, actor: str) -> bool:
+def resume(store: "Store", paths: Paths, actor: str) -> bool:
     """Go on after pause or stop. Whether that is new."""
-    return _switch(store, places, {PAUSED: None, STOPPING: None}, Kind.RESUMED, actor)
+    return _switch(store, paths, {PAUSED: None, STOPPING: None}, Kind.RESUMED, actor)
 
 
 def _overrides(store: "Store") -> dict[str, Any]:
@@ -128,9 +128,7 @@ def limits(store: "Store", config: "Config") -> "Limits":
     return replace(config, limits=replace(config.limits, **overrides)).board_limits()
 
 
-def set_limits(
-    store: "Store", changes: Mapping[str, str], actor: str, places: Places | None = None
-) -> dict[str, object]:
+def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Paths | None = None) -> dict[str, object]:
     """Change limits by name until they are changed again; the word `default` gives one back to config.toml.
 
     Returns all that are changed now. ConfigError: an unknown name or a wrong value, and nothing was changed.
@@ -151,6 +149,6 @@ def set_limits(
         with store.together():
             store.set_setting(LIMITS, json.dumps(overrides, sort_keys=True) if overrides else None)
             store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": before, "after": overrides}))
-    if places is not None:
-        wake(places)
+    if paths is not None:
+        wake(paths)
     return overrides

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import UsageError
 from ..core.limits.caps import Cap, Caps, Spent
-from ..core.limits.cooldowns import Gate
-from ..paths import Places
+from ..core.limits.cooldowns import Cooldown
+from ..paths import Paths
 from . import control
 from .waking import wake
 
@@ -29,7 +29,7 @@ class GatesView:
     """What holds agents back, at one moment."""
 
     now: float
-    gates: tuple[Gate, ...]
+    gates: tuple[Cooldown, ...]
     caps: tuple[CapView, ...]
 
 
@@ -53,13 +53,13 @@ def view(store: "Store", config: "Config") -> GatesView:
     return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent))
 
 
-def open_gate(store: "Store", places: Places, provider: str, actor: str) -> bool:
+def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:
     """Start agents at the provider again; False: its gate was open. UsageError where nothing ever closed it."""
-    opened = store.open_gate(provider, actor)
+    opened = store.end_cooldown(provider, actor)
     if not opened and provider not in _known():
         names = ", ".join(sorted(_known()))
         raise UsageError(f"there is no provider '{provider[:40]}'", f"Providers are: {names}.")
-    wake(places)
+    wake(paths)
     return opened
 
 
@@ -69,8 +69,8 @@ def _known() -> set[str]:
     return {agent.provider for agent in ADAPTERS.values() if agent.provider}
 
 
-def reset(store: "Store", places: Places, bead: str, actor: str) -> int:
+def reset(store: "Store", paths: Paths, bead: str, actor: str) -> int:
     """Let agents try the bead once more, though its breakers are open; how many breakers that were."""
     found = store.reset_breakers(bead, actor)
-    wake(places)
+    wake(paths)
     return found

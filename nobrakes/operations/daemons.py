@@ -11,25 +11,25 @@ from ..host import daemonise
 from ..host.locks import holder
 from ..host.runs.run_tree import send
 from ..host.system import proctable
-from ..paths import Places
+from ..paths import Paths
 
 POLL_SECONDS = 0.02
 OF_AGENTS = "NOBRAKES_"
 """Variables that begin so belong to an agent or to a daemon before this one."""
 
 
-def running(places: Places) -> int | None:
+def running(paths: Paths) -> int | None:
     """The pid of the repository's daemon; None: there is none."""
-    return holder(places.lock)
+    return holder(paths.lock)
 
 
-def start(places: Places, wait: float) -> int:
+def start(paths: Paths, wait: float) -> int:
     """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning."""
     return daemonise.start_daemon(
         [sys.executable, "-m", "nobrakes", "daemon", "run"],
-        log=places.daemon_log,
-        lock=places.lock,
-        cwd=places.root,
+        log=paths.daemon_log,
+        lock=paths.lock,
+        cwd=paths.root,
         env=_environment(),
         timeout=wait,
     )
@@ -39,25 +39,25 @@ def _environment() -> Mapping[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith(OF_AGENTS)}
 
 
-def stop(places: Places, wait: float) -> tuple[int, str]:
+def stop(paths: Paths, wait: float) -> tuple[int, str]:
     """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
 
     DaemonNotRunning.
     """
-    return daemonise.stop_daemon(places.lock, wait, places.daemon_log)
+    return daemonise.stop_daemon(paths.lock, wait, paths.daemon_log)
 
 
-def restart(places: Places, wait: float) -> int:
+def restart(paths: Paths, wait: float) -> int:
     """A new daemon in the old one's place, whose agents go on meanwhile; the new pid."""
-    pid = holder(places.lock)
+    pid = holder(paths.lock)
     process = proctable.look(pid) if pid is not None else None
-    if process is not None and holder(places.lock) == process.pid and send(process, signal.SIGUSR1):
+    if process is not None and holder(paths.lock) == process.pid and send(process, signal.SIGUSR1):
         deadline = time.monotonic() + wait
-        while holder(places.lock) == process.pid:
+        while holder(paths.lock) == process.pid:
             if time.monotonic() > deadline:
                 raise NobrakesError(
                     f"the daemon (process {process.pid}) has not handed over within {wait:.0f} seconds",
                     "It may be ending a step that must not be cut; try again.",
                 )
             time.sleep(POLL_SECONDS)
-    return start(places, wait)
+    return start(paths, wait)

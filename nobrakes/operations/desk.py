@@ -11,7 +11,7 @@ from ..core.beads.bead import Status
 from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.errors import NotAllowed, UsageError
-from ..paths import Places
+from ..paths import Paths
 from ..ports import Store
 from .waking import wake
 
@@ -33,18 +33,18 @@ def show(store: Store, n: int) -> Escalation:
     return store.escalation(n)
 
 
-def answer(store: Store, n: int, text: str, actor: str, places: Places | None = None) -> Escalation:
+def answer(store: Store, n: int, text: str, actor: str, paths: Paths | None = None) -> Escalation:
     """Answer; the bead goes on, and the answer is in its next prompt. NotAllowed when it was decided before."""
     if not text.strip():
         raise UsageError("the answer is empty")
     found = store.answer(n, text, actor)
-    if places is not None:
-        wake(places)
+    if paths is not None:
+        wake(paths)
     return found
 
 
 def resolve(
-    store: Store, n: int, how: How | str, note: str = "", actor: str = "person", places: Places | None = None
+    store: Store, n: int, how: How | str, note: str = "", actor: str = "person", paths: Paths | None = None
 ) -> Escalation:
     """Decide an escalation. NotAllowed: it was decided before, or there is no bead to cancel or finish.
 
@@ -76,8 +76,8 @@ def resolve(
         store.answer(n, note, actor)
     else:
         store.resolve(n, _words(how, note), actor)
-    if places is not None:
-        wake(places)
+    if paths is not None:
+        wake(paths)
     return store.escalation(n)
 
 

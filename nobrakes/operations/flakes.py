@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..config.settings import Config
     from ..core.review.flakes import Line
     from ..core.review.quarantine import Quarantined
-    from ..paths import Places
+    from ..paths import Paths
     from ..ports import Store
 
 LONGEST = 300
@@ -40,7 +40,7 @@ def quarantined(store: "Store") -> "tuple[Quarantined, ...]":
 
 
 def quarantine(
-    store: "Store", config: "Config", check: str, test: str, reason: str, actor: str, places: "Places | None" = None
+    store: "Store", config: "Config", check: str, test: str, reason: str, actor: str, paths: "Paths | None" = None
 ) -> "tuple[Quarantined, ...]":
     """Let a test fail, or with an empty `test` the whole check; what is quarantined then. UsageError, NotAllowed."""
     from ..core.review.quarantine import Quarantined
@@ -59,18 +59,16 @@ def quarantine(
     if any(one.pair == (check, test) for one in before):
         raise NotAllowed(f"{_what(check, test)} is quarantined already", "`nobrakes quarantine` shows what is.")
     made = Quarantined(check, test, reason.strip(), actor, store.now())
-    return _keep(store, (*before, made), made, Kind.QUARANTINED, actor, places)
+    return _keep(store, (*before, made), made, Kind.QUARANTINED, actor, paths)
 
 
-def lift(
-    store: "Store", check: str, test: str, actor: str, places: "Places | None" = None
-) -> "tuple[Quarantined, ...]":
+def lift(store: "Store", check: str, test: str, actor: str, paths: "Paths | None" = None) -> "tuple[Quarantined, ...]":
     """It has to pass again; what is quarantined then. NotAllowed: it was not."""
     before = quarantined(store)
     gone = next((one for one in before if one.pair == (check, test)), None)
     if gone is None:
         raise NotAllowed(f"{_what(check, test)} is not quarantined", "`nobrakes quarantine` shows what is.")
-    return _keep(store, [one for one in before if one is not gone], gone, Kind.QUARANTINE_LIFTED, actor, places)
+    return _keep(store, [one for one in before if one is not gone], gone, Kind.QUARANTINE_LIFTED, actor, paths)
 
 
 def _what(check: str, test: str) -> str:
@@ -83,7 +81,7 @@ def _keep(
     changed: "Quarantined",
     kind: Kind,
     actor: str,
-    places: "Places | None",
+    paths: "Paths | None",
 ) -> "tuple[Quarantined, ...]":
     from ..core.review.quarantine import SETTING, as_text
     from .waking import wake
@@ -92,6 +90,6 @@ def _keep(
         store.set_setting(SETTING, as_text(entries))
         data = {"check": changed.check, "test": changed.test, "reason": changed.reason}
         store.record(Event(kind, actor=actor, data=data))
-    if places is not None:
-        wake(places)
+    if paths is not None:
+        wake(paths)
     return tuple(entries)

@@ -15,7 +15,7 @@ from ..core.beads.bead import Role
 from ..core.board import Limits
 from ..core.errors import NoSuchBead, NotAllowed
 from ..core.transcript import Line
-from ..paths import Places
+from ..paths import Paths
 from ..ports import Store
 from ..sessions.ring import NEAR, Ring
 
@@ -37,7 +37,7 @@ class Session:
     path: str
 
 
-def of(places: Places, attempt: Attempt) -> Session:
+def of(paths: Paths, attempt: Attempt) -> Session:
     """The session of an attempt."""
     return Session(
         attempt.id,
@@ -46,11 +46,11 @@ def of(places: Places, attempt: Attempt) -> Session:
         attempt.name,
         attempt.role.value,
         attempt.agent,
-        os.path.join(places.runs, f"{attempt.id}-agent", "agent.out"),
+        os.path.join(paths.runs, f"{attempt.id}-agent", "agent.out"),
     )
 
 
-def find_session(store: Store, places: Places, name_or_bead: str) -> Session:
+def find_session(store: Store, paths: Paths, name_or_bead: str) -> Session:
     """The session of who works under this name, or the latest one of this bead.
 
     NoSuchBead where nobody is called so; NotAllowed where no agent has worked on the bead.
@@ -58,7 +58,7 @@ def find_session(store: Store, places: Places, name_or_bead: str) -> Session:
     working = [a for a in store.board(Limits()).attempts if a.role is not Role.REVIEWER]
     for attempt in working:
         if attempt.bead == name_or_bead or attempt.name.casefold() == name_or_bead.casefold():
-            return of(places, attempt)
+            return of(paths, attempt)
     names = ", ".join(sorted(attempt.name for attempt in working)) or "nobody"
     try:
         past = [a for a in store.attempts(store.bead(name_or_bead).id) if a.role is not Role.REVIEWER]
@@ -68,7 +68,7 @@ def find_session(store: Store, places: Places, name_or_bead: str) -> Session:
         ) from None
     if not past:
         raise NotAllowed(f"no agent has worked on bead {name_or_bead} yet", f"At work now: {names}.")
-    return of(places, past[-1])
+    return of(paths, past[-1])
 
 
 def outcome(store: Store, session: Session) -> str | None:
@@ -95,8 +95,8 @@ def transcript(
 class Rings:
     """What the agents at work said last, for a viewer that asks again and again: a ring of each."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
+    def __init__(self, paths: Paths) -> None:
+        self._places = paths
         self._rings: dict[int, Ring] = {}
 
     def last_line(self, attempt: Attempt) -> str:

@@ -1,9 +1,9 @@
 """A word to the daemon, if there is one, that something changed."""
 
 from ..host.watching import poke
-from ..paths import Places
+from ..paths import Paths
 
 
-def wake(places: Places) -> None:
+def wake(paths: Paths) -> None:
     """Tell the daemon, if there is one, that something changed."""
-    poke(places.wake, "person")
+    poke(paths.wake, "person")

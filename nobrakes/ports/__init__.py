@@ -1,4 +1,4 @@
-"""The only doors to the world: Clock, Store, Git, Processes, Notifier, Aside, as Protocols over core's values.
+"""The only doors to the world: Clock, Store, Git, Processes, Notifier, Background, as Protocols over core's values.
 
 1. Paths are absolute strings, object ids full lowercase hex, times seconds since 1970 UTC by the store's clock.
 2. A method either does the whole of what it says or raises a core.errors.NobrakesError and did nothing.
@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .git import Argv, Candidate, Conflict, Git, Land, Landing, Lands, Message, Workspace
-    from .people import Aside, Clock, Notice, Notifier
-    from .processes import Born, Command, Doorkeeper, Ending, Login, Processes, Remains, Reports, Step, StepEnd
+    from .people import Background, Clock, Notice, Notifier
+    from .processes import Born, ChannelServer, Command, Ending, Login, Processes, Remains, Reports, Step, StepEnd
     from .store import Changes, NewEscalation, Position, Restored, Store
 
 __all__ = [
     "Argv",
-    "Aside",
+    "Background",
     "Born",
     "Candidate",
     "Changes",
+    "ChannelServer",
     "Clock",
     "Command",
     "Conflict",
-    "Doorkeeper",
     "Ending",
     "Git",
     "Land",
@@ -50,8 +50,8 @@ _HOME = {
     **dict.fromkeys(
         ("Argv", "Candidate", "Conflict", "Git", "Land", "Landing", "Lands", "Message", "Workspace"), "git"
     ),
-    **dict.fromkeys(("Aside", "Clock", "Notice", "Notifier"), "people"),
-    **dict.fromkeys(("Born", "Command", "Doorkeeper", "Ending", "Login", "Processes", "Remains"), "processes"),
+    **dict.fromkeys(("Background", "Clock", "Notice", "Notifier"), "people"),
+    **dict.fromkeys(("Born", "Command", "ChannelServer", "Ending", "Login", "Processes", "Remains"), "processes"),
     **dict.fromkeys(("Reports", "Step", "StepEnd"), "processes"),
     **dict.fromkeys(("Changes", "NewEscalation", "Position", "Restored", "Store"), "store"),
 }

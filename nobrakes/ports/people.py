@@ -30,7 +30,7 @@ class Notifier(Protocol):
         ...
 
 
-class Aside(Protocol):
+class Background(Protocol):
     """Does beside the loop what the loop need not wait for (host.background says what a job may use)."""
 
     def wakes(self, wake: Callable[[], None]) -> None:

@@ -156,7 +156,7 @@ class Login(NamedTuple):
     name: str
 
 
-class Doorkeeper(Protocol):
+class ChannelServer(Protocol):
     """Hears agents that are confined, and answers them."""
 
     def start(self) -> None:

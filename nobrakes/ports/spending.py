@@ -4,21 +4,21 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from ..core.limits.breaker import Breaker
-from ..core.limits.cooldowns import Gate
+from ..core.limits.cooldowns import Cooldown
 
 
 class Spending(Protocol):
     """A part of Store; every change is one transaction with its event."""
 
-    def gates(self) -> Mapping[str, Gate]:
+    def gates(self) -> Mapping[str, Cooldown]:
         """By provider, the gates that are closed or not proven open yet."""
         ...
 
-    def close_gate(self, gate: Gate) -> None:
+    def start_cooldown(self, gate: Cooldown) -> None:
         """Keep the gate as it is now, and record that it closed; nothing happens when it is kept so already."""
         ...
 
-    def open_gate(self, provider: str, actor: str) -> bool:
+    def end_cooldown(self, provider: str, actor: str) -> bool:
         """Forget the gate, and record that it opened; False: it was open."""
         ...
 

@@ -161,7 +161,7 @@ class Store(Spending, Reviews, Protocol):
         """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads."""
         ...
 
-    def places(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
+    def by_priority(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of every bead with one of these statuses (none given: any), in this epic (None: any)."""
         ...
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Bead, Role
 from ..core.text.cleaning import only_seen
-from ..paths import Places
+from ..paths import Paths
 from ..ports import Store
 from .beadtexts import answers_of, bead_text, plan_text
 from .prompts import Settings, compile_prompt, system_prompt
@@ -30,7 +30,7 @@ class Briefing:
 
 def brief(
     store: Store,
-    places: Places,
+    paths: Paths,
     config: Settings,
     main: str,
     bead: Bead,
@@ -48,7 +48,7 @@ def brief(
     earlier = [a for a in store.attempts(bead.id) if a.id != attempt]
     filed = store.escalations(open_only=False, bead=bead.id)
     plan = plan_text(bead, role, filed, nonce)
-    system = system_prompt(role, os.path.join(places.folder, "roles"))
+    system = system_prompt(role, os.path.join(paths.folder, "roles"))
     if resumes is not None:
         changed = "" if resumes.data.get(TOLD) == digest(bead) else bead_text(bead)
         plan = plan if new_since(resumes, filed) else ""

@@ -25,7 +25,7 @@ DONE = "NOBRAKES: COMPLETED\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class AgentSpec:
     """Where one agent sits: its environment and the world it can reach."""
 
     env: Mapping[str, str]
@@ -71,172 +71,178 @@ class Seat:
 # --- good work -----------------------------------------------------------------------------------
 
 
-def writes_tests(seat: Seat) -> Script:
+def writes_tests(agent_spec: AgentSpec) -> Script:
     """One test that fails until the Doer has done its work, and sometimes one about another bead's file."""
-    yield seat.rng.uniform(5, 60)
-    lines = [f"{code_path(seat.bead)} is v{seat.rng.randrange(4)}"]
-    others = sorted(p for p in seat.tree() if p.startswith("src/") and p not in ("src/base.py", "src/shared.py"))
-    if others and seat.rng.random() < 0.3:
-        other = seat.rng.choice(others)
-        value = f"v{seat.rng.randrange(4)}"
-        if other != code_path(seat.bead) and seat.tree()[other] != value:
+    yield agent_spec.rng.uniform(5, 60)
+    lines = [f"{code_path(agent_spec.bead)} is v{agent_spec.rng.randrange(4)}"]
+    others = sorted(p for p in agent_spec.tree() if p.startswith("src/") and p not in ("src/base.py", "src/shared.py"))
+    if others and agent_spec.rng.random() < 0.3:
+        other = agent_spec.rng.choice(others)
+        value = f"v{agent_spec.rng.randrange(4)}"
+        if other != code_path(agent_spec.bead) and agent_spec.tree()[other] != value:
             lines.append(f"{other} is not {value}")
-    if seat.rng.random() < 0.2:
-        lines.append(f"src/shared.py is not v{seat.rng.randrange(4)}")
-    seat.save(test="\n".join(lines))
-    seat.commit("tests")
-    yield seat.rng.uniform(1, 20)
+    if agent_spec.rng.random() < 0.2:
+        lines.append(f"src/shared.py is not v{agent_spec.rng.randrange(4)}")
+    agent_spec.save(test="\n".join(lines))
+    agent_spec.commit("tests")
+    yield agent_spec.rng.uniform(1, 20)
     return 0, DONE
 
 
-def does_the_work(seat: Seat) -> Script:
+def does_the_work(agent_spec: AgentSpec) -> Script:
     """What the tests want, in one or two commits; sometimes the shared file is changed too."""
-    yield seat.rng.uniform(10, 90)
-    if seat.lacks_a_plan() and seat.rng.random() < 0.9 and seat.ask(EscalationType.PLAN_REVIEW, "this, then that"):
+    yield agent_spec.rng.uniform(10, 90)
+    if (
+        agent_spec.lacks_a_plan()
+        and agent_spec.rng.random() < 0.9
+        and agent_spec.ask(EscalationType.PLAN_REVIEW, "this, then that")
+    ):
         return 0, "NOBRAKES: BLOCKED\n"
-    if seat.rng.random() < 0.3:
-        seat.save(code="draft")
-        seat.commit("first try")
-        yield seat.rng.uniform(10, 60)
-    path = code_path(seat.bead)
-    want = wanted(seat.tree(), path)
+    if agent_spec.rng.random() < 0.3:
+        agent_spec.save(code="draft")
+        agent_spec.commit("first try")
+        yield agent_spec.rng.uniform(10, 60)
+    path = code_path(agent_spec.bead)
+    want = wanted(agent_spec.tree(), path)
     if want is None:
-        want = next((v for v in ("v0", "v1", "v2", "v3") if v not in forbidden(seat.tree(), path)), "v9")
-    seat.save(code=want)
-    if seat.rng.random() < seat.rates.conflict:
-        banned = forbidden(seat.tree(), "src/shared.py")
-        seat.save(shared=next(v for v in ("v0", "v1", "v2", "v3", f"by {seat.bead}") if v not in banned))
-    seat.commit("work")
-    yield seat.rng.uniform(1, 20)
+        want = next((v for v in ("v0", "v1", "v2", "v3") if v not in forbidden(agent_spec.tree(), path)), "v9")
+    agent_spec.save(code=want)
+    if agent_spec.rng.random() < agent_spec.rates.conflict:
+        banned = forbidden(agent_spec.tree(), "src/shared.py")
+        agent_spec.save(shared=next(v for v in ("v0", "v1", "v2", "v3", f"by {agent_spec.bead}") if v not in banned))
+    agent_spec.commit("work")
+    yield agent_spec.rng.uniform(1, 20)
     return 0, DONE
 
 
 # --- bad work ------------------------------------------------------------------------------------
 
 
-def gives_up(seat: Seat) -> Script:
+def gives_up(agent_spec: AgentSpec) -> Script:
     """Says so, and leaves half of it uncommitted."""
-    yield seat.rng.uniform(5, 60)
-    seat.save(code="half")
+    yield agent_spec.rng.uniform(5, 60)
+    agent_spec.save(code="half")
     yield 5.0
-    return seat.rng.choice([0, 1]), seat.rng.choice(["NOBRAKES: FAILED\n", "NOBRAKES: CONTEXT_EXHAUSTED\n"])
+    return agent_spec.rng.choice([0, 1]), agent_spec.rng.choice(["NOBRAKES: FAILED\n", "NOBRAKES: CONTEXT_EXHAUSTED\n"])
 
 
-def crashes(seat: Seat) -> Script:
+def crashes(agent_spec: AgentSpec) -> Script:
     """Dies with an exit code, after a commit that is not finished."""
-    yield seat.rng.uniform(5, 60)
-    seat.save(code="broken LINT")
-    seat.commit("wip")
-    return seat.rng.choice([1, 2, 137]), "Traceback\n"
+    yield agent_spec.rng.uniform(5, 60)
+    agent_spec.save(code="broken LINT")
+    agent_spec.commit("wip")
+    return agent_spec.rng.choice([1, 2, 137]), "Traceback\n"
 
 
-def hangs(seat: Seat) -> Script:
+def hangs(agent_spec: AgentSpec) -> Script:
     """Falls silent."""
-    yield seat.rng.uniform(5, 60)
+    yield agent_spec.rng.uniform(5, 60)
     yield None
     return 0, ""
 
 
-def does_nothing(seat: Seat) -> Script:
+def does_nothing(agent_spec: AgentSpec) -> Script:
     """Says that it is done, without a commit."""
-    yield seat.rng.uniform(1, 30)
+    yield agent_spec.rng.uniform(1, 30)
     return 0, DONE
 
 
-def breaks_the_boundary(seat: Seat) -> Script:
+def breaks_the_boundary(agent_spec: AgentSpec) -> Script:
     """Changes what its role may not: tests, code, a gate or nobrakes' own folder."""
-    yield seat.rng.uniform(5, 60)
-    doer = seat.env["NOBRAKES_ROLE"] == Role.DOER.value
-    other = test_path("base") if doer else code_path(seat.bead)
-    path = seat.rng.choice([other, "Makefile", ".nobrakes/config.toml"])
-    changes: dict[str, str | None] = {path: seat.rng.choice(["src/base.py is ok", None])}
+    yield agent_spec.rng.uniform(5, 60)
+    doer = agent_spec.env["NOBRAKES_ROLE"] == Role.DOER.value
+    other = test_path("base") if doer else code_path(agent_spec.bead)
+    path = agent_spec.rng.choice([other, "Makefile", ".nobrakes/config.toml"])
+    changes: dict[str, str | None] = {path: agent_spec.rng.choice(["src/base.py is ok", None])}
     if doer:
-        changes[code_path(seat.bead)] = wanted(seat.tree(), code_path(seat.bead)) or "v0"
-        changes[test_path(seat.bead)] = None if seat.rng.random() < 0.5 else seat.tree().get(test_path(seat.bead))
+        changes[code_path(agent_spec.bead)] = wanted(agent_spec.tree(), code_path(agent_spec.bead)) or "v0"
+        changes[test_path(agent_spec.bead)] = (
+            None if agent_spec.rng.random() < 0.5 else agent_spec.tree().get(test_path(agent_spec.bead))
+        )
     else:
-        changes[test_path(seat.bead)] = f"{code_path(seat.bead)} is v1"
-    if path not in seat.tree() and changes[path] is None:
+        changes[test_path(agent_spec.bead)] = f"{code_path(agent_spec.bead)} is v1"
+    if path not in agent_spec.tree() and changes[path] is None:
         changes[path] = "mine now"
-    seat.clones.edit(seat.bead, changes)
-    seat.commit("more than asked")
+    agent_spec.clones.edit(agent_spec.bead, changes)
+    agent_spec.commit("more than asked")
     yield 1.0
     return 0, DONE
 
 
-def rewrites_its_branch(seat: Seat) -> Script:
+def rewrites_its_branch(agent_spec: AgentSpec) -> Script:
     """Throws the history of its branch away."""
-    yield seat.rng.uniform(5, 60)
-    seat.save(code=wanted(seat.tree(), code_path(seat.bead)) or "v1")
-    seat.clones.rewrite(seat.bead, seat.clock.now())
+    yield agent_spec.rng.uniform(5, 60)
+    agent_spec.save(code=wanted(agent_spec.tree(), code_path(agent_spec.bead)) or "v1")
+    agent_spec.clones.rewrite(agent_spec.bead, agent_spec.clock.now())
     yield 1.0
     return 0, DONE
 
 
-def asks(seat: Seat) -> Script:
+def asks(agent_spec: AgentSpec) -> Script:
     """Asks a person and stops."""
-    yield seat.rng.uniform(5, 60)
-    seat.ask(EscalationType.QUESTION, f"what is {seat.rng.choice(['this', 'that'])}?")
+    yield agent_spec.rng.uniform(5, 60)
+    agent_spec.ask(EscalationType.QUESTION, f"what is {agent_spec.rng.choice(['this', 'that'])}?")
     yield 1.0
     return 0, "NOBRAKES: BLOCKED\n"
 
 
-def says_two_things(seat: Seat) -> Script:
+def says_two_things(agent_spec: AgentSpec) -> Script:
     """Contradicts itself."""
-    yield seat.rng.uniform(5, 60)
+    yield agent_spec.rng.uniform(5, 60)
     return 0, DONE + "NOBRAKES: FAILED\n"
 
 
-def writes_bad_code(seat: Seat) -> Script:
+def writes_bad_code(agent_spec: AgentSpec) -> Script:
     """Code that no test or linter accepts."""
-    yield seat.rng.uniform(5, 60)
-    seat.save(code=seat.rng.choice(["wrong", "LINT"]))
-    seat.commit("work")
+    yield agent_spec.rng.uniform(5, 60)
+    agent_spec.save(code=agent_spec.rng.choice(["wrong", "LINT"]))
+    agent_spec.commit("work")
     yield 1.0
     return 0, DONE
 
 
-def writes_tests_that_pass(seat: Seat) -> Script:
+def writes_tests_that_pass(agent_spec: AgentSpec) -> Script:
     """Tests that prove nothing."""
-    yield seat.rng.uniform(5, 60)
-    seat.save(test="src/base.py is ok")
-    seat.commit("tests")
+    yield agent_spec.rng.uniform(5, 60)
+    agent_spec.save(test="src/base.py is ok")
+    agent_spec.commit("tests")
     yield 1.0
     return 0, DONE
 
 
-def writes_tests_that_do_not_parse(seat: Seat) -> Script:
+def writes_tests_that_do_not_parse(agent_spec: AgentSpec) -> Script:
     """Tests that fail for the wrong reason."""
-    yield seat.rng.uniform(5, 60)
-    seat.save(test="what?")
-    seat.commit("tests")
+    yield agent_spec.rng.uniform(5, 60)
+    agent_spec.save(test="what?")
+    agent_spec.commit("tests")
     yield 1.0
     return 0, DONE
 
 
-def suggests(seat: Seat) -> Script:
+def suggests(agent_spec: AgentSpec) -> Script:
     """Does the work, and tells people of more work that it saw."""
-    seat.ask(EscalationType.DOER_SUGGESTION, f"more of {seat.bead}")
-    role = seat.env["NOBRAKES_ROLE"]
-    return (yield from (does_the_work(seat) if role == Role.DOER.value else writes_tests(seat)))
+    agent_spec.ask(EscalationType.DOER_SUGGESTION, f"more of {agent_spec.bead}")
+    role = agent_spec.env["NOBRAKES_ROLE"]
+    return (yield from (does_the_work(agent_spec) if role == Role.DOER.value else writes_tests(agent_spec)))
 
 
 _BOTH = (gives_up, crashes, hangs, does_nothing, breaks_the_boundary, rewrites_its_branch, asks, says_two_things)
-BAD: Mapping[str, tuple[Callable[[Seat], Script], ...]] = {
+BAD: Mapping[str, tuple[Callable[[AgentSpec], Script], ...]] = {
     Role.TEST_WRITER.value: (*_BOTH, writes_tests_that_pass, writes_tests_that_do_not_parse),
     Role.DOER.value: (*_BOTH, writes_bad_code, writes_bad_code),
 }
-GOOD: Mapping[str, Callable[[Seat], Script]] = {
+GOOD: Mapping[str, Callable[[AgentSpec], Script]] = {
     Role.TEST_WRITER.value: writes_tests,
     Role.DOER.value: does_the_work,
 }
 
 
-def agent(seat: Seat) -> Script:
+def agent(agent_spec: AgentSpec) -> Script:
     """An agent of the seat's role, drawn from the seed."""
-    role = seat.env["NOBRAKES_ROLE"]
-    if seat.rng.random() < seat.rates.fail:
-        return seat.rng.choice(BAD[role])(seat)
-    return suggests(seat) if seat.rng.random() < 0.05 else GOOD[role](seat)
+    role = agent_spec.env["NOBRAKES_ROLE"]
+    if agent_spec.rng.random() < agent_spec.rates.fail:
+        return agent_spec.rng.choice(BAD[role])(agent_spec)
+    return suggests(agent_spec) if agent_spec.rng.random() < 0.05 else GOOD[role](agent_spec)
 
 
 def ends_at_once() -> Script:

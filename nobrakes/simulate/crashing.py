@@ -1,4 +1,4 @@
-"""Doors that fail: the daemon may die before or after any call, and a call may fail and do nothing.
+"""Ports that fail: the daemon may die before or after any call, and a call may fail and do nothing.
 
 1. A Crash is no Exception, so that no handler of the daemon can swallow it: it ends like kill -9.
 2. A call is whole or has not happened; the database's transactions are never cut in the middle by a Crash.

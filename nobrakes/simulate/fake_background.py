@@ -6,8 +6,8 @@ from collections.abc import Callable
 from ..core.errors import NobrakesError
 
 
-class FakeAside:
-    """Aside without a thread: what was put off is done when its end is asked for."""
+class FakeBackground:
+    """Background without a thread: what was put off is done when its end is asked for."""
 
     def __init__(self, rng: random.Random, put_off: float = 0.5) -> None:
         self._rng = rng

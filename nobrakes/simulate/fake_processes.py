@@ -142,7 +142,7 @@ class FakeProcesses:
         found = (child.outputs[path] for child in self.children.values() if path in child.outputs)
         return next(found, "").encode()[start : start + limit]
 
-    def appended(self, folder: str, glob: str, since: float, places: Mapping[str, int], limit: int) -> dict[str, bytes]:
+    def appended(self, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
         """Nobody keeps a diary."""
         return {}
 

@@ -13,7 +13,7 @@ from ..core.beads.events import Kind
 from ..core.errors import GitFailed, NotAllowed, NothingToUndo, NotProven
 from ..core.policy.plan_approval import LABEL
 from ..daemon.checks.validation import Validation
-from ..daemon.doors import Doors
+from ..daemon.ports import Ports
 from ..daemon.review.evidence import Evidence
 from ..operations.undo.steps_back import undo
 from .crashing import Crash
@@ -41,19 +41,19 @@ class Undoing:
     to fail, but a landing at a remote may be cut off in its middle.
     """
 
-    def __init__(self, doors: Doors, git: FakeGit, rng: random.Random) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, git: FakeGit, rng: random.Random) -> None:
+        self.ports = ports
         self.git = git
         self.rng = rng
         self.cut_off: set[int] = set()
 
     def last_step(self) -> str:
         """Take the last step back."""
-        return undo(self.doors.store, self.git, ME).text
+        return undo(self.ports.store, self.git, ME).text
 
     def a_merge(self) -> str:
         """Take a merge back."""
-        found = self.doors.store.latest_events((Kind.MERGED,), limit=10)
+        found = self.ports.store.latest_events((Kind.MERGED,), limit=10)
         if not found:
             return "no merge to take back"
         return self._take_back(self.rng.choice(sorted(event.seq for event in found)))
@@ -66,7 +66,7 @@ class Undoing:
 
     def _take_back(self, seq: int) -> str:
         try:
-            return undo(self.doors.store, self.git, ME, seq, prove=self._prove, keep=self._keep).text
+            return undo(self.ports.store, self.git, ME, seq, prove=self._prove, keep=self._keep).text
         except (Crash, GitFailed) as error:  # the command was killed, or the remote's answer was not heard
             self.cut_off.add(seq)
             return f"whether a merge was taken back is not known: {error}"
@@ -76,5 +76,5 @@ class Undoing:
             raise NotProven(f"{commit[:12]} does not pass")
 
     def _keep(self, bead: Bead, base: str, commit: str) -> None:
-        contract = Validation(self.doors).contract()
-        Evidence(self.doors).taken_back(bead, base, commit, "undo", ME, contract)
+        contract = Validation(self.ports).contract()
+        Evidence(self.ports).taken_back(bead, base, commit, "undo", ME, contract)

@@ -12,19 +12,19 @@ from dataclasses import replace
 from ..config.settings import Config
 from ..core.checks.contract import Contract, digest
 from ..core.errors import NobrakesError
-from ..daemon.doors import Doors
 from ..daemon.loop import Daemon
-from ..paths import Places
+from ..daemon.ports import Ports
+from ..paths import Paths
 from ..ports import Argv, Command, Step
 from ..sandbox.home import steady
 from ..store.opening import open_memory
 from . import fake_remote, invariants, settled
-from .agents import Script, Seat, agent, check, ends_at_once
+from .agents import AgentSpec, Script, agent, check, ends_at_once
 from .checkout import Staging, uses_the_index
 from .clock import FakeClock
 from .crashing import Crash, Crashing, Dice
 from .drawn import settings
-from .fake_background import FakeAside
+from .fake_background import FakeBackground
 from .fake_processes import AGENT, FakeProcesses
 from .graph import random_graph
 from .main_monitor import at_ease, with_canary, without_canary
@@ -70,7 +70,7 @@ class World:
         rates = self.rates
         self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, rates.fail / 4, rates.cut)
         self.providers = Providers(self.clock, self.rng, self.rates.refuse)
-        self.aside = FakeAside(self.rng)
+        self.background = FakeBackground(self.rng)
         self.people = People(self.store, self.git, self.clock, self.rng, self._edit_checks, rates.edits)
         self.sessions = Sessions(self.store, self.rng, rates.machine, rates.fail / 4)
         self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes, self.sessions)
@@ -86,12 +86,12 @@ class World:
         self.pace = 1 + beads // WHOLE_BOARD
         self.rest = max(2000, 20 * beads)  # so many calm steps it may take until all is settled
         self.wake_at: float | None = None
-        self.doors = self._doors()
+        self.ports = self._ports()
         planned, dependencies = random_graph(self.rng, beads)
         asking = with_plans(planned, seed) if rates.people else planned  # where nobody is, nobody approves
         self.store.put(asking, dependencies, ME)
         if some_have_it(seed, "undo"):
-            undoing = Undoing(replace(self.doors, store=self.store, git=self.git), self.git, self.rng)
+            undoing = Undoing(replace(self.ports, store=self.store, git=self.git), self.git, self.rng)
             self.people.also(5, undoing.last_step)
             self.people.also(3, undoing.a_merge)
             self.people.at_the_end.append(undoing.finish)
@@ -110,14 +110,14 @@ class World:
 
     # --- the machine -----------------------------------------------------------------------------
 
-    def _doors(self) -> Doors:
-        return Doors(
+    def _ports(self) -> Ports:
+        return Ports(
             store=Crashing(self.store, "store", self.dice),
             git=Crashing(self.git, "git", self.dice),
             processes=Crashing(self.processes, "processes", self.dice),
             notifier=self.scene.notes,
-            aside=self.aside,
-            places=Places(ROOT),
+            background=self.background,
+            paths=Paths(ROOT),
             config=lambda: self.config,
             limits=self.config.board_limits,
             adapter=adapter,
@@ -136,7 +136,7 @@ class World:
             self.processes.say(self.processes.children[command.folder.rpartition("/")[2]], step, words)
             if words.split() == [GONE]:
                 return ends_at_once()
-            work = agent(Seat(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates))
+            work = agent(AgentSpec(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates))
             return served(command.env[PROVIDER], self.providers, work, self.rng)
         return check(step.argv[-1], command.cwd, self.git.clones, self.rng, self.rates)
 
@@ -169,9 +169,9 @@ class World:
     def _boot(self) -> Daemon:
         for _ in range(BOOTS):
             self.tally.boots += 1
-            self.aside.forget()
+            self.background.forget()
             try:
-                daemon = Daemon(self.doors)
+                daemon = Daemon(self.ports)
                 daemon.recover()
             except Crash as crash:
                 self._crashed(crash)

@@ -99,7 +99,7 @@ def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Depende
         return found, [*(Dependency(row[0], row[1]) for row in blocks), *parents]
 
 
-def places(db: Database, statuses: Iterable[Status], epic: str | None) -> list[tuple[int, str]]:
+def by_priority(db: Database, statuses: Iterable[Status], epic: str | None) -> list[tuple[int, str]]:
     """(priority, id) of the beads with one of these statuses (none given: any) that belong to `epic` (None: any)."""
     wanted = [status.value for status in statuses]
     where, values = ["1"], []

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ..core.limits.breaker import Breaker
-from ..core.limits.cooldowns import Gate
+from ..core.limits.cooldowns import Cooldown
 from .attempts import session_locks
 from .database import Database
 from .machine import spending
@@ -14,17 +14,17 @@ class Spender:
 
     _db: Database
 
-    def gates(self) -> Mapping[str, Gate]:
+    def gates(self) -> Mapping[str, Cooldown]:
         """By provider, the gates that are closed or not proven open yet."""
         return spending.gates(self._db)
 
-    def close_gate(self, gate: Gate) -> None:
+    def start_cooldown(self, gate: Cooldown) -> None:
         """Keep the gate as it is now, and record that it closed."""
-        spending.close_gate(self._db, gate)
+        spending.start_cooldown(self._db, gate)
 
-    def open_gate(self, provider: str, actor: str) -> bool:
+    def end_cooldown(self, provider: str, actor: str) -> bool:
         """Forget the gate, and record that it opened."""
-        return spending.open_gate(self._db, provider, actor)
+        return spending.end_cooldown(self._db, provider, actor)
 
     def breakers(self, bead: str) -> Mapping[str, Breaker]:
         """By provider, the breakers of a bead."""

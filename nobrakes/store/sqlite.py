@@ -116,9 +116,9 @@ class SqliteStore(Spender, Upkeep):
         """The longest chain of live work by estimate, first bead first."""
         return longest_chain.longest_chain(self._db)
 
-    def places(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
+    def by_priority(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of each bead that fits."""
-        return queries.places(self._db, statuses, epic)
+        return queries.by_priority(self._db, statuses, epic)
 
     def ready(self, limit: int) -> list[Bead]:
         """The first ready beads in the Assigner's order."""
@@ -147,8 +147,8 @@ class SqliteStore(Spender, Upkeep):
         branch_pattern: str = PATTERN,
     ) -> Attempt | None:
         """Claim a ready bead; None: lost the race."""
-        seat, source = (agent, provider, model), self._token_source
-        return claims.open_attempt(self._db, source, bead, role, seat, names, lease_seconds, base, branch_pattern)
+        agent_spec, source = (agent, provider, model), self._token_source
+        return claims.open_attempt(self._db, source, bead, role, agent_spec, names, lease_seconds, base, branch_pattern)
 
     def close_attempt(
         self,

@@ -12,7 +12,7 @@ from nobrakes.cli import main
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.limits.breaker import Breaker, State
-from nobrakes.core.limits.cooldowns import Gate
+from nobrakes.core.limits.cooldowns import Cooldown
 from nobrakes.store.opening import open_store
 
 
@@ -51,7 +51,7 @@ def say(repository, capsys):
 
 def close(store, seconds, told=True):
     now = store.now()
-    store.close_gate(Gate("anthropic", Outcome.RATE_LIMITED, "no", now, now + seconds, 1, told))
+    store.start_cooldown(Cooldown("anthropic", Outcome.RATE_LIMITED, "no", now, now + seconds, 1, told))
 
 
 def test_a_closed_gate_counts_down_wherever_people_look(store, say):

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from nobrakes.git import refs
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from tests.support.scripted import Scripted
 
 
 def folders(project: Scripted) -> set[str]:
-    return {path.name.partition("-")[0] for path in Path(Places(str(project.folder / ".nobrakes")).runs).iterdir()}
+    return {path.name.partition("-")[0] for path in Path(Paths(str(project.folder / ".nobrakes")).runs).iterdir()}
 
 
 def test_logs_of_merged_beads_go_and_archives_stay(tmp_path: Path) -> None:

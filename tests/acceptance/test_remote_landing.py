@@ -87,15 +87,15 @@ def test_somebody_else_pushes_meanwhile(project: Shared, tmp_path: Path, while_i
 
 
 def test_a_remote_that_is_gone_for_a_while_is_waited_for(project: Shared) -> None:
-    aside = project.remote.with_name("aside.git")
-    project.remote.rename(aside)
+    background = project.remote.with_name("aside.git")
+    project.remote.rename(background)
     project.add("one")
     project.add("two", needs=["one"])
     before = project.git("rev-parse", "main")
     with project.running() as run:
         until(lambda: any("does not appear to be a git repository" in said for said in project.waits()))
         assert project.git("rev-parse", "main") == before and project.show("one")["failures"] == 0
-        aside.rename(project.remote)
+        background.rename(project.remote)
         out, _ = run.communicate(timeout=120)
     assert run.returncode == 0 and "waits to be merged" in out, out
     assert project.is_the_same_there() and sorted(project.landed().values()) == ["one", "two"]

@@ -15,10 +15,10 @@ from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.limits.breaker import Breaker, State
-from nobrakes.core.limits.cooldowns import Gate
+from nobrakes.core.limits.cooldowns import Cooldown
 from nobrakes.operations import beads, control, desk, flakes
 from nobrakes.operations.undo import steps_back
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
 from nobrakes.simulate.world import World
 from nobrakes.store.agent import edits
@@ -38,15 +38,15 @@ def people_and_agents(folder: Path) -> Any:
     """A store in which people decided all they can decide, and an agent said all it can say."""
     path = str(folder / "store.db")
     store = create_store(path)
-    places = Places(str(folder))
+    paths = Paths(str(folder))
     for id_ in ("a", "b", "c"):
         beads.add(store, id_, id=id_, needs_tests=False, draft=False, actor="me")
     beads.edit(store, "a", {"title": "A"}, "me")
     beads.cancel(store, "b", "no", "me")
     for _ in range(2):
         steps_back.undo(store, None, "me")
-    control.stop(store, places, "me")
-    control.resume(store, places, "me")
+    control.stop(store, paths, "me")
+    control.resume(store, paths, "me")
     control.set_limits(store, {"doers": "2"}, "me")
     contract = Config(checks=(CheckSettings(name="unit", command="make"),))
     flakes.quarantine(store, contract, "unit", "a test", "it fails at times", "me")
@@ -55,13 +55,13 @@ def people_and_agents(folder: Path) -> Any:
     assert attempt is not None
     for verb in edits.SAYING:
         edits.agent_say(path, attempt.token, verb, "a text")
-    control.stop_one(store, places, "Ada", None, "me")
+    control.stop_one(store, paths, "Ada", None, "me")
     edits.agent_done(path, attempt.token, "completed", "a summary")
     for id_, how in (("b", "cancel"), ("c", "done")):
         number = store.escalate(NewEscalation(EscalationType.QUESTION, "Which?"), id_, None, "me").id
         desk.resolve(store, number, how, "a note", "me")
-    store.close_gate(Gate("north", Outcome.AUTH, "no key", 1.0, 2.0, 1, told=False))
-    assert store.open_gate("north", "me")
+    store.start_cooldown(Cooldown("north", Outcome.AUTH, "no key", 1.0, 2.0, 1, told=False))
+    assert store.end_cooldown("north", "me")
     store.save_breaker("b", "north", Breaker(State.OPEN, 3, 3, "failed"))
     assert store.reset_breakers("b", "me") == 1
     beads.reopen(store, "b", "me", "after all")
@@ -81,7 +81,7 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
     store.close()
     unseen = {Kind.REVERTED, Kind.DAEMON_STARTED, Kind.DAEMON_STOPPED}
     unseen |= {Kind.UNCONFINED, Kind.DEGRADED, Kind.HOSTS_REFUSED, Kind.FLAKED}
-    # tests/simulation/test_canary_of_simulated_main
+    # tests/simulation/test_simulated_main_monitor
     unseen |= {Kind.MAIN_REWRITTEN, Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN, Kind.CULPRIT_FOUND}
     unseen |= {Kind.ARCHIVE_EXPIRED}  # tests/acceptance/test_archive_retention
     unseen |= {Kind.BROUGHT_BACK}  # tests/acceptance/test_put_back, tests/unit/operations/test_keeping

@@ -48,12 +48,12 @@ def _chooses(value: ast.expr) -> bool:
 
 
 def test_no_other_module_chooses_a_status_or_a_step() -> None:
-    places = []
+    paths = []
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if name not in CHOOSERS | MADE_UP:
-            places += [f"{name}:{line}" for line in chosen(path.read_text(encoding="utf-8"))]
-    assert places == [], "ask core.beads.lifecycle where the bead is then, core.review.machine how the review goes on"
+            paths += [f"{name}:{line}" for line in chosen(path.read_text(encoding="utf-8"))]
+    assert paths == [], "ask core.beads.lifecycle where the bead is then, core.review.machine how the review goes on"
 
 
 @pytest.mark.parametrize(

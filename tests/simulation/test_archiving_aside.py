@@ -12,15 +12,15 @@ def test_a_bead_whose_clone_is_being_archived_waits() -> None:
     world = World(5, beads=1, rates=CALM)
     world.store.put([Bead("again", "Opened again", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
     archived: list[str] = []
-    world.aside._put_off = 1.0
-    world.aside.begin(retiring("again"), lambda: archived.append("again"))
+    world.background._put_off = 1.0
+    world.background.begin(retiring("again"), lambda: archived.append("again"))
 
     world.daemon.tick()
     assert world.store.bead("again").status is Status.NEEDS_DOER
     assert archived == []
 
-    world.aside._put_off = 0.0
-    assert world.aside.over(retiring("again"))
+    world.background._put_off = 0.0
+    assert world.background.over(retiring("again"))
     for _ in range(3):
         world.daemon.tick()
     assert archived == ["again"]

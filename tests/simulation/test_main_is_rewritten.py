@@ -16,7 +16,7 @@ def told(world: World) -> list[Event]:
 
 def test_a_reset_is_told_in_the_next_turn_and_once() -> None:
     world = World(1, rates=CALM)
-    world.aside._put_off = 0  # a clone that is still being archived holds up what is told after it
+    world.background._put_off = 0  # a clone that is still being archived holds up what is told after it
     for bead in world.store.beads():
         if bead.status is Status.DRAFT:
             world.store.approve([bead.id], ME)
@@ -39,10 +39,10 @@ def test_a_reset_is_told_in_the_next_turn_and_once() -> None:
 
 def test_a_repair_that_is_being_proven_has_a_ref_and_loses_it_with_its_end() -> None:
     world = World(1, rates=CALM)
-    canary = world.daemon.canary
+    monitor = world.daemon.monitor
     commit = world.git.head
     world.git.pin(REPAIR, commit)
-    canary._save(type(canary.watch)(candidate=commit))
+    monitor._save(type(monitor.watch)(candidate=commit))
     assert world.git.kept()[REPAIR] == commit
-    canary._save(type(canary.watch)())
+    monitor._save(type(monitor.watch)())
     assert REPAIR not in world.git.kept()

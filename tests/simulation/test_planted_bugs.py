@@ -70,8 +70,8 @@ BUGS = (
     Bug(
         "a start leaves the locks and the checkout",
         "daemon/recovery.py",
-        "doors.git.clear_locks()",
-        "doors.git.settle_in()",
+        "ports.git.clear_locks()",
+        "ports.git.settle_in()",
         options=STAGED,
     ),
     Bug(
@@ -85,7 +85,7 @@ BUGS = (
     Bug(
         "a clone that is still being archived counts as gone",
         "daemon/news.py",
-        "return self.doors.aside.over(retiring(event.bead))",
+        "return self.ports.aside.over(retiring(event.bead))",
         "return True",
     ),
     Bug(
@@ -137,7 +137,7 @@ BUGS = (
     Bug(
         "a merge leaves no evidence",
         "daemon/review/evidence.py",
-        "gathered = _Gathered(self.doors, bead, self._steps(attempt))",
+        "gathered = _Gathered(self.ports, bead, self._steps(attempt))",
         'return ""',
     ),
     Bug(
@@ -278,7 +278,7 @@ BUGS = (
     Bug(
         "checkouts that nobody has any more stay",
         "daemon/background/scratch.py",
-        "for path in self.doors.git.scratches():",
+        "for path in self.ports.git.scratches():",
         "for path in ():",
     ),
     Bug(
@@ -291,14 +291,14 @@ BUGS = (
     Bug(
         "a candidate has no ref",
         "daemon/review/driver.py",
-        "self.doors.git.pin(pin_of(context.attempt.bead), following.journal.candidate)",
+        "self.ports.git.pin(pin_of(context.attempt.bead), following.journal.candidate)",
         "pass",
     ),
     Bug(
         "where the work began is forgotten when main is rewritten",
         "daemon/review/driver.py",
-        "fork = self.doors.git.fork(main, head, done.data.get(FORK))",
-        "fork = self.doors.git.fork(main, head, None)",
+        "fork = self.ports.git.fork(main, head, done.data.get(FORK))",
+        "fork = self.ports.git.fork(main, head, None)",
         options=REWRITTEN,
     ),
     Bug(
@@ -338,7 +338,7 @@ BUGS = (
         seed=11,
     ),
     Bug("failures are not counted", "daemon/attempts/end.py", "counts=consequence.counts,", "counts=False,"),
-    Bug("a restart clears no locks", "daemon/recovery.py", "doors.git.clear_locks()", "pass"),
+    Bug("a restart clears no locks", "daemon/recovery.py", "ports.git.clear_locks()", "pass"),
     Bug(
         "a bead with a living process is given away",
         "daemon/loop.py",
@@ -349,7 +349,7 @@ BUGS = (
     Bug(
         "a start that failed leaves its process",
         "daemon/perform.py",
-        "            self.doors.processes.kill(run)\n",
+        "            self.ports.processes.kill(run)\n",
         "",
         seed=21,
     ),
@@ -480,7 +480,7 @@ CANARY = (
         "self._is_held = False",
     ),
 )
-"""Bugs in what watches over main: the stories of test_canary_of_simulated_main.py must find each of them."""
+"""Bugs in what watches over main: the stories of test_simulated_main_monitor.py must find each of them."""
 
 STORE = (
     Bug("a fence does not grow", "store/attempts/claims.py", "fence = bead.fence + 1", "fence = max(1, bead.fence)"),
@@ -507,7 +507,7 @@ ASKED_TWICE = (
 CLOCK = Bug("a jump is not seen", "daemon/loop.py", "jump = self.jumps.settle()", "jump = 0.0")
 """The stories of test_clock_that_jumps.py must find it."""
 
-GONE_BACK = Bug("a start compares nothing", "daemon/recovery.py", "Reconciling(doors).look()", "Reconciling(doors)")
+GONE_BACK = Bug("a start compares nothing", "daemon/recovery.py", "Reconciling(ports).look()", "Reconciling(ports)")
 """The stories of test_store_goes_back.py must find it."""
 
 
@@ -566,7 +566,7 @@ def test_the_simulation_finds(bug: Bug, tmp_path: Path) -> None:
 @pytest.mark.parametrize("bug", [pytest.param(bug, id=bug.name.replace(" ", "-")) for bug in CANARY])
 def test_the_stories_of_the_canary_find(bug: Bug, tmp_path: Path) -> None:
     place = planted(bug, tmp_path)
-    stories = shutil.copy(Path(__file__).with_name("test_canary_of_simulated_main.py"), place / "test_stories.py")
+    stories = shutil.copy(Path(__file__).with_name("test_simulated_main_monitor.py"), place / "test_stories.py")
     only = "[0-calm] or [1-calm] or pause or mended"
     found = python(place, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-k", only, str(stories))
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]

@@ -86,7 +86,7 @@ def test_a_main_that_nobody_ever_saw_green_is_told_in_one_note() -> None:
     world = World(1, rates=CALM)
     with_review(world, 0.2, "cached")
     world.processes.program = lambda command, step: fails()
-    world.daemon.canary.found_red([])
+    world.daemon.monitor.found_red([])
     steps(world, lambda: any(event.kind is Kind.CULPRIT_FOUND for event in world.store.events(0, 1000)))
     (asked,) = questions(world)
     assert "No earlier tip is known to have passed" in asked.detail and "Before:" not in asked.detail
@@ -97,18 +97,18 @@ def test_a_main_that_nobody_ever_saw_green_is_told_in_one_note() -> None:
 def test_what_else_finds_main_red_adds_to_the_question_that_is_open() -> None:
     world = World(1, rates=CALM)
     bead = world.store.beads()[0].id
-    world.daemon.canary.found_red([])
+    world.daemon.monitor.found_red([])
     (first,) = questions(world)
     world.store.escalate(question(world.store, "taken back", "it was red", {"reverted": False}), bead, None, "nobrakes")
     (second,) = questions(world)
     assert (second.id, second.bead, second.title) == (first.id, bead, "taken back")
     assert first.title in second.detail and second.evidence["reverted"] is False and second.evidence["main"]
-    world.daemon.canary.found_red([])
+    world.daemon.monitor.found_red([])
     world.store.set_setting("frozen", None)
     world.store.set_setting("canary", None)
-    later = Daemon(world.doors)
+    later = Daemon(world.ports)
     for _ in range(3):
-        later.canary.found_red([])
+        later.monitor.found_red([])
     (third,) = questions(world)
     assert (third.id, third.bead, third.title) == (first.id, bead, "taken back")
     told = [event for event in world.store.events(0, 1000) if event.kind is Kind.ESCALATED]
@@ -142,7 +142,7 @@ def test_a_review_that_was_open_when_main_turned_red_gives_way_to_a_repair(
     world.config = world.scene.config = replace(world.config, review=review)
     world.store.record(Event(Kind.RELEASED, first.id))
     steps(world, lambda: world.store.bead(first.id).status is Status.REVIEWING)
-    world.daemon.canary.found_red([])
+    world.daemon.monitor.found_red([])
     steps(world, lambda: any("main is red" in str(one.data.get("waiting")) for one in world.store.attempts(first.id)))
     world.store.put([repair], [], ME)
     world.store.record(Event(Kind.RELEASED, repair.id))

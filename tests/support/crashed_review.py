@@ -17,16 +17,16 @@ from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board
 from nobrakes.core.errors import NoAgent
-from nobrakes.daemon.doors import Doors
 from nobrakes.daemon.loop import Daemon
+from nobrakes.daemon.ports import Ports
 from nobrakes.git.repository import Repository
 from nobrakes.operations.evidence.reading import verify
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import Argv, Command, Notice, Step
 from nobrakes.simulate.agents import Script
 from nobrakes.simulate.clock import FakeClock
 from nobrakes.simulate.crashing import Crash, Crashing, Dice
-from nobrakes.simulate.fake_background import FakeAside
+from nobrakes.simulate.fake_background import FakeBackground
 from nobrakes.simulate.fake_processes import FakeProcesses
 from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
@@ -138,7 +138,7 @@ class Reviews:
         self, folder: Path, moments: Collection[int] = (), only: Collection[str] = (), **review: object
     ) -> None:
         self.folder = folder / "repository"
-        self.places = Places(str(self.folder / ".nobrakes"))
+        self.paths = Paths(str(self.folder / ".nobrakes"))
         self.clock = FakeClock()
         self.dice = At(moments, only)
         self.processes = FakeProcesses(self.clock, self._prepare, self._program, random.Random(0))
@@ -154,7 +154,7 @@ class Reviews:
         (self.folder / "README").write_text("A project.\n")
         self.sh("git", "add", "-A")
         self.sh("git", "commit", "-q", "-m", "Begin")
-        os.makedirs(self.places.folder)
+        os.makedirs(self.paths.folder)
         (self.folder / ".nobrakes" / ".gitignore").write_text("*\n")
         self.begun = self.sh("git", "rev-parse", "main").strip()
 
@@ -195,10 +195,10 @@ class Reviews:
     # --- the machine -----------------------------------------------------------------------------
 
     def _store(self) -> SqliteStore:
-        return create_store(os.path.join(self.places.folder, "nobrakes.db"), self.clock)
+        return create_store(os.path.join(self.paths.folder, "nobrakes.db"), self.clock)
 
     def _git(self) -> Repository:
-        return Repository(self.places, "main")
+        return Repository(self.paths, "main")
 
     def _prepare(self, argv: Argv) -> str | None:
         done = subprocess.run(argv, capture_output=True, text=True, env=ENVIRONMENT, check=False)
@@ -240,13 +240,13 @@ class Reviews:
     def _daemon(self, store: SqliteStore, git: Repository) -> Daemon:
         config = replace(self.config)
         return Daemon(
-            Doors(
+            Ports(
                 store=Crashing(store, "store", self.dice),  # type: ignore[arg-type]
                 git=Crashing(git, "git", self.dice),  # type: ignore[arg-type]
                 processes=Crashing(self.processes, "processes", self.dice),  # type: ignore[arg-type]
                 notifier=Quiet(),
-                aside=FakeAside(random.Random(0), put_off=0),
-                places=self.places,
+                background=FakeBackground(random.Random(0), put_off=0),
+                paths=self.paths,
                 config=lambda: config,
                 limits=lambda: replace(config.board_limits(), doers=0),
                 adapter=_nobody,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.paths import Places, find, repository_root, resource
+from nobrakes.paths import Paths, find, repository_root, resource
 
 
 def git(where: Path, *args: str) -> None:
@@ -28,8 +28,8 @@ def initialised(root: Path) -> str:
 
 
 def folder_for(start: Path) -> str | None:
-    places = find(str(start))
-    return places.folder if places else None
+    paths = find(str(start))
+    return paths.folder if paths else None
 
 
 def test_it_is_found_from_every_folder_of_the_repository(tmp_path: Path) -> None:
@@ -134,18 +134,18 @@ def test_an_agent_is_told_and_never_searches(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(elsewhere)
     assert find() is None
     monkeypatch.setenv("NOBRAKES_HOME", own)
-    places = find()
-    assert places is not None and places.root == str(shop)
+    paths = find()
+    assert paths is not None and paths.root == str(shop)
     monkeypatch.setenv("NOBRAKES_HOME", str(tmp_path / "gone"))
     monkeypatch.chdir(shop)
     assert find() is None, "it searched, though it was told"
 
 
 def test_everything_lies_below_the_folder() -> None:
-    places = Places("/x/.nobrakes")
-    names = [name for name, value in vars(Places).items() if isinstance(value, property) and name != "root"]
+    paths = Paths("/x/.nobrakes")
+    names = [name for name, value in vars(Paths).items() if isinstance(value, property) and name != "root"]
     assert len(names) > 5
-    assert all(getattr(places, name).startswith("/x/.nobrakes/") for name in names)
+    assert all(getattr(paths, name).startswith("/x/.nobrakes/") for name in names)
 
 
 @pytest.mark.parametrize("name", ["NAMES.json", "config/nobrakes.toml"])

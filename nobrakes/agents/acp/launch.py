@@ -17,7 +17,7 @@ from ...core.errors import ConfigError
 from ..adapter import Assignment, Launch
 from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
-from ..guarded import canary_path, self_test
+from ..guarded import self_test, self_test_path
 from ..mcp import mcp_server
 from . import events, verdict
 
@@ -78,7 +78,7 @@ class Acp(EventCli[verdict.Read]):
 
     def _environment(self, a: Assignment) -> Mapping[str, str]:
         env = allowed(a, a.settings.acp.keys)
-        return {**env, **identity(a), **UNATTENDED, "NOBRAKES_CANARY": canary_path(a)}
+        return {**env, **identity(a), **UNATTENDED, "NOBRAKES_CANARY": self_test_path(a)}
 
 
 def run(a: Assignment) -> dict[str, object]:

@@ -82,7 +82,7 @@ class Claude(EventCli[verdict.Read]):
             context_tokens=own.context_tokens,
         )
 
-    def guarded(self, head: bytes, canary: str = "") -> bool:
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
         """Whether the session began, and the guard answered before. Its answer is in the output itself."""
         return self.begun(head).began_guarded
 

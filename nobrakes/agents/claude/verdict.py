@@ -17,7 +17,7 @@ from .. import cli
 from ..adapter import UNSEEN, AgentEnd, killed
 from ..endings import by_status_and, by_wording, ended_well, worded
 from ..events import mapping
-from ..guarded import CANARY
+from ..guarded import SELF_TEST
 from .events import limit_of, tokens_of
 
 _BY_ERROR: Mapping[str, Outcome] = {
@@ -98,14 +98,14 @@ class Read(cli.Read):
         subtype = event.get("subtype")
         if subtype == "hook_response" and event.get("hook_event") == "SessionStart":
             said = f"{event.get('stdout', '')}\n{event.get('output', '')}"
-            self.guarded = self.guarded or CANARY in said.splitlines()
+            self.guarded = self.guarded or SELF_TEST in said.splitlines()
         elif subtype == "init" and not self.began:
             self.began, self.began_guarded = True, self.guarded
             self.session = str(event.get("session_id") or "") or None
             version = str(event.get("claude_code_version") or "").split(".")[:2]
             self.version = tuple(int(part) for part in version if part.isdigit())
 
-    def unguarded(self, canary: str) -> bool:
+    def unguarded(self, self_test: str) -> bool:
         """Whether the session began before the guard answered, which is in the output itself."""
         return self.began and not self.began_guarded
 

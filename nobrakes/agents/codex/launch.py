@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from ..adapter import Assignment, Launch
 from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
-from ..guarded import canary_path, command, self_test
+from ..guarded import command, self_test, self_test_path
 from ..mcp import TOOL_SECONDS, mcp_server
 from . import events, verdict
 
@@ -108,7 +108,7 @@ class Codex(EventCli[verdict.Read]):
             "CODEX_HOME": home,
             # its sandbox lets the folder for temporary files in: its own, not the whole machine's
             **({} if a.permitted is None else {"TMPDIR": os.path.join(a.folder, TEMPORARY)}),
-            "NOBRAKES_CANARY": canary_path(a),
+            "NOBRAKES_CANARY": self_test_path(a),
         }
 
 

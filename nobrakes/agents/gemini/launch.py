@@ -21,7 +21,7 @@ from typing import Any
 from ..adapter import Assignment, Launch
 from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
-from ..guarded import canary_path, command, self_test
+from ..guarded import command, self_test, self_test_path
 from ..mcp import TOOL_SECONDS, mcp_server
 from . import events, verdict
 
@@ -109,7 +109,7 @@ class Gemini(EventCli[verdict.Read]):
             "GEMINI_CLI_HOME": os.path.join(a.folder, "gemini"),
             "GEMINI_CLI_NO_RELAUNCH": "true",
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "NOBRAKES_CANARY": canary_path(a),
+            "NOBRAKES_CANARY": self_test_path(a),
         }
 
 

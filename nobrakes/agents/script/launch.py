@@ -66,11 +66,11 @@ class Script:
             return Verdict(Outcome.COMPLETED, "it exited with 0")
         return Verdict(Outcome.FAILED, _said(end, f"it exited with {end.code}"))
 
-    def refuses(self, head: bytes, canary: str = "") -> str | None:
+    def refuses(self, head: bytes, self_test: str = "") -> str | None:
         """Nothing: a script has no guard that could fail to answer."""
         return None
 
-    def guarded(self, head: bytes, canary: str = "") -> bool:
+    def guarded(self, head: bytes, self_test: str = "") -> bool:
         """Yes: there is nothing to wait for."""
         return True
 

@@ -104,7 +104,7 @@ class Consequence:
         return self.retry is Retry.PERSON
 
     @property
-    def closes_gate(self) -> bool:
+    def starts_cooldown(self) -> bool:
         """Whether nothing more is started at the provider for now."""
         return self.retry is Retry.GATE
 

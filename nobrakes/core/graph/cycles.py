@@ -177,12 +177,12 @@ def _some_circle(moments: Moments, part: set[int], inside: dict[int, list[Need]]
 def _around(moments: Moments, part: set[int], removed: set[Dependency], cut: Dependency) -> list[Dependency]:
     """A shortest circle through the cut, as dependencies in the order in which they are waited for."""
     inside = {moment: _inside(moments, moment, part, removed) for moment in sorted(part)}
-    ways = []
+    landings = []
     for needs in inside.values():
         for need in needs:
             if need.by == cut:
-                ways.append([need, *_path(inside, need.what, need.of)])
-    edges = [need.by for need in min(ways, key=len) if need.by is not None]
+                landings.append([need, *_path(inside, need.what, need.of)])
+    edges = [need.by for need in min(landings, key=len) if need.by is not None]
     return list(dict.fromkeys(edges))
 
 

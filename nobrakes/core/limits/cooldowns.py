@@ -39,7 +39,7 @@ LETS_IN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Cooldown:
     """A gate that was closed and is not proven open yet. `times`: how often in a row."""
 
     provider: str
@@ -56,11 +56,11 @@ class Gate:
 
 
 def close(
-    gate: Gate | None, attempt: Attempt, outcome: Outcome, detail: str, now: float, resets_at: float | None
-) -> Gate | None:
+    gate: Cooldown | None, attempt: Attempt, outcome: Outcome, detail: str, now: float, resets_at: float | None
+) -> Cooldown | None:
     """The gate after `attempt` was refused; `gate` itself where that says nothing new; None: nothing to close."""
     row = TABLE[outcome]
-    if not row.closes_gate or not attempt.provider:
+    if not row.starts_cooldown or not attempt.provider:
         return gate
     told = resets_at is not None and now < resets_at <= now + LONGEST_TOLD_SECONDS
     if gate is not None and attempt.started_at < gate.since:
@@ -72,15 +72,15 @@ def close(
         until = resets_at + MARGIN_SECONDS
     else:
         until = now + min(row.gate_seconds * 2.0 ** min(times - 1, 20), LONGEST_SECONDS)
-    return Gate(attempt.provider, outcome, detail[:500], now, until, times, told)
+    return Cooldown(attempt.provider, outcome, detail[:500], now, until, times, told)
 
 
-def is_proven(gate: Gate, attempt: Attempt, outcome: Outcome) -> bool:
+def is_proven(gate: Cooldown, attempt: Attempt, outcome: Outcome) -> bool:
     """Whether the end of `attempt` shows that the provider lets agents in again."""
     return attempt.provider == gate.provider and attempt.started_at >= gate.until and outcome in LETS_IN
 
 
-def room(gates: Mapping[str, Gate], attempts: Iterable[Attempt], now: float) -> dict[str, int]:
+def room(gates: Mapping[str, Cooldown], attempts: Iterable[Attempt], now: float) -> dict[str, int]:
     """How many agents may be started at each provider whose gate is not open; what is not in it has no bound."""
     found = {}
     for gate in gates.values():
@@ -95,7 +95,7 @@ def room(gates: Mapping[str, Gate], attempts: Iterable[Attempt], now: float) -> 
     return found
 
 
-def wake_at(gates: Mapping[str, Gate], attempts: Iterable[Attempt], now: float) -> float | None:
+def wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Attempt], now: float) -> float | None:
     """The next moment at which a gate opens, or lets more in."""
     times = [gate.until for gate in gates.values() if gate.is_closed(now)]
     for gate in gates.values():

@@ -7,7 +7,7 @@ from ..beads.bead import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class AgentChoice:
     """Names of agents, the preferred one first; `by_type` overrides a role for one type of bead."""
 
     by_role: Mapping[str, tuple[str, ...]] = field(

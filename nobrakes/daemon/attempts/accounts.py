@@ -14,33 +14,33 @@ from ...core.beads.outcomes import Outcome
 from ...core.limits import breaker, cooldowns
 from ...core.limits.breaker import Breaker, Thresholds
 from ...core.limits.resuming import RESUMES
-from ..doors import Doors
+from ..ports import Ports
 from .metering import in_diary
 
 NOBODY = "nobrakes"
 
 
-def settle(doors: Doors, attempt: Attempt, verdict: Verdict) -> None:
+def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
     """Keep what the attempt has cost, and close or open its provider's gate."""
-    store = doors.store
+    store = ports.store
     if verdict.cost_usd is not None or verdict.tokens:
-        store.spend(attempt.id, verdict.cost_usd or 0.0, _tokens(doors, attempt, verdict))
+        store.spend(attempt.id, verdict.cost_usd or 0.0, _tokens(ports, attempt, verdict))
     gate = store.gates().get(attempt.provider)
     after = cooldowns.close(gate, attempt, verdict.outcome, verdict.detail, store.now(), verdict.resets_at)
     if after is not None and after != gate:
-        store.close_gate(after)
+        store.start_cooldown(after)
     elif gate is not None and cooldowns.is_proven(gate, attempt, verdict.outcome):
-        store.open_gate(attempt.provider, NOBODY)
+        store.end_cooldown(attempt.provider, NOBODY)
     if verdict.outcome is Outcome.COMPLETED:
         for provider, one in store.breakers(attempt.bead).items():
             if provider == attempt.provider:
                 store.save_breaker(attempt.bead, provider, breaker.after(one, verdict.outcome, "", True, Thresholds()))
 
 
-def _tokens(doors: Doors, attempt: Attempt, verdict: Verdict) -> int:
+def _tokens(ports: Ports, attempt: Attempt, verdict: Verdict) -> int:
     """What the attempt took. Who goes on with a session may tell the whole session's sum at its end, as Codex does."""
     told = total(verdict.tokens)
-    own = in_diary(doors, attempt) if attempt.data.get(RESUMES) is not None else 0
+    own = in_diary(ports, attempt) if attempt.data.get(RESUMES) is not None else 0
     return min(told, own) if own else told
 
 
@@ -57,7 +57,7 @@ def blamed(attempt: Attempt, past: Sequence[Attempt]) -> Attempt | None:
 
 
 def breaker_after(
-    doors: Doors,
+    ports: Ports,
     attempt: Attempt,
     past: Sequence[Attempt],
     outcome: Outcome,
@@ -69,7 +69,7 @@ def breaker_after(
     worker = blamed(attempt, past)
     if worker is None:
         return None
-    before = doors.store.breakers(attempt.bead).get(worker.provider, Breaker())
+    before = ports.store.breakers(attempt.bead).get(worker.provider, Breaker())
     progress = attempt.role is Role.REVIEWER or (head is not None and head != attempt.data.get("start"))
     after = breaker.after(before, outcome, detail, progress, thresholds)
     return None if after == before else (worker.provider, after)

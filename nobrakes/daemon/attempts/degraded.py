@@ -9,22 +9,22 @@ from ...agents.degraded import WithoutSessions
 from ...config.settings import Config
 from ...core.beads.events import Event, Kind
 from ...host.versions import Versions
-from ...paths import Places
+from ...paths import Paths
 from ...ports import Notice
-from ..doors import Doors
+from ..ports import Ports
 
 
 class Adapters:
     """Gives the adapter of a name, by what was written down of its CLI."""
 
     def __init__(
-        self, whole: Callable[[str], Adapter], places: Places, config: Callable[[], Config], path: str | None
+        self, whole: Callable[[str], Adapter], paths: Paths, config: Callable[[], Config], path: str | None
     ) -> None:
         self.whole = whole
-        self.places = places
+        self.paths = paths
         self.config = config
         self.path = path
-        self.versions = Versions(places, path, writes=True)
+        self.versions = Versions(paths, path, writes=True)
         self._said: dict[str, str] = {}
 
     def __call__(self, name: str) -> Adapter:
@@ -37,7 +37,7 @@ class Adapters:
     def degraded(self) -> list[str]:
         """What is to be said of the agents that are named in the settings, and was not said before."""
         said, found = self._said, {}
-        for name in self.config().agents.crew().names():
+        for name in self.config().agents.agent_choice().names():
             text = self._standing(name).said
             if text:
                 found[name] = text
@@ -46,11 +46,11 @@ class Adapters:
 
     def _standing(self, name: str) -> Standing:
         command = self.config().agents.command(name)
-        return abilities.standing(name, command, abilities.recall(self.places), self.versions, self.path)
+        return abilities.standing(name, command, abilities.recall(self.paths), self.versions, self.path)
 
 
-def tell(doors: Doors) -> None:
+def tell(ports: Ports) -> None:
     """Say of which agents less is asked than they should be able to do: once, and again when it changes."""
-    for why in doors.degraded():
-        doors.notifier.tell(Notice(why, urgent=True))
-        doors.store.record(Event(Kind.DEGRADED, data={"why": why}))
+    for why in ports.degraded():
+        ports.notifier.tell(Notice(why, urgent=True))
+        ports.store.record(Event(Kind.DEGRADED, data={"why": why}))

@@ -19,7 +19,7 @@ from ...core.beads.history import approaches
 from ...core.beads.outcomes import TABLE, Outcome, retry_after
 from ...core.board import Limits
 from ...ports import NewEscalation
-from ..doors import Doors
+from ..ports import Ports
 from .accounts import breaker_after
 
 MACHINE_FAULTS = 5
@@ -43,7 +43,7 @@ _DECIDED_BY_WORK = (EscalationType.CONFLICT, EscalationType.CHECKS_CHANGED, Esca
 
 
 def close(
-    doors: Doors,
+    ports: Ports,
     limits: Limits,
     attempt: Attempt,
     outcome: Outcome,
@@ -55,7 +55,7 @@ def close(
     evidence: Mapping[str, Any] | None = None,
 ) -> Bead:
     """End an attempt that did not succeed; the bead goes back, a review's to where its `kind` says, or to a person."""
-    store = doors.store
+    store = ports.store
     bead = store.bead(attempt.bead)
     consequence = TABLE[outcome]
     log = log or attempt.log
@@ -64,11 +64,11 @@ def close(
     past = [*store.attempts(bead.id)]
     repeats = _in_a_row(past, attempt, outcome)
     retry_at = None
-    waits = consequence.backoff or (consequence.closes_gate and not attempt.provider)
+    waits = consequence.backoff or (consequence.starts_cooldown and not attempt.provider)
     if waits:
         retry_at = store.now() + retry_after(outcome, repeats)
-    asked = outcome is Outcome.BLOCKED and has_asked(doors, attempt, open_only=False)
-    tried = breaker_after(doors, attempt, past, outcome, detail, head, limits.breaker)
+    asked = outcome is Outcome.BLOCKED and has_asked(ports, attempt, open_only=False)
+    tried = breaker_after(ports, attempt, past, outcome, detail, head, limits.breaker)
     escalation = _escalation(
         bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked
     )
@@ -88,12 +88,12 @@ def close(
         )
 
 
-def has_asked(doors: Doors, attempt: Attempt, open_only: bool = True) -> bool:
+def has_asked(ports: Ports, attempt: Attempt, open_only: bool = True) -> bool:
     """Whether the attempt's own question or plan is open: then nothing has to be asked for it.
 
     Nor when it was answered a moment ago, in the last moments of an agent that had given up waiting.
     """
-    found = doors.store.escalations(open_only=open_only, bead=attempt.bead)
+    found = ports.store.escalations(open_only=open_only, bead=attempt.bead)
     mine = (e.type for e in found if e.attempt == attempt.id)
     return any(type_ in (EscalationType.QUESTION, EscalationType.PLAN_REVIEW) for type_ in mine)
 

@@ -29,12 +29,12 @@ from ...core.policy.boundaries import violations
 from ...ports import StepEnd
 from ..checks.proofs import clean
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, result_of, run_id, sum_counts
-from ..doors import Doors
+from ..ports import Ports
 from . import test_rounds
 from .accounts import settle
 from .end import close, has_asked
 from .guard_watch import head_of, note_session
-from .launch import CANARY, HANDOFF, STEP, tests_pin
+from .launch import HANDOFF, SELF_TEST, STEP, tests_pin
 from .test_strength import Strength
 from .test_weakening import fewer_assertions
 
@@ -51,45 +51,45 @@ ON_BASE = "on_base"
 class AgentEndings:
     """Deals with agents and red proofs that ended. Each may be dealt with again after a crash."""
 
-    def __init__(self, doors: Doors, validation: Validation) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation) -> None:
+        self.ports = ports
         self.validation = validation
-        self.strength = Strength(doors, validation, self._proven)
+        self.strength = Strength(ports, validation, self._proven)
         self.refused: dict[int, Tampered] = {}
         """By attempt, why its work is not taken in, where that was seen beside the loop (daemon.attempts.fetch)."""
 
     def agent(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """Close the attempt, or go on with the red proof."""
-        bead = self.doors.store.bead(attempt.bead)
-        attempt = note_session(self.doors, attempt, head_of(self.doors, run))
-        attempt = replace(attempt, data={**attempt.data, ROUNDS: test_rounds.count(self.doors, attempt, run)})
-        self.doors.store.journal(attempt.id, attempt.data)
+        bead = self.ports.store.bead(attempt.bead)
+        attempt = note_session(self.ports, attempt, head_of(self.ports, run))
+        attempt = replace(attempt, data={**attempt.data, ROUNDS: test_rounds.count(self.ports, attempt, run)})
+        self.ports.store.journal(attempt.id, attempt.data)
         try:
             if attempt.id in self.refused:
                 raise self.refused.pop(attempt.id)
-            head = self.doors.git.take_in(bead, attempt.fence)
+            head = self.ports.git.take_in(bead, attempt.fence)
         except Tampered as error:  # the agent's doing: it must not hold up the others
-            settle(self.doors, attempt, self._verdict(attempt, run)[0])
+            settle(self.ports, attempt, self._verdict(attempt, run)[0])
             self._not_taken_in(attempt, limits, str(error))
             return
         verdict, log = self._verdict(attempt, run)
         verdict = self._unseen_too_often(attempt, verdict)
-        settle(self.doors, attempt, verdict)
+        settle(self.ports, attempt, verdict)
         if verdict.outcome is Outcome.COMPLETED:
             start = str(attempt.data["start"])
             fault = self._fault(bead, attempt.role, start, head)
             if fault is not None:
                 verdict = Verdict(fault[0], fault[1] + self._beside(attempt))
         if verdict.outcome is not Outcome.COMPLETED:
-            close(self.doors, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log)
+            close(self.ports, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log)
             return
         assert head is not None, "no work is a fault"
         if attempt.role is Role.TEST_WRITER:
-            self.doors.store.journal(attempt.id, {**attempt.data, "phase": "proof", "head": head})
-            self.doors.store.end_run(run.id)
+            self.ports.store.journal(attempt.id, {**attempt.data, "phase": "proof", "head": head})
+            self.ports.store.end_run(run.id)
             self.start_proof(replace(attempt, data={**attempt.data, "head": head}))
             return
-        self.doors.store.close_attempt(
+        self.ports.store.close_attempt(
             attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, detail=verdict.detail, head=head, log=log
         )
 
@@ -97,7 +97,7 @@ class AgentEndings:
         """The verdict, or `killed` where the bead's agents ended unseen before: some kill what watches them."""
         if verdict.outcome is not Outcome.LOST:
             return verdict
-        past = self.doors.store.attempts(attempt.bead)
+        past = self.ports.store.attempts(attempt.bead)
         before = sum(one.role is attempt.role and one.outcome is Outcome.LOST for one in past)
         if before < UNSEEN_IN_PEACE:
             return verdict
@@ -109,12 +109,12 @@ class AgentEndings:
     def _not_taken_in(self, attempt: Attempt, limits: Limits, why: str) -> None:
         """What lies in the workspace is not whole: the agent's doing, unless git lost what it was made from."""
         start = str(attempt.data["start"])
-        if self.doors.git.is_whole(start):
-            close(self.doors, limits, attempt, Outcome.BOUNDARY, why)
+        if self.ports.git.is_whole(start):
+            close(self.ports, limits, attempt, Outcome.BOUNDARY, why)
             return
         why = f"git lost {start[:12]}, which the workspace was made from (a prune?): {why}"
         log = replace(attempt.log, keep_branch=False)
-        close(self.doors, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=log)
+        close(self.ports, limits, attempt, Outcome.WORKSPACE_FAILED, why, log=log)
 
     def start_proof(self, attempt: Attempt) -> None:
         """Run the new tests where they must fail, or the base without them; doing it twice starts it once."""
@@ -123,7 +123,7 @@ class AgentEndings:
 
     def proof(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """Hand the tests over to a Doer when they are red for a good reason, else send them back."""
-        doors = self.doors
+        ports = self.ports
         head = str(attempt.data["head"])
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
@@ -133,12 +133,12 @@ class AgentEndings:
             again = attempt
             if not known:
                 again = replace(attempt, data={**attempt.data, "cut_off": times + 1})
-                doors.store.journal(attempt.id, again.data)
-            doors.store.end_run(run.id)
+                ports.store.journal(attempt.id, again.data)
+            ports.store.end_run(run.id)
             self.start_proof(again)
             return
         if run.stopping is Outcome.INTERRUPTED:
-            close(doors, limits, attempt, Outcome.INTERRUPTED, "stopped during the red proof", head=head)
+            close(ports, limits, attempt, Outcome.INTERRUPTED, "stopped during the red proof", head=head)
             return
         if ON_BASE in attempt.data:
             self._proof_on_base(attempt, results, limits)
@@ -147,17 +147,17 @@ class AgentEndings:
         if not results or overall(results) is CheckOutcome.BROKEN:
             detail = "The new tests could not be run.\n" + explain(results)
             evidence = {"red_proof": rows}
-            close(doors, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
+            close(ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
             return
-        base = self.validation.recorded(doors.git.tree(str(attempt.data["start"])))
+        base = self.validation.recorded(ports.git.tree(str(attempt.data["start"])))
         reason = why_failed("\n".join(r.tail for r in results if r.outcome is not CheckOutcome.PASS))
         why_not = judge_red(results, counts_of(base), sum_counts(results), reason)
         detail = "" if why_not is None else why_not + "\n" + explain(results)
         if base is None and mute(results):
             kept = {"red_proof": rows, "why_not": detail}
             attempt = replace(attempt, data={**attempt.data, ON_BASE: kept, "cut_off": 0})
-            doors.store.journal(attempt.id, attempt.data)
-            doors.store.end_run(run.id)
+            ports.store.journal(attempt.id, attempt.data)
+            ports.store.end_run(run.id)
             self.start_proof(attempt)
             return
         self._proof_judged(attempt, limits, rows, detail)
@@ -172,20 +172,20 @@ class AgentEndings:
         detail = "The checks tell of no test, and without the new tests they end in the same way.\n" + explain(broken)
         evidence = {"red_proof": kept["red_proof"], "base": as_json(on_base)}
         head = str(attempt.data["head"])
-        close(self.doors, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
+        close(self.ports, limits, attempt, Outcome.BROKEN_CHECKS, detail, head=head, evidence=evidence)
 
     def _proof_judged(self, attempt: Attempt, limits: Limits, rows: list[dict[str, Any]], why_not: str) -> None:
         """Go on with tests that are red ("" for `why_not`), or send them back."""
         if why_not:
             kind, head, evidence = Kind.TESTS_REJECTED, str(attempt.data["head"]), {"red_proof": rows}
-            close(self.doors, limits, attempt, Outcome.NOT_RED, why_not, kind=kind, head=head, evidence=evidence)
+            close(self.ports, limits, attempt, Outcome.NOT_RED, why_not, kind=kind, head=head, evidence=evidence)
             return
         self.strength.begin(attempt, limits, rows)
 
     def _proven(self, attempt: Attempt) -> None:
         head = str(attempt.data["head"])
-        self.doors.git.pin(tests_pin(attempt.bead), head)
-        self.doors.store.close_attempt(
+        self.ports.git.pin(tests_pin(attempt.bead), head)
+        self.ports.store.close_attempt(
             attempt,
             Kind.TESTS_PROVEN_RED,
             Outcome.COMPLETED,
@@ -196,9 +196,9 @@ class AgentEndings:
         )
 
     def _verdict(self, attempt: Attempt, run: Run) -> tuple[Verdict, AttemptLog]:
-        doors = self.doors
-        folder = os.path.join(doors.places.runs, run.id)
-        ending = doors.processes.ending(folder, [STEP])
+        ports = self.ports
+        folder = os.path.join(ports.paths.runs, run.id)
+        ending = ports.processes.ending(folder, [STEP])
         step = ending.steps[0]
         if run.stopping is not None and step.code is None:
             if run.stopping in (Outcome.STALLED, Outcome.TIMED_OUT):
@@ -213,22 +213,22 @@ class AgentEndings:
             unguarded = self_test_failed(ending.prologue_failed)
             if unguarded is not None:
                 return Verdict(Outcome.GUARD_FAILED, unguarded), attempt.log
-            return Verdict(Outcome.WORKSPACE_FAILED, clean(doors, ending.prologue_failed)[-4000:]), attempt.log
+            return Verdict(Outcome.WORKSPACE_FAILED, clean(ports, ending.prologue_failed)[-4000:]), attempt.log
         if not step.started:
             return Verdict(Outcome.LOST, UNSEEN), attempt.log
         verdict = self._by_adapter(attempt, step, folder)
         return self._with_own_words(attempt, verdict, folder)
 
     def _by_adapter(self, attempt: Attempt, step: StepEnd, folder: str) -> Verdict:
-        processes = self.doors.processes
+        processes = self.ports.processes
         errors = processes.output(os.path.join(folder, f"{STEP}.err"), 20_000)
-        canary = processes.output(os.path.join(folder, CANARY), 100)
-        end = AgentEnd(step.code, self._lines(step.output), errors, canary, self.doors.store.now())
-        return self.doors.adapter(attempt.agent).verdict(end)
+        self_test = processes.output(os.path.join(folder, SELF_TEST), 100)
+        end = AgentEnd(step.code, self._lines(step.output), errors, self_test, self.ports.store.now())
+        return self.ports.adapter(attempt.agent).verdict(end)
 
     def _lines(self, path: str) -> list[bytes]:
         """The lines of an agent's output; of a long one those at its beginning and at its end."""
-        processes, older = self.doors.processes, f"{path}.1"  # host.runs.recorder
+        processes, older = self.ports.processes, f"{path}.1"  # host.runs.recorder
         end = (processes.output(older, HEAD + TAIL) + processes.output(path, HEAD + TAIL)).encode()
         if len(end) < HEAD + TAIL:
             return end.split(b"\n")
@@ -249,9 +249,9 @@ class AgentEndings:
             unseen = verdict.outcome is Outcome.LOST
             detail = "it said so; nobody saw how it ended" if unseen else verdict.detail
             verdict = replace(verdict, outcome=Outcome(said), detail=detail)
-        if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.doors, attempt):
+        if clean_end and verdict.outcome is not Outcome.COMPLETED and has_asked(self.ports, attempt):
             verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="waits for an answer")
-        if clean_end and plan_approval.waiting(self.doors.store.escalations(bead=attempt.bead)) is not None:
+        if clean_end and plan_approval.waiting(self.ports.store.escalations(bead=attempt.bead)) is not None:
             verdict = replace(verdict, outcome=Outcome.BLOCKED, detail="its plan waits for approval")
         return verdict, log
 
@@ -260,31 +260,31 @@ class AgentEndings:
         log = attempt.log
         if log.summary:
             return log
-        written = self.doors.processes.output(os.path.join(folder, HANDOFF), 8000).strip()
-        return replace(log, summary=clean(self.doors, written))
+        written = self.ports.processes.output(os.path.join(folder, HANDOFF), 8000).strip()
+        return replace(log, summary=clean(self.ports, written))
 
     def _told(self, attempt: Attempt) -> str:
         """What the agent wrote down while it worked: all that is left of a session that overflowed."""
-        events = self.doors.store.events(0, 100_000, attempt.bead)
+        events = self.ports.store.events(0, 100_000, attempt.bead)
         own = [e for e in events if e.attempt == attempt.id and e.kind in (Kind.LOGGED, Kind.PROGRESSED)]
         return "\n".join(str(event.data.get("text", "")) for event in own)[-8000:].strip()
 
     def _fault(self, bead: Bead, role: Role, start: str, head: str | None) -> tuple[Outcome, str] | None:
         """Why a tree that was handed in as complete is not taken."""
-        decided = self.doors.store.escalations(open_only=False, bead=bead.id)
+        decided = self.ports.store.escalations(open_only=False, bead=bead.id)
         if plan_approval.needed(bead, role) and plan_approval.approved(decided) is None:
             return Outcome.FAILED, "The bead is worked on by an approved plan only, and none was approved."
         if head is None or head == start:
             return Outcome.NO_WORK, "the agent says that it is done, but its branch has no commit of its own"
-        changes = self.doors.git.changes(start, head)
+        changes = self.ports.git.changes(start, head)
         if not changes:
             return Outcome.NO_WORK, "the agent's commits change nothing"
         # of a Doer's gates a person is asked in the review; a Test Writer has none to change
-        boundary = self.doors.config().boundary_at(self.doors.git, start, role, head)
+        boundary = self.ports.config().boundary_at(self.ports.git, start, role, head)
         found = violations(role, changes, boundary, bead.scaffolding, asks=role is Role.DOER)
         if found:
             return Outcome.BOUNDARY, "The branch changes what this role may not change:\n" + "\n".join(found[:50])
-        less = fewer_assertions(self.doors, start, head) if role is Role.TEST_WRITER and not bead.scaffolding else None
+        less = fewer_assertions(self.ports, start, head) if role is Role.TEST_WRITER and not bead.scaffolding else None
         if less is not None:
             return Outcome.WEAK_TESTS, f"The tests prove less than before: {less}"
         return None
@@ -292,7 +292,7 @@ class AgentEndings:
     def _beside(self, attempt: Attempt) -> str:
         """What to say of commits that the agent made somewhere else than on its branch."""
         mark = f"/{attempt.fence}-head"
-        kept = [ref for ref, _ in self.doors.git.archived(attempt.bead) if mark in ref]
+        kept = [ref for ref, _ in self.ports.git.archived(attempt.bead) if mark in ref]
         return (
             f"\nIt committed beside its branch, where nothing is taken from: that is kept at {kept[0]}" if kept else ""
         )

@@ -13,14 +13,14 @@ from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.bead import Bead
 from ...core.board import Board
 from ...core.errors import NobrakesError, Tampered
-from ..doors import Doors
+from ..ports import Ports
 
 
-class Intake:
+class Fetches:
     """Which agents' branches are being taken in. Forgotten over a restart, and then done again."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self._begun: set[str] = set()
         self.refused: dict[int, Tampered] = {}
         """By attempt, why its work is not taken in; dropped with its run."""
@@ -31,18 +31,18 @@ class Intake:
         """Whether the run, whose tree is dead, can be closed without waiting; the first question begins it."""
         if run.kind is not RunKind.AGENT:
             return True
-        aside, name = self.doors.aside, f"take in {run.id}"
+        background, name = self.ports.background, f"take in {run.id}"
         if run.id not in self._begun:
-            attempt = self.doors.store.attempt(run.attempt)
+            attempt = self.ports.store.attempt(run.attempt)
             if attempt.ended_at is not None:
                 return True
             self._begun.add(run.id)
-            aside.begin(name, partial(self._take_in, self.doors.store.bead(attempt.bead), attempt))
-        return aside.over(name)
+            background.begin(name, partial(self._take_in, self.ports.store.bead(attempt.bead), attempt))
+        return background.over(name)
 
     def _take_in(self, bead: Bead, attempt: Attempt) -> None:
         try:
-            self.doors.git.take_in(bead, attempt.fence)
+            self.ports.git.take_in(bead, attempt.fence)
         except Tampered as error:
             self.refused[attempt.id] = error
         except NobrakesError:
@@ -67,5 +67,5 @@ class Intake:
     def keep(self, runs: set[str]) -> None:
         """Forget the others, as soon as their work beside the loop has ended: unheard it would be waited for."""
         for run in tuple(self._begun - runs):
-            if self.doors.aside.over(f"take in {run}"):
+            if self.ports.background.over(f"take in {run}"):
                 self._begun.discard(run)

@@ -15,8 +15,8 @@ from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
 from ...core.limits.resuming import BEGUN, SESSION
-from ..doors import Doors
-from .launch import CANARY, STEP
+from ..ports import Ports
+from .launch import SELF_TEST, STEP
 
 LOOK_SECONDS = 0.5
 """Between two looks at an agent whose guard has not answered yet."""
@@ -24,31 +24,31 @@ HEAD = 256_000
 """Bytes of an agent's output that are read for it: what comes before the first deed of an agent is far less."""
 
 
-def note_session(doors: Doors, attempt: Attempt, head: bytes) -> Attempt:
+def note_session(ports: Ports, attempt: Attempt, head: bytes) -> Attempt:
     """The attempt as it is noted now: with its session, where its output begins with `head` and tells of one."""
     if attempt.data.get(BEGUN):
         return attempt
-    found = doors.adapter(attempt.agent).session(head.split(b"\n")[:-1])
+    found = ports.adapter(attempt.agent).session(head.split(b"\n")[:-1])
     expected = attempt.data.get(SESSION)
     if found is None or (expected is not None and expected != found):
         return attempt
-    if expected is None and not doors.store.hold_session(found, attempt.id, fresh=True):
+    if expected is None and not ports.store.hold_session(found, attempt.id, fresh=True):
         return attempt
     noted = replace(attempt, data={**attempt.data, SESSION: found, BEGUN: True})
-    doors.store.journal(attempt.id, noted.data)
+    ports.store.journal(attempt.id, noted.data)
     return noted
 
 
-def head_of(doors: Doors, run: Run) -> bytes:
+def head_of(ports: Ports, run: Run) -> bytes:
     """How the run's output begins."""
-    return doors.processes.head(os.path.join(doors.places.runs, run.id, f"{STEP}.out"), HEAD)
+    return ports.processes.head(os.path.join(ports.paths.runs, run.id, f"{STEP}.out"), HEAD)
 
 
 class GuardWatch:
     """Watches the beginnings of agents."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self._known: set[str] = set()
         self._waiting: set[str] = set()
 
@@ -66,16 +66,16 @@ class GuardWatch:
         return actions
 
     def _refuses(self, run: Run, attempt: Attempt) -> bool:
-        processes = self.doors.processes
-        adapter = self.doors.adapter(attempt.agent)
-        folder = os.path.join(self.doors.places.runs, run.id)
-        canary = processes.output(os.path.join(folder, CANARY), 100)  # first: it is there before what follows it
-        head = head_of(self.doors, run)
-        if adapter.refuses(head, canary) is not None:
+        processes = self.ports.processes
+        adapter = self.ports.adapter(attempt.agent)
+        folder = os.path.join(self.ports.paths.runs, run.id)
+        self_test = processes.output(os.path.join(folder, SELF_TEST), 100)  # first: it is there before what follows it
+        head = head_of(self.ports, run)
+        if adapter.refuses(head, self_test) is not None:
             return True
         told = adapter.session(head.split(b"\n")[:-1]) is not None
-        note_session(self.doors, attempt, head)
-        is_known = adapter.guarded(head, canary) and (told or not adapter.sessions)
+        note_session(self.ports, attempt, head)
+        is_known = adapter.guarded(head, self_test) and (told or not adapter.sessions)
         (self._known if is_known else self._waiting).add(run.id)
         return False
 

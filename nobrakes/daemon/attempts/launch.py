@@ -32,7 +32,7 @@ from ...roles.briefing import TOLD, Briefing, brief, digest
 from ...roles.instructions import instructions
 from ..checks.validation import setup_argv
 from ..confine import OWN, Confinement
-from ..doors import Doors
+from ..ports import Ports
 from . import degraded
 
 STEP = "agent"
@@ -43,7 +43,7 @@ TELLS = "tells"
 """In an attempt's data: whether its output may tell of that."""
 DIARY = "diary"
 """In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
-CANARY = os.path.join(OWN, CANARY_FILE)
+SELF_TEST = os.path.join(OWN, CANARY_FILE)
 """In the folder of a run: what its agent writes."""
 
 
@@ -64,25 +64,25 @@ def tests_pin(bead: str) -> str:
 class Launcher:
     """Turns an open attempt into a running agent."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
-        self.confinement = Confinement(doors)
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.confinement = Confinement(ports)
 
     def start(self, attempt: Attempt, limits: Limits) -> None:
         """Start the attempt's agent. Doing it again after a crash starts it once."""
-        doors = self.doors
-        config = doors.config()
-        bead = doors.store.bead(attempt.bead)
+        ports = self.ports
+        config = ports.config()
+        bead = ports.store.bead(attempt.bead)
         start, fork, workspace = self._workspace(bead, attempt)
         minutes = limits.caps.attempt.minutes
         seconds = limits.agent_seconds if minutes is None else min(limits.agent_seconds, minutes * 60)
         run_id = f"{attempt.id}-agent"
-        folder = os.path.join(doors.places.runs, run_id)
+        folder = os.path.join(ports.paths.runs, run_id)
         last = self._held_session(bead, attempt, start, workspace)
-        settings = config.within(doors.git, start, attempt.role)
+        settings = config.within(ports.git, start, attempt.role)
         briefing = self._briefing(settings, bead, attempt, last)
-        degraded.tell(doors)  # a CLI may be another one than when the daemon began
-        adapter = doors.adapter(attempt.agent)
+        degraded.tell(ports)  # a CLI may be another one than when the daemon began
+        adapter = ports.adapter(attempt.agent)
         launch = adapter.launch(
             Assignment(
                 role=attempt.role,
@@ -98,15 +98,15 @@ class Launcher:
                 env=self._environment(settings, bead, attempt, workspace, folder, adapter.credentials),
                 settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),
                 system_prompt=briefing.system,
-                guard=doors.guard,
+                guard=ports.guard,
                 permitted=self._permitted(config, attempt.agent),
             )
         )
-        now = doors.store.now()
+        now = ports.store.now()
         if (
             last is None
             and launch.session is not None
-            and not doors.store.hold_session(launch.session, attempt.id, fresh=True)
+            and not ports.store.hold_session(launch.session, attempt.id, fresh=True)
         ):
             raise NobrakesError(f"the session {launch.session} is held by another attempt", "The next one has its own.")
         known: dict[str, object] = {
@@ -117,8 +117,8 @@ class Launcher:
         }
         known |= {WINDOW: launch.context_tokens, DIARY: launch.diary}
         known |= {TELLS: True} if launch.tells else {}
-        doors.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, FORK: fork, **known})
-        doors.store.plan_run(
+        ports.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, FORK: fork, **known})
+        ports.store.plan_run(
             Run(
                 run_id,
                 attempt.id,
@@ -129,8 +129,8 @@ class Launcher:
                 active_at=now,
             )
         )
-        born = doors.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
-        doors.store.update_run(run_id, pid=born.pid, born=born.mark)
+        born = ports.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
+        ports.store.update_run(run_id, pid=born.pid, born=born.mark)
 
     def _permitted(self, config: Config, agent: str) -> tuple[tuple[str, ...], ...] | None:
         """What the CLI's own permissions let through; None: they are off, by its setting or in a closure."""
@@ -142,8 +142,8 @@ class Launcher:
         """The attempt whose session this one goes on with, and holds now; None: it begins one."""
         if not (bead.branch_kept and workspace.is_kept):  # the sessions of a clone that was archived went with it
             return None
-        last = goes_on(attempt, self.doors.store.attempts(bead.id), start)
-        holds = last is not None and self.doors.store.hold_session(last.data[SESSION], attempt.id)
+        last = goes_on(attempt, self.ports.store.attempts(bead.id), start)
+        holds = last is not None and self.ports.store.hold_session(last.data[SESSION], attempt.id)
         return last if holds else None
 
     def _command(self, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str) -> Command:
@@ -151,7 +151,7 @@ class Launcher:
         confined = self.confinement.agent(run_id, workspace.path, folder, launch)
         prologue = workspace.prologue
         if prologue and not workspace.is_kept:
-            setup = setup_argv(workspace.path, self.doors.config().setup)
+            setup = setup_argv(workspace.path, self.ports.config().setup)
             prologue += tuple(recorder.capped(confined.wrap(argv)) for argv in setup)
         return Command(
             folder=folder,
@@ -173,7 +173,7 @@ class Launcher:
 
     def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:
         """The commit that this role's changes are measured from, the commit of main under it, and where to work."""
-        git = self.doors.git
+        git = self.ports.git
         left = None if git.has_workspace(bead.id) else self._archived(bead, attempt)
         if left is not None:
             head, files = left
@@ -194,8 +194,8 @@ class Launcher:
         """Where a kept branch was, and the commit with its files, when its clone was archived (a cancel taken back)."""
         if not bead.branch_kept:
             return None
-        git = self.doors.git
-        past = self.doors.store.attempts(bead.id)
+        git = self.ports.git
+        past = self.ports.store.attempts(bead.id)
         fences = [a.fence for a in past if a.id != attempt.id and a.role is not Role.REVIEWER]
         # what was archived before the last agent began is older than what it was given
         found = [(*_archive_name(ref), commit) for ref, commit in git.archived(bead.id)]
@@ -207,26 +207,26 @@ class Launcher:
 
     def _earlier_start(self, bead: Bead, attempt: Attempt) -> str:
         """On a kept branch: the proven tests for a Doer, else where the earlier attempts of the role started."""
-        for earlier in reversed(self.doors.store.attempts(bead.id)):
+        for earlier in reversed(self.ports.store.attempts(bead.id)):
             if earlier.id == attempt.id or not earlier.head:
                 continue
             if earlier.role is attempt.role and earlier.data.get("start"):
                 return str(earlier.data["start"])
             if earlier.role is Role.TEST_WRITER and earlier.outcome is Outcome.COMPLETED:
                 return earlier.head
-        starts = [a.data["start"] for a in self.doors.store.attempts(bead.id) if a.data.get("start")]
-        return str(starts[-1]) if starts else (attempt.base or self.doors.git.main())
+        starts = [a.data["start"] for a in self.ports.store.attempts(bead.id) if a.data.get("start")]
+        return str(starts[-1]) if starts else (attempt.base or self.ports.git.main())
 
     def _earlier_fork(self, bead: Bead) -> str | None:
         """The commit of main that a kept branch stands on; None: it was made when nobody wrote that down."""
-        agents = (one for one in reversed(self.doors.store.attempts(bead.id)) if one.role is not Role.REVIEWER)
+        agents = (one for one in reversed(self.ports.store.attempts(bead.id)) if one.role is not Role.REVIEWER)
         return next((one.data.get(FORK) for one in agents if one.data.get("start")), None)
 
     def _fresh_start(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None]:
         """What fresh work starts from: main, or for a Doer the proven tests carried over to it; and main below it."""
-        git = self.doors.git
+        git = self.ports.git
         main = attempt.base or git.main()
-        proof = proven_tests(self.doors, bead.id) if attempt.role is Role.DOER else None
+        proof = proven_tests(self.ports, bead.id) if attempt.role is Role.DOER else None
         if proof is None or proof.head is None:
             return main, main
         began = git.fork(main, proof.head, proof.data.get(FORK))
@@ -246,11 +246,11 @@ class Launcher:
         return moved.commit, main
 
     def _briefing(self, config: Config, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
-        doors = self.doors
+        ports = self.ports
         nonce = hashlib.sha256(attempt.token.encode()).hexdigest()[:12]
-        main = doors.git.main()
-        own = instructions(lambda path: doors.git.read(main, path), bead.touches)
-        return brief(doors.store, doors.places, config, config.main, bead, attempt.role, nonce, attempt.id, last, own)
+        main = ports.git.main()
+        own = instructions(lambda path: ports.git.read(main, path), bead.touches)
+        return brief(ports.store, ports.paths, config, config.main, bead, attempt.role, nonce, attempt.id, last, own)
 
     def _environment(
         self,
@@ -261,17 +261,17 @@ class Launcher:
         folder: str,
         credentials: Sequence[str],
     ) -> dict[str, str]:
-        doors = self.doors
+        ports = self.ports
         named = (*credentials, *config.agents.environment)
         boundary = config.boundary()
-        path = os.path.join(doors.places.folder, "bin") + os.pathsep + doors.environment.get("PATH", os.defpath)
+        path = os.path.join(ports.paths.folder, "bin") + os.pathsep + ports.environment.get("PATH", os.defpath)
         return {
-            **doors.environment,
-            **{name: doors.credentials[name] for name in named if name in doors.credentials},
+            **ports.environment,
+            **{name: ports.credentials[name] for name in named if name in ports.credentials},
             "PATH": path,
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_EDITOR": "true",
-            "NOBRAKES_HOME": doors.places.folder,
+            "NOBRAKES_HOME": ports.paths.folder,
             "NOBRAKES_TOKEN": attempt.token,
             "NOBRAKES_DOOR": "",  # there and empty: a CLI hands a variable on that is not there by its name, with the $
             "NOBRAKES_SANDBOX": "",
@@ -303,9 +303,9 @@ def _archive_name(ref: str) -> tuple[int, str]:
     return (int(fence) if fence.isdigit() else -1), kind.partition("-")[0]
 
 
-def proven_tests(doors: Doors, bead: str) -> Attempt | None:
+def proven_tests(ports: Ports, bead: str) -> Attempt | None:
     """The attempt whose tests were proven red, if the bead's latest Test Writer got that far."""
-    for attempt in reversed(doors.store.attempts(bead)):
+    for attempt in reversed(ports.store.attempts(bead)):
         if attempt.role is Role.TEST_WRITER and attempt.outcome is not None:
             return attempt if attempt.outcome is Outcome.COMPLETED else None
     return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.board import Board
-from ..doors import Doors
+from ..ports import Ports
 from .launch import DIARY, STEP, TELLS, WINDOW
 
 LOOK_SECONDS = 5.0
@@ -27,7 +27,7 @@ LOOKS = 16
 
 @dataclass(slots=True)
 class _Count:
-    places: dict[str, int] = field(default_factory=dict)
+    paths: dict[str, int] = field(default_factory=dict)
     looked_at: float = 0.0
     calls: dict[str, int] = field(default_factory=dict)
     context: int = 0
@@ -42,8 +42,8 @@ class _Count:
 class Meter:
     """Counts what the agents at work use."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self._counts: dict[str, _Count] = {}
 
     def look(self, board: Board) -> bool:
@@ -83,39 +83,39 @@ class Meter:
     def _read(self, attempt: Attempt, run: Run, count: _Count) -> bool:
         before = count.tokens
         if attempt.data.get(DIARY):
-            found = _diary(self.doors, attempt, count)
+            found = _diary(self.ports, attempt, count)
         else:
-            path = os.path.join(self.doors.places.runs, run.id, f"{STEP}.out")
-            found = {path: self.doors.processes.head(path, MOST, count.places.get(path, 0))}
-        _take_in(self.doors, attempt, found, count)
+            path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
+            found = {path: self.ports.processes.head(path, MOST, count.paths.get(path, 0))}
+        _take_in(self.ports, attempt, found, count)
         if count.tokens > max(before, attempt.tokens):
-            self.doors.store.spend(attempt.id, attempt.cost_usd, count.tokens)
+            self.ports.store.spend(attempt.id, attempt.cost_usd, count.tokens)
             return True
         return False
 
 
-def in_diary(doors: Doors, attempt: Attempt) -> int:
+def in_diary(ports: Ports, attempt: Attempt) -> int:
     """The tokens that the attempt's diary tells of; 0 where there is none."""
     count = _Count()
     for _ in range(LOOKS if attempt.data.get(DIARY) else 0):
-        if not _take_in(doors, attempt, _diary(doors, attempt, count), count):
+        if not _take_in(ports, attempt, _diary(ports, attempt, count), count):
             break
     return count.tokens
 
 
-def _diary(doors: Doors, attempt: Attempt, count: _Count) -> dict[str, bytes]:
+def _diary(ports: Ports, attempt: Attempt, count: _Count) -> dict[str, bytes]:
     """What is new in the attempt's diary, by file."""
     folder, glob = attempt.data[DIARY]
-    return doors.processes.appended(folder, glob, attempt.started_at, count.places, MOST)
+    return ports.processes.appended(folder, glob, attempt.started_at, count.paths, MOST)
 
 
-def _take_in(doors: Doors, attempt: Attempt, found: Mapping[str, bytes], count: _Count) -> int:
+def _take_in(ports: Ports, attempt: Attempt, found: Mapping[str, bytes], count: _Count) -> int:
     """Count what the whole lines say; how many bytes that was."""
-    adapter, total = doors.adapter(attempt.agent), 0
+    adapter, total = ports.adapter(attempt.agent), 0
     for path, new in found.items():
         # one that is as long as all that is read would stop it
         whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == MOST else b"")
-        count.places[path] = count.places.get(path, 0) + len(whole)
+        count.paths[path] = count.paths.get(path, 0) + len(whole)
         total += len(whole)
         for raw in whole.split(b"\n"):
             use = adapter.used(raw)

@@ -19,7 +19,7 @@ from ...core.checks.stub_programs.plan import Cheat, judge_cheats, plan
 from ...core.checks.stub_programs.tree import Tree
 from ...core.errors import FileTooLarge
 from ..checks.validation import MOST_CUT_OFF, Validation, run_id
-from ..doors import Doors
+from ..ports import Ports
 from .end import close
 
 PHASE = "cheats"
@@ -30,8 +30,8 @@ LARGEST = 1_000_000
 class Strength:
     """Tries the cheats on an attempt's tests; `proven` is told of those that catch all of them."""
 
-    def __init__(self, doors: Doors, validation: Validation, proven: Callable[[Attempt], None]) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation, proven: Callable[[Attempt], None]) -> None:
+        self.ports = ports
         self.validation = validation
         self.proven = proven
 
@@ -39,7 +39,7 @@ class Strength:
         """The tests are red: now they are tried."""
         data = {**attempt.data, "phase": PHASE, "red_proof": red_proof, "cheat": 0, "met": [], "cut_off": 0}
         attempt = replace(attempt, data=data)
-        self.doors.store.journal(attempt.id, data)
+        self.ports.store.journal(attempt.id, data)
         self.go_on(attempt, limits)
 
     def go_on(self, attempt: Attempt, limits: Limits) -> None:
@@ -57,7 +57,7 @@ class Strength:
         evidence = {"red_proof": attempt.data["red_proof"], "cheats": attempt.data["met"]}
         head = str(attempt.data["head"])
         kind = Kind.TESTS_REJECTED
-        close(self.doors, limits, attempt, Outcome.WEAK_TESTS, why_not, kind=kind, head=head, evidence=evidence)
+        close(self.ports, limits, attempt, Outcome.WEAK_TESTS, why_not, kind=kind, head=head, evidence=evidence)
 
     def ended(self, attempt: Attempt, run: Run, limits: Limits) -> None:
         """A run with a cheat ended."""
@@ -66,7 +66,7 @@ class Strength:
         results = self.validation.judge(run)
         if run.stopping is Outcome.INTERRUPTED:
             close(
-                self.doors,
+                self.ports,
                 limits,
                 attempt,
                 Outcome.INTERRUPTED,
@@ -81,15 +81,15 @@ class Strength:
                 if results and overall(results) is CheckOutcome.PASS:
                     data["met"] = [*data["met"], self._cheats(attempt)[data["cheat"]].name]
                 data |= {"cheat": data["cheat"] + 1, "cut_off": 0}
-            self.doors.store.journal(attempt.id, data)
-        self.doors.store.end_run(run.id)
+            self.ports.store.journal(attempt.id, data)
+        self.ports.store.end_run(run.id)
         self.go_on(replace(attempt, data=data), limits)
 
     def _cheats(self, attempt: Attempt) -> tuple[Cheat, ...]:
         """The same ones each time, from the tree with the tests and what the red proof printed."""
-        if self.doors.config().review.test_strength == "red":
+        if self.ports.config().review.test_strength == "red":
             return ()
-        git = self.doors.git
+        git = self.ports.git
         head = str(attempt.data["head"])
 
         def read(path: str) -> str | None:

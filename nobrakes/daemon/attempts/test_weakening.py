@@ -13,31 +13,31 @@ from ...core.checks.contract import weaker
 from ...core.errors import FileTooLarge
 from ...core.globs import matches
 from ..checks.validation import counts_of
-from ..doors import Doors
+from ..ports import Ports
 
 LARGEST = 1_000_000
 """Bytes of a test file that are looked at."""
 
 
 def proves_less(
-    doors: Doors, base: str, head: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    ports: Ports, base: str, head: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> str | None:
     """Why `head` proves less than `base`, by their recorded results and their test files; None: it does not."""
-    return weaker(counts_of(before), counts_of(after)) or fewer_assertions(doors, base, head)
+    return weaker(counts_of(before), counts_of(after)) or fewer_assertions(ports, base, head)
 
 
-def fewer_assertions(doors: Doors, base: str, head: str) -> str | None:
+def fewer_assertions(ports: Ports, base: str, head: str) -> str | None:
     """Which test files of `head` assert less than in `base`, with the numbers; None: none does."""
-    globs = doors.config().within(doors.git, base, Role.TEST_WRITER, head).boundary().tests
-    paths = [change.path for change in doors.git.changes(base, head) if matches(change.path, globs)]
+    globs = ports.config().within(ports.git, base, Role.TEST_WRITER, head).boundary().tests
+    paths = [change.path for change in ports.git.changes(base, head) if matches(change.path, globs)]
     try:
-        lost = fewer(_texts(doors, base, paths), _texts(doors, head, paths))
+        lost = fewer(_texts(ports, base, paths), _texts(ports, head, paths))
     except FileTooLarge as error:
         return f"what a test asserts cannot be counted: {error}"
     return "assertions were removed: " + "; ".join(map(str, lost)) if lost else None
 
 
-def _texts(doors: Doors, commit: str, paths: list[str]) -> dict[str, str]:
+def _texts(ports: Ports, commit: str, paths: list[str]) -> dict[str, str]:
     """The files that are there, as far as they are text."""
-    found = {path: content for path in paths if (content := doors.git.read(commit, path)) is not None}
+    found = {path: content for path in paths if (content := ports.git.read(commit, path)) is not None}
     return {path: content[:LARGEST].decode("utf-8", "replace") for path, content in found.items()}

@@ -13,7 +13,7 @@ from functools import partial
 from ...ports import Notice
 from ...sandbox.home import HOME
 from ...trash import Trash
-from ..doors import Doors
+from ..ports import Ports
 
 EMPTYING = "empty the trash"
 """The job that removes what is in the trash."""
@@ -30,22 +30,22 @@ WATCH = "canary"
 class Scratch:
     """The checkouts that are being removed."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
-        self.trash = Trash(doors.places.trash)
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.trash = Trash(ports.paths.trash)
         self._leaving: set[str] = set()
         self._told: set[str] = set()
 
     def drop(self, run: str) -> None:
         """Begin to remove a run's checkout."""
         self._leaving.add(run)
-        self.doors.aside.begin(f"drop {run}", partial(self.remove, run))
+        self.ports.background.begin(f"drop {run}", partial(self.remove, run))
 
     def remove(self, run: str) -> None:
         """Remove a run's checkout and, before it, the home that its checks had."""
-        folder = os.path.join(self.doors.places.runs, run)
+        folder = os.path.join(self.ports.paths.runs, run)
         self.trash.take(folder, os.path.join(folder, HOME))
-        self.doors.git.drop_scratch(os.path.join(self.doors.places.scratch, run))
+        self.ports.git.drop_scratch(os.path.join(self.ports.paths.scratch, run))
 
     def settle(self) -> bool:
         """Hear which removals are over, and begin with what is left; the error of one that failed.
@@ -54,10 +54,10 @@ class Scratch:
         """
         for run in tuple(self._leaving):
             self._leaving.discard(run)  # should it have failed, it still lies there
-            if not self.doors.aside.over(f"drop {run}"):
+            if not self.ports.background.over(f"drop {run}"):
                 self._leaving.add(run)
-        runs = {run.id for run in self.doors.store.runs()}
-        for path in self.doors.git.scratches():
+        runs = {run.id for run in self.ports.store.runs()}
+        for path in self.ports.git.scratches():
             name = os.path.basename(path)
             if name in runs or name in self._leaving or name.startswith(f"{ASKED}-") or self._is_watched(name):
                 continue
@@ -68,18 +68,18 @@ class Scratch:
 
     def _empty(self) -> None:
         """Go on with what takes long, and tell of what cannot be removed."""
-        if not self.doors.aside.over(EMPTYING):
+        if not self.ports.background.over(EMPTYING):
             return
         for one in self.trash.left():
             if one.why and one.path not in self._told:
                 self._told.add(one.path)
                 text = f"{one.path} cannot be removed ({one.why}); what is left of it is at {one.at}"
-                self.doors.notifier.tell(Notice(text, urgent=True))
+                self.ports.notifier.tell(Notice(text, urgent=True))
         if self.trash.is_due():
-            self.doors.aside.begin(EMPTYING, partial(self.trash.empty, EMPTYING_SECONDS))
+            self.ports.background.begin(EMPTYING, partial(self.trash.empty, EMPTYING_SECONDS))
 
     def _is_watched(self, name: str) -> bool:
         if not name.startswith(f"{WATCH}-"):
             return False
-        watch = json.loads(self.doors.store.setting(WATCH) or "{}")
+        watch = json.loads(self.ports.store.setting(WATCH) or "{}")
         return bool(watch.get("commit")) and name == f"{WATCH}-{watch.get('serial')}"

@@ -16,7 +16,7 @@ from ...core.board import Board
 from ...core.errors import NobrakesError
 from ...core.limits.retention import attempt_of, let_go
 from ...trash import Trash
-from ..doors import Doors
+from ..ports import Ports
 
 JOB = "upkeep"
 AGAIN = 600.0
@@ -30,26 +30,26 @@ MOST_AT_ONCE = 200
 class Upkeep:
     """Lets old logs go and has refs packed."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self._looked = -math.inf
         self._place = 0
 
     def turn(self, board: Board) -> bool:
         """Look, when it is time and nobody works; nothing of it is anybody's turn: False."""
-        aside = self.doors.aside
-        if aside.busy(JOB):
-            aside.over(JOB)
+        background = self.ports.background
+        if background.busy(JOB):
+            background.over(JOB)
         elif board.now >= self._looked + AGAIN and not board.attempts:
             self._looked = board.now
-            aside.begin(JOB, partial(self._do, self._old_runs(board)))
+            background.begin(JOB, partial(self._do, self._old_runs(board)))
         return False
 
     def _old_runs(self, board: Board) -> list[str]:
         """The folders of runs that may go now."""
-        settings, store = self.doors.config().retention, self.doors.store
+        settings, store = self.ports.config().retention, self.ports.store
         try:
-            names = sorted(os.listdir(self.doors.places.runs), key=lambda name: (attempt_of(name) or 0, name))
+            names = sorted(os.listdir(self.ports.paths.runs), key=lambda name: (attempt_of(name) or 0, name))
         except FileNotFoundError:
             return []
         last = names[-1:]  # it is compared with, wherever we are
@@ -68,7 +68,7 @@ class Upkeep:
         return going[:MOST_AT_ONCE]
 
     def _do(self, runs: Sequence[str]) -> None:
-        trash, folder = Trash(self.doors.places.trash), self.doors.places.runs
+        trash, folder = Trash(self.ports.paths.trash), self.ports.paths.runs
         for run in runs:
             trash.take(folder, os.path.join(folder, run))
-        self.doors.git.pack()
+        self.ports.git.pack()

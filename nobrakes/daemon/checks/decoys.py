@@ -25,7 +25,7 @@ from ...core.checks.decoys import LARGEST, Decoy, decoys, endings, is_reported, 
 from ...core.errors import GitFailed, NoMain
 from ...core.policy.boundaries import ABSENT
 from ...ports import Argv, Ending, Step, StepEnd
-from ..doors import Doors
+from ..ports import Ports
 from .steps import OUTPUT_TAIL, TOOL_SECONDS, CheckStep, run_argv, run_name
 
 PLAN = "decoys.json"
@@ -52,16 +52,16 @@ Plan = Mapping[str, Sequence[Decoy]]
 class Decoys:
     """Plans and judges the decoys of validations."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self._draw = random.Random(secrets.token_bytes(16))
 
     def plan(self, commit: str, checks: Sequence[Check], recorded: Callable[[str], Mapping[str, Any] | None]) -> Plan:
         """The decoys for a run of these checks on the commit. `recorded`: what is remembered of a tree."""
         tests = [check for check in checks if check.kind == "test" and check.read_as != "exit"]
-        if not tests or not self.doors.config().review.decoy:
+        if not tests or not self.ports.config().review.decoy:
             return {}
-        git = self.doors.git
+        git = self.ports.git
         try:
             main = git.main()
             changes = git.changes(main, commit)
@@ -73,7 +73,7 @@ class Decoys:
 
     def _for(self, check: Check, commit: str, own: Sequence[str], reported: Mapping[str, str]) -> list[Decoy]:
         fits = self._fits(check)
-        there = [one for one in sorted(self.doors.git.paths(commit)) if likely(one) and fits(one)]
+        there = [one for one in sorted(self.ports.git.paths(commit)) if likely(one) and fits(one)]
         run = named(check.command, check.directory, there)
         mine = self._drawn(commit, [path for path in own if path in run])
         if mine:
@@ -101,7 +101,7 @@ class Decoys:
         return found
 
     def _of(self, commit: str, path: str) -> list[Decoy]:
-        content = self.doors.git.read(commit, path)
+        content = self.ports.git.read(commit, path)
         if content is None or len(content) > LARGEST:
             return []
         try:
@@ -130,9 +130,9 @@ class Decoys:
     def _said(self, check: Check, end: StepEnd, top: str, folder: str) -> str:
         """What the runner said of an altered test: in its reports where the check has some, else in its output."""
         if not check.report:
-            return self.doors.processes.output(end.output, OUTPUT_TAIL)
+            return self.ports.processes.output(end.output, OUTPUT_TAIL)
         keep = os.path.join(folder, f"{end.name}.reports")
-        found = self.doors.processes.reports(top, check.directory, check.report, end.begun, keep)
+        found = self.ports.processes.reports(top, check.directory, check.report, end.begun, keep)
         return "\n".join(found.texts)
 
 

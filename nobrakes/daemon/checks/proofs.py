@@ -13,7 +13,7 @@ from ...core.beads.attempt import Run
 from ...core.checks.contract import CheckResult, Contract
 from ...core.evidence.record import excerpt
 from ...core.text.redaction import redact, secret_values
-from ..doors import Doors
+from ..ports import Ports
 
 KEPT = 4
 """So many runs of the same tree and checks are remembered."""
@@ -21,30 +21,30 @@ KEPT = 4
 Proof = dict[str, Any]
 
 
-def clean(doors: Doors, text: str) -> str:
+def clean(ports: Ports, text: str) -> str:
     """The text without what is secret in it."""
-    values = secret_values([*doors.credentials.items(), *doors.environment.items()])
+    values = secret_values([*ports.credentials.items(), *ports.environment.items()])
     return redact(text, values).encode("utf-8", "replace").decode()
 
 
-def without_secrets(doors: Doors, result: CheckResult) -> CheckResult:
+def without_secrets(ports: Ports, result: CheckResult) -> CheckResult:
     """The result with outputs that may be kept and shown."""
-    repeated = tuple(without_secrets(doors, one) for one in result.repeated)
-    return replace(result, tail=clean(doors, result.tail), repeated=repeated)
+    repeated = tuple(without_secrets(ports, one) for one in result.repeated)
+    return replace(result, tail=clean(ports, result.tail), repeated=repeated)
 
 
-def proof(doors: Doors, run: Run, contract: Contract, results: Sequence[CheckResult]) -> Proof:
+def proof(ports: Ports, run: Run, contract: Contract, results: Sequence[CheckResult]) -> Proof:
     """What is kept of the run."""
     return {
         "run": run.id,
         "attempt": run.attempt,
-        "at": doors.store.now(),
+        "at": ports.store.now(),
         "contract": json.loads(contract.text),
-        "checks": [row(doors, result) for result in results],
+        "checks": [row(ports, result) for result in results],
     }
 
 
-def row(doors: Doors, result: CheckResult) -> Proof:
+def row(ports: Ports, result: CheckResult) -> Proof:
     """What is kept of one check."""
     counts = result.counts
     return {

@@ -27,7 +27,7 @@ from ...ports import Born, Command
 from ...sandbox.home import MADE
 from ..background.scratch import Scratch
 from ..confine import Confinement
-from ..doors import Doors
+from ..ports import Ports
 from . import decoys as decoying
 from .committed import CommittedChecks
 from .decoys import Decoys
@@ -76,17 +76,17 @@ def run_id(attempt: Attempt, kind: RunKind, serial: int) -> str:
 class Validation:
     """Starts and judges the runs in which checks are executed."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self._contracts: dict[str, Contract] = {}
         self._texts: dict[tuple[str, str], str] = {}
         self._present: Contract | None = None
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
         self._made: tuple[tuple[Config | None, str | None], Contract | None] = ((None, None), None)
-        self.scratch = Scratch(doors)
-        self.confinement = Confinement(doors)
-        self.decoys = Decoys(doors)
-        self._committed = CommittedChecks(doors.git)
+        self.scratch = Scratch(ports)
+        self.confinement = Confinement(ports)
+        self.decoys = Decoys(ports)
+        self._committed = CommittedChecks(ports.git)
         self._brought: dict[str, Contract] = {}
 
     def look_again(self) -> None:
@@ -102,7 +102,7 @@ class Validation:
                 self._brought[brings] = replace(self.present(), checks=self._committed.of(brings))
             return self._brought[brings]
         if self._present is None:
-            config, quarantined = self.doors.config(), self.doors.store.setting(quarantine.SETTING)
+            config, quarantined = self.ports.config(), self.ports.store.setting(quarantine.SETTING)
             made_from, present = self._made
             if present is None or made_from[0] is not config or made_from[1] != quarantined:
                 pairs = quarantine.pairs(quarantined)
@@ -134,19 +134,19 @@ class Validation:
         """What is remembered of a tree under a key, read once a turn."""
         place = tree, key
         if place not in self._known:
-            self._known[place] = self.doors.store.validation(tree, key)
+            self._known[place] = self.ports.store.validation(tree, key)
         return self._known[place]
 
     def save(self, tree: str, key: str, results: Mapping[str, Any]) -> None:
         """Remember it."""
         self._known.pop((tree, key), None)
-        self.doors.store.save_validation(tree, key, results)
+        self.ports.store.save_validation(tree, key, results)
 
     def of_run(self, run_id: str) -> Contract | None:
         """What a run executes; None: it is not known any more."""
         if run_id not in self._contracts:  # written once and never changed, and asked for at every look at the run
-            path = os.path.join(self.doors.places.runs, run_id, CONTRACT)
-            text, present = self.doors.processes.output(path, OUTPUT_TAIL), self.present()
+            path = os.path.join(self.ports.paths.runs, run_id, CONTRACT)
+            text, present = self.ports.processes.output(path, OUTPUT_TAIL), self.present()
             found = present if text == present.text else Contract.of_text(text)
             if found is None:
                 return None
@@ -174,7 +174,7 @@ class Validation:
 
         `carried`: results that stand (rows of `as_json`); their checks are not run.
         """
-        doors = self.doors
+        ports = self.ports
         name = run_id(attempt, kind, serial)
         # one that a crash cut off is taken up as it was begun
         known = self.of_run(name)
@@ -185,12 +185,12 @@ class Validation:
         elif kind is RunKind.VALIDATION:
             decoys = self.decoys.plan(commit, _run(contract, carried), self.recorded)
         checks = contract.checks
-        now = doors.store.now()
+        now = ports.store.now()
         seconds = seconds_of(checks) + sum(step.seconds for step in decoying.timed(checks, decoys)) + 1800.0
         run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
-        doors.store.plan_run(run)
+        ports.store.plan_run(run)
         born = self.execute(name, commit, contract, laid_over, carried, decoys)
-        doors.store.update_run(name, pid=born.pid, born=born.mark)
+        ports.store.update_run(name, pid=born.pid, born=born.mark)
         return run
 
     def execute(
@@ -203,9 +203,9 @@ class Validation:
         decoys: "decoying.Plan" = NOTHING,
     ) -> Born:
         """Start the contract's commands on a fresh checkout of the commit, with these files over it."""
-        doors = self.doors
-        path = os.path.join(doors.places.scratch, name)
-        folder = os.path.join(doors.places.runs, name)
+        ports = self.ports
+        path = os.path.join(ports.paths.scratch, name)
+        folder = os.path.join(ports.paths.runs, name)
         files = {f"{OVER}/{file}": text.encode() for file, text in laid_over.items()}
         over = os.path.join(folder, OVER)
         # inside, since the checkout may hold links that lead out of it
@@ -225,7 +225,7 @@ class Validation:
                 steps += tuple(decoying.steps_for(check, decoys.get(check.name, ()), folder, bounded(sees)))
                 for number, one in enumerate(decoys.get(check.name, ())):
                     files[decoying.file_name(check, number)] = one.text.encode()
-        return doors.processes.start(
+        return ports.processes.start(
             name,
             Command(
                 folder=folder,
@@ -233,7 +233,7 @@ class Validation:
                 env={**self.confinement.environment(folder), "CI": "1"},
                 steps=steps,
                 prologue=(
-                    *doors.git.scratch(commit, path),
+                    *ports.git.scratch(commit, path),
                     *map(wrap, copy + setup_argv(path, contract.setup)),
                 ),
                 keep_going=True,
@@ -266,7 +266,7 @@ class Validation:
     def _beside(self, run_id: str, name: str) -> str:
         """A file beside a run, empty where it has none: like its contract it is written once, and asked for often."""
         if (run_id, name) not in self._texts:
-            text = self.doors.processes.output(os.path.join(self.doors.places.runs, run_id, name), OUTPUT_TAIL)
+            text = self.ports.processes.output(os.path.join(self.ports.paths.runs, run_id, name), OUTPUT_TAIL)
             if self.of_run(run_id) is None:
                 return text  # the run's folder is not there yet
             if len(self._texts) >= REMEMBERED:
@@ -292,25 +292,25 @@ class Validation:
         """Whether a run that ended was killed from outside, wrapper and all, and nobody had asked for that."""
         if run.stopping is not None:
             return False
-        return self.doors.processes.ending(os.path.join(self.doors.places.runs, run.id), self.steps(run)).cut_off
+        return self.ports.processes.ending(os.path.join(self.ports.paths.runs, run.id), self.steps(run)).cut_off
 
     def judge(self, run: Run) -> list[CheckResult]:
         """The results of a run that ended, and the end of its checkout."""
-        doors = self.doors
+        ports = self.ports
         contract = self.of_run(run.id)
         if contract is None:
             self.scratch.drop(run.id)
             return [CheckResult("checks", CheckOutcome.BROKEN, "nothing says any more what was run", None, 0.0)]
-        folder = os.path.join(doors.places.runs, run.id)
+        folder = os.path.join(ports.paths.runs, run.id)
         stand = {str(row["name"]): result_of(row) for row in self.carried(run.id)}
         planned = self.planned(run.id)
-        ending = doors.processes.ending(folder, self.steps(run))
-        top = os.path.join(doors.places.scratch, run.id)
-        ends = Ends(doors.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
+        ending = ports.processes.ending(folder, self.steps(run))
+        top = os.path.join(ports.paths.scratch, run.id)
+        ends = Ends(ports.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
         results = [
             stand.get(check.name)
             or self.decoys.judged(
-                quarantine.forgiven(without_secrets(doors, ends.result(check)), contract.quarantined),
+                quarantine.forgiven(without_secrets(ports, ends.result(check)), contract.quarantined),
                 check,
                 planned.get(check.name, ()),
                 ending,
@@ -327,7 +327,7 @@ class Validation:
         contract = self.of_run(run.id)
         if contract is not None and overall(results) is CheckOutcome.PASS:
             known = self.known(tree, contract.key)
-            proofs = with_proof(known, proof(self.doors, run, contract, results))
+            proofs = with_proof(known, proof(self.ports, run, contract, results))
             found = {"results": as_json(results), "runs": proofs}
             self.save(tree, contract.key, found)
             if not contract.cached:

@@ -29,9 +29,9 @@ from ..background.scratch import NOBODY, WATCH
 from ..checks.decoys import Plan
 from ..checks.overdue import CheckClock
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json
-from ..doors import Doors
+from ..ports import Ports
 from ..review.culprits import REPAIR, Culprits
-from ..review.landing import Ways
+from ..review.landing import Landings
 
 Heard = Callable[[str, Sequence[CheckResult], bool], None]
 """Told of a trial: the tip, its results, and whether it is green."""
@@ -47,14 +47,14 @@ GLANCE_SECONDS = 60.0
 LINGER_SECONDS = 1.0
 
 
-class Canary:
+class MainMonitor:
     """Watches over main's tip."""
 
-    def __init__(self, doors: Doors, validation: Validation, ways: Ways) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation, landings: Landings) -> None:
+        self.ports = ports
         self.validation = validation
-        self.ways = ways
-        self.culprits = Culprits(doors)
+        self.landings = landings
+        self.culprits = Culprits(ports)
         self.clock = CheckClock(validation)
         self._watch: Watch | None = None
         self._idle_since: float | None = None
@@ -73,15 +73,15 @@ class Canary:
     def watch(self) -> Watch:
         """How far it is, as it is kept."""
         if self._watch is None:
-            text = self.doors.store.setting(WATCH)
+            text = self.ports.store.setting(WATCH)
             self._watch = Watch.of(json.loads(text)) if text else Watch()
         return self._watch
 
     def is_at_work(self) -> bool:
         """Whether it finds something out just now, and waits for no person."""
-        if not self.doors.config().review.canary_hours and not self.watch.trial:
+        if not self.ports.config().review.canary_hours and not self.watch.trial:
             return False
-        waits = self._is_held or (self._again_at > self.doors.store.now() and not self._passing)
+        waits = self._is_held or (self._again_at > self.ports.store.now() and not self._passing)
         return self.watch.phase is not Phase.REST and not waits
 
     def wake_at(self) -> list[float]:
@@ -98,9 +98,9 @@ class Canary:
 
     def turn(self, board: Board) -> bool:
         """Do what can be done now; whether anything was."""
-        self.ways.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
+        self.landings.settle({NOBODY, *(attempt.id for attempt in board.attempts)})
         self._wake = None
-        config = self.doors.config()
+        config = self.ports.config()
         on_trial = self.watch.trial or board.limits.starts is Starts.UNTRIED
         if not config.checks or not (config.review.canary_hours or on_trial):
             return self._rest_unwatched(board) if self.watch.unwatched else self._switch_off()
@@ -110,7 +110,7 @@ class Canary:
             return self._perhaps_look(board)
         if self.watch.frozen and not board.paused and self.watch.phase is not Phase.LAND and self._has_moved():
             self._drop_run()
-            return self._save(main_monitor.look(self.watch, self.doors.git.main()))
+            return self._save(main_monitor.look(self.watch, self.ports.git.main()))
         self._is_held = board.paused and not self.watch.commit
         if self.watch.commit:
             return self._follow(board)
@@ -124,7 +124,7 @@ class Canary:
     def opened(self) -> None:
         """Main was tried, or a person lets agents start: what was asked when its checks could not be run is over."""
         if self.watch.escalation and self.watch.phase is Phase.REST and not self.watch.frozen:
-            with self.doors.store.together():
+            with self.ports.store.together():
                 self._save(self.culprits.let_go(self.watch))
 
     def tried(self, main: str) -> Verdict | None:
@@ -142,12 +142,12 @@ class Canary:
         if self.watch.frozen:
             return
         self._drop_run()
-        main, rows = self.doors.git.main(), as_json(results)
-        if self.doors.config().review.canary_hours:
+        main, rows = self.ports.git.main(), as_json(results)
+        if self.ports.config().review.canary_hours:
             frozen = main_monitor.told_red(self.watch, main, rows)
         else:
             frozen = main_monitor.told_unwatched(self.watch, main, rows, self.validation.contract())
-        with self.doors.store.together():
+        with self.ports.store.together():
             self._save(self.culprits.freeze(frozen, results, "as a review found"))
 
     # --- when to look ----------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class Canary:
     def _perhaps_look(self, board: Board) -> bool:
         watch = self.watch
         if board.limits.starts is Starts.UNTRIED and board.ready and not board.paused:
-            trial = replace(main_monitor.look(watch, self.doors.git.main()), trial=True)
+            trial = replace(main_monitor.look(watch, self.ports.git.main()), trial=True)
             return self._save(replace(trial, contract=self.validation.contract()))
         if not main_monitor.may_begin(watch, board):
             self._idle_since = None
@@ -163,10 +163,10 @@ class Canary:
         if self._idle_since is None:
             self._idle_since = board.now
         try:
-            main = self.doors.git.main()
+            main = self.ports.git.main()
         except NoMain:
             return False
-        hours = self.doors.config().review.canary_hours
+        hours = self.ports.config().review.canary_hours
         due = main_monitor.due_at(watch, board, main, self._landed_at(main), self._idle_since, hours)
         contract = self.validation.contract()
         asked = self._looks_anew or self.culprits.was_decided(watch)
@@ -180,14 +180,14 @@ class Canary:
     def _landed_at(self, main: str) -> float | None:
         """When a review landed this very tip; None: somebody else moved main."""
         if self._ours[0] != main:
-            last = self.doors.store.latest_events((Kind.MERGED,), limit=1)
+            last = self.ports.store.latest_events((Kind.MERGED,), limit=1)
             ours = bool(last) and last[0].data.get("merged_commit") == main
             self._ours = (main, last[0].at if ours else None)
         return self._ours[1]
 
     def _has_moved(self) -> bool:
         """Whether main is elsewhere than what is being looked at."""
-        return self.doors.git.main() != (self.watch.onto or self.watch.tip)
+        return self.ports.git.main() != (self.watch.onto or self.watch.tip)
 
     # --- runs ------------------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class Canary:
             if caught_up is not None:
                 return caught_up
         elif watch.phase is Phase.KNOWN and not watch.line:
-            line = self.doors.git.between(watch.green, watch.tip) if watch.green else None
+            line = self.ports.git.between(watch.green, watch.tip) if watch.green else None
             if not line:
                 why = "nothing_known" if line is None else "environment"
                 return self._save(self.culprits.tell(main_monitor.at_rest(watch, board.now), why))
@@ -215,12 +215,12 @@ class Canary:
 
     def _catch_up(self, board: Board) -> bool | None:
         """Where a remote decides about main, look at what it is there; None: main is what there is to be looked at."""
-        land = self.ways.catch_up(NOBODY)
+        land = self.landings.catch_up(NOBODY)
         if land is None:
             return False
         if land.landing is Landing.BLOCKED and self.watch.frozen:
             return self._wait(board, land, f"main is red, and cannot be brought along: {land.reason}")
-        main = self.doors.git.main()
+        main = self.ports.git.main()
         return self._save(replace(self.watch, tip=main)) if main != self.watch.tip else None
 
     def _start(self) -> bool:
@@ -243,23 +243,23 @@ class Canary:
         if self.watch.pid is None:  # a crash came before its start
             return self._start()
         run = self._run()
-        folder = os.path.join(self.doors.places.runs, run.id)
+        folder = os.path.join(self.ports.paths.runs, run.id)
         steps = self.validation.steps(run)
-        remains = self.doors.processes.remains(run, folder, steps)
+        remains = self.ports.processes.remains(run, folder, steps)
         if remains is Remains.NOTHING:
             return self._ended(run, board)
         if remains is Remains.WHOLE:
             self._alone_since = None
-            if self.clock.is_overdue(run, lambda: self.doors.processes.ending(folder, steps), board.now):
+            if self.clock.is_overdue(run, lambda: self.ports.processes.ending(folder, steps), board.now):
                 self._save(replace(self.watch, timed_out=True))
-                self.doors.processes.kill(run)
+                self.ports.processes.kill(run)
                 return True
             self._wake = min(self.clock.wake_at(), default=None)
             return False
         # what a check left behind, or a check that nobody will know the end of
         self._alone_since = self._alone_since or board.now
         if board.now >= self._alone_since + LINGER_SECONDS:
-            self.doors.processes.kill(run)
+            self.ports.processes.kill(run)
             return True
         self._wake = self._alone_since + LINGER_SECONDS
         return False
@@ -277,13 +277,13 @@ class Canary:
         if not of_today:  # what other checks said is nothing to go by
             return self._save(again if watch.phase is not Phase.CONFIRM else main_monitor.look(again, watch.tip))
         if watch.trial:
-            self.validation.remember(self.doors.git.tree(watch.tip), run, results)
+            self.validation.remember(self.ports.git.tree(watch.tip), run, results)
             seen = main_monitor.verdict(results)
             if seen is not Verdict.GREEN and is_unsure(results, self.validation.present().checks):
                 seen = Verdict.UNSURE
             begins = is_empty(results) and self._is_without_tests(watch.tip)
             mended = replace(board.limits, starts=Starts.SCAFFOLDING)
-            if seen is Verdict.UNSURE and (begins or self.doors.store.board(mended).ready):  # no person is needed
+            if seen is Verdict.UNSURE and (begins or self.ports.store.board(mended).ready):  # no person is needed
                 self._hear(watch.tip, Verdict.GREEN if begins else seen, results)
                 return self._save(replace(main_monitor.at_rest(again, board.now), trial=False))
             return self._conclude(watch, seen, results, board)
@@ -296,12 +296,12 @@ class Canary:
         if watch.trial and following.phase is not Phase.CONFIRM:
             self._hear(watch.tip, seen, results)
             following = replace(following, trial=False)
-            if following.frozen and not self.doors.config().review.canary_hours:
+            if following.frozen and not self.ports.config().review.canary_hours:
                 rows = as_json(results)
                 following = main_monitor.told_unwatched(following, watch.tip, rows, self.validation.contract())
         if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks
             following = replace(following, contract=self.validation.contract())
-        store = self.doors.store
+        store = self.ports.store
         with store.together():
             if seen is Verdict.GREEN and watch.phase in (Phase.LOOK, Phase.CONFIRM):
                 self.culprits.tell_green(watch)
@@ -318,27 +318,27 @@ class Canary:
         self.heard(tip, results, seen is Verdict.GREEN)
 
     def _is_without_tests(self, tip: str) -> bool:
-        git = self.doors.git
-        tests = self.doors.config().boundary_at(git, tip, Role.DOER).tests
+        git = self.ports.git
+        tests = self.ports.config().boundary_at(git, tip, Role.DOER).tests
         return not any(matches(path, tests) for path in git.paths(tip))
 
     # --- taking back -----------------------------------------------------------------------------
 
     def _land(self, board: Board) -> bool:
         watch = self.watch
-        land = self.ways.take_back(NOBODY, watch.candidate, watch.onto)
+        land = self.landings.take_back(NOBODY, watch.candidate, watch.onto)
         if land is None:
             return False
         if land.landing is Landing.LOST:  # it may be green by now
-            return self._save(main_monitor.look(watch, self.doors.git.main()))
+            return self._save(main_monitor.look(watch, self.ports.git.main()))
         if land.landing is Landing.BLOCKED:
             return self._wait(board, land, f"main is red, and its repair waits: {land.reason}")
-        with self.doors.store.together():
+        with self.ports.store.together():
             return self._save(self.culprits.taken_back(watch, board.now))
 
     def _wait(self, board: Board, land: Land, why: str) -> bool:
         if self._again_at == 0.0:
-            self.doors.notifier.tell(Notice(why, urgent=True))
+            self.ports.notifier.tell(Notice(why, urgent=True))
         now, seconds = board.now, land.wait or WAIT_SECONDS
         since = now if self._passing_since is None else self._passing_since
         self._passing_since = since if land.patience else None
@@ -351,11 +351,11 @@ class Canary:
     def _rest_unwatched(self, board: Board) -> bool:
         """What a review found red is frozen until main, its checks or a person says something else."""
         watch = self.watch
-        moved = self.doors.git.main() != watch.tip or self.validation.contract() != watch.contract
+        moved = self.ports.git.main() != watch.tip or self.validation.contract() != watch.contract
         if moved or not watch.frozen or self.culprits.was_decided(watch):
             over = replace(watch, unwatched=False)
             why = "main or its checks have changed; the next review sees whether it is green"
-            with self.doors.store.together():
+            with self.ports.store.together():
                 return self._save(self.culprits.let_go(over, why))
         self._wake = board.now + WAIT_SECONDS
         return False
@@ -366,7 +366,7 @@ class Canary:
         if watch.phase is Phase.REST and not watch.frozen:
             return False
         self._drop_run()
-        with self.doors.store.together():
+        with self.ports.store.together():
             off = replace(self.watch, phase=Phase.REST, tip="", searched="", culprit="", candidate="", line=())
             return self._save(self.culprits.let_go(off))
 
@@ -381,7 +381,7 @@ class Canary:
     def _drop_run(self) -> None:
         if self.watch.commit:
             run = self._run()
-            self.doors.processes.kill(run)
+            self.ports.processes.kill(run)
             self.validation.scratch.drop(run.id)
             self._save(replace(self.watch, commit="", pid=None, timed_out=False))
 
@@ -389,10 +389,10 @@ class Canary:
         before = self.watch
         self._watch = None  # should it fail, what is kept counts
         if watch != before:
-            self.doors.store.set_setting(WATCH, json.dumps(watch.as_data()))
+            self.ports.store.set_setting(WATCH, json.dumps(watch.as_data()))
         self._watch = watch
         if before.candidate and not watch.candidate:
-            self.doors.git.pin(REPAIR, None)
+            self.ports.git.pin(REPAIR, None)
         if watch.phase is not before.phase:
             self._again_at, self._idle_since = 0.0, None
             self._passing, self._passing_since = False, None

@@ -18,7 +18,7 @@ from ...host.system import proctable
 from ..background.scratch import ASKED
 from ..checks.overdue import CheckClock
 from ..checks.validation import Validation, explain
-from ..doors import Doors
+from ..ports import Ports
 
 LOOK_SECONDS = 0.05
 
@@ -26,18 +26,18 @@ LOOK_SECONDS = 0.05
 class Proving:
     """Proves commits; `tell` hears what is being run."""
 
-    def __init__(self, doors: Doors, tell: Callable[[str], None]) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, tell: Callable[[str], None]) -> None:
+        self.ports = ports
         self.tell = tell
-        self.validation = Validation(doors)
+        self.validation = Validation(ports)
         self.clock = CheckClock(self.validation)
 
     def prove(self, commit: str) -> None:
         """Return when the commit passes every check; NotProven says what did not pass."""
-        doors = self.doors
-        if self.validation.passed(doors.git.tree(commit)) is not None:
+        ports = self.ports
+        if self.validation.passed(ports.git.tree(commit)) is not None:
             return
-        if not doors.config().checks:
+        if not ports.config().checks:
             raise NotProven("no check is configured, so nothing can be proven", "Add [[checks]] to config.toml.")
         results = self.tried(commit)
         if overall(results) is not CheckOutcome.PASS:
@@ -46,7 +46,7 @@ class Proving:
     def tried(self, commit: str) -> list[CheckResult]:
         """What the checks of today say of the commit, run now; a pass is remembered."""
         run, results = self.run(commit, self.validation.present())
-        self.validation.remember(self.doors.git.tree(commit), run, results)
+        self.validation.remember(self.ports.git.tree(commit), run, results)
         return results
 
     def again(self, commit: str, contract: Contract | None) -> tuple[Contract, list[CheckResult]]:
@@ -56,9 +56,9 @@ class Proving:
 
     def run(self, commit: str, contract: Contract) -> tuple[Run, list[CheckResult]]:
         """Run these checks on the commit, and remember nothing of it."""
-        doors = self.doors
+        ports = self.ports
         self._clear()
-        now = doors.store.now()
+        now = ports.store.now()
         run_id = f"{ASKED}-{commit[:12]}-{os.getpid()}-{int(now * 1000)}"
         run = Run(run_id, 0, RunKind.VALIDATION, now, active_at=now)
         try:
@@ -66,7 +66,7 @@ class Proving:
             run = Run(run_id, 0, RunKind.VALIDATION, now, born.pid, born.mark, active_at=now)
             stopped = self._wait(run)
         except BaseException:
-            doors.processes.kill(run)
+            ports.processes.kill(run)
             self.validation.scratch.remove(run_id)
             raise
         if stopped:
@@ -75,8 +75,8 @@ class Proving:
 
     def _wait(self, run: Run) -> bool:
         """Until the run has ended; whether it was stopped because a check had had its time."""
-        processes, checks = self.doors.processes, self.validation.checks(run)
-        folder, told = os.path.join(self.doors.places.runs, run.id), 0
+        processes, checks = self.ports.processes, self.validation.checks(run)
+        folder, told = os.path.join(self.ports.paths.runs, run.id), 0
         steps = self.validation.steps(run)
         while True:
             alive = processes.alive(run)
@@ -90,16 +90,16 @@ class Proving:
                 return False
             if ending.over or all(end.code is not None for end in ending.steps):
                 processes.kill(run)  # what a check leaves behind is no part of the answer
-            elif self.clock.is_overdue(run, partial(processes.ending, folder, steps), self.doors.store.now()):
+            elif self.clock.is_overdue(run, partial(processes.ending, folder, steps), self.ports.store.now()):
                 processes.kill(run)
                 return True
             time.sleep(LOOK_SECONDS)
 
     def _clear(self) -> None:
         """End and remove what commands left that were killed while they waited."""
-        scratch = self.doors.places.scratch
+        scratch = self.ports.paths.scratch
         for name in os.listdir(scratch) if os.path.isdir(scratch) else []:
             words = name.split("-")
             if words[0] == ASKED and len(words) == 4 and proctable.look(int(words[2])) is None:
-                self.doors.processes.kill(Run(name, 0, RunKind.VALIDATION, 0.0))
+                self.ports.processes.kill(Run(name, 0, RunKind.VALIDATION, 0.0))
                 self.validation.scratch.remove(name)

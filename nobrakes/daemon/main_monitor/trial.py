@@ -13,9 +13,9 @@ from ...core.errors import NoMain
 from ...core.main_monitor import Verdict
 from ...ports import Notice
 from ..checks.validation import Validation
-from ..doors import Doors
+from ..ports import Ports
 from ..review.culprits import FROZEN
-from .monitor import Canary
+from .monitor import MainMonitor
 
 RED_MAIN = "red_main"
 """The setting with the tip on which a person lets agents start, whatever the checks say."""
@@ -24,18 +24,18 @@ RED_MAIN = "red_main"
 class Trial:
     """Says which beads may be started."""
 
-    def __init__(self, doors: Doors, validation: Validation, canary: Canary) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation, monitor: MainMonitor) -> None:
+        self.ports = ports
         self.validation = validation
-        self.canary = canary
+        self.monitor = monitor
         self._is_open = False
         self._told: set[str] = set()
-        canary.heard = self.heard
-        canary.look_anew()
+        monitor.heard = self.heard
+        monitor.look_anew()
 
     def starts(self) -> Starts:
         """Which beads may be started now; asked once a turn."""
-        if not self.doors.config().checks:
+        if not self.ports.config().checks:
             self._tell(
                 "no check", "No check is configured, so only beads marked --scaffolding or of type repair start."
             )
@@ -43,26 +43,26 @@ class Trial:
         if self._is_open:
             return Starts.OPEN
         try:
-            main = self.doors.git.main()
+            main = self.ports.git.main()
         except NoMain:
             return Starts.OPEN  # whoever is to be started says so
         starts = self._at(main)
         self._is_open = starts is Starts.OPEN
         if self._is_open:
-            self.canary.opened()
+            self.monitor.opened()
         return starts
 
     def _at(self, main: str) -> Starts:
-        store = self.doors.store
+        store = self.ports.store
         if store.setting(RED_MAIN) == main:
             return Starts.OPEN
         if store.setting(FROZEN) is not None:
             why = f"main is red at {main[:12]}: only beads of type repair start, `nobrakes escalations` says more."
             self._tell(f"red {main}", why)
             return Starts.REPAIRS
-        if self.validation.recorded(self.doors.git.tree(main)) is not None:
+        if self.validation.recorded(self.ports.git.tree(main)) is not None:
             return Starts.OPEN
-        tried = self.canary.tried(main)
+        tried = self.monitor.tried(main)
         if tried is None:
             return Starts.UNTRIED
         return Starts.OPEN if tried is Verdict.GREEN else Starts.SCAFFOLDING
@@ -81,7 +81,7 @@ class Trial:
         if key not in self._told:
             self._told.add(key)
             for line in text.splitlines():
-                self.doors.notifier.tell(Notice(line, urgent=not key.startswith("green")))
+                self.ports.notifier.tell(Notice(line, urgent=not key.startswith("green")))
 
 
 def said_of(results: Sequence[CheckResult]) -> list[str]:

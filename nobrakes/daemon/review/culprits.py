@@ -16,7 +16,7 @@ from ...core.checks.contract import CheckResult
 from ...core.main_monitor import Phase, Verdict, Watch, at_rest
 from ...ports import Candidate, Message, NewEscalation
 from ..checks.validation import as_json, explain
-from ..doors import Doors
+from ..ports import Ports
 from .messages import US
 from .red_main import question
 
@@ -46,14 +46,14 @@ _ENDS = {
 class Culprits:
     """Freezes, finds whose it is, takes back, tells."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
 
     # --- frozen and let go -----------------------------------------------------------------------
 
     def freeze(self, watch: Watch, results: Sequence[CheckResult], how: str) -> Watch:
         """Nothing is merged from now on."""
-        store = self.doors.store
+        store = self.ports.store
         store.set_setting(FROZEN, watch.tip)
         store.record(Event(Kind.MAIN_FROZEN, data={"commit": watch.tip, "results": as_json(results)}))
         title = f"main is red at {watch.tip[:12]}, {how}"
@@ -62,7 +62,7 @@ class Culprits:
 
     def let_go(self, watch: Watch, why: str = "") -> Watch:
         """Main is green, or nobody looks any more, or for another reason."""
-        store = self.doors.store
+        store = self.ports.store
         if store.setting(FROZEN) is not None:
             store.set_setting(FROZEN, None)
             store.record(Event(Kind.MAIN_UNFROZEN, data={"commit": watch.tip}))
@@ -72,14 +72,14 @@ class Culprits:
     def tell_green(self, watch: Watch) -> None:
         """The tip passed; `unsteady`: it failed a moment before."""
         unsteady = watch.phase is Phase.CONFIRM
-        self.doors.store.record(Event(Kind.MAIN_GREEN, data={"commit": watch.tip, "unsteady": unsteady}))
+        self.ports.store.record(Event(Kind.MAIN_GREEN, data={"commit": watch.tip, "unsteady": unsteady}))
 
     def was_decided(self, watch: Watch) -> bool:
         """Whether a person resolved what was asked when main was frozen: then they want it to be looked at."""
-        return bool(watch.escalation) and self.doors.store.escalation(watch.escalation).resolved_at is not None
+        return bool(watch.escalation) and self.ports.store.escalation(watch.escalation).resolved_at is not None
 
     def _is_open(self, watch: Watch) -> bool:
-        return bool(watch.escalation) and self.doors.store.escalation(watch.escalation).resolved_at is None
+        return bool(watch.escalation) and self.ports.store.escalation(watch.escalation).resolved_at is None
 
     def tell_end(self, before: Watch, watch: Watch, seen: Verdict, results: Sequence[CheckResult]) -> Watch:
         """The search is over without a repair."""
@@ -88,7 +88,7 @@ class Culprits:
             evidence = {"commit": watch.tip, "results": as_json(results)}
             known = watch.escalation if self._is_open(watch) else 0
             new = NewEscalation(EscalationType.BROKEN_CHECKS, title, explain(results), evidence, adds_to=known)
-            return replace(watch, escalation=self.doors.store.escalate(new, None, None, "nobrakes").id)
+            return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
         if before.phase is Phase.LOOK:
             return self._escalate(watch, "main is still red", explain(results)) if self.was_decided(before) else watch
         if before.phase is Phase.PROVE:
@@ -97,7 +97,7 @@ class Culprits:
 
     def tell(self, watch: Watch, why: str, whose: str = "") -> Watch:
         """Say to a person what was found out."""
-        self.doors.store.record(
+        self.ports.store.record(
             Event(Kind.CULPRIT_FOUND, data={"commit": watch.culprit or None, "why": why, "green": watch.green or None})
         )
         if why == "nothing_known" and self._was_said(watch):
@@ -108,7 +108,7 @@ class Culprits:
 
     def _was_said(self, watch: Watch) -> bool:
         """Whether the open question says of this tip that no earlier one is known to have passed."""
-        asked = self.doors.store.escalation(watch.escalation) if self._is_open(watch) else None
+        asked = self.ports.store.escalation(watch.escalation) if self._is_open(watch) else None
         return asked is not None and not watch.green and asked.evidence.get("main") == watch.tip
 
     def _escalate(self, watch: Watch, title: str, detail: str) -> Watch:
@@ -120,20 +120,20 @@ class Culprits:
             "searched": list(watch.line[:50]),
             "results": list(watch.results),
         }
-        new = question(self.doors.store, title, detail, evidence, causes.of_output(detail))
-        return replace(watch, escalation=self.doors.store.escalate(new, None, None, "nobrakes").id)
+        new = question(self.ports.store, title, detail, evidence, causes.of_output(detail))
+        return replace(watch, escalation=self.ports.store.escalate(new, None, None, "nobrakes").id)
 
     def _resolve(self, watch: Watch, why: str) -> None:
         """The question about main is over; that of a bead is its own, and a person's."""
-        asked = self.doors.store.escalation(watch.escalation) if watch.escalation else None
+        asked = self.ports.store.escalation(watch.escalation) if watch.escalation else None
         if asked is not None and asked.resolved_at is None and asked.bead is None:
-            self.doors.store.resolve(watch.escalation, why, "nobrakes")
+            self.ports.store.resolve(watch.escalation, why, "nobrakes")
 
     # --- taking back -----------------------------------------------------------------------------
 
     def prepare(self, watch: Watch, now: float) -> Watch:
         """The commit that takes the culprit back, to be run; at rest where there is none to be made."""
-        git = self.doors.git
+        git = self.ports.git
         found = self.merge_of(watch.culprit)
         if found is None:
             return self.tell(at_rest(watch, now), "person")
@@ -155,7 +155,7 @@ class Culprits:
 
     def merge_of(self, commit: str) -> tuple[Bead, str, str] | None:
         """(bead, base, merge) of the merge that brought this commit, and still stands; None: a person's own."""
-        store, git = self.doors.store, self.doors.git
+        store, git = self.ports.store, self.ports.git
         for event in store.latest_events((Kind.MERGED, Kind.FOUND_MERGED), limit=MOST_MERGES):
             merge = str(event.data.get("merged_commit") or "")
             if not merge or event.bead is None or not git.has(merge) or not git.contains(commit, merge):
@@ -171,7 +171,7 @@ class Culprits:
 
     def taken_back(self, watch: Watch, now: float) -> Watch:
         """Main is green again: the bead is open, and a person is told with the evidence."""
-        store = self.doors.store
+        store = self.ports.store
         store.record(Event(Kind.CULPRIT_FOUND, data={"commit": watch.culprit, "why": "merge", "green": watch.green}))
         found = self.merge_of(watch.culprit)
         if found is not None:  # else a person took it back or opened it meanwhile
@@ -182,12 +182,12 @@ class Culprits:
         return replace(self.let_go(healed), culprit="", candidate="", onto="", line=())
 
     def _reopen(self, bead: Bead, merge: str, watch: Watch) -> None:
-        store = self.doors.store
+        store = self.ports.store
         rows = [row for row in watch.results if row["outcome"] != "pass"]
         failed = "; ".join(f"{row['name']}: {row['reason']}" for row in rows)
         data = {"commit": merge, "revert": watch.candidate, "results": list(watch.results)}
         # main's history holds it too, as long as nobody rewrites that
-        self.doors.git.pin(f"archive/{bead.id}/reverted-{merge[:12]}", merge)
+        self.ports.git.pin(f"archive/{bead.id}/reverted-{merge[:12]}", merge)
         store.record(Event(Kind.REVERTED, bead.id, data=data))
         # what checks print stays out of it: agents take a bead's own words for a person's
         note = f"Merged as {merge[:12]} and taken back by {watch.candidate[:12]}: main was red after it ({failed})."

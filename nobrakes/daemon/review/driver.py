@@ -23,15 +23,15 @@ from ...core.review.machine import Act, Fact, Next
 from ..attempts.end import close
 from ..attempts.launch import FORK
 from ..checks.validation import Validation
-from ..doors import Doors
+from ..ports import Ports
 from .lost import Lost, handed_in, pin_of
 from .new_contract import NewContract
-from .protected_files import GateFiles
+from .protected_files import ProtectedFiles
 from .queue import ReviewContext, Train, is_paced
 from .reports import AttemptEnd, Report, blamed, questioned, refused
-from .steps import Queueing
+from .steps import ReviewSteps
 from .unusual import Unusual
-from .verdicts import Judging
+from .verdicts import Verdicts
 
 _TRIES = 3
 """So often a step is tried while git fails."""
@@ -43,16 +43,16 @@ MOST_STEPS = 100
 class Review:
     """Leads reviews on."""
 
-    def __init__(self, doors: Doors, validation: Validation) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation) -> None:
+        self.ports = ports
         self.validation = validation
-        self.new_contract = NewContract(doors)
-        self.train = Train(doors, validation)
-        self.lost = Lost(doors)
-        self.judging = Judging(doors, validation, self.train, self.lost)
-        self.gates = GateFiles(doors)
-        self.unusual = Unusual(doors)
-        self.queueing = Queueing(doors, validation, self.train, self.judging)
+        self.new_contract = NewContract(ports)
+        self.train = Train(ports, validation)
+        self.lost = Lost(ports)
+        self.judging = Verdicts(ports, validation, self.train, self.lost)
+        self.gates = ProtectedFiles(ports)
+        self.unusual = Unusual(ports)
+        self.queueing = ReviewSteps(ports, validation, self.train, self.judging)
         self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
             Step.TAKE_IN: self._take_in,
             Step.BOUNDARIES: self._boundaries,
@@ -73,7 +73,7 @@ class Review:
         journal = Journal.of(attempt.data)
         if journal.waiting_until > board.now:
             return False
-        context = ReviewContext(self.doors, attempt, board)
+        context = ReviewContext(self.ports, attempt, board)
         moved = False
         for _ in range(MOST_STEPS):
             following = self._step(context, journal)
@@ -85,11 +85,11 @@ class Review:
             has_joined = journal.step is Step.REBASE and following.journal.step is Step.VALIDATE_REBASED
             journal, moved = following.journal, True
             attempt = replace(attempt, data=journal.as_data())
-            self.doors.store.journal(attempt.id, attempt.data)
+            self.ports.store.journal(attempt.id, attempt.data)
             self.train.journaled(self.train.seen, attempt)
             if has_joined and is_paced(board.limits):
                 return True  # a batch begins in the next turn, when all who can have joined it
-            context = ReviewContext(self.doors, attempt, board)
+            context = ReviewContext(self.ports, attempt, board)
         return moved
 
     def _step(self, context: ReviewContext, journal: Journal, tries: int = _TRIES) -> Next | None:
@@ -102,7 +102,7 @@ class Review:
             report = self.steps[journal.step](context, journal)
             following = _after(journal, report)
             if following.act is Act.GO_ON and following.journal.candidate not in ("", journal.candidate):
-                self.doors.git.pin(pin_of(context.attempt.bead), following.journal.candidate)
+                self.ports.git.pin(pin_of(context.attempt.bead), following.journal.candidate)
             if following.act is Act.GO_ON or (following.act is Act.WAIT and following.journal is journal):
                 return following
             if following.act is Act.WAIT:
@@ -122,16 +122,16 @@ class Review:
     # --- the steps -------------------------------------------------------------------------------
 
     def _take_in(self, context: ReviewContext, journal: Journal) -> Report:
-        done = handed_in(self.doors, context.attempt.bead)
+        done = handed_in(self.ports, context.attempt.bead)
         if done is None:
             return refused(Outcome.NO_WORK, "there is no work to review")
         head = str(done.head)
-        main = self.doors.git.main()
-        fork = self.doors.git.fork(main, head, done.data.get(FORK))
+        main = self.ports.git.main()
+        fork = self.ports.git.fork(main, head, done.data.get(FORK))
         if fork is None:
             return refused(Outcome.BOUNDARY, "the branch has no history in common with main")
         start = str(done.data.get("start") or fork)
-        anchor = self.doors.git.evidence_tip() or NONE
+        anchor = self.ports.git.evidence_tip() or NONE
         return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "base": start, "anchor": anchor})
 
     def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
@@ -156,12 +156,12 @@ class Review:
 
     def _against_the_rules(self, context: ReviewContext, journal: Journal) -> Report | None:
         """What the branch changes that nobody may let through; None: nothing."""
-        git = self.doors.git
+        git = self.ports.git
         start = journal.base
         if not git.contains(journal.fork, start) or not git.contains(start, journal.head):
             detail = "the branch was rewritten: the commit it started from is not in it any more"
             return refused(Outcome.BOUNDARY, detail)
-        config = self.doors.config()
+        config = self.ports.config()
         own = config.boundary_at(git, start, Role.DOER)
         found = violations(Role.DOER, git.changes(start, journal.head), own, context.bead.scaffolding, asks=True)
         if start != journal.fork:
@@ -185,12 +185,12 @@ class Review:
 
     def _validate_main(self, context: ReviewContext, journal: Journal) -> Report:
         is_proven = journal.proven == self.train.proof(journal, journal.candidate)
-        if is_proven or self.doors.config().review.revalidate == "cached":
+        if is_proven or self.ports.config().review.revalidate == "cached":
             return Report(Fact.PROVEN)
         return self.judging.to_validate(context, journal, journal.candidate)
 
     def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
-        self.queueing.ways.forget(context.attempt.bead)
+        self.queueing.landings.forget(context.attempt.bead)
         if journal.brings:
             self.new_contract.take_over(context.attempt.bead, journal)
         return Report(Fact.MERGED)
@@ -200,7 +200,7 @@ class Review:
         if journal.contract != self.validation.contract(journal.brings):
             return Report(verdict.edited(journal))
         base = journal.base or journal.fork
-        known = self.validation.passed(self.doors.git.tree(base), context.attempt.id, journal.brings) is not None
+        known = self.validation.passed(self.ports.git.tree(base), context.attempt.id, journal.brings) is not None
         if known or journal.is_scaffolding or context.bead.type is BeadType.REPAIR:  # which has to turn main green
             return blamed(journal)
         return self.judging.to_validate(context, journal, base)
@@ -214,17 +214,17 @@ class Review:
         self.train.changed()
         if run.stopping in (Outcome.INTERRUPTED, Outcome.CANCELLED):
             self.validation.judge(run)
-            self.doors.store.end_run(run.id)
+            self.ports.store.end_run(run.id)
             self.stop(attempt, board)
             return None
-        following = self.judging.ended(ReviewContext(self.doors, attempt, board), run)
+        following = self.judging.ended(ReviewContext(self.ports, attempt, board), run)
         if following is not None:
             self.train.journaled(seen, following, ended=True)
         return following
 
     def stop(self, attempt: Attempt, board: Board) -> bool:
         """Give the review back; one whose merge has landed is brought to its end instead. False: it lands just now."""
-        doors = self.doors
+        ports = self.ports
         if self.queueing.is_under_way(attempt.id, board):
             return False
         attempt = self.train.look(board).attempts.get(attempt.id, attempt)
@@ -234,21 +234,21 @@ class Review:
             if journal.step is Step.VALIDATE_MAIN:
                 self.judging.stopped_on_main(attempt, journal)
             last = machine.advance(journal, Fact.STOPPED_AFTER_LANDING).journal
-            doors.store.journal(attempt.id, last.as_data())
+            ports.store.journal(attempt.id, last.as_data())
             self.advance(replace(attempt, data=last.as_data()), board)
             return True
         # where a remote decides nobody knows yet whether it landed
-        is_known = journal.step is Step.SWAP and not doors.git.is_shared()
+        is_known = journal.step is Step.SWAP and not ports.git.is_shared()
         stopped = machine.advance(journal, Fact.STOPPED_BEFORE_LANDING if is_known else Fact.STOPPED)
         if stopped.journal is not journal:
-            doors.store.journal(attempt.id, stopped.journal.as_data())
+            ports.store.journal(attempt.id, stopped.journal.as_data())
         kind, head = machine.GOES_TO[stopped.act], journal.head
-        close(doors, board.limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=head)
+        close(ports, board.limits, attempt, Outcome.INTERRUPTED, "the review was stopped", kind=kind, head=head)
         return True
 
     def _has_landed(self, journal: Journal) -> bool:
         """Whether main contains the candidate; one that is gone from git is not on main."""
-        git = self.doors.git
+        git = self.ports.git
         try:
             return bool(journal.candidate) and git.contains(journal.candidate, git.main())
         except GitFailed:

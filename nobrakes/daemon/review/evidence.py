@@ -36,7 +36,7 @@ from ..background.scratch import NOBODY
 from ..checks.proofs import clean
 from ..checks.steps import OUTPUT_TAIL
 from ..checks.validation import CONTRACT
-from ..doors import Doors
+from ..ports import Ports
 
 STEPS = 200
 """So many steps of a bead's reviews are looked through for those of this one."""
@@ -47,20 +47,20 @@ Json = dict[str, Any]
 class Evidence:
     """Writes the records of one repository."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
 
     def merged(self, attempt: Attempt, bead: Bead, journal: Journal) -> str:
         """Record that the candidate of this review came to main, perhaps with a batch that was tested as a whole."""
         for other, before in self._earlier(attempt, journal):
-            self.doors.git.keep_evidence(self.prepared(other, self.doors.store.bead(other.bead), before))
-        return self.doors.git.keep_evidence(self.prepared(attempt, bead, journal))
+            self.ports.git.keep_evidence(self.prepared(other, self.ports.store.bead(other.bead), before))
+        return self.ports.git.keep_evidence(self.prepared(attempt, bead, journal))
 
     def _earlier(self, attempt: Attempt, journal: Journal) -> list[tuple[Attempt, Journal]]:
         """The open reviews whose candidates came to main before this one, in main's order: a kill hid their records."""
-        git = self.doors.git
+        git = self.ports.git
         found: list[tuple[Attempt, Journal]] = []
-        for other in self.doors.store.reviewing():
+        for other in self.ports.store.reviewing():
             before = Journal.of(other.data)
             if other.id == attempt.id or before.candidate in ("", journal.candidate) or not git.has(before.candidate):
                 continue
@@ -71,7 +71,7 @@ class Evidence:
 
     def prepared(self, attempt: Attempt, bead: Bead, journal: Journal) -> Json:
         """The record of this review's candidate, as far as it is known now."""
-        gathered = _Gathered(self.doors, bead, self._steps(attempt))
+        gathered = _Gathered(self.ports, bead, self._steps(attempt))
         branch = self._place(journal.head)
         base, candidate = self._place(journal.base), self._place(journal.candidate)
         after, tip = journal.contract, journal.tip
@@ -111,7 +111,7 @@ class Evidence:
 
     def unknown(self, bead: Bead, base: Made, commits: Sequence[Made], anchor: str, why: str) -> Json:
         """The record of a merge of which only what main says is known. `why` it is added later."""
-        gathered = _Gathered(self.doors, bead, [])
+        gathered = _Gathered(self.ports, bead, [])
         merged = place(commits[-1].commit, commits[-1].tree)
         proof: Json = {"step": "validate", **merged, "contract": "", "how": How.UNKNOWN.value}
         record = {
@@ -130,7 +130,7 @@ class Evidence:
                 {**proof, "of": "main"},
             ],
             "counts": {"before": None, "after": None},
-            "attempts": [attempt_row(one, one.ended_at) for one in self.doors.store.attempts(bead.id)[-ATTEMPTS:]],
+            "attempts": [attempt_row(one, one.ended_at) for one in self.ports.store.attempts(bead.id)[-ATTEMPTS:]],
         }
         return bounded(record)
 
@@ -139,40 +139,40 @@ class Evidence:
 
         `contract`: the key of the checks that it passed. Empty: there is no such commit, and nothing to record.
         """
-        git = self.doors.git
+        git = self.ports.git
         main = git.main()
         line = git.line(main, commit)
         revert = taken_back_by(line, bead.id)
         made = next((one for one in line if one.commit == revert), None)
         if made is None:
             return ""
-        gathered = _Gathered(self.doors, bead, [])
+        gathered = _Gathered(self.ports, bead, [])
         whole = place(made.commit, made.tree)
         proof = gathered.validation("revert", None, whole, contract, "")
         taken = self._between(base, commit) if base else [one for one in (git.made(commit),) if one is not None]
         revision = git.made(made.parents[0]) if made.parents else None
         assert revision is not None, "what takes a commit back stands on one"
         record = {
-            **gathered.begin(RecordKind.REVERT, self.doors.store.now()),
+            **gathered.begin(RecordKind.REVERT, self.ports.store.now()),
             "base": place(revision.commit, revision.tree),
             "merged": whole,
             "commits": [whole],
             "takes_back": [place(one.commit, one.tree) for one in taken],
             "why": why,
-            "by": excerpt(clean(self.doors, actor))[:200],
+            "by": excerpt(clean(self.ports, actor))[:200],
             "steps": [proof, {"step": "merge", "from": revision.commit, "to": made.commit}],
         }
         return git.keep_evidence(bounded(record))
 
     def _place(self, commit: str) -> dict[str, str]:
-        return place(commit, self.doors.git.tree(commit))
+        return place(commit, self.ports.git.tree(commit))
 
     def _between(self, base: str, tip: str) -> list[Made]:
         """The commits that lead from `base` to `tip`, oldest first; asked one by one, since mostly there is one."""
         found: list[Made] = []
         following: str | None = tip
         while following is not None and following != base:
-            made = self.doors.git.made(following)
+            made = self.ports.git.made(following)
             assert made is not None, "what was merged is there"
             found.append(made)
             following = made.parents[0] if made.parents else None
@@ -192,19 +192,19 @@ class Evidence:
 
     def _steps(self, attempt: Attempt) -> list[Json]:
         """What this review ran, newest first."""
-        events = self.doors.store.latest_events((Kind.REVIEW_STEP,), None, STEPS, attempt.bead)
+        events = self.ports.store.latest_events((Kind.REVIEW_STEP,), None, STEPS, attempt.bead)
         return [dict(event.data) for event in events if event.attempt == attempt.id and event.data.get("run")]
 
     def _attempts(self, bead: Bead, review: Attempt) -> list[Json]:
-        past = [one for one in self.doors.store.attempts(bead.id) if one.id != review.id]
+        past = [one for one in self.ports.store.attempts(bead.id) if one.id != review.id]
         return [attempt_row(one, one.ended_at) for one in past[-ATTEMPTS:]]
 
 
 class _Gathered:
     """The runs and contracts that one record names."""
 
-    def __init__(self, doors: Doors, bead: Bead, steps: Sequence[Json]) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, bead: Bead, steps: Sequence[Json]) -> None:
+        self.ports = ports
         self.bead = bead
         self.steps = steps
         self.runs: dict[str, Json] = {}
@@ -215,7 +215,7 @@ class _Gathered:
     def begin(self, kind: RecordKind, at: float) -> Json:
         """What every record begins with. Its moment is that of its latest run, so that it is the same made again."""
         moments = [at, *(float(run["at"]) for run in self.runs.values() if run["at"] is not None)]
-        bead = {"id": self.bead.id, "title": clean(self.doors, self.bead.title)[:500], "type": self.bead.type.value}
+        bead = {"id": self.bead.id, "title": clean(self.ports, self.bead.title)[:500], "type": self.bead.type.value}
         return {
             "version": VERSION,
             "kind": kind.value,
@@ -252,7 +252,7 @@ class _Gathered:
         if run:
             return {**said, "how": How.RECORDED.value, "run": run}
         if tip and tip != what["commit"]:
-            whole = place(tip, self.doors.git.tree(tip))
+            whole = place(tip, self.ports.git.tree(tip))
             run = self._newest(whole["tree"], contract, set())
             if run:
                 return {**said, "how": How.STANDS_FOR.value, "run": run, "tip": whole}
@@ -266,14 +266,14 @@ class _Gathered:
     def _proofs(self, tree: str, contract: str) -> Sequence[Mapping[str, Any]]:
         place = tree, contract
         if place not in self._saved:
-            self._saved[place] = (self.doors.store.validation(tree, contract) or {}).get("runs", ())
+            self._saved[place] = (self.ports.store.validation(tree, contract) or {}).get("runs", ())
         return self._saved[place]
 
     def _bead(self, attempt: int) -> str | None:
         if attempt == NOBODY:  # main was tried, or a person asked
             return None
         if attempt not in self._beads:
-            self._beads[attempt] = self.doors.store.attempt(attempt).bead
+            self._beads[attempt] = self.ports.store.attempt(attempt).bead
         return self._beads[attempt]
 
     def _newest(self, tree: str, contract: str, but: set[str]) -> str:
@@ -286,26 +286,26 @@ class _Gathered:
             if proof["run"] == run:
                 bead = self._bead(int(proof["attempt"]))
                 self.runs[run] = run_of(proof, tree, contract, bead)
-                self.contracts[contract] = _cleaned(self.doors, proof["contract"])
+                self.contracts[contract] = _cleaned(self.ports, proof["contract"])
                 return True
         return False
 
     def _contract(self, run: str) -> Contract | None:
         """What a run of this review executed; None: it is not known any more."""
-        path = os.path.join(self.doors.places.runs, run, CONTRACT)
-        return Contract.of_text(self.doors.processes.output(path, OUTPUT_TAIL))
+        path = os.path.join(self.ports.paths.runs, run, CONTRACT)
+        return Contract.of_text(self.ports.processes.output(path, OUTPUT_TAIL))
 
     def _failed(self, step: Json, tree: str, ran: Contract) -> None:
         """Take a run that did not pass into the record, as the review noted it."""
-        checks = [{**one, "excerpt": excerpt(clean(self.doors, str(one.get("tail", ""))))} for one in step["results"]]
+        checks = [{**one, "excerpt": excerpt(clean(self.ports, str(one.get("tail", ""))))} for one in step["results"]]
         self.runs[step["run"]] = run_of({"checks": checks}, tree, ran.key, self.bead.id)
-        self.contracts[ran.key] = _cleaned(self.doors, json.loads(ran.text))
+        self.contracts[ran.key] = _cleaned(self.ports, json.loads(ran.text))
 
 
-def _cleaned(doors: Doors, value: Any) -> Any:
+def _cleaned(ports: Ports, value: Any) -> Any:
     """JSON values with the texts in them cleaned."""
     if isinstance(value, str):
-        return clean(doors, value)
+        return clean(ports, value)
     if isinstance(value, Mapping):
-        return {key: _cleaned(doors, one) for key, one in value.items()}
-    return [_cleaned(doors, one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _cleaned(ports, one) for key, one in value.items()}
+    return [_cleaned(ports, one) for one in value] if isinstance(value, list | tuple) else value

@@ -16,21 +16,21 @@ from ...core.review import flakes
 from ...core.review.flakes import LEDGER, Confirm, Flake
 from ...core.review.journal import Journal, Step
 from ..checks.validation import Validation, as_json
-from ..doors import Doors
+from ..ports import Ports
 
 STANDS = "it passed in the run "
 
 
-def ledger(doors: Doors) -> list[Flake]:
+def ledger(ports: Ports) -> list[Flake]:
     """The latest flakes, newest first."""
-    return [Flake.of(event) for event in doors.store.latest_events([Kind.FLAKED], limit=LEDGER)]
+    return [Flake.of(event) for event in ports.store.latest_events([Kind.FLAKED], limit=LEDGER)]
 
 
 class Flaky:
     """Hears the results of validations."""
 
-    def __init__(self, doors: Doors, validation: Validation) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation) -> None:
+        self.ports = ports
         self.validation = validation
 
     def hear(self, attempt: Attempt, tree: str, run: Run, results: Sequence[CheckResult]) -> None:
@@ -38,7 +38,7 @@ class Flaky:
         contract = self.validation.of_run(run.id)
         if contract is None:
             return
-        store, key = self.doors.store, f"failed/{contract.key}"
+        store, key = self.ports.store, f"failed/{contract.key}"
         known = self.validation.known
         failed = (known(tree, key) or {}).get("results", [])
         shown = flakes.found(tree, results, failed, known(tree, contract.key) is not None)
@@ -54,7 +54,7 @@ class Flaky:
             self.validation.save(tree, key, {"results": failing})
 
     def _of_attempt(self, attempt: Attempt) -> list[Event]:
-        found = self.doors.store.latest_events([Kind.FLAKED], limit=LEDGER, bead=attempt.bead)
+        found = self.ports.store.latest_events([Kind.FLAKED], limit=LEDGER, bead=attempt.bead)
         return [event for event in found if event.attempt == attempt.id]
 
     def to_confirm(self, journal: Journal, commit: str, run: Run, results: Sequence[CheckResult]) -> bool:
@@ -84,8 +84,8 @@ class Flaky:
         """Whether what failed here may be a flake, as the ledger and the settings say."""
         if overall(results) is not CheckOutcome.FAIL:
             return False
-        how = Confirm(self.doors.config().review.confirm)
+        how = Confirm(self.ports.config().review.confirm)
         checks = self.validation.checks(run)
         if how is not Confirm.FLAKY:
             return flakes.wants_confirming(how, results, checks, ())
-        return flakes.wants_confirming(how, results, checks, ledger(self.doors))
+        return flakes.wants_confirming(how, results, checks, ledger(self.ports))

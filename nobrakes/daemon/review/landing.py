@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...core.review.train import Entry
 from ...ports import Land
-from ..doors import Doors
+from ..ports import Ports
 
 PINS = "pushed"
 
@@ -35,24 +35,24 @@ class _Asked:
     end: Land | None = None
 
 
-class Ways:
+class Landings:
     """How reviews reach main."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self._asked: dict[str, _Asked] = {}
 
     def catch_up(self, attempt: int) -> Land | None:
         """Bring main to where it is decided; None: it goes on."""
-        git = self.doors.git
+        git = self.ports.git
         return self._beside(attempt, _catching_up(attempt), git.catch_up)
 
     def land(self, attempt: int, train: Sequence[Entry], new: str, old: str) -> Land | None:
         """Move main from `old` to `new`, which brings the beads of `train` (none: it did already); None: it goes on."""
-        git = self.doors.git
+        git = self.ports.git
         if train and not self.is_pending(attempt):
-            self.doors.store.sync()  # here, since beside the loop nobody may touch it
-        if git.is_shared() and not self.doors.aside.busy(_landing(attempt)):
+            self.ports.store.sync()  # here, since beside the loop nobody may touch it
+        if git.is_shared() and not self.ports.background.busy(_landing(attempt)):
             for entry in train:
                 journal = entry.journal
                 name = f"{PINS}/{entry.bead}/{journal.base}-{journal.contract}-{journal.tip}"
@@ -62,28 +62,30 @@ class Ways:
     def take_back(self, attempt: int, new: str, old: str) -> Land | None:
         """Move main from `old` to `new`, which takes a merge back; None: it goes on."""
         if not self.is_pending(attempt):
-            self.doors.store.sync()
-        return self._beside(attempt, _landing(attempt), lambda: self.doors.git.land(new, old))
+            self.ports.store.sync()
+        return self._beside(attempt, _landing(attempt), lambda: self.ports.git.land(new, old))
 
     def settle(self, attempts: Collection[int]) -> None:
         """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them."""
         for name, asked in list(self._asked.items()):
-            aside = self.doors.aside
-            if asked.attempt not in attempts and (not aside.busy(name) or aside.over(name)):
+            background = self.ports.background
+            if asked.attempt not in attempts and (not background.busy(name) or background.over(name)):
                 del self._asked[name]
 
     def goes_on(self, attempt: int) -> bool:
         """Whether one of them was begun for this review and is not over."""
-        aside = self.doors.aside
-        return any(aside.busy(name) and not aside.over(name) for name in (_landing(attempt), _catching_up(attempt)))
+        background = self.ports.background
+        return any(
+            background.busy(name) and not background.over(name) for name in (_landing(attempt), _catching_up(attempt))
+        )
 
     def is_pending(self, attempt: int) -> bool:
         """Whether one of them was begun for this review, and nobody heard its end yet."""
-        return any(self.doors.aside.busy(name) for name in (_landing(attempt), _catching_up(attempt)))
+        return any(self.ports.background.busy(name) for name in (_landing(attempt), _catching_up(attempt)))
 
     def landed_before(self, bead: str) -> Pushed | None:
         """What was pushed of this bead by a review that did not hear of it, and is on main."""
-        git = self.doors.git
+        git = self.ports.git
         if not git.is_shared():
             return None
         main = git.main()
@@ -95,23 +97,23 @@ class Ways:
 
     def forget(self, bead: str) -> None:
         """What landed has been dealt with."""
-        git = self.doors.git
+        git = self.ports.git
         if git.is_shared():
             for name in [name for name in git.kept() if name.startswith(f"{PINS}/{bead}/")]:
                 git.pin(name, None)
 
     def _beside(self, attempt: int, name: str, ask: Callable[[], Land]) -> Land | None:
-        if not self.doors.git.is_shared():
+        if not self.ports.git.is_shared():
             return ask()
-        aside = self.doors.aside
-        if not aside.busy(name):
+        background = self.ports.background
+        if not background.busy(name):
             asked = self._asked[name] = _Asked(attempt)
 
             def job() -> None:
                 asked.end = ask()
 
-            aside.begin(name, job, far=True)
-        return self._asked.pop(name).end if aside.over(name) else None
+            background.begin(name, job, far=True)
+        return self._asked.pop(name).end if background.over(name) else None
 
 
 def _landing(attempt: int) -> str:

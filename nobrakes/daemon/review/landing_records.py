@@ -8,7 +8,7 @@
 from collections.abc import Sequence
 
 from ...core.review.train import Entry
-from ..doors import Doors
+from ..ports import Ports
 from .evidence import Evidence
 
 LANDING = "landing"
@@ -19,10 +19,10 @@ def landing_pin(bead: str) -> str:
     return f"{LANDING}/{bead}"
 
 
-def hold(doors: Doors, evidence: Evidence, train: Sequence[Entry]) -> None:
+def hold(ports: Ports, evidence: Evidence, train: Sequence[Entry]) -> None:
     """Keep the records of those that land now."""
-    store = doors.store
-    doors.git.hold(
+    store = ports.store
+    ports.git.hold(
         {
             landing_pin(entry.bead): evidence.prepared(
                 store.attempt(entry.attempt), store.bead(entry.bead), entry.journal

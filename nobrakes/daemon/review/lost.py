@@ -18,7 +18,7 @@ from ...core.review.journal import Journal
 from ...core.review.machine import Fact, Next
 from ...ports import NewEscalation, Notice
 from ..attempts.end import close
-from ..doors import Doors
+from ..ports import Ports
 
 MOST_REBUILT = 5
 """So often one review is built anew, before a person is asked."""
@@ -29,21 +29,21 @@ def pin_of(bead: str) -> str:
     return f"candidate/{bead}/review"
 
 
-def handed_in(doors: Doors, bead: str) -> Attempt | None:
+def handed_in(ports: Ports, bead: str) -> Attempt | None:
     """The Doer's attempt whose work is reviewed; None: nothing was handed in."""
-    done = (a for a in reversed(doors.store.attempts(bead)) if a.role is Role.DOER and a.head)
+    done = (a for a in reversed(ports.store.attempts(bead)) if a.role is Role.DOER and a.head)
     return next((attempt for attempt in done if attempt.outcome is Outcome.COMPLETED), None)
 
 
 class Lost:
     """Looks for what is gone, whenever git fails in a review."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
 
     def look(self, attempt: Attempt, journal: Journal, limits: Limits) -> Next | None:
         """How the review goes on, or that it is over; None: nothing of it is gone, so the trouble is another one."""
-        done = handed_in(self.doors, attempt.bead)
+        done = handed_in(self.ports, attempt.bead)
         head = journal.head or str((done and done.head) or "")
         is_head_gone = bool(head) and not self._is_there(head)
         made = (journal.candidate, *journal.chain, journal.base, journal.fork)
@@ -54,17 +54,17 @@ class Lost:
         if is_head_gone and not self._taken_in_again(attempt, head):
             return self._nowhere(attempt, journal, head, limits)
         text = "git lost objects of its review (a prune?), and it is built anew"
-        self.doors.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
+        self.ports.notifier.tell(Notice(f"{attempt.bead}: {text}", attempt.bead))
         gone = Fact.HEAD_GONE if is_head_gone or not journal.candidate else Fact.CANDIDATE_GONE
         return machine.advance(journal, gone)
 
     def _is_there(self, commit: str) -> bool:
-        return self.doors.git.is_whole(commit)
+        return self.ports.git.is_whole(commit)
 
     def _taken_in_again(self, attempt: Attempt, head: str) -> bool:
         """Whether the workspace still had what was handed in."""
-        git, store = self.doors.git, self.doors.store
-        done = handed_in(self.doors, attempt.bead)
+        git, store = self.ports.git, self.ports.store
+        done = handed_in(self.ports, attempt.bead)
         fence = attempt.fence if done is None else done.fence
         try:
             for name, commit in git.kept().items():
@@ -78,9 +78,9 @@ class Lost:
         """The bead goes back to a Doer, who begins afresh."""
         over = machine.advance(journal, Fact.WORK_GONE)
         why = f"the work that was handed in ({head[:12]}) is gone from git and from its workspace"
-        self.doors.notifier.tell(Notice(f"{attempt.bead}: {why}; it is done again", attempt.bead, urgent=True))
+        self.ports.notifier.tell(Notice(f"{attempt.bead}: {why}; it is done again", attempt.bead, urgent=True))
         log = AttemptLog(attempt.log.summary, attempt.log.blockers, attempt.log.learnings, keep_branch=False)
-        close(self.doors, limits, attempt, Outcome.LOST, why, kind=machine.GOES_TO[over.act], log=log)
+        close(self.ports, limits, attempt, Outcome.LOST, why, kind=machine.GOES_TO[over.act], log=log)
         return over
 
     def _give_up(self, attempt: Attempt, journal: Journal) -> Next:
@@ -90,7 +90,7 @@ class Lost:
             "refs below refs/nobrakes/ here, and resolve this to review the bead again."
         )
         title = f"{attempt.bead}: git keeps losing what is reviewed"
-        self.doors.store.close_attempt(
+        self.ports.store.close_attempt(
             attempt,
             machine.GOES_TO[over.act],
             Outcome.LOST,

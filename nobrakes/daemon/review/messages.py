@@ -4,7 +4,7 @@ from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Bead, Role
 from ...core.beads.outcomes import Outcome
 from ...ports import Message
-from ..doors import Doors
+from ..ports import Ports
 
 US = "nobrakes <nobrakes@nobrakes.invalid>"
 
@@ -14,13 +14,13 @@ def _person(name: str) -> str:
     return f"{name} (nobrakes) <{word}@nobrakes.invalid>"
 
 
-def for_merge(doors: Doors, bead: Bead, attempt: Attempt) -> Message:
+def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
     """The commit that brings a bead to main: its title, its description, who did what, where the evidence ended."""
     trailers = [("Bead", bead.id)]
     if attempt.data.get("anchor"):
         trailers.append(("Evidence", attempt.data["anchor"]))
     author = US
-    for past in doors.store.attempts(bead.id):
+    for past in ports.store.attempts(bead.id):
         if past.outcome is not Outcome.COMPLETED:
             continue
         if past.role is Role.TEST_WRITER:
@@ -31,7 +31,7 @@ def for_merge(doors: Doors, bead: Bead, attempt: Attempt) -> Message:
     return Message(bead.title, bead.description, author, attempt.started_at, tuple(trailers))
 
 
-def for_revert(doors: Doors, bead: Bead, attempt: Attempt) -> Message:
+def for_revert(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
     """The commit that takes a merge back."""
     body = "main did not pass its checks after this was merged."
     return Message(f"Revert: {bead.title}", body, US, attempt.started_at, (("Reverts-Bead", bead.id),))

@@ -26,7 +26,7 @@ from ...ports import Message, Notice
 from ..checks import committed
 from ..checks.committed import LARGEST
 from ..checks.proofs import clean
-from ..doors import Doors
+from ..ports import Ports
 from .messages import US
 from .reports import AttemptEnd
 
@@ -45,14 +45,14 @@ class Brought:
 class NewContract:
     """Looks at the contracts that branches bring."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
 
     # --- the question ----------------------------------------------------------------------------
 
     def brought(self, bead: Bead, journal: Journal) -> Brought | None:
         """What the branch brings; None: it leaves the contract alone."""
-        git = self.doors.git
+        git = self.ports.git
         if not bead.scaffolding:
             return None
         change = next((one for one in git.changes(journal.fork, journal.head) if one.path == CONTRACT), None)
@@ -72,18 +72,18 @@ class NewContract:
         was, becomes = asdict(before), asdict(after)
         wrong = faults(was, becomes, paths, globs, will_be)
         told = tell(was, becomes, sorted(paths), will_be)
-        if not wrong and clean(self.doors, "\n".join(told)) != "\n".join(told):
+        if not wrong and clean(self.ports, "\n".join(told)) != "\n".join(told):
             wrong = [f"{CONTRACT}: it holds what looks like a secret, which no contract may"]
         return Brought(tuple(wrong), hashlib.sha256((text or "").encode()).hexdigest(), tuple(told))
 
     def is_accepted(self, bead: Bead, brought: Brought) -> bool:
         """Whether a person approved these very bytes for this bead."""
-        asked = self.doors.store.escalations(open_only=False, bead=bead.id)
+        asked = self.ports.store.escalations(open_only=False, bead=bead.id)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, brought.digest, "contract")
 
     def question(self, journal: Journal, brought: Brought) -> AttemptEnd:
         """What a person is asked, and what they are shown of it."""
-        git = self.doors.git
+        git = self.ports.git
         is_first = not committed.config(git, journal.fork).checks
         detail = (
             f"The branch {'establishes' if is_first else 'changes'} the contract ({CONTRACT}): what decides from then "
@@ -96,7 +96,7 @@ class NewContract:
             "commit": journal.head,
             "establishes": list(brought.told),
             "difference": clean(
-                self.doors,
+                self.ports,
                 difference(
                     git.read(journal.fork, CONTRACT, LARGEST) or b"", git.read(journal.head, CONTRACT, LARGEST) or b""
                 ),
@@ -108,29 +108,29 @@ class NewContract:
 
     def hand_out(self, bead: Bead) -> None:
         """Before a scaffolding bead begins without a check: main has the person's settings, to add checks to."""
-        doors = self.doors
-        if not bead.scaffolding or doors.git.read(doors.git.main(), CONTRACT) is not None:
+        ports = self.ports
+        if not bead.scaffolding or ports.git.read(ports.git.main(), CONTRACT) is not None:
             return
         folder, name = os.path.split(CONTRACT)
         files: dict[str, bytes | None] = {}
         for one in (name, ".gitignore"):
-            content = _read(os.path.join(doors.places.folder, one))
+            content = _read(os.path.join(ports.paths.folder, one))
             if content is not None:
                 files[f"{folder}/{one}"] = content
         if CONTRACT not in files:
             return
         try:
-            doors.git.commit_files(files, Message("Settings of nobrakes", "", US, doors.store.now()))
+            ports.git.commit_files(files, Message("Settings of nobrakes", "", US, ports.store.now()))
         except GitFailed as error:
             text = f"main has no {CONTRACT} yet, and it could not be committed: {error}. Commit it: git add .nobrakes"
-            doors.notifier.tell(Notice(text, bead.id, urgent=True))
+            ports.notifier.tell(Notice(text, bead.id, urgent=True))
             return
-        doors.notifier.tell(Notice(f"{CONTRACT} was committed on main, for {bead.id} to add its checks to", bead.id))
+        ports.notifier.tell(Notice(f"{CONTRACT} was committed on main, for {bead.id} to add its checks to", bead.id))
 
     def take_over(self, bead: str, journal: Journal) -> None:
         """Main has the contract: the person's file is the same, or they are told that it is not."""
-        doors, git = self.doors, self.doors.git
-        path = doors.places.config
+        ports, git = self.ports, self.ports.git
+        path = ports.paths.config
         wanted = git.read(journal.candidate, CONTRACT, LARGEST)
         present = _read(path)
         if wanted is None or present == wanted:
@@ -142,7 +142,7 @@ class NewContract:
             f"{bead} brought a contract to main, and {path} was edited: the edited one holds. To take main's over, "
             f"copy it from `git show {journal.candidate[:12]}:{CONTRACT}`."
         )
-        doors.notifier.tell(Notice(text, bead, urgent=True))
+        ports.notifier.tell(Notice(text, bead, urgent=True))
 
 
 def difference(before: bytes, after: bytes) -> str:

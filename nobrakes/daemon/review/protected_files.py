@@ -18,7 +18,7 @@ from ...core.policy.boundaries import Change, adds_modules, gate_changes
 from ...core.policy.shadows import programs
 from ...core.review.journal import Journal
 from ..checks.proofs import clean
-from ..doors import Doors
+from ..ports import Ports
 from .reports import AttemptEnd
 
 LONGEST = 20_000
@@ -27,20 +27,20 @@ LARGEST = 1_000_000
 """Bytes of a file of which a difference is made."""
 
 
-class GateFiles:
+class ProtectedFiles:
     """Looks at the gates of a branch."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
 
     def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | AttemptEnd:
         """The gates that the branch changes and may change, or what a person is asked about them."""
-        git = self.doors.git
+        git = self.ports.git
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
-        config, changes = self.doors.config(), git.changes(begin, journal.head)
+        config, changes = self.ports.config(), git.changes(begin, journal.head)
         boundary = config.boundary_at(git, journal.base, Role.DOER)
         if adds_modules(changes, boundary):
-            boundary = replace(boundary, installed=self.doors.modules(programs(config.contract())))
+            boundary = replace(boundary, installed=self.ports.modules(programs(config.contract())))
         changed = gate_changes(changes, boundary)
         paths = tuple(change.path for change in changed)
         if not paths or bead.scaffolding or self.is_accepted(bead.id, journal.head):
@@ -54,7 +54,7 @@ class GateFiles:
 
     def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:
         """What a person is asked about work whose tests pass while a test that was altered to fail was not reported."""
-        changed = self.doors.git.changes(journal.fork, journal.head)
+        changed = self.ports.git.changes(journal.fork, journal.head)
         detail = (
             f"The checks passed. Then {test} was altered so that it has to fail, and the runner did not report it.\n"
             "On main it does. Something in the branch may bend the runner: look at the difference. Accept it for this "
@@ -65,12 +65,12 @@ class GateFiles:
 
     def _shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
         """What a person is shown of the changes, without what is secret in them."""
-        difference = clean(self.doors, self._difference(begin, head, changed))
+        difference = clean(self.ports, self._difference(begin, head, changed))
         return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}
 
     def is_accepted(self, bead: str, head: str) -> bool:
         """Whether a person accepted what was asked about this commit."""
-        asked = self.doors.store.escalations(open_only=False, bead=bead)
+        asked = self.ports.store.escalations(open_only=False, bead=bead)
         return is_accepted(asked, EscalationType.CHECKS_CHANGED, head)
 
     def _difference(self, fork: str, head: str, changed: Sequence[Change]) -> str:
@@ -93,7 +93,7 @@ class GateFiles:
 
     def _lines(self, commit: str, path: str) -> list[str] | None:
         try:
-            content = self.doors.git.read(commit, path, LARGEST)
+            content = self.ports.git.read(commit, path, LARGEST)
         except FileTooLarge:
             return None
         if content is None:

@@ -23,21 +23,21 @@ from ...core.review.train import Entry, joined, may_join, to_land
 from ..attempts.test_weakening import proves_less
 from ..checks.decoys import SEEN, decoys_of, unnoticed
 from ..checks.validation import Validation, counts_of
-from ..doors import Doors
+from ..ports import Ports
 
 
 class ReviewContext:
     """One review in one turn."""
 
-    def __init__(self, doors: Doors, attempt: Attempt, board: Board) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, attempt: Attempt, board: Board) -> None:
+        self.ports = ports
         self.attempt = attempt
         self.board = board
 
     @cached_property
     def bead(self) -> Bead:
         """What is reviewed."""
-        return self.doors.store.bead(self.attempt.bead)
+        return self.ports.store.bead(self.attempt.bead)
 
     @property
     def limits(self) -> Limits:
@@ -63,8 +63,8 @@ class QueueSnapshot:
 class Train:
     """What the open reviews know of each other."""
 
-    def __init__(self, doors: Doors, validation: Validation) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation) -> None:
+        self.ports = ports
         self.validation = validation
         self._board: Board | None = None
         self._seen: QueueSnapshot | None = None
@@ -97,14 +97,14 @@ class Train:
                 [a for a in board.attempts if a.role is Role.REVIEWER], board.runs.values(), board.pace
             )
         elif self._seen is None:
-            store = self.doors.store
+            store = self.ports.store
             pace = Pace.of_text(store.setting(PACE)) if is_paced(board.limits) else Pace()
             self._seen = self._read(store.reviewing(), store.runs(), pace)
         return self._seen
 
     def _read(self, attempts: Sequence[Attempt], runs: Collection[Run], pace: Pace) -> QueueSnapshot:
         busy = frozenset(run.attempt for run in runs if run.kind is RunKind.VALIDATION)
-        return self._of(self.doors.git.main(), {a.id: a for a in attempts}, busy, pace)
+        return self._of(self.ports.git.main(), {a.id: a for a in attempts}, busy, pace)
 
     def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
         opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
@@ -137,7 +137,7 @@ class Train:
 
     def _of_main(self, head: Entry) -> Verdict:
         # where a run could not say whether the work is good, nobody is blamed, so main need not be looked at
-        tree = self.doors.git.tree(head.journal.base)
+        tree = self.ports.git.tree(head.journal.base)
         known = head.journal.is_broken or self.validation.passed(tree, head.attempt, head.journal.brings) is not None
         return Verdict.GREEN if known else Verdict.UNKNOWN
 
@@ -152,7 +152,7 @@ class Train:
 
     def _is_green(self, entry: Entry) -> bool:
         journal = entry.journal
-        if self.doors.config().review.revalidate == "always":
+        if self.ports.config().review.revalidate == "always":
             return journal.proven == self.proof(journal, journal.candidate)
         return self.validation.passed(journal.tree, entry.attempt, journal.brings) is not None
 
@@ -164,10 +164,10 @@ class Train:
         recorded = self.validation.recorded
         mine = recorded(journal.tree)
         for before in dict.fromkeys((train[0].journal.base, journal.base)):
-            known = recorded(self.doors.git.tree(before))
+            known = recorded(self.ports.git.tree(before))
             if known is None and before == train[0].journal.counted:
                 known = {"results": train[0].journal.before}
-            why = proves_less(self.doors, before, journal.candidate, known, mine)
+            why = proves_less(self.ports, before, journal.candidate, known, mine)
             if why is not None:
                 return why
         return ""
@@ -177,7 +177,7 @@ class Train:
         if journal.is_scaffolding or journal.counted == journal.base:
             return False
         recorded = self.validation.recorded
-        mine, before = recorded(journal.tree), recorded(self.doors.git.tree(journal.base))
+        mine, before = recorded(journal.tree), recorded(self.ports.git.tree(journal.base))
         if before is not None and unnoticed(mine):  # whether main's runner reports decoys has to be known
             return not decoys_of(before)
         return counts_of(mine) is not None and before is None
@@ -189,7 +189,7 @@ class Train:
         if not missed:
             return ""
         bases = dict.fromkeys((train[0].journal.base, journal.base))
-        known = [decoys_of(recorded(self.doors.git.tree(base))).items() for base in bases]
+        known = [decoys_of(recorded(self.ports.git.tree(base))).items() for base in bases]
         reports = {check for found in known for check, told in found if told.startswith(SEEN)}
         return next((test for check, test in missed if check in reports), "")
 
@@ -221,9 +221,9 @@ class Train:
             replace(seen.attempts[entry.attempt], data=journal.as_data())
             for entry, journal in zip(seen.train, landing, strict=False)
         ]
-        with self.doors.store.together():
+        with self.ports.store.together():
             for attempt in attempts:
-                self.doors.store.journal(attempt.id, attempt.data)
+                self.ports.store.journal(attempt.id, attempt.data)
             if not landing[0].waiting:  # else it is counted already
                 self._keep(board, seen.pace.landed(count, whole=count == len(seen.train)))
         for attempt in attempts:
@@ -238,16 +238,16 @@ class Train:
 
     def wait(self, attempt: int, journal: Journal, train: Sequence[Entry]) -> None:
         """Main did not move: the review waits, with this in its journal, and those that would land with it with it."""
-        with self.doors.store.together() if train else contextlib.nullcontext():
-            self.doors.store.journal(attempt, journal.as_data())
+        with self.ports.store.together() if train else contextlib.nullcontext():
+            self.ports.store.journal(attempt, journal.as_data())
             for entry in train[1:]:
                 behind = machine.advance(entry.journal, Fact.BLOCKED_HEAD).journal
-                self.doors.store.journal(entry.attempt, behind.as_data())
+                self.ports.store.journal(entry.attempt, behind.as_data())
         self.changed()
 
     def _keep(self, board: Board, pace: Pace) -> None:
         if is_paced(board.limits):
-            self.doors.store.set_setting(PACE, pace.as_text())
+            self.ports.store.set_setting(PACE, pace.as_text())
             self.changed()
 
 

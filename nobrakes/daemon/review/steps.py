@@ -25,14 +25,14 @@ from ...core.review.train import Entry
 from ...ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
 from ..checks.committed import is_same
 from ..checks.validation import Validation
-from ..doors import Doors
+from ..ports import Ports
 from . import landing_records, messages
 from .culprits import FROZEN
-from .landing import Ways
-from .protected_files import GateFiles
+from .landing import Landings
+from .protected_files import ProtectedFiles
 from .queue import ReviewContext, Train
 from .reports import AttemptEnd, Report, questioned, unsure
-from .verdicts import Judging
+from .verdicts import Verdicts
 
 LONG_WAIT = 900.0
 """Seconds after which a person is asked for a checkout that main waits for; until then a notice is enough."""
@@ -41,24 +41,24 @@ WAIT_FOR_CHECKOUT = 5.0
 """Seconds between two looks at a checked-out main that has edits in the way."""
 
 
-class Queueing:
+class ReviewSteps:
     """Leads reviews through the queue."""
 
-    def __init__(self, doors: Doors, validation: Validation, train: Train, judging: Judging) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation, train: Train, judging: Verdicts) -> None:
+        self.ports = ports
         self.validation = validation
         self.train = train
         self.judging = judging
-        self.ways = Ways(doors)
-        self.gates = GateFiles(doors)
+        self.landings = Landings(ports)
+        self.gates = ProtectedFiles(ports)
 
     def rebase(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate: on the last one of the train, or on main where there is none."""
-        waits = self.ways.is_pending(context.attempt.id)  # what was begun is heard to its end
+        waits = self.landings.is_pending(context.attempt.id)  # what was begun is heard to its end
         was_freed = False
         # on a train the head has done so
-        if self.doors.git.is_shared() and (waits or not self.train.look(context.board).train):
-            ready = self.ways.catch_up(context.attempt.id)
+        if self.ports.git.is_shared() and (waits or not self.train.look(context.board).train):
+            ready = self.landings.catch_up(context.attempt.id)
             if ready is None:
                 return Report(Fact.NOT_YET)
             if ready.landing is not Landing.MOVED:
@@ -105,12 +105,12 @@ class Queueing:
 
     def _landed(self, context: ReviewContext, journal: Journal, main: str) -> Report | None:
         """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
-        if journal.candidate and self.doors.git.contains(journal.candidate, main):
+        if journal.candidate and self.ports.git.contains(journal.candidate, main):
             return Report(Fact.LANDED)
-        before = self.ways.landed_before(context.attempt.bead)
+        before = self.landings.landed_before(context.attempt.bead)
         if before is None:
             return None
-        return Report(Fact.LANDED_BEFORE, {**asdict(before), "tree": self.doors.git.tree(before.candidate)})
+        return Report(Fact.LANDED_BEFORE, {**asdict(before), "tree": self.ports.git.tree(before.candidate)})
 
     def _conflicts(self, journal: Journal, main: str, found: Conflict) -> Report:
         """A conflict with main itself: the bead leaves the queue at once, and a person is asked."""
@@ -120,10 +120,10 @@ class Queueing:
 
     def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         """The candidate on `base`, after the commits that lead to it."""
-        message = messages.for_merge(self.doors, context.bead, context.attempt)
-        if self.doors.config().review.merge == "rebase":
-            return self._with_contract(journal, self.doors.git.replay(base, journal.head, message, journal.fork))
-        made = self.doors.git.squash(base, journal.head, message, journal.fork)
+        message = messages.for_merge(self.ports, context.bead, context.attempt)
+        if self.ports.config().review.merge == "rebase":
+            return self._with_contract(journal, self.ports.git.replay(base, journal.head, message, journal.fork))
+        made = self.ports.git.squash(base, journal.head, message, journal.fork)
         return made if isinstance(made, Conflict) else self._with_contract(journal, (made,))
 
     def _with_contract(
@@ -132,7 +132,7 @@ class Queueing:
         """What was made; where it has another contract than the one that a person approved, a conflict."""
         if not journal.brings or isinstance(made, Conflict):
             return made
-        if is_same(self.doors.git, made[-1].commit, journal.brings):
+        if is_same(self.ports.git, made[-1].commit, journal.brings):
             return made
         return Conflict((CONTRACT,), "Main's was changed meanwhile, and what was approved is not what would land.")
 
@@ -192,21 +192,21 @@ class Queueing:
     def _validate_chain(self, context: ReviewContext, journal: Journal) -> Report:
         """With merge = rebase: each commit on the way, which may fail by itself."""
         commit = journal.chain[journal.checked]
-        if self.validation.passed(self.doors.git.tree(commit), context.attempt.id, journal.brings) is None:
+        if self.validation.passed(self.ports.git.tree(commit), context.attempt.id, journal.brings) is None:
             return self.judging.to_validate(context, journal, commit)
         return Report(Fact.COMMIT_PROVEN, {"kept": (*journal.kept, commit)})
 
     def _folded(self, context: ReviewContext, journal: Journal) -> Report:
         """With merge = rebase: only commits that pass alone reach main, the others melt into the next."""
-        git = self.doors.git
+        git = self.ports.git
         steps = [Candidate(c, git.tree(c)) for c in (*journal.kept, journal.candidate)]
-        last = git.fold(journal.base, steps, messages.for_merge(self.doors, context.bead, context.attempt))
+        last = git.fold(journal.base, steps, messages.for_merge(self.ports, context.bead, context.attempt))
         proven = self.train.proof(journal, last.commit) if journal.proven else ""
         return Report(Fact.FOLDED, {"candidate": last.commit, "proven": proven})
 
     def swap(self, context: ReviewContext, journal: Journal) -> Report:
         """Move main, or wait for who moves it."""
-        git = self.doors.git
+        git = self.ports.git
         train: list[Entry] = []
         if not git.contains(journal.candidate, git.main()):
             train = self.train.landing(context.board, journal.tip)
@@ -218,10 +218,10 @@ class Queueing:
         land = self._frozen(context, journal, train) if train else None
         if land is not None and any(bead.type == BeadType.REPAIR for bead in context.board.to_review):
             return self._gives_way(journal, land)
-        if land is None and train and not self.ways.is_pending(context.attempt.id):
-            landing_records.hold(self.doors, self.judging.evidence, train)
+        if land is None and train and not self.landings.is_pending(context.attempt.id):
+            landing_records.hold(self.ports, self.judging.evidence, train)
         if land is None:
-            land = self.ways.land(context.attempt.id, train, journal.tip, journal.base)
+            land = self.landings.land(context.attempt.id, train, journal.tip, journal.base)
         if land is None:
             return Report(Fact.NOT_YET)  # its end wakes the loop
         if land.landing is Landing.BLOCKED:
@@ -232,10 +232,10 @@ class Queueing:
 
     def _frozen(self, context: ReviewContext, journal: Journal, train: Sequence[Entry]) -> Land | None:
         """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
-        tip = self.doors.store.setting(FROZEN)
-        if tip is not None and any(self.doors.store.bead(entry.bead).type is BeadType.REPAIR for entry in train):
+        tip = self.ports.store.setting(FROZEN)
+        if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in train):
             return None
-        if tip is None or journal.published or self.ways.is_pending(context.attempt.id):
+        if tip is None or journal.published or self.landings.is_pending(context.attempt.id):
             return None
         return Land(Landing.BLOCKED, f"main is red at {tip[:12]}, and nothing is merged before it is green again")
 
@@ -252,17 +252,17 @@ class Queueing:
         Those that should land with it (`train`) wait as they did before, unless they may have landed already.
         """
         bead = context.attempt.bead
-        now = self.doors.store.now()
+        now = self.ports.store.now()
         since = journal.waiting_since or now
         passing_since = (journal.passing_since or now) if land.patience else 0.0
         passing = may_pass(land.patience, passing_since, now)
         wait = land.wait or WAIT_FOR_CHECKOUT
         if journal.waiting != land.reason or (journal.passing and not passing):
-            self.doors.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=not passing))
+            self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {land.reason}", bead, urgent=not passing))
         behind = journal.behind
         if not behind and now >= since + LONG_WAIT:
             new = NewEscalation(EscalationType.CHECKOUT_BEHIND, f"{bead} waits to be merged", land.reason)
-            behind = self.doors.store.escalate(new, bead, context.attempt.id, "nobrakes").id
+            behind = self.ports.store.escalate(new, bead, context.attempt.id, "nobrakes").id
         waits = {
             "waiting": land.reason,
             "waiting_until": now + (look_again(passing_since, now, wait) if passing else wait),
@@ -279,11 +279,11 @@ class Queueing:
         """Main can be moved again: what a person was asked about that is over."""
         if journal.behind:
             with contextlib.suppress(NotAllowed):  # a person resolved it, or a crash hid that we did
-                self.doors.store.resolve(journal.behind, "main can be moved again", "nobrakes")
+                self.ports.store.resolve(journal.behind, "main can be moved again", "nobrakes")
 
     def is_under_way(self, attempt: int, board: Board) -> bool:
         """Whether the review is landing just now, by itself or with others, where a remote has to say so."""
         opened = {entry.attempt: entry for entry in self.train.look(board).opened}
         tip = opened[attempt].journal.tip if attempt in opened else ""
         together = {entry.attempt for entry in opened.values() if tip and entry.journal.tip == tip}
-        return any(self.ways.goes_on(one) for one in {attempt} | together)
+        return any(self.landings.goes_on(one) for one in {attempt} | together)

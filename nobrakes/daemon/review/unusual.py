@@ -12,7 +12,7 @@ from ...core.limits.sizes import READ
 from ...core.policy.boundaries import ABSENT, GITLINK, SYMLINK, Change
 from ...core.policy.unusual import new_secrets, odd_name
 from ...core.review.journal import Journal
-from ..doors import Doors
+from ..ports import Ports
 from .reports import AttemptEnd
 
 SEARCHED = 50_000_000
@@ -22,12 +22,12 @@ SEARCHED = 50_000_000
 class Unusual:
     """Looks at what a branch would bring to main."""
 
-    def __init__(self, doors: Doors) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
 
     def question(self, bead: Bead, journal: Journal) -> AttemptEnd | None:
         """What a person is asked about it; None: the review may go on."""
-        asked = self.doors.store.escalations(open_only=False, bead=bead.id)
+        asked = self.ports.store.escalations(open_only=False, bead=bead.id)
         if is_accepted(asked, EscalationType.UNUSUAL_CONTENT, journal.head):
             return None
         found = self._reasons(journal)
@@ -44,7 +44,7 @@ class Unusual:
         """Why a person should look, a line for each file."""
         found: list[str] = []
         left = SEARCHED
-        for change in self.doors.git.changes(journal.fork, journal.head):
+        for change in self.ports.git.changes(journal.fork, journal.head):
             if change.after == ABSENT:
                 continue
             why = odd_name(change.path)
@@ -61,7 +61,7 @@ class Unusual:
 
     def _text(self, commit: str, change: Change) -> str:
         try:
-            content = self.doors.git.read(commit, change.path, READ)
+            content = self.ports.git.read(commit, change.path, READ)
         except FileTooLarge:
             return ""
         return "" if content is None else content.decode("utf-8", "replace")

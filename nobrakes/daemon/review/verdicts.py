@@ -25,7 +25,7 @@ from ...core.review.machine import Act, Fact, Next
 from ...ports import Candidate, Landing, NewEscalation
 from ..attempts.end import close
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, explain
-from ..doors import Doors
+from ..ports import Ports
 from . import messages
 from .evidence import Evidence
 from .flakes import Flaky
@@ -42,23 +42,23 @@ def _nobody(_: Sequence[CheckResult]) -> None:
     """Where no daemon turns, nothing is merged anyway."""
 
 
-class Judging:
+class Verdicts:
     """Starts a review's validations, reports what they said, and ends the review as the machine says."""
 
-    def __init__(self, doors: Doors, validation: Validation, train: Train, lost: Lost) -> None:
-        self.doors = doors
+    def __init__(self, ports: Ports, validation: Validation, train: Train, lost: Lost) -> None:
+        self.ports = ports
         self.validation = validation
         self.train = train
         self.lost = lost
-        self.evidence = Evidence(doors)
-        self.flaky = Flaky(doors, validation)
+        self.evidence = Evidence(ports)
+        self.flaky = Flaky(ports, validation)
         self.watchman: Watchman = _nobody
 
     def is_proven(self, context: ReviewContext, journal: Journal, commit: str) -> bool:
         """Whether the commit's tree has passed before, or with revalidate = "always" in this very step."""
-        if self.doors.config().review.revalidate == "always":
+        if self.ports.config().review.revalidate == "always":
             return journal.proven == self.train.proof(journal, commit)
-        tree = self.doors.git.tree(commit)
+        tree = self.ports.git.tree(commit)
         return self.validation.passed(tree, context.attempt.id, journal.brings) is not None
 
     def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
@@ -88,7 +88,7 @@ class Judging:
 
     def _close(self, context: ReviewContext, kind: Kind, ending: AttemptEnd) -> None:
         close(
-            self.doors,
+            self.ports,
             context.limits,
             context.attempt,
             ending.outcome,
@@ -99,10 +99,10 @@ class Judging:
         )
 
     def _finish(self, context: ReviewContext, journal: Journal) -> None:
-        doors = self.doors
-        passed = doors.store.validation(doors.git.tree(journal.candidate), journal.contract) or {}
+        ports = self.ports
+        passed = ports.store.validation(ports.git.tree(journal.candidate), journal.contract) or {}
         self.evidence.merged(context.attempt, context.bead, journal)
-        doors.store.close_attempt(
+        ports.store.close_attempt(
             context.attempt,
             Kind.MERGED,
             Outcome.COMPLETED,
@@ -115,7 +115,7 @@ class Judging:
     def start(self, attempt: Attempt, journal: Journal) -> None:
         """Validate in a child what the journal names, which is written first, so that a crash loses nothing."""
         self.train.changed()  # also for who comes after us in this turn when the start fails
-        self.doors.store.journal(attempt.id, journal.as_data())
+        self.ports.store.journal(attempt.id, journal.as_data())
         self._start(attempt, journal)
 
     def _start(self, attempt: Attempt, journal: Journal) -> None:
@@ -131,11 +131,11 @@ class Judging:
 
     def ended(self, context: ReviewContext, run: Run) -> Attempt | None:
         """A validation ended; the attempt to go on with, or None: its review is over, or it was dealt with before."""
-        doors, attempt = self.doors, context.attempt
+        ports, attempt = self.ports, context.attempt
         journal = Journal.of(attempt.data)
         commit = journal.validating
         if not commit:  # dealt with already, and a crash hid it
-            doors.store.end_run(run.id)
+            ports.store.end_run(run.id)
             return None
         cut_off = self.validation.was_cut_off(run)
         results = self.validation.judge(run)
@@ -145,11 +145,11 @@ class Judging:
             found = self.lost.look(attempt, journal, context.limits)
             if found is not None:
                 return self._goes_on(attempt, run, found.journal) if found.act is Act.GO_ON else None
-        tree = doors.git.tree(commit)
+        tree = ports.git.tree(commit)
         self.flaky.hear(attempt, tree, run, results)
         self.validation.remember(tree, run, results)
         rows = tuple(as_json(results))
-        doors.store.record(
+        ports.store.record(
             Event(
                 Kind.REVIEW_STEP,
                 attempt.bead,
@@ -228,7 +228,7 @@ class Judging:
         fact = verdict.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
         if fact is Fact.MAIN_PASSES:
             return blamed(journal)
-        if self.doors.git.main() != (journal.base or journal.fork):
+        if self.ports.git.main() != (journal.base or journal.fork):
             # main was red where the branch left it, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
@@ -237,7 +237,7 @@ class Judging:
 
     def _is_gone(self, commit: str, results: Sequence[CheckResult]) -> bool:
         """Whether git lost what was to be run: then a run that could not check it out says nothing."""
-        git = self.doors.git
+        git = self.ports.git
         try:
             git.tree(commit)
         except GitFailed:
@@ -245,8 +245,8 @@ class Judging:
         return overall(results) in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN) and not git.is_whole(commit)
 
     def _goes_on(self, attempt: Attempt, run: Run, following: Journal) -> Attempt:
-        self.doors.store.journal(attempt.id, following.as_data())
-        self.doors.store.end_run(run.id)
+        self.ports.store.journal(attempt.id, following.as_data())
+        self.ports.store.end_run(run.id)
         return replace(attempt, data=following.as_data())
 
     def _were_edited(self, journal: Journal, run: Run) -> bool:
@@ -257,7 +257,7 @@ class Judging:
 
     def stopped_on_main(self, attempt: Attempt, journal: Journal) -> None:
         """The review is over though main was to be run again: if its last run did not pass, a person is told."""
-        last = self.doors.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
+        last = self.ports.store.latest_events([Kind.REVIEW_STEP], limit=1, bead=attempt.bead)
         rows = last[0].data["results"] if last and last[0].attempt == attempt.id else []
         failed = [row for row in rows if row["outcome"] != CheckOutcome.PASS.value]
         is_told = journal.proven == self.train.proof(journal, journal.candidate)  # it was said already, or all is well
@@ -275,30 +275,30 @@ class Judging:
             why,
             {"commit": journal.candidate, "results": list(rows)},
         )
-        self.doors.store.escalate(new, None, attempt.id, "nobrakes")
+        self.ports.store.escalate(new, None, attempt.id, "nobrakes")
 
     def _take_back(self, attempt: Attempt, journal: Journal, results: Sequence[CheckResult]) -> None:
         """Red after the swap: revert, reopen the bead, tell a person."""
-        doors = self.doors
-        bead = doors.store.bead(attempt.bead)
+        ports = self.ports
+        bead = ports.store.bead(attempt.bead)
         self.evidence.merged(attempt, bead, journal)
-        doors.git.catch_up()  # where it cannot, the revert does not land, and that is told
-        main = doors.git.main()
-        words = messages.for_revert(doors, bead, attempt)
+        ports.git.catch_up()  # where it cannot, the revert does not land, and that is told
+        main = ports.git.main()
+        words = messages.for_revert(ports, bead, attempt)
         # with merge = rebase a review lands several commits: they are taken back as one
-        whole = doors.git.squash(journal.base, journal.candidate, words)
-        reverted = doors.git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole
+        whole = ports.git.squash(journal.base, journal.candidate, words)
+        reverted = ports.git.revert(whole.commit, main, words) if isinstance(whole, Candidate) else whole
         landed = False
-        if isinstance(reverted, Candidate) and reverted.tree == doors.git.tree(main):
+        if isinstance(reverted, Candidate) and reverted.tree == ports.git.tree(main):
             landed = True  # it is taken back already, and a crash hid it
         elif isinstance(reverted, Candidate):
-            doors.store.sync()
-            landed = doors.git.land(reverted.commit, main).landing is Landing.MOVED
+            ports.store.sync()
+            landed = ports.git.land(reverted.commit, main).landing is Landing.MOVED
         if landed:
             self.evidence.taken_back(bead, journal.base, journal.candidate, "main_red", "nobrakes", journal.contract)
-            doors.git.pin(f"archive/{bead.id}/reverted-{journal.candidate[:12]}", journal.candidate)
+            ports.git.pin(f"archive/{bead.id}/reverted-{journal.candidate[:12]}", journal.candidate)
         what = "It was reverted." if landed else "It could NOT be reverted by itself: please look at main."
-        doors.store.close_attempt(
+        ports.store.close_attempt(
             attempt,
             Kind.REVIEW_REJECTED,
             Outcome.FAILED_REVIEW,
@@ -306,7 +306,7 @@ class Judging:
             head=journal.head,
             counts=True,
             escalation=question(
-                doors.store,
+                ports.store,
                 f"main was red after {bead.id} was merged",
                 f"{what}\n{explain(results)}",
                 {"commit": journal.candidate, "reverted": landed, "results": as_json(results)},

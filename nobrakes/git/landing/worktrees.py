@@ -123,13 +123,13 @@ def locked(worktree: Worktree, adopt: bool = False) -> Iterator[bool]:
 
 def _take(worktree: Worktree) -> bool:
     """Make the lock, with our mark in it at once."""
-    aside = f"{worktree.copy}-{os.getpid()}"
+    background = f"{worktree.copy}-{os.getpid()}"
     try:
         try:
-            _write_mark(aside, os.O_TRUNC)
-            os.link(aside, worktree.lock)
+            _write_mark(background, os.O_TRUNC)
+            os.link(background, worktree.lock)
         finally:
-            _remove(aside)
+            _remove(background)
     except (FileExistsError, FileNotFoundError):  # the latter: a daemon that starts tidied up beside us
         return False
     except OSError as error:

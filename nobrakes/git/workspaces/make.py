@@ -15,7 +15,7 @@ from ...core.beads.bead import Bead
 from ...core.beads.branches import branch_of
 from ...core.errors import GitFailed, NoAnswer, Tampered, TooLarge
 from ...core.limits.sizes import DEFAULT, Sizes
-from ...paths import Places
+from ...paths import Paths
 from ...ports import Argv, Workspace
 from ...trash import Trash
 from ...walking import Beyond
@@ -37,9 +37,7 @@ _NOT_THE_FILES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFI
 class Workspaces:
     """The clones and checkouts of one repository."""
 
-    def __init__(
-        self, place: Place, objects: Objects, history: History, places: Places, sizes: Sizes = DEFAULT
-    ) -> None:
+    def __init__(self, place: Place, objects: Objects, history: History, places: Paths, sizes: Sizes = DEFAULT) -> None:
         self.place = place
         self.objects = objects
         self.history = history

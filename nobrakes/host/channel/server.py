@@ -31,7 +31,7 @@ AT_ONCE = 10
 """Requests of one run that are answered before another run is looked at."""
 
 
-class SpoolDoorkeeper:
+class FolderChannelServer:
     """Keeps the doors in one folder. `reply` makes the answer for an attempt; it is called from two threads in turn."""
 
     def __init__(

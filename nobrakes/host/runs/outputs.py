@@ -28,9 +28,9 @@ class Outputs:
         except FileNotFoundError:
             return b""
 
-    def appended(self, folder: str, glob: str, since: float, places: Mapping[str, int], limit: int) -> dict[str, bytes]:
+    def appended(self, folder: str, glob: str, since: float, paths: Mapping[str, int], limit: int) -> dict[str, bytes]:
         """What agents' own files hold from their places on."""
-        return diaries.appended(folder, glob, since, places, limit)
+        return diaries.appended(folder, glob, since, paths, limit)
 
     def reports(self, top: str, folder: str, glob: str, since: float, keep: str) -> Reports:
         """What a check wrote into files."""

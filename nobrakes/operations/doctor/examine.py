@@ -18,7 +18,7 @@ from ...core.graph.cycles import Circle
 from ...core.graph.readiness import Why, deadlocks, explain
 from ...git.workspaces.remove import BROKEN, forget_sessions, kept_by_agents
 from ...host.locks import holder
-from ...paths import Places
+from ...paths import Paths
 from ...trash import Trash
 from ..control import FROZEN
 from . import machine
@@ -50,7 +50,7 @@ class _Checkable(Protocol):
 class _Patient:
     store: "Store | None"
     git: "Git | None"
-    places: Places
+    paths: Paths
     config: "Config | None"
     sandbox_trouble: Callable[[], str]
     wall_trouble: Callable[[], str] = lambda: NOT_TRIED
@@ -60,7 +60,7 @@ class _Patient:
 def examine(
     store: "Store | None",
     git: "Git | None",
-    places: Places,
+    paths: Paths,
     config: "Config | None",
     sandbox_trouble: Callable[[], str] = lambda: NOT_TRIED,
     wall_trouble: Callable[[], str] = lambda: NOT_TRIED,
@@ -72,7 +72,7 @@ def examine(
     """
     if config is not None and config.sandbox.mode != "none":
         sandbox_trouble = _begun(sandbox_trouble)
-    patient = _Patient(store, git, places, config, sandbox_trouble, wall_trouble, misconfigured)
+    patient = _Patient(store, git, paths, config, sandbox_trouble, wall_trouble, misconfigured)
     found: dict[Callable[[_Patient], Iterator[Finding]], list[Finding]] = {_database: list(_database(patient))}
     found |= {look: list(look(patient)) for look in _LOOKS if look not in found}
     return [finding for look in _LOOKS for finding in found[look]]
@@ -104,7 +104,7 @@ def _git(patient: _Patient) -> Iterator[Finding]:
     from ...git import commands, discovery
 
     try:
-        partial = discovery.is_partial(patient.places.root)
+        partial = discovery.is_partial(patient.paths.root)
     except NobrakesError as error:
         yield Finding("git", ERROR, f"{error}. {error.hint}")
         return
@@ -121,7 +121,7 @@ def _config(patient: _Patient) -> Iterator[Finding]:
         yield Finding("config", ERROR, patient.misconfigured)
     else:
         yield Finding("config", OK, "config.toml is right")
-    yield from machine.examine(patient.config, patient.places, patient.sandbox_trouble, patient.wall_trouble)
+    yield from machine.examine(patient.config, patient.paths, patient.sandbox_trouble, patient.wall_trouble)
 
 
 def _main(patient: _Patient) -> Iterator[Finding]:
@@ -207,14 +207,14 @@ def _graph(store: "Store") -> Iterator[Finding]:
         yield Finding("deadlock", OK, "no beads wait for each other")
     for bead, text in _blocked_for_ever(store):
         yield Finding("blocked", WARNING, f"{bead} is {text}")
-    for epic in store.places([Status.OPEN]):
-        if not store.places(epic=epic[1]):
+    for epic in store.by_priority([Status.OPEN]):
+        if not store.by_priority(epic=epic[1]):
             yield Finding("epic", WARNING, f"epic {epic[1]} has no bead: it needs shaping, or `nobrakes cancel`")
 
 
 def _blocked_for_ever(store: "Store") -> list[tuple[str, str]]:
     """(bead, why) of what waits for a bead that is cancelled."""
-    cancelled = [id_ for _, id_ in store.places([Status.CANCELLED])]
+    cancelled = [id_ for _, id_ in store.by_priority([Status.CANCELLED])]
     waiting = {d.bead for id_ in cancelled for d in store.dependencies(id_) if d.needs == id_}
     if not waiting:
         return []
@@ -241,7 +241,7 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     store = patient.store
     if store is None:
         return
-    pid = holder(patient.places.lock)
+    pid = holder(patient.paths.lock)
     now = store.now()
     stale = [b for b in store.beads(WORKING) if b.lease_until is not None and b.lease_until < now]
     if stale:
@@ -251,14 +251,16 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
 
 
-def stale_workspaces(store: "Store", places: Places) -> list[str]:
+def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
     """The beads that are not live and have a workspace, or sessions that an agent CLI kept of them."""
-    names = {name for name in _names(places.workspaces) if os.path.isdir(os.path.join(places.workspaces, name))}
+    names = {name for name in _names(paths.workspaces) if os.path.isdir(os.path.join(paths.workspaces, name))}
     names = {name for name in names if BROKEN not in name}
-    names |= kept_by_agents(places.agents).keys()
+    names |= kept_by_agents(paths.agents).keys()
     if not names:
         return []
-    alive = {id_ for _, id_ in store.places([status for status in Status if status not in (*CLOSED, Status.DRAFT)])}
+    alive = {
+        id_ for _, id_ in store.by_priority([status for status in Status if status not in (*CLOSED, Status.DRAFT)])
+    }
     return sorted(names - alive)
 
 
@@ -272,14 +274,14 @@ def _names(folder: str) -> list[str]:
 def _workspaces(patient: _Patient) -> Iterator[Finding]:
     if patient.store is None:
         return
-    for name in stale_workspaces(patient.store, patient.places):
+    for name in stale_workspaces(patient.store, patient.paths):
         text = f"the workspace or sessions of {name} belong to no live bead; work is archived before it goes"
         yield Finding("workspaces", WARNING, text, "stale-workspaces")
-    for name in _names(patient.places.workspaces):
+    for name in _names(patient.paths.workspaces):
         if BROKEN in name:
             text = f"workspaces/{name} was put aside: what lies in it could not be archived, look into it"
             yield Finding("workspaces", WARNING, text)
-    for one in Trash(patient.places.trash).left():
+    for one in Trash(patient.paths.trash).left():
         if one.why:
             text = f"{one.path} cannot be removed: {one.why}; what is left of it is at {one.at}, look into it"
             yield Finding("trash", WARNING, text)
@@ -292,7 +294,7 @@ def _installation(patient: _Patient) -> Iterator[Finding]:
 def _privacy(patient: _Patient) -> Iterator[Finding]:
     from . import privacy
 
-    yield from privacy.examine(patient.places)
+    yield from privacy.examine(patient.paths)
 
 
 _LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
@@ -307,17 +309,17 @@ _LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
 )
 
 
-def repair(name: str, store: "Store | None", git: "Git | None", places: Places) -> list[str]:
+def repair(name: str, store: "Store | None", git: "Git | None", paths: Paths) -> list[str]:
     """Mend one thing; what was done, a line each. UsageError for an unknown name, DaemonRunning while one works."""
     if name not in REPAIRS:
         raise UsageError(f"'{name[:40]}' is no repair", f"The repairs are: {', '.join(REPAIRS)}.")
-    pid = holder(places.lock)
+    pid = holder(paths.lock)
     if pid is not None and name in ("rebuild", "stale-workspaces"):
         raise DaemonRunning(
             f"a daemon works here (process {pid}), and it would be mended under its hands",
             "End it in order with `nobrakes daemon stop`, then repair.",
         )
-    return REPAIRS[name](_Patient(store, git, places, None, lambda: NOT_TRIED))
+    return REPAIRS[name](_Patient(store, git, paths, None, lambda: NOT_TRIED))
 
 
 def _repair_counters(patient: _Patient) -> list[str]:
@@ -331,7 +333,7 @@ def _repair_rebuild(patient: _Patient) -> list[str]:
 
     if patient.store is not None:
         patient.store.close()
-    return told(rebuild(patient.places, patient.git))
+    return told(rebuild(patient.paths, patient.git))
 
 
 def _repair_workspaces(patient: _Patient) -> list[str]:
@@ -342,10 +344,10 @@ def _repair_workspaces(patient: _Patient) -> list[str]:
         raise StoreBroken("the database cannot be opened", "`nobrakes doctor --repair rebuild` makes it anew.")
     known = {bead.id: bead for bead in store.beads()}
     lines = []
-    for name in stale_workspaces(store, patient.places):
+    for name in stale_workspaces(store, patient.paths):
         bead = known.get(name) or Bead(name, name)
         git.retire(bead, bead.fence)
-        forget_sessions(Trash(patient.places.trash), patient.places.agents, name)
+        forget_sessions(Trash(patient.paths.trash), patient.paths.agents, name)
         kept = ", ".join(ref for ref, _ in git.archived(name)) or "nothing in it was new"
         lines.append(f"the workspace {name} was archived ({kept}) and removed")
     return lines or ["there is no stale workspace"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ... import abilities
 from ...core.errors import MachineShort
 from ...host.versions import Versions
-from ...paths import Places
+from ...paths import Paths
 from ...sandbox import none as no_sandbox
 from ..setup.formats import what_to_write
 from .findings import ERROR, OK, WARNING, Finding
@@ -23,7 +23,7 @@ _OF_THE_SHELL = frozenset(_WORDS.split(" "))
 
 
 def examine(
-    config: "Config", places: Places, sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]
+    config: "Config", paths: Paths, sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]
 ) -> Iterator[Finding]:
     """The programs that the config names, and how agents are closed off."""
     if not config.checks:
@@ -34,10 +34,10 @@ def examine(
         program = program_of(command)
         if program is not None and shutil.which(program) is None and os.path.sep not in program:
             yield Finding("checks", WARNING, f"{what}: `{program}` is not on PATH (the setup may bring it in)")
-    for text in what_to_write(places.root, config.checks).values():
+    for text in what_to_write(paths.root, config.checks).values():
         yield Finding("checks", WARNING, text)
-    for name in config.agents.crew().names():
-        yield _agent(name, config, places)
+    for name in config.agents.agent_choice().names():
+        yield _agent(name, config, paths)
     try:
         yield _sandbox(config, sandbox_trouble, wall_trouble)
     except MachineShort as error:
@@ -62,11 +62,11 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
         return Finding("sandbox", WARNING if wall.lacking() else OK, f"{wall.describe()} The reason: {trouble}.")
     if setting == "landlock":
         return Finding("sandbox", ERROR, f"nothing is started without a wall, and Landlock does not work: {no_wall}")
-    said = no_sandbox.describe(config.agents.crew().names(), config.agents)
+    said = no_sandbox.describe(config.agents.agent_choice().names(), config.agents)
     return Finding("sandbox", WARNING, f"{said} The reason: {trouble}, and {no_wall}.")
 
 
-def _agent(name: str, config: "Config", places: Places) -> Finding:
+def _agent(name: str, config: "Config", paths: Paths) -> Finding:
     from ...agents.registry import ADAPTERS
 
     if name not in ADAPTERS:
@@ -77,8 +77,8 @@ def _agent(name: str, config: "Config", places: Places) -> Finding:
     found = shutil.which(command[0])
     if found is None:
         return Finding("agent", ERROR, f"the agent {name} is not installed: `{command[0]}` is not on PATH")
-    seen = abilities.recall(places)
-    standing = abilities.standing(name, command, seen, Versions(places, os.environ.get("PATH"), writes=False))
+    seen = abilities.recall(paths)
+    standing = abilities.standing(name, command, seen, Versions(paths, os.environ.get("PATH"), writes=False))
     if standing.why:
         return Finding("agent", WARNING, standing.said)
     return Finding("agent", OK, f"the agent {name} is {found}" + (f", {standing.basis}" if standing.basis else ""))

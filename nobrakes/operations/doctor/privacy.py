@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from ... import paths as found
 from ...git.ownership import owner
 from ...host.files import open_to_others
-from ...paths import Places
+from ...paths import Paths
 from .findings import OK, WARNING, Finding
 
 _SHOWN = 5
 
 
-def examine(places: Places) -> Iterator[Finding]:
+def examine(paths: Paths) -> Iterator[Finding]:
     """The owners of what is read and run here, and the modes of what is private."""
-    strange = found.strangers(places.root)
+    strange = found.strangers(paths.root)
     for path in strange[:_SHOWN]:
         yield Finding("owner", WARNING, f"{path} belongs to {owner(path)}; git trusts it (safe.directory, or sudo)")
     if not strange:
-        yield Finding("owner", OK, f"the repository and .nobrakes belong to {owner(places.folder)}, who is you")
-    others = [path for path in found.territory(places.root) if _writable_by_others(path)]
+        yield Finding("owner", OK, f"the repository and .nobrakes belong to {owner(paths.folder)}, who is you")
+    others = [path for path in found.territory(paths.root) if _writable_by_others(path)]
     for path in others[:_SHOWN]:
         yield Finding("owner", WARNING, f"every account may write to {path}, and with it decide what is run here")
-    closed = open_to_others(places.folder)
+    closed = open_to_others(paths.folder)
     for path in closed[:_SHOWN]:
         mode = stat.S_IMODE(os.lstat(path).st_mode)
         yield Finding("private", WARNING, f"{path} is open to other accounts ({mode:04o}): chmod go= {path}")

@@ -20,7 +20,7 @@ from ...core.graph.cycles import Circle
 from ...core.graph.links import node_of
 from ...core.graph.priority_levels import b_levels
 from ...core.graph.readiness import Links, deadlocks, ready_beads
-from ...paths import FOLDER, Places
+from ...paths import FOLDER, Paths
 from ...ports import Git, Message, Store
 from ..snapshot import log, since
 from ..snapshot.sources import SNAPSHOT_PIN
@@ -83,7 +83,7 @@ def propose(store: Store, plan: "apply.Plan", actor: str) -> "apply.PlanReport":
             "Take 'live' and every 'status' but draft out of the plan.",
         )
     with store.together():
-        drafts = {id_ for _, id_ in store.places([Status.DRAFT])}
+        drafts = {id_ for _, id_ in store.by_priority([Status.DRAFT])}
         report = apply.apply_plan(store, plan, actor=actor)
         live = [id_ for id_ in report.changed if id_ not in drafts]
         if live:
@@ -145,9 +145,9 @@ def _since(store: Store, drafts: set[str]) -> tuple[set[str], set[str]]:
         after = page[-1].seq
 
 
-def commit_strategy(store: Store, git: Git, places: Places, actor: str) -> Committed:
+def commit_strategy(store: Store, git: Git, paths: Paths, actor: str) -> Committed:
     """Make every draft live, all or none, then commit the snapshot with the settings on main."""
-    drafts = tuple(sorted(id_ for _, id_ in store.places([Status.DRAFT])))
+    drafts = tuple(sorted(id_ for _, id_ in store.by_priority([Status.DRAFT])))
     with store.together(told=False):  # the snapshot is written next, and holds it all
         if drafts:
             store.approve(drafts, actor)
@@ -155,10 +155,10 @@ def commit_strategy(store: Store, git: Git, places: Places, actor: str) -> Commi
         while page := store.events(seq, 1000):
             seq = page[-1].seq
         store.set_setting(COMMITTED, str(seq))
-    commit = commit_snapshot(store, git, places, _subject(drafts))
+    commit = commit_snapshot(store, git, paths, _subject(drafts))
     from ..waking import wake
 
-    wake(places)
+    wake(paths)
     return Committed(drafts, commit)
 
 
@@ -168,35 +168,35 @@ def _subject(drafts: Sequence[str]) -> str:
     return f"Strategy: {len(drafts)} new bead{'s' if len(drafts) > 1 else ''}"
 
 
-def commit_snapshot(store: Store, git: Git, places: Places, subject: str) -> str | None:
+def commit_snapshot(store: Store, git: Git, paths: Paths, subject: str) -> str | None:
     """Write the graph to .nobrakes/beads.jsonl and commit it with the settings; None: nothing differed, or no main."""
     upto = store.position()
-    made = snapshot(store, places)
-    temporary = f"{places.snapshot}.{os.getpid()}"
+    made = snapshot(store, paths)
+    temporary = f"{paths.snapshot}.{os.getpid()}"
     with open(temporary, "wb") as file:
         file.write(made.text)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(temporary, places.snapshot)
+    os.replace(temporary, paths.snapshot)
     remember(store, made)
     files: dict[str, bytes | None] = {}
     for name in ("config.toml", "beads.jsonl", ".gitignore"):
-        path = os.path.join(places.folder, name)
+        path = os.path.join(paths.folder, name)
         if os.path.isfile(path):
             with open(path, "rb") as file:
                 files[f"{FOLDER}/{name}"] = file.read()
     try:
         commit = git.commit_files(files, Message(subject, "", US, store.now()))
     except NoMain:  # a repository without a commit: the first snapshot comes with the first commit-strategy after it
-        since.keep_up(store, places)
+        since.keep_up(store, paths)
         return None
     git.pin(SNAPSHOT_PIN, commit or git.main())
-    log.shorten(store, places, upto)
+    log.shorten(store, paths, upto)
     return commit
 
 
 def bead_prompt(
-    store: Store, places: Places, config: "Config", id: str, role: Role | None = None, git: Git | None = None
+    store: Store, paths: Paths, config: "Config", id: str, role: Role | None = None, git: Git | None = None
 ) -> "Briefing":
     """What the next agent on this bead would be given; the real prompt differs in its nonce alone. NoSuchBead."""
     from ...core.assigner import ROLE_FOR
@@ -207,7 +207,7 @@ def bead_prompt(
     start = None if git is None else _start(store, git, id, wanted)
     if git is not None and start is not None:
         config = config.within(git, start, wanted)
-    return brief(store, places, config, config.main, bead, wanted, "preview0", instructions=_own(git, bead))
+    return brief(store, paths, config, config.main, bead, wanted, "preview0", instructions=_own(git, bead))
 
 
 def _own(git: Git | None, bead: Bead) -> str:

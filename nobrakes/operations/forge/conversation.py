@@ -19,7 +19,7 @@ from ...agents.adapter import guard_argv
 from ...core.beads.bead import Role
 from ...core.errors import NoAgent
 from ...host.terminal import program
-from ...paths import Places, resource
+from ...paths import Paths, resource
 from ...roles.permissions import allowed_tools
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def settings() -> dict[str, Any]:
 
 
 def conversation(
-    places: Places, config: "Config", prompt: str, env: Mapping[str, str], go_on: bool = False
+    paths: Paths, config: "Config", prompt: str, env: Mapping[str, str], go_on: bool = False
 ) -> Conversation:
     """The command of the Shaper's session with this prompt (see shaper_prompt), for a person with this environment.
 
@@ -90,7 +90,7 @@ def conversation(
     executable = program(claude.executable, env.get("PATH", os.defpath))
     if executable is None:
         raise NoAgent(f"Claude Code is not installed: there is no program `{claude.executable[:80]}`", HOW_TO_PLAN)
-    home = folder(places)
+    home = folder(paths)
     os.makedirs(home, exist_ok=True)
     system = prompt
     if len(prompt.encode()) > MAX_ARGUMENT:
@@ -100,17 +100,17 @@ def conversation(
     argv += ["--continue"] if go_on else []
     # the human's own default may be a mode that asks nobody
     argv += ["--permission-mode", "default", "--settings", json.dumps(settings(), ensure_ascii=True)]
-    argv += ["--tools", ",".join(allowed_tools(Role.SHAPER)), "--add-dir", places.root, "--", GO_ON if go_on else BEGIN]
-    return Conversation(tuple(argv), home, _environment(places, config, env))
+    argv += ["--tools", ",".join(allowed_tools(Role.SHAPER)), "--add-dir", paths.root, "--", GO_ON if go_on else BEGIN]
+    return Conversation(tuple(argv), home, _environment(paths, config, env))
 
 
-def _environment(places: Places, config: "Config", env: Mapping[str, str]) -> dict[str, str]:
+def _environment(paths: Paths, config: "Config", env: Mapping[str, str]) -> dict[str, str]:
     boundary = config.boundary()
     ours = {
-        "PATH": os.path.join(places.folder, "bin") + os.pathsep + env.get("PATH", os.defpath),
-        "NOBRAKES_HOME": places.folder,
+        "PATH": os.path.join(paths.folder, "bin") + os.pathsep + env.get("PATH", os.defpath),
+        "NOBRAKES_HOME": paths.folder,
         "NOBRAKES_ROLE": Role.SHAPER.value,
-        "NOBRAKES_WORKSPACE": places.root,
+        "NOBRAKES_WORKSPACE": paths.root,
         "NOBRAKES_TESTS": "\n".join(boundary.tests),
         "NOBRAKES_GATES": "\n".join(boundary.gates),
     }
@@ -126,11 +126,11 @@ def _prompt_file(home: str, prompt: str) -> str:
     return path
 
 
-def install_skills(places: Places, agent: str) -> list[str]:
+def install_skills(paths: Paths, agent: str) -> list[str]:
     """Put the command where the Shaper's session finds it; the files that were written."""
     if agent != "claude":
         return []
-    home = folder(places)
+    home = folder(paths)
     files = {
         os.path.join(home, ".claude", "commands", "commit-strategy.md"): "config/skills/commit-strategy.md",
         os.path.join(home, "CLAUDE.md"): "config/skills/shaper.md",
@@ -138,9 +138,9 @@ def install_skills(places: Places, agent: str) -> list[str]:
     return [path for path, name in files.items() if _copied(resource(name), path)]
 
 
-def folder(places: Places) -> str:
+def folder(paths: Paths) -> str:
     """Where the Shaper's session runs."""
-    return os.path.join(places.folder, "shaper")
+    return os.path.join(paths.folder, "shaper")
 
 
 def _copied(source: str, path: str) -> bool:

@@ -17,7 +17,7 @@ from ...git import commands
 from ...git.discovery import Discovered, discover
 from ...git.environment import CHECKOUT
 from ...host.files import keep_private
-from ...paths import FOLDER, Places, repository_root
+from ...paths import FOLDER, Paths, repository_root
 from .config_text import config_text
 from .detect import Detected, detect
 from .formats import what_to_write, with_format
@@ -42,7 +42,7 @@ class InitReport:
     `main` is the branch that work is merged into, `main_why` how it was found.
     """
 
-    places: Places
+    paths: Paths
     created: tuple[str, ...]
     detected: Detected
     warnings: tuple[str, ...]
@@ -69,32 +69,32 @@ def init(
     if root is None:
         raise NotARepository(f"{start} is not in a git repository")
     found = discover(root)
-    places = Places(os.path.join(root, FOLDER))
-    if os.path.lexists(places.folder) and (os.path.islink(places.folder) or not os.path.isdir(places.folder)):
-        raise ConfigError(f"{places.folder} is there, and it is no folder", "Move it away, then run `nobrakes init`.")
-    has_config = os.path.lexists(places.config)
+    paths = Paths(os.path.join(root, FOLDER))
+    if os.path.lexists(paths.folder) and (os.path.islink(paths.folder) or not os.path.isdir(paths.folder)):
+        raise ConfigError(f"{paths.folder} is there, and it is no folder", "Move it away, then run `nobrakes init`.")
+    has_config = os.path.lexists(paths.config)
     if has_config:
-        config = load(places.config)
+        config = load(paths.config)
         branch, why = config.main, "as config.toml says"
         detected = detect(root) if force_detect and not found.bare else Detected(config.setup, config.checks)
     else:
         branch, why = (main, "as you said") if main else _main(root, found)
         given = {check.kind for check in checks}
         detected = _with(root, Detected() if found.bare else detect(root, given), checks)
-    created = _make(places, None if has_config else config_text(branch, detected.setup, detected.checks), branch)
-    load(places.config)  # it is remembered as right, so that hot commands need not look
+    created = _make(paths, None if has_config else config_text(branch, detected.setup, detected.checks), branch)
+    load(paths.config)  # it is remembered as right, so that hot commands need not look
     warnings = _warnings(found, branch, detected)
     warnings += what_to_write(root, detected.checks).values()
     if has_config and main not in (None, branch):
-        warnings.insert(0, f"main stays '{branch}': change it in {_shown(places.config)}")
+        warnings.insert(0, f"main stays '{branch}': change it in {_shown(paths.config)}")
     if has_config and checks:
-        warnings.insert(0, f"the checks stay as they are: change them in {_shown(places.config)}")
+        warnings.insert(0, f"the checks stay as they are: change them in {_shown(paths.config)}")
     tests = None
     if not found.bare:
         contract = tuple(check.check() for check in detected.checks)
         tests = find_tests(root, config if has_config else Config(), contract, collect)
         warnings += tests.warnings
-    return InitReport(places, tuple(created), detected, tuple(warnings), _next(detected), branch, why, tests)
+    return InitReport(paths, tuple(created), detected, tuple(warnings), _next(detected), branch, why, tests)
 
 
 def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Detected:
@@ -122,26 +122,26 @@ def _main(root: str, found: Discovered) -> tuple[str, str]:
     return "main", "no other name suggests itself"
 
 
-def _make(places: Places, config: str | None, main: str) -> list[str]:
+def _make(paths: Paths, config: str | None, main: str) -> list[str]:
     """Make what is missing; what was made, relative to .nobrakes."""
     created = []
-    os.makedirs(places.folder, mode=0o700, exist_ok=True)
-    keep_private(places.folder)
+    os.makedirs(paths.folder, mode=0o700, exist_ok=True)
+    keep_private(paths.folder)
     for name in _PRIVATE:
-        path = os.path.join(places.folder, name)
+        path = os.path.join(paths.folder, name)
         if not os.path.isdir(path):
             os.mkdir(path, 0o700)
             created.append(name + "/")
-    ignored = os.path.join(places.folder, ".gitignore")
+    ignored = os.path.join(paths.folder, ".gitignore")
     if not os.path.lexists(ignored):
         _write(ignored, IGNORED)
         created.append(".gitignore")
-    if not os.path.lexists(places.database):
-        _database(places, main)
-        created.append(os.path.basename(places.database))
+    if not os.path.lexists(paths.database):
+        _database(paths, main)
+        created.append(os.path.basename(paths.database))
     if config is not None:  # last: it is what makes the folder count as set up
-        _write(places.config, config)
-        created.append(os.path.basename(places.config))
+        _write(paths.config, config)
+        created.append(os.path.basename(paths.config))
     return created
 
 
@@ -152,16 +152,16 @@ def _write(path: str, text: str) -> None:
     os.replace(temporary, path)
 
 
-def _database(places: Places, main: str) -> None:
+def _database(paths: Paths, main: str) -> None:
     """A new database; from what there is of one, where the repository tracks a snapshot or lost its database."""
     from ...git.repository import Repository
     from ...store.opening import create_store
     from ..snapshot.rebuild import rebuild
 
-    if not os.path.lexists(places.snapshot) and not os.path.lexists(places.since):
-        create_store(places.database).close()
+    if not os.path.lexists(paths.snapshot) and not os.path.lexists(paths.since):
+        create_store(paths.database).close()
         return
-    rebuild(places, Repository(places, main))
+    rebuild(paths, Repository(paths, main))
 
 
 def _warnings(found: Discovered, main: str, detected: Detected) -> list[str]:

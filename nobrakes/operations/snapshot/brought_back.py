@@ -10,15 +10,15 @@
 from dataclasses import replace
 
 from ...interop.beads import dump
-from ...paths import Places
+from ...paths import Paths
 from ...ports import Git, Position, Store
 from .rebuild import ACTOR, restorable
 from .sources import gather
 
 
-def bring_back(store: Store, places: Places, git: Git | None, beyond: Position) -> str:
+def bring_back(store: Store, paths: Paths, git: Git | None, beyond: Position) -> str:
     """Bring it back; what a person is told. `beyond`: the last position that the file names. PlanError."""
-    sources = gather(places, git, dump(store.beads(), store.dependencies()))
+    sources = gather(paths, git, dump(store.beads(), store.dependencies()))
     found, _, problems = restorable(sources, git)
     later = [bead for bead in found.beads if bead.id in sources.differing]
     told = store.bring_back(replace(found, beads=later), beyond.seq, ACTOR)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...core.errors import StoreBusy
 from ...host.files import storage_errors, write_atomic
 from ...interop.marks import last_mark
-from ...paths import Places
+from ...paths import Paths
 from ...ports import Position, Store
 
 if TYPE_CHECKING:
@@ -28,23 +28,23 @@ FAR = 1000
 """So many events that changed nothing after the last mark, and a new one is due."""
 
 
-def settle(places: Places) -> None:
+def settle(paths: Paths) -> None:
     """The file is on the disk when this returns. DiskFull, MachineShort."""
-    with storage_errors(places.since), suppress(FileNotFoundError):
-        descriptor = os.open(places.since, os.O_RDONLY | os.O_CLOEXEC)
+    with storage_errors(paths.since), suppress(FileNotFoundError):
+        descriptor = os.open(paths.since, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
 
-def shorten(store: Store, places: Places, upto: Position) -> None:
+def shorten(store: Store, paths: Paths, upto: Position) -> None:
     """Drop from the file what the snapshot holds: all up to this position. What has no place in a snapshot stays."""
-    with storage_errors(places.since), locked(places.since) as descriptor:
+    with storage_errors(paths.since), locked(paths.since) as descriptor:
         later, missed = store.changes(upto), store.changes(mark(descriptor))
         attempts = () if missed.restarted else missed.attempts
         kept = replace(later, escalations=store.escalations_as_filed(), settings=settings(store), attempts=attempts)
-        write_atomic(places.since, _of_attempts(descriptor) + written_lines(kept))
+        write_atomic(paths.since, _of_attempts(descriptor) + written_lines(kept))
 
 
 def _of_attempts(descriptor: int) -> bytes:

@@ -26,7 +26,7 @@ from ...core.graph.readiness import deadlocks
 from ...host.files import private_folder
 from ...host.locks import DaemonLock, holder
 from ...host.runs.strays import end_all
-from ...paths import Places
+from ...paths import Paths
 from ...ports import Git, Position, Restored
 from . import log
 from .sources import Sources, gather
@@ -62,28 +62,28 @@ class Rebuilt:
     alone: tuple[str, ...] = ()
 
 
-def rebuild(places: Places, git: Git | None) -> Rebuilt:
+def rebuild(paths: Paths, git: Git | None) -> Rebuilt:
     """Make the database anew; without `git` nothing is learnt from main and refs. DaemonRunning: somebody works."""
-    with DaemonLock(places.lock):
-        return _rebuild(places, git)
+    with DaemonLock(paths.lock):
+        return _rebuild(paths, git)
 
 
-def make_missing(places: Places, git: Git, say: Callable[[str], None]) -> None:
+def make_missing(paths: Paths, git: Git, say: Callable[[str], None]) -> None:
     """Make the database that is not there. StoreBroken: a daemon works with the one that was removed."""
     from ...host.watching import poke
 
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not os.path.lexists(places.database):
+    while not os.path.lexists(paths.database):
         try:
-            with DaemonLock(places.lock):
-                if os.path.lexists(places.database):
+            with DaemonLock(paths.lock):
+                if os.path.lexists(paths.database):
                     return
-                made = _rebuild(places, git)
+                made = _rebuild(paths, git)
         except DaemonRunning:
-            poke(places.wake, "person")  # a daemon that looks sees that its database is gone, and ends
+            poke(paths.wake, "person")  # a daemon that looks sees that its database is gone, and ends
             if time.monotonic() > deadline:
                 raise StoreBroken(
-                    f"the database is gone, and process {holder(places.lock) or '?'} still works with it",
+                    f"the database is gone, and process {holder(paths.lock) or '?'} still works with it",
                     "End the daemon with `nobrakes daemon stop`; the next command then makes the database anew.",
                 ) from None
             time.sleep(0.05)
@@ -114,17 +114,17 @@ def told(made: Rebuilt) -> list[str]:
     return [*lines, *made.problems]
 
 
-def _rebuild(places: Places, git: Git | None) -> Rebuilt:
+def _rebuild(paths: Paths, git: Git | None) -> Rebuilt:
     from ...store.opening import create_store
 
-    for folder in (places.runs, places.wake, places.workspaces, places.scratch):
+    for folder in (paths.runs, paths.wake, paths.workspaces, paths.scratch):
         private_folder(folder)
-    ended = end_all(places.wake)
-    sources = gather(places, git)
-    is_without = bool(sources.refs) and not os.path.lexists(places.since)  # a clone never had one
+    ended = end_all(paths.wake)
+    sources = gather(paths, git)
+    is_without = bool(sources.refs) and not os.path.lexists(paths.since)  # a clone never had one
     found, landed, problems = restorable(sources, git)
-    found = replace(found, attempts=last_attempt(os.listdir(places.runs)))
-    fresh = f"{places.database}.new"
+    found = replace(found, attempts=last_attempt(os.listdir(paths.runs)))
+    fresh = f"{paths.database}.new"
     for ending in ("", "-wal", "-shm"):
         if os.path.lexists(fresh + ending):
             os.unlink(fresh + ending)  # what an interrupted rebuild left; nobody else makes it
@@ -132,12 +132,12 @@ def _rebuild(places: Places, git: Git | None) -> Rebuilt:
     try:
         store.restore(found, ACTOR)
         known = len({(one.bead, one.number) for one in found.ended})
-        old = _keep_old(places)
+        old = _keep_old(paths)
         # before the database is there: who is killed in between finds none, and rebuilds it from these lines
-        log.shorten(store, places, Position())
+        log.shorten(store, paths, Position())
     finally:
         store.close()
-    os.replace(fresh, places.database)
+    os.replace(fresh, paths.database)
     still = sum(1 for one in found.escalations if one.resolved_at is None)
     return Rebuilt(
         len(found.beads) - len(sources.alone),
@@ -203,15 +203,15 @@ def _escalations(sources: Sources, problems: list[str]) -> list[Escalation]:
     return found
 
 
-def _keep_old(places: Places) -> str | None:
+def _keep_old(paths: Paths) -> str | None:
     """Move the old database and its companions aside; the new name. A log left alone is no log of the next one."""
-    endings = [ending for ending in ("-wal", "-shm", "") if os.path.lexists(places.database + ending)]
+    endings = [ending for ending in ("-wal", "-shm", "") if os.path.lexists(paths.database + ending)]
     if not endings:
         return None
     number = 1
-    while any(os.path.lexists(f"{places.database}.old-{number}{ending}") for ending in ("", "-wal", "-shm")):
+    while any(os.path.lexists(f"{paths.database}.old-{number}{ending}") for ending in ("", "-wal", "-shm")):
         number += 1
-    kept = f"{places.database}.old-{number}"
+    kept = f"{paths.database}.old-{number}"
     for ending in endings:
-        os.replace(places.database + ending, kept + ending)
+        os.replace(paths.database + ending, kept + ending)
     return kept if "" in endings else None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...core.errors import NobrakesError, StoreBroken
 from ...host.files import storage_errors
-from ...paths import Places
+from ...paths import Paths
 from ...ports import Position, Store
 from .log import append, has_to_be_written, locked, mark, mark_of, settle, written_lines
 
@@ -32,7 +32,7 @@ class Telling(Store, Protocol):
         ...
 
 
-def attach(store: Telling, places: Places, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
+def attach(store: Telling, paths: Paths, say: Callable[[str], None], git: "Callable[[], Git] | None" = None) -> None:
     """Keep the file up with this store from now on, and make good what was missed on either side.
 
     `say` hears of what was brought back, and of trouble, once; `git` is asked for only to bring back.
@@ -41,34 +41,32 @@ def attach(store: Telling, places: Places, say: Callable[[str], None], git: "Cal
 
     def follow() -> None:
         try:
-            back = keep_up(store, places, git)
+            back = keep_up(store, paths, git)
             said.clear()
             if back:
                 say(back)
         except (NobrakesError, OSError) as error:
-            text = (
-                f"what changed is in the database, and not yet in {places.since}: {error}. The next change writes it."
-            )
+            text = f"what changed is in the database, and not yet in {paths.since}: {error}. The next change writes it."
             if text not in said:
                 said.append(text)
                 say(text)
 
     try:
-        place = mark_of(places.since)
+        place = mark_of(paths.since)
         behind = has_to_be_written(store.changes(place), place)
     except StoreBroken:
         return  # whoever asks this store next hears it from the store itself
     if behind:
         follow()
-    store.tell(follow, lambda: settle(places))
+    store.tell(follow, lambda: settle(paths))
 
 
-def keep_up(store: Store, places: Places, git: "Callable[[], Git] | None" = None) -> str:
+def keep_up(store: Store, paths: Paths, git: "Callable[[], Git] | None" = None) -> str:
     """Append what changed after the file's last mark; what was brought back first, in words, if anything was.
 
     DiskFull, StoreReadOnly, StoreBusy: it is as it was.
     """
-    with storage_errors(places.since), locked(places.since) as descriptor:
+    with storage_errors(paths.since), locked(paths.since) as descriptor:
         place = mark(descriptor)
         changes = store.changes(place)
         if not has_to_be_written(changes, place):
@@ -77,7 +75,7 @@ def keep_up(store: Store, places: Places, git: "Callable[[], Git] | None" = None
         if changes.restarted:
             from .brought_back import bring_back  # rarely needed, and it brings the readers of every file along
 
-            back = bring_back(store, places, git() if git is not None else None, place)
+            back = bring_back(store, paths, git() if git is not None else None, place)
             changes = store.changes(Position())
         append(descriptor, written_lines(changes))
         return back

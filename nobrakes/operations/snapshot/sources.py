@@ -23,7 +23,7 @@ from ...interop import since as later
 from ...interop.ended import of_evidence
 from ...interop.reader import graph, records
 from ...interop.words import moment
-from ...paths import FOLDER, Places
+from ...paths import FOLDER, Paths
 from ...ports import Git
 
 SNAPSHOT_PIN = "snapshot"
@@ -50,25 +50,25 @@ class Sources:
     alone: Sequence[str] = ()
 
 
-def gather(places: Places, git: Git | None, own: str | None = None) -> Sources:
+def gather(paths: Paths, git: Git | None, own: str | None = None) -> Sources:
     """Read it all. `own`: the records of a database. PlanError: the snapshot has git's conflict markers in it."""
     problems: list[str] = []
     here = records(own, "the database", problems) if own is not None else {}
     refs = git.kept() if git is not None else {}
     main = _main(git)
     found: dict[str, tuple[int, Record]] = dict(here)
-    for text in (_text(places.snapshot), _committed(git, refs.get(SNAPSHOT_PIN)), _committed(git, main)):
+    for text in (_text(paths.snapshot), _committed(git, refs.get(SNAPSHOT_PIN)), _committed(git, main)):
         told: list[str] = []
-        _newer(found, records(text, os.path.basename(places.snapshot), told))
+        _newer(found, records(text, os.path.basename(paths.snapshot), told))
         problems += [problem for problem in told if problem not in problems]
-    since = later.read(_text(places.since), os.path.basename(places.since))
+    since = later.read(_text(paths.since), os.path.basename(paths.since))
     before = {id_: raw for id_, (_, raw) in found.items()}
     _newer(found, {id_: (0, raw) for id_, raw in since.records.items()})
     changed = sum(1 for id_, (_, raw) in found.items() if raw is not before.get(id_) and raw != before.get(id_))
     made = graph(found, problems)
     told_by_git = _Merged()
     if git is not None and main is not None and own is None:
-        told_by_git = _merged(places, git, main, made.beads)
+        told_by_git = _merged(paths, git, main, made.beads)
     made = replace(made, beads=(*made.beads, *told_by_git.alone))
     differing = {id_ for id_, (_, raw) in found.items() if id_ not in here or _facts(raw) != _facts(here[id_][1])}
     return Sources(
@@ -92,12 +92,12 @@ class _Merged:
     alone: Sequence[Bead] = ()  # that nothing else knows of
 
 
-def _merged(places: Places, git: Git, main: str, beads: Iterable[Bead]) -> _Merged:
+def _merged(paths: Paths, git: Git, main: str, beads: Iterable[Bead]) -> _Merged:
     known = {bead.id: bead for bead in beads}
     standing = [merge for merge in merges(git.line(main)) if merge.stands]
     recorded: dict[str, Record] = {}
     attempts: list[Attempt] = []
-    is_clone = not os.path.lexists(places.since)
+    is_clone = not os.path.lexists(paths.since)
     for entry in git.evidence() if standing else ():
         is_clone = False
         if not entry.problem():

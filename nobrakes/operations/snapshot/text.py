@@ -15,7 +15,7 @@ from hashlib import sha256
 from ... import __version__
 from ...core.beads.bead import DependencyType
 from ...interop import beads as interop
-from ...paths import Places
+from ...paths import Paths
 from ...ports import Store
 
 WRITTEN = "snapshot_written"
@@ -32,10 +32,10 @@ class Snapshot:
     mark: str
 
 
-def snapshot(store: Store, places: Places) -> Snapshot:
+def snapshot(store: Store, paths: Paths) -> Snapshot:
     """The graph as text."""
     known = json.loads(store.setting(WRITTEN) or "{}")
-    old = _written_before(places, known)
+    old = _written_before(paths, known)
     # first of all: what changes after it is read again the next time
     seq, now, touched = store.touched(known["seq"], known["at"]) if old is not None else store.touched(None, None)
     lines = None if old is None else old.split(b"\n")[:-1]
@@ -52,12 +52,12 @@ def remember(store: Store, written: Snapshot) -> None:
     store.set_setting(WRITTEN, written.mark)
 
 
-def _written_before(places: Places, known: dict[str, str]) -> bytes | None:
+def _written_before(paths: Paths, known: dict[str, str]) -> bytes | None:
     """The text that we wrote last, if it is there unchanged and we would still write it so."""
     if known.get("by") != _writer():
         return None
     try:
-        with open(places.snapshot, "rb") as file:
+        with open(paths.snapshot, "rb") as file:
             text = file.read()
     except OSError:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 from ...core.beads.bead import CLOSED, Dependency, DependencyType, Status
 from ...core.beads.events import Event, Kind
 from ...core.errors import NotAllowed, NothingToUndo
-from ...paths import Places
+from ...paths import Paths
 from ...ports import Git, Store
 from ..beads import content
 from ..waking import wake
@@ -42,7 +42,7 @@ def undo(
     git: Git | None,
     actor: str,
     seq: int | None = None,
-    places: Places | None = None,
+    paths: Paths | None = None,
     prove: Prove | None = None,
     keep: Keep | None = None,
 ) -> Undone:
@@ -55,7 +55,7 @@ def undo(
         if event is None:
             raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists them.")
         if event.kind in (Kind.MERGED, Kind.FOUND_MERGED):
-            return _merge(store, git, event, actor, prove, places, keep)
+            return _merge(store, git, event, actor, prove, paths, keep)
     if seq is None:
         step = last(store)
         if step is None:
@@ -71,8 +71,8 @@ def undo(
                 _BACK[step.kind](store, event, marked)
         numbers = [event.seq for event in step.events]
         store.record(Event(Kind.UNDONE, actor=marked, data={"undone": numbers, "beads": list(step.beads)}))
-    if places is not None:
-        wake(places)
+    if paths is not None:
+        wake(paths)
     archived: tuple[tuple[str, str], ...] = ()
     if git is not None and step.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND):
         archived = tuple(one for bead in step.beads for one in git.archived(bead))
@@ -111,7 +111,7 @@ def _merge(
     event: Event,
     actor: str,
     prove: Prove | None,
-    places: Places | None,
+    paths: Paths | None,
     keep: Keep | None,
 ) -> Undone:
     assert event.bead is not None, "a merge is of a bead"
@@ -135,8 +135,8 @@ def _merge(
             data={"commit": commit, "revert": reverted, "undone": [event.seq]},
         )
     )
-    if places is not None:
-        wake(places)
+    if paths is not None:
+        wake(paths)
     return Undone(
         event.seq,
         event.kind,

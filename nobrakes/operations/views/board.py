@@ -15,10 +15,10 @@ from ...core.beads.progress import doubt
 from ...core.columns import COLUMNS
 from ...core.errors import NobrakesError
 from ...core.graph.readiness import Why, explain
-from ...core.limits.cooldowns import Gate
+from ...core.limits.cooldowns import Cooldown
 from ...git.workspaces.inside import commits_since
 from ...host.locks import holder
-from ...paths import Places
+from ...paths import Paths
 from .. import control
 from ..cooldowns import CapView, caps_of
 from ..flakes import quarantined
@@ -80,7 +80,7 @@ class StatusView:
     limits: "Limits"
     checks: int
     next_at: float | None  # the next retry, deferral or gate that comes due
-    gates: tuple[Gate, ...]
+    gates: tuple[Cooldown, ...]
     caps: tuple[CapView, ...]
     degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why
     quarantined: tuple["Quarantined", ...]
@@ -110,7 +110,7 @@ class BoardView:
     columns: Mapping[str, tuple[Card, ...]]
     counts: Mapping[str, int]
     working: tuple[Worker, ...]
-    gates: tuple[Gate, ...]
+    gates: tuple[Cooldown, ...]
     frozen: str | None = None  # the red tip of main, while nothing is merged for it
 
 
@@ -136,12 +136,12 @@ def _working(store: "Store") -> tuple[Worker, ...]:
     return tuple(sorted(found, key=lambda worker: worker.started_at))
 
 
-def _with_progress(store: "Store", places: Places, worker: Worker) -> Worker:
+def _with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
     """The worker with what it claims of its progress, beside the commits that its clone tells of."""
     claim = claimed(store, store.attempt(worker.attempt))
     if claim is None:
         return worker
-    commits = commits_since(os.path.join(places.workspaces, worker.bead), worker.started_at)
+    commits = commits_since(os.path.join(paths.workspaces, worker.bead), worker.started_at)
     return replace(worker, says=spoken(claim, commits), doubt=doubt(claim.step, commits))
 
 
@@ -151,33 +151,33 @@ def counts(store: "Store") -> dict[str, int]:
     return {name: found[name] for name in (*COLUMNS, "held")}
 
 
-def status(store: "Store", places: Places, config: "Config") -> StatusView:
+def status(store: "Store", paths: Paths, config: "Config") -> StatusView:
     """The whole repository on one screen."""
     limits = control.limits(store, config)
     found = store.counts()
     moment = store.board(limits, 1)
     return StatusView(
         config.main,
-        holder(places.lock),
+        holder(paths.lock),
         bool(store.setting(control.PAUSED)),
         store.setting(control.FROZEN),
         bool(store.setting(control.STOPPING)),
         {name: found[name] for name in (*COLUMNS, "held")},
         found["epic"],
-        tuple(_with_progress(store, places, worker) for worker in _working(store)),
+        tuple(_with_progress(store, paths, worker) for worker in _working(store)),
         tuple(store.escalations()),
         limits,
         len(config.checks),
         moment.wake_at,
         tuple(moment.gates.values()),
         caps_of(limits.caps, moment.spent),
-        _degraded(places, config),
+        _degraded(paths, config),
         quarantined(store),
-        *_of_main(store, places, config),
+        *_of_main(store, paths, config),
     )
 
 
-def _of_main(store: "Store", places: Places, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     """Checkouts that are behind, what fell off main, and what of it the store does not know.
 
     Nothing where git cannot be asked: the doctor says why.
@@ -185,7 +185,7 @@ def _of_main(store: "Store", places: Places, config: "Config") -> tuple[tuple[st
     from ...git.repository import Repository
     from ..doctor.agreement import off_main, unknown
 
-    git = Repository(places, config.main)
+    git = Repository(paths, config.main)
     try:
         return git.behind(), off_main(store, git), tuple(unknown(store, git))
     except NobrakesError:
@@ -194,15 +194,17 @@ def _of_main(store: "Store", places: Places, config: "Config") -> tuple[tuple[st
         git.close()
 
 
-def _degraded(places: Places, config: "Config") -> tuple[str, ...]:
+def _degraded(paths: Paths, config: "Config") -> tuple[str, ...]:
     """By what was noted; a CLI of which nobody asked the version yet is asked by the daemon, not here."""
-    seen = abilities.recall(places)
+    seen = abilities.recall(paths)
 
     def version(name: str, program: str, mark: str) -> str | None:
-        return abilities.noted(places, program, mark) if name in abilities.PROVEN else ""
+        return abilities.noted(paths, program, mark) if name in abilities.PROVEN else ""
 
     agents = config.agents
-    found = (abilities.standing(name, agents.command(name), seen, version).said for name in agents.crew().names())
+    found = (
+        abilities.standing(name, agents.command(name), seen, version).said for name in agents.agent_choice().names()
+    )
     return tuple(filter(None, found))
 
 

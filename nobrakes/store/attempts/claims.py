@@ -43,7 +43,7 @@ def open_attempt(
     token_source: Callable[[], str],
     bead_id: str,
     role: Role,
-    seat: tuple[str, str, str],
+    agent_spec: tuple[str, str, str],
     names: Sequence[str],
     lease_seconds: float,
     base: str | None,
@@ -51,7 +51,7 @@ def open_attempt(
 ) -> Attempt | None:
     """Claim the bead for the seat (agent, provider, model); None when somebody else has it or it is not ready."""
     status, kind, condition = _CLAIM[role]
-    agent, provider, model = seat
+    agent, provider, model = agent_spec
     now = db.now()
     moves.wake(db, now)
     with db.write():

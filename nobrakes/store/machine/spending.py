@@ -7,7 +7,7 @@ from ...core.beads.events import Kind
 from ...core.beads.outcomes import Outcome
 from ...core.limits.breaker import Breaker, State, reset
 from ...core.limits.caps import Amount, Caps, Spent, day_start, hour_start
-from ...core.limits.cooldowns import Gate
+from ...core.limits.cooldowns import Cooldown
 from .. import events
 from ..beads import moves
 from ..database import Database, Row
@@ -26,8 +26,8 @@ GROUP BY bead"""
 _CALLS = "SELECT count(*) FROM attempts WHERE started_at >= ?1 AND started_at < ?1 + 3600 AND role <> 'reviewer'"
 
 
-def _gate(row: Row) -> Gate:
-    return Gate(
+def _gate(row: Row) -> Cooldown:
+    return Cooldown(
         row["provider"],
         Outcome(row["reason"]),
         row["detail"],
@@ -42,12 +42,12 @@ def _breaker(row: Row) -> Breaker:
     return Breaker(State(row["state"]), row["idle"], row["same"], row["error"])
 
 
-def gates(db: Database) -> dict[str, Gate]:
+def gates(db: Database) -> dict[str, Cooldown]:
     """By provider."""
     return {row["provider"]: _gate(row) for row in db.all("SELECT * FROM gates ORDER BY provider")}
 
 
-def close_gate(db: Database, gate: Gate) -> None:
+def start_cooldown(db: Database, gate: Cooldown) -> None:
     """Keep the gate, with its event, unless it is kept so already."""
     with db.write():
         if gates(db).get(gate.provider) == gate:
@@ -59,7 +59,7 @@ def close_gate(db: Database, gate: Gate) -> None:
         events.append(db, db.now(), Kind.GATE_CLOSED, None, "nobrakes", {**data, "detail": gate.detail})
 
 
-def open_gate(db: Database, provider: str, actor: str) -> bool:
+def end_cooldown(db: Database, provider: str, actor: str) -> bool:
     """Forget the gate, with its event; False: it was open."""
     with db.write():
         if not db.run("DELETE FROM gates WHERE provider = ?", (provider,)):

@@ -15,7 +15,7 @@ from nobrakes.core.beads.bead import Bead, BeadType
 from nobrakes.core.beads.branches import branch_of
 from nobrakes.git.landing.remote_questions import Shared
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import Argv, Git, Message
 
 Files = Mapping[str, str | None]
@@ -100,9 +100,9 @@ class RealWorld:
         self.root.mkdir()
         self.sh("git", "init", "-q", "-b", "main", ".")
         write(self.root, {".nobrakes/.gitignore": "*\n"})
-        self.places = Places(str(self.root / ".nobrakes"))
-        self.scratch_folder = self.places.scratch
-        self.git: Git = Repository(self.places, "main")
+        self.paths = Paths(str(self.root / ".nobrakes"))
+        self.scratch_folder = self.paths.scratch
+        self.git: Git = Repository(self.paths, "main")
         write(self.root, {"README": "read me\n", "src/app.py": "one = 1\n", "tests/test_app.py": "assert True\n"})
         self.sh("git", "add", "-A")
         self.sh("git", "commit", "-q", "-m", "first", env=ME)
@@ -141,7 +141,7 @@ class RealWorld:
             sh("/", *argv)
 
     def workspace_path(self, bead: Bead) -> str:
-        return os.path.join(self.places.workspaces, bead.id)
+        return os.path.join(self.paths.workspaces, bead.id)
 
     def commit_in_workspace(self, bead: Bead, files: Files, text: str = "by an agent") -> str:
         path = self.workspace_path(bead)
@@ -182,7 +182,7 @@ class SharedWorld(RealWorld):
         self.remote = folder / "remote.git"
         sh(folder, "git", "clone", "-q", "--bare", str(self.root), str(self.remote))
         self.sh("git", "remote", "add", "origin", str(self.remote))
-        self.git: Git = Repository(self.places, "main", Shared("origin", "main", 30.0))
+        self.git: Git = Repository(self.paths, "main", Shared("origin", "main", 30.0))
 
     def commit_on_main(self, files: Files, text: str = "by a human") -> str:
         made = super().commit_on_main(files, text)

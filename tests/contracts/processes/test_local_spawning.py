@@ -185,11 +185,11 @@ def _altered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str
 def test_whoever_is_killed_before_a_pid_is_told_the_daemon_does_not_wait_for_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, who: str
 ) -> None:
-    places = {
+    paths = {
         "the server": "        if trouble:\n            line",
         "who is ready": "        line.sendall(ANSWER.pack(os.getp",
     }
-    _altered(monkeypatch, tmp_path, places[who], f"        os.kill(os.getpid(), 9)\n{places[who]}")
+    _altered(monkeypatch, tmp_path, paths[who], f"        os.kill(os.getpid(), 9)\n{paths[who]}")
     spawner = Spawner()
     assert [_code(spawner, tmp_path, "/bin/sh", "-c", f"exit {n}") for n in (3, 4, 5)] == [3, 4, 5]
 

@@ -6,7 +6,7 @@ from nobrakes.core.beads.bead import Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
-from nobrakes.core.limits.cooldowns import Gate
+from nobrakes.core.limits.cooldowns import Cooldown
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import bead, claim
 
@@ -15,8 +15,8 @@ def test_the_board_is_one_moment(store: Store, clock: Any) -> None:
     store.put([bead("a"), bead("r", status=Status.NEEDS_REVIEW), bead("h", status=Status.NEEDS_REVIEW)], [], "me")
     store.record(Event(Kind.HELD, "h"))
     store.set_setting("paused", "yes")
-    store.close_gate(Gate("north", Outcome.RATE_LIMITED, "", clock.time, clock.time + 5, 1, told=True))
-    store.close_gate(Gate("south", Outcome.NETWORK, "", clock.time - 30, clock.time, 1, told=False))
+    store.start_cooldown(Cooldown("north", Outcome.RATE_LIMITED, "", clock.time, clock.time + 5, 1, told=True))
+    store.start_cooldown(Cooldown("south", Outcome.NETWORK, "", clock.time - 30, clock.time, 1, told=False))
     board = store.board(Limits(doers=2))
     assert (board.now, board.limits.doers, board.paused, board.stopping) == (clock.time, 2, True, False)
     assert [one.id for one in board.ready] == ["a"]

@@ -71,10 +71,10 @@ class Bench:
     def ended(self, given: Assignment, child: "subprocess.Popen[bytes]") -> Verdict:
         """What its end means."""
         code = child.wait(60)
-        canary = Path(given.folder, "guard.ready")
+        self_test = Path(given.folder, "guard.ready")
         errors = Path(given.folder, "err").read_text()
         lines = self.said(given).encode().split(b"\n")
-        return Acp().verdict(AgentEnd(code, lines, errors, canary.read_text() if canary.exists() else ""))
+        return Acp().verdict(AgentEnd(code, lines, errors, self_test.read_text() if self_test.exists() else ""))
 
     def said(self, given: Assignment) -> str:
         return Path(given.folder, "out").read_text()

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from nobrakes import abilities
-from nobrakes.app import App, doors_of
+from nobrakes.app import App, ports_of
 from nobrakes.config.settings import load
 from nobrakes.conformance import trial
 from nobrakes.notifiers.stdout import StdoutNotifier
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from tests.integration.claude.conftest import CLI
 from tests.support.real_clis import CODEX, GEMINI, NOBRAKES
 from tests.support.scripted import until
@@ -35,7 +35,7 @@ class House:
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=folder, check=True)
         subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=folder, check=True)
         subprocess.run([NOBRAKES, "init"], cwd=folder, check=True, capture_output=True)
-        self.places = Places(str(folder / ".nobrakes"))
+        self.paths = Paths(str(folder / ".nobrakes"))
         self.use(**executables)
 
     def use(self, **executables: str) -> None:
@@ -45,12 +45,12 @@ class House:
         )
         doer = next(iter(executables), "claude")
         text = f'main = "main"\n[agents]\ndoer = "{doer}"\ntest_writer = "{doer}"\n{sections}'
-        Path(self.places.config).write_text(text + NO_ACP)
+        Path(self.paths.config).write_text(text + NO_ACP)
 
     def use_acp(self, *command: str, **executables: str) -> None:
         """Name this ACP agent, and no other that is there but these."""
         self.use(**executables)
-        config = Path(self.places.config)
+        config = Path(self.paths.config)
         section = f'[agents.acp]\ncommand = {json.dumps(command)}\nauth = "gemini-api-key"\n'
         text = config.read_text().replace(NO_ACP, section)
         config.write_text(text if executables else text.replace('= "claude"', '= "acp"'))
@@ -58,7 +58,7 @@ class House:
     def use_unnamed(self, gemini: str) -> None:
         """Name this Gemini CLI, and no ACP agent."""
         self.use(gemini=gemini)
-        config = Path(self.places.config)
+        config = Path(self.paths.config)
         config.write_text(config.read_text().replace(NO_ACP, ""))
 
     def nobrakes(self, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -94,7 +94,7 @@ def test_what_is_not_installed_is_missing_and_no_failure(house: House) -> None:
     done = house.nobrakes("doctor", "--agents")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("missing") == 4
-    assert not Path(abilities.file_of(house.places)).read_text().strip("{}\n ")
+    assert not Path(abilities.file_of(house.paths)).read_text().strip("{}\n ")
 
 
 def test_a_sound_cli_of_an_unknown_version_passes_and_is_named(house: House, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_sound_cli_of_an_unknown_version_passes_and_is_named(house: House, tmp
     done = house.nobrakes("doctor", "--agents")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "gemini: nobrakes was not tested with it (0.99.1)" in done.stdout
-    seen = abilities.recall(house.places)["gemini"]
+    seen = abilities.recall(house.paths)["gemini"]
     assert (seen.version, seen.known, dict(seen.can)) == ("0.99.1", False, dict.fromkeys(abilities.CHECKS, True))
 
 
@@ -177,18 +177,18 @@ def test_a_cli_that_changed_since_is_an_unknown_version(house: House, tmp_path: 
     program = fake(tmp_path, "sound")
     house.use(gemini=program)
     assert house.tried("gemini")[0] == 0
-    doors = doors_of(App(house.places), StdoutNotifier())
-    assert doors.adapter("gemini").sessions and not doors.degraded()
+    ports = ports_of(App(house.paths), StdoutNotifier())
+    assert ports.adapter("gemini").sessions and not ports.degraded()
     Path(program).write_text(Path(program).read_text().replace("0.99.1", "0.99.2"))
-    assert not doors.adapter("gemini").sessions
-    assert [doors.degraded(), doors.degraded()] == [
+    assert not ports.adapter("gemini").sessions
+    assert [ports.degraded(), ports.degraded()] == [
         ["gemini is not the 0.99.1 any more that was tried; `nobrakes doctor --agents` tries it; its sessions are not "
          "gone on with"], []
     ]  # fmt: skip
     assert "gemini is not the 0.99.1 any more that was tried" in house.nobrakes("doctor").stdout
     Path(program).write_text(Path(program).read_text().replace("0.99.2", "0.61.0"))
-    assert doors.adapter("gemini").sessions, "nobrakes was proven with that one"
-    assert not doors.degraded()
+    assert ports.adapter("gemini").sessions, "nobrakes was proven with that one"
+    assert not ports.degraded()
 
 
 def test_without_bubblewrap_it_is_tried_with_proxies_that_nobody_is(
@@ -196,7 +196,7 @@ def test_without_bubblewrap_it_is_tried_with_proxies_that_nobody_is(
 ) -> None:
     house.use(gemini=fake(tmp_path, "sound"))
     monkeypatch.setattr(trial, "ALONE", ("/nowhere/bwrap",))
-    report = trial.run(load(house.places.config), house.places, dict(os.environ))
+    report = trial.run(load(house.paths.config), house.paths, dict(os.environ))
     assert report.ok and "proxy variables" in report.network
 
 
@@ -226,19 +226,19 @@ def test_of_an_acp_agent_what_can_be_told_is_told(
     assert (code, failed(acp)) == (1 if failing else 0, failing), acp
     assert [check["name"] for check in acp["checks"] if check["passed"] is None] == untold
     assert all(check["detail"] for check in acp["checks"] if not check["passed"])
-    sessions = doors_of(App(house.places), StdoutNotifier()).adapter("acp").sessions
+    sessions = ports_of(App(house.paths), StdoutNotifier()).adapter("acp").sessions
     assert sessions is (how in ("sound", "permits", "idle", "lastingly"))
 
 
 def test_an_acp_agent_that_nobody_tried_goes_without_sessions(house: House, tmp_path: Path) -> None:
     program = fake(tmp_path, "sound")
     house.use_acp(program, "--acp")
-    doors = doors_of(App(house.places), StdoutNotifier())
-    assert not doors.adapter("acp").sessions
-    assert doors.degraded()[0].startswith("the acp agent was never tried here; `nobrakes doctor --agents` tries it")
+    ports = ports_of(App(house.paths), StdoutNotifier())
+    assert not ports.adapter("acp").sessions
+    assert ports.degraded()[0].startswith("the acp agent was never tried here; `nobrakes doctor --agents` tries it")
     assert "the acp agent was never tried here" in house.nobrakes("status").stdout
     assert house.tried("acp")[0] == 0
-    assert doors.adapter("acp").sessions and not doors.degraded()
+    assert ports.adapter("acp").sessions and not ports.degraded()
     house.use_acp(program, "--acp", "--more")
     assert "acp is not the 0.99.1 any more that was tried" in house.nobrakes("doctor").stdout
 
@@ -247,7 +247,7 @@ def test_gemini_cli_is_tried_as_an_acp_agent_where_nobody_named_one(house: House
     house.use_unnamed(fake(tmp_path, "permits"))
     done = house.nobrakes("doctor", "--agents")
     assert f"acp: no command is set for it; it was tried with {tmp_path}/gemini-permits --acp" in done.stdout
-    assert done.returncode == 1 and abilities.recall(house.places)["acp"].can["deny"] is False
+    assert done.returncode == 1 and abilities.recall(house.paths)["acp"].can["deny"] is False
     house.use_unnamed(fake(tmp_path, "unguarded"))  # sound as Gemini CLI, and not as an ACP agent
     code, acp = house.tried("acp")
     assert (code, failed(acp), acp["named"]) == (0, ["deny"], False), "nobody uses it"
@@ -283,5 +283,5 @@ def test_the_real_gemini_cli_passes_by_itself_and_as_an_acp_agent(house: House) 
     code, found = house.tried("acp")
     assert code == 0 and found["version"] == abilities.PROVEN["gemini"][0], found
     assert [check["passed"] for check in found["checks"]] == [True] * len(abilities.CHECKS), found
-    seen = abilities.recall(house.places)["gemini"]
+    seen = abilities.recall(house.paths)["gemini"]
     assert seen.known and dict(seen.can) == dict.fromkeys(abilities.CHECKS, True)

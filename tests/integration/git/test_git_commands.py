@@ -12,7 +12,7 @@ from nobrakes.git import commands, environment
 from nobrakes.git.discovery import discover
 from nobrakes.git.messages import compose, person, with_trailers
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import Landing
 
 
@@ -89,10 +89,10 @@ def test_an_old_git_and_no_git_are_told_apart_from_failures(world, tmp_path, mon
     (fake / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(fake), prepend=os.pathsep)
     with pytest.raises(GitTooOld, match=r"2\.37\.9"):
-        Repository(world.places, "main").main()
+        Repository(world.paths, "main").main()
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitTooOld, match="not installed"):
-        Repository(world.places, "main").main()
+        Repository(world.paths, "main").main()
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_versions(text, found):
 
 def test_no_main_is_no_main(world):
     with pytest.raises(NoMain):
-        Repository(world.places, "trunk").main()
+        Repository(world.paths, "trunk").main()
 
 
 def test_a_packed_main_is_read(world):
@@ -189,7 +189,7 @@ def test_a_sha256_repository(tmp_path):
     write(root, {"a": "1\n", "d/b": "2\n"})
     sh(root, "git", "add", "-A")
     sh(root, "git", "commit", "-qm", "one", env=ME)
-    git = Repository(Places(str(root / ".nobrakes")), "main")
+    git = Repository(Paths(str(root / ".nobrakes")), "main")
     old = git.main()
     for argv in git.workspace(bead(), old, "Ada").prologue:
         sh("/", *argv)
@@ -211,7 +211,7 @@ def test_a_shallow_repository(tmp_path):
     origin.commit_on_main({"x": "x\n"})
     shallow = tmp_path / "shallow"
     sh(tmp_path, "git", "clone", "-q", "--depth=1", "-b", "main", f"file://{origin.root}", str(shallow))
-    git = Repository(Places(str(shallow / ".nobrakes")), "main")
+    git = Repository(Paths(str(shallow / ".nobrakes")), "main")
     old = git.main()
     for argv in git.workspace(bead(), old, "Ada").prologue:
         sh("/", *argv)
@@ -302,7 +302,7 @@ def test_discover_no_repository(tmp_path):
     with pytest.raises(NotARepository):
         discover(str(world.root / ".git"))
     with pytest.raises(NotARepository):
-        Repository(Places(str(tmp_path / ".nobrakes")), "main").main()
+        Repository(Paths(str(tmp_path / ".nobrakes")), "main").main()
     assert isinstance(tmp_path, Path)
 
 

@@ -9,7 +9,7 @@ import pytest
 from nobrakes.core.errors import GitFailed
 from nobrakes.git import bounded, commands, refs
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 
 
 def sh(folder: Path, line: str) -> str:
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def opened(folder: Path) -> Repository:
-    return Repository(Places(str(folder / ".nobrakes")), "main")
+    return Repository(Paths(str(folder / ".nobrakes")), "main")
 
 
 def record(number: int, **fields: Any) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from git_worlds import bead, sh
 
 from nobrakes.core.beads.branches import branch_of
 from nobrakes.host import command
-from nobrakes.paths import HOOKS, Places
+from nobrakes.paths import HOOKS, Paths
 
 
 @pytest.fixture
 def left(world, begin):
     folder = Path(world.workspace_path(bead())).parent.parent
-    command.install(Places(str(folder)))
+    command.install(Paths(str(folder)))
     it = begin()
     clone = Path(world.workspace_path(it))
     hooks = sorted((clone / ".git" / "hooks").iterdir())

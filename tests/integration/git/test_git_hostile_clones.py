@@ -245,8 +245,8 @@ def test_broken_objects_do_not_come_in_and_the_clone_is_put_aside(world, clone, 
         world.git.archive(it, 1)
     world.git.retire(it, 1)
     assert not world.git.has_workspace("login")
-    aside = Path(str(clone) + "~broken-1")
-    assert (aside / "src" / "a.py").read_text() == "changed since\n"
+    background = Path(str(clone) + "~broken-1")
+    assert (background / "src" / "a.py").read_text() == "changed since\n"
     wip = dict(world.git.archived("login"))["refs/nobrakes/archive/login/1-wip"]
     assert world.files(wip)["src/a.py"] == "changed since\n"
     world.sh("git", "fsck", "--full", "--strict")
@@ -427,29 +427,29 @@ def test_a_clone_that_is_a_link_is_neither_read_nor_followed(world, tmp_path):
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "file").write_text("x")
-    os.makedirs(world.places.workspaces)
-    os.symlink(precious, os.path.join(world.places.workspaces, "login"))
+    os.makedirs(world.paths.workspaces)
+    os.symlink(precious, os.path.join(world.paths.workspaces, "login"))
     it = bead_of(Path("login"))
     assert world.git.take_in(it, 1) is None
     world.git.retire(it, 1)
-    assert not os.path.lexists(os.path.join(world.places.workspaces, "login"))
+    assert not os.path.lexists(os.path.join(world.paths.workspaces, "login"))
     assert (precious / "file").read_text() == "x"
 
 
 def test_when_archiving_fails_nothing_is_removed(world, clone, monkeypatch):
     write(clone, {"uncommitted": "u\n"})
     objects = Path(world.root, ".git", "objects")
-    aside = objects.with_name("objects.aside")
+    background = objects.with_name("objects.aside")
     world.git.main()
     world.git.tree(world.git.main())
-    objects.rename(aside)
+    objects.rename(background)
     objects.write_text("no folder")
     try:
         with pytest.raises(NobrakesError):
             world.git.retire(bead_of(clone), 1)
     finally:
         objects.unlink()
-        aside.rename(objects)
+        background.rename(objects)
     assert (clone / "uncommitted").read_text() == "u\n"
     assert world.git.has_workspace("login")
 
@@ -531,7 +531,7 @@ def test_the_index_that_is_kept_beside_the_clone_gives_the_same_archive(world, b
         "src/app.py": "one = 9\n",
         "tests/test_app.py": "assert True\n",
     }
-    assert os.listdir(world.places.workspaces) == []
+    assert os.listdir(world.paths.workspaces) == []
     assert bead("big").id == "big"
 
 

@@ -10,7 +10,7 @@ from git_worlds import ME, RealWorld, message, read_all, sh, write
 
 from nobrakes.git.landing import worktrees
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import Landing
 
 
@@ -282,9 +282,9 @@ def test_a_submodules_checkout_of_main_comes_along(tmp_path):
     sh(tmp_path, "git", "init", "-q", "-b", "main", str(outer))
     sh(outer, "git", "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(origin.root), "lib")
     origin.root = outer / "lib"
-    origin.places = Places(str(origin.root / ".nobrakes"))
+    origin.paths = Paths(str(origin.root / ".nobrakes"))
     write(origin.root, {".nobrakes/.gitignore": "*\n"})
-    origin.git = Repository(origin.places, "main")
+    origin.git = Repository(origin.paths, "main")
     old = origin.git.main()
     new = origin.git.squash(old, origin.commit_in_workspace_of("login", {"src/app.py": "one = 2\n"}), message()).commit
     assert origin.git.land(new, old).landing is Landing.MOVED
@@ -297,8 +297,8 @@ def test_a_bare_repository_just_moves(tmp_path):
     bare = tmp_path / "bare.git"
     sh(tmp_path, "git", "clone", "-q", "--bare", str(origin.root), str(bare))
     origin.root = bare
-    origin.places = Places(str(bare / ".nobrakes"))
-    origin.git = Repository(origin.places, "main")
+    origin.paths = Paths(str(bare / ".nobrakes"))
+    origin.git = Repository(origin.paths, "main")
     old = origin.git.main()
     new = origin.git.squash(old, origin.commit_in_workspace_of("login", {"src/app.py": "one = 2\n"}), message()).commit
     assert origin.git.land(new, old).landing is Landing.MOVED

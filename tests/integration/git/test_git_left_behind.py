@@ -97,7 +97,7 @@ def _all_but_locks(real: Callable[[str], None]) -> Callable[[str], None]:
 
 def next_start(world: RealWorld, new: str, old: str) -> Land:
     world.git.close()
-    world.git = Repository(world.places, "main")
+    world.git = Repository(world.paths, "main")
     world.git.clear_locks()
     return world.git.land(new, old)
 
@@ -348,7 +348,7 @@ def odd(tmp_path: Path, kind: str) -> RealWorld:
     if kind == "sha256":
         shutil.rmtree(world.root / ".git")
         world.sh("git", "init", "-q", "-b", "main", "--object-format=sha256")
-        world.git = Repository(world.places, "main")
+        world.git = Repository(world.paths, "main")
     settings = {
         "split": ["core.splitIndex true"],
         "untracked": ["core.untrackedCache true"],
@@ -475,7 +475,7 @@ def test_where_a_remote_decides_a_checkout_is_brought_along_or_waits(tmp_path, m
     killed(world, monkeypatch, new, old, locks=False)
     write(world.root, {"src/app.py": "human\n"} if edited else {"mine": "mine\n"})
     world.git.close()
-    world.git = Repository(world.places, "main", Shared("origin", "main", 30.0))
+    world.git = Repository(world.paths, "main", Shared("origin", "main", 30.0))
     if edited:
         land = world.git.land(new, old)
         assert land.landing is Landing.BLOCKED and land.may_have_landed, "the remote has it"

@@ -7,7 +7,7 @@ import pytest
 
 from nobrakes.core.errors import Tampered
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 
 ALTERNATES = ".git/objects/info/alternates"
 
@@ -21,8 +21,8 @@ def elsewhere(world, how: str) -> None:
         shutil.rmtree(world.root / ".git" / "objects")
     else:
         world.root.rename(to)
-    world.root, world.places = to, Places(str(to / ".nobrakes"))
-    world.git = Repository(world.places, "main")
+    world.root, world.paths = to, Paths(str(to / ".nobrakes"))
+    world.git = Repository(world.paths, "main")
 
 
 @pytest.mark.parametrize("how", ["moved", "copied"])

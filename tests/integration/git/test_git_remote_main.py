@@ -48,7 +48,7 @@ def hook(world: SharedWorld, name: str, text: str) -> None:
 
 
 def on_their_way(world: SharedWorld, seconds: float) -> None:
-    world.git = Repository(world.places, "main", Shared("origin", "main", seconds))
+    world.git = Repository(world.paths, "main", Shared("origin", "main", seconds))
 
 
 def test_it_lands_there_before_it_lands_here(world, work, monkeypatch):
@@ -100,7 +100,7 @@ def test_a_crash_beside_the_push_is_made_good(world, work, monkeypatch, moment):
         with pytest.raises(KeyboardInterrupt):
             world.git.land(new, old)
     assert world.git.main() == old and world.there() == (new if moment == "after" else old)
-    again = Repository(world.places, "main", Shared("origin", "main", 30.0))
+    again = Repository(world.paths, "main", Shared("origin", "main", 30.0))
     assert again.land(new, old).landing is Landing.MOVED
     assert world.there() == world.git.main() == new
     assert sh(world.remote, "git", "log", "--format=%s", "main").splitlines() == ["Work of login", "first"]
@@ -301,7 +301,7 @@ def test_a_remote_with_two_addresses_decides_nothing(world, work, tmp_path):
 
 
 def test_a_branch_that_is_not_there_is_not_made(world):
-    git = Repository(world.places, "main", Shared("origin", "trunk", 30.0))
+    git = Repository(world.paths, "main", Shared("origin", "trunk", 30.0))
     assert "trunk" in waits(world, git.catch_up(), world.git.main())
     assert "trunk" not in sh(world.remote, "git", "branch")
 

@@ -1,4 +1,4 @@
-"""Gate sections of shared files: what decides whether work is good, told apart from the rest."""
+"""Cooldown sections of shared files: what decides whether work is good, told apart from the rest."""
 
 import pytest
 

@@ -129,7 +129,7 @@ LARGE: dict[Callable[[Clone], str], str] = {
 
 @pytest.fixture
 def small(world):
-    world.git = Repository(world.places, "main", sizes=SMALL)
+    world.git = Repository(world.paths, "main", sizes=SMALL)
     yield world
     world.git.close()
 

@@ -15,16 +15,16 @@ import pytest
 from git_worlds import sh
 
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import Landing
 
 WRITES = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,ftruncate,copy_file_range"
 MOVE = """
 import sys
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 folder, new, old = sys.argv[1:]
-print(Repository(Places(folder + "/.nobrakes"), "main").land(new, old).landing.value)
+print(Repository(Paths(folder + "/.nobrakes"), "main").land(new, old).landing.value)
 """
 FAULTS = ("signal=KILL", "error=ENOSPC", "error=EIO")
 MOST = 400
@@ -82,7 +82,7 @@ def test_main_moves_or_does_not_and_can_be_moved_again(tmp_path: Path, fault: st
         if not moved(repository, new, old, fault, nth):
             break
         assert sh(repository, "git", "rev-parse", "main").strip() in (old, new)
-        git = Repository(Places(str(repository / ".nobrakes")), "main")
+        git = Repository(Paths(str(repository / ".nobrakes")), "main")
         try:
             git.clear_locks()
             assert git.land(new, old).landing is Landing.MOVED, f"after {fault} at write {nth}"

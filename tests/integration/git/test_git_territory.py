@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.git.repository import Repository
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def territory(root: Path) -> set[str]:
-    return set(Repository(Places(str(root / ".nobrakes")), "main").territory())
+    return set(Repository(Paths(str(root / ".nobrakes")), "main").territory())
 
 
 def test_linked_worktrees_and_the_git_folder_belong_to_it(project, tmp_path):

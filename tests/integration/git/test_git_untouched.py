@@ -118,13 +118,13 @@ def test_the_ids_may_be_long_ones(tmp_path):
 def test_it_says_yes_only_where_git_finds_no_change(tmp_path, seed):
     chance = random.Random(seed)
     sh(tmp_path, "git", "init", "-q", "-b", "main")
-    places = [f"{folder}{name}" for folder in ("", "x/", "x/y/", "z/") for name in "abc"]
-    write(tmp_path, {place: f"{chance.randrange(3)}\n" for place in chance.sample(places, 6)})
+    paths = [f"{folder}{name}" for folder in ("", "x/", "x/y/", "z/") for name in "abc"]
+    write(tmp_path, {place: f"{chance.randrange(3)}\n" for place in chance.sample(paths, 6)})
     attributes = chance.choice(["", "", "* text=auto eol=crlf\n", "* filter=none\n", "* ident\n"])
     write(tmp_path, {".gitattributes": attributes})
     sh(tmp_path, "git", "add", "-A")
     sh(tmp_path, "git", "commit", "-q", "-m", "one", env=ME)
-    for place in chance.sample(places, chance.randrange(3)):
+    for place in chance.sample(paths, chance.randrange(3)):
         path = tmp_path / place
         if path.exists() and chance.random() < 0.5:
             chance.choice([path.unlink, lambda path=path: path.chmod(0o755)])()

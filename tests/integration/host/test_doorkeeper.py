@@ -9,7 +9,7 @@ import pytest
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.errors import DoorClosed, Stale, UsageError
-from nobrakes.host.channel.server import SpoolDoorkeeper
+from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.operations.agent import folder as agents_side
 from nobrakes.operations.agent import own_bead
 from nobrakes.store.agent.channel import reply
@@ -27,7 +27,7 @@ class Scene:
         )
         self.run = f"{self.mine.id}-agent"
         self.door = folder / "doors" / self.run
-        self.keeper = SpoolDoorkeeper(
+        self.keeper = FolderChannelServer(
             str(folder / "doors"),
             Trash(str(folder / "trash")),
             lambda n, asked: reply(self.database, lambda: None, own_bead.CALLS, n, asked),
@@ -116,7 +116,7 @@ def test_nothing_that_an_agent_leaves_at_its_door_leads_out(scene, tmp_path):
 
 def test_a_flood_at_a_dead_ones_door_is_bounded_and_a_second_name_is_no_request(tmp_path):
     asked = []
-    keeper = SpoolDoorkeeper(
+    keeper = FolderChannelServer(
         str(tmp_path / "doors"), Trash(str(tmp_path / "trash")), lambda n, content: asked.append(content) or b"{}"
     )
     inner = tmp_path / "doors" / "1-agent" / "in"

@@ -14,7 +14,7 @@ from nobrakes.host.system.process import Process
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> tuple[str, Path]:
+def paths(tmp_path: Path) -> tuple[str, Path]:
     folder, workspace = tmp_path / "run", tmp_path / "workspace"
     folder.mkdir()
     (workspace / ".git" / "refs" / "heads").mkdir(parents=True)
@@ -27,8 +27,8 @@ def changed(path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.py", "deep/er/b.py", ".git/logs/HEAD", ".git/refs/heads/feature/bead-x"])
-def test_a_change_of_files_or_commits_is_a_sign_of_life(places: tuple[str, Path], name: str) -> None:
-    folder, workspace = places
+def test_a_change_of_files_or_commits_is_a_sign_of_life(paths: tuple[str, Path], name: str) -> None:
+    folder, workspace = paths
     path = workspace / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("1")
@@ -39,8 +39,8 @@ def test_a_change_of_files_or_commits_is_a_sign_of_life(places: tuple[str, Path]
 
 
 @pytest.mark.parametrize("name", ["node_modules/x.js", ".venv/x.py", ".git/objects/aa/bb"])
-def test_what_changes_without_work_is_none(places: tuple[str, Path], name: str) -> None:
-    folder, workspace = places
+def test_what_changes_without_work_is_none(paths: tuple[str, Path], name: str) -> None:
+    folder, workspace = paths
     path = workspace / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("1")
@@ -50,9 +50,9 @@ def test_what_changes_without_work_is_none(places: tuple[str, Path], name: str) 
 
 
 def test_files_are_walked_only_when_everything_else_is_silent(
-    places: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+    paths: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, workspace = places
+    folder, workspace = paths
     before = fingerprint([], folder, str(workspace), "")
     Path(folder, "agent.out").write_text("a word")
     changed(workspace / "a.py", "1")
@@ -63,9 +63,9 @@ def test_files_are_walked_only_when_everything_else_is_silent(
 
 
 def test_links_are_not_followed_and_the_walk_is_bounded(
-    places: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+    paths: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, workspace = places
+    folder, workspace = paths
     (workspace / "loop").symlink_to(workspace)
     (workspace / "away").symlink_to("/")
     monkeypatch.setattr(activity, "MOST_ENTRIES", 10)
@@ -80,8 +80,8 @@ def tree(pid: int) -> list[Process]:
     return [top, *proctable.below(pid).values()]
 
 
-def test_work_of_the_processors_is_a_sign_of_life(places: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, workspace = places
+def test_work_of_the_processors_is_a_sign_of_life(paths: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, workspace = paths
     monkeypatch.setattr(activity, "CPU_GRAIN", 0.05)
     busy = subprocess.Popen(["sh", "-c", "sh -c 'while :; do :; done'; true"])
     try:

@@ -8,23 +8,23 @@ import pytest
 
 from nobrakes import __version__
 from nobrakes.host import command
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 
 ROOT = Path(command.__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def paths(tmp_path: Path) -> Paths:
     (tmp_path / ".nobrakes").mkdir()
-    return Places(str(tmp_path / ".nobrakes"))
+    return Paths(str(tmp_path / ".nobrakes"))
 
 
 def said(path: Path, folder: Path) -> str:
     return subprocess.run([path, "--version"], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_it_runs_and_takes_nothing_from_the_folders_around_it(places: Places, tmp_path: Path) -> None:
-    command.install(places)
+def test_it_runs_and_takes_nothing_from_the_folders_around_it(paths: Paths, tmp_path: Path) -> None:
+    command.install(paths)
     made = tmp_path / ".nobrakes" / "bin" / "nobrakes"
     for folder in (tmp_path, made.parent):
         (folder / "nobrakes.py").write_text("raise SystemExit('a stranger')\n")
@@ -32,15 +32,15 @@ def test_it_runs_and_takes_nothing_from_the_folders_around_it(places: Places, tm
     assert said(made, tmp_path) == f"nobrakes {__version__}"
 
 
-def test_it_is_written_once_and_takes_the_place_of_a_link(places: Places, tmp_path: Path) -> None:
+def test_it_is_written_once_and_takes_the_place_of_a_link(paths: Paths, tmp_path: Path) -> None:
     made = tmp_path / ".nobrakes" / "bin" / "nobrakes"
     made.parent.mkdir()
     foreign = tmp_path / "foreign"
     foreign.write_text("not ours\n")
     made.symlink_to(foreign)
-    command.install(places)
+    command.install(paths)
     before = made.stat()
-    command.install(places)
+    command.install(paths)
     assert not made.is_symlink() and made.stat().st_ino == before.st_ino
     assert foreign.read_text() == "not ours\n"
 

@@ -116,8 +116,8 @@ CLOSES = """
 import functools, os, sys, time, types
 from nobrakes.daemon import service
 from nobrakes.host import stopping
-from nobrakes.host.background import ThreadAside
-from nobrakes.host.channel.server import SpoolDoorkeeper
+from nobrakes.host.background import ThreadBackground
+from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.host.watching import Waker, poke
 from nobrakes.trash import Trash
 
@@ -131,8 +131,8 @@ def hangs(*_):
     began.append(1)
     time.sleep(600)
 
-aside, waker = ThreadAside(), Waker(folder + "/wake")
-keeper = SpoolDoorkeeper(folder + "/doors", Trash(folder + "/trash"), hangs)
+aside, waker = ThreadBackground(), Waker(folder + "/wake")
+keeper = FolderChannelServer(folder + "/doors", Trash(folder + "/trash"), hangs)
 keeper.start()
 aside.begin("what is over", lambda: None)
 while not aside.over("what is over"):

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from nobrakes.host.channel.server import SpoolDoorkeeper
+from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.ports import Login
 from nobrakes.trash import Trash
 
@@ -23,7 +23,7 @@ class Scene:
         self.keeper = self.another_daemon()
 
     def another_daemon(self):
-        return SpoolDoorkeeper(
+        return FolderChannelServer(
             str(self.folder / "doors"), Trash(str(self.folder / "trash")), lambda attempt, asked: b"", self.told.append
         )
 

@@ -27,7 +27,7 @@ sys.exit(subprocess.run(launch["argv"], stdin=subprocess.DEVNULL).returncode)
 """
 
 
-class Seat:
+class AgentSpec:
     """A workspace, and runs in it one after the other."""
 
     def __init__(self, folder: Path, name: str, settings: AgentSettings) -> None:
@@ -79,22 +79,22 @@ class Seat:
         code = subprocess.run(
             [*own_network(), sys.executable, str(STUB), str(run / "spec.json")], timeout=90
         ).returncode
-        canary = run / "guard.ready"
+        self_test = run / "guard.ready"
         end = AgentEnd(
             code, (run / "out").read_bytes().split(b"\n"), (run / "err").read_text(),
-            canary.read_text() if canary.exists() else "",
+            self_test.read_text() if self_test.exists() else "",
         )  # fmt: skip
         return adapter(self.name).verdict(end)
 
 
-def goes_on(seat: Seat) -> None:
-    first = seat.work(1, "remember the word zebra", str(uuid.uuid4()), False, [DONE])
+def goes_on(agent_spec: AgentSpec) -> None:
+    first = agent_spec.work(1, "remember the word zebra", str(uuid.uuid4()), False, [DONE])
     assert (first.outcome, bool(first.session)) == (Outcome.COMPLETED, True), first
     assert first.session is not None
-    second = seat.work(2, "what was it?", first.session, True, [DONE])
+    second = agent_spec.work(2, "what was it?", first.session, True, [DONE])
     assert (second.outcome, second.session) == (Outcome.COMPLETED, first.session), second
-    assert "remember the word zebra" in (seat.folder / "run-2" / "log").read_text()
-    gone = seat.work(3, "hello", str(uuid.UUID(int=7)), True, [DONE])
+    assert "remember the word zebra" in (agent_spec.folder / "run-2" / "log").read_text()
+    gone = agent_spec.work(3, "hello", str(uuid.UUID(int=7)), True, [DONE])
     assert gone.outcome is Outcome.SESSION_LOST, gone
 
 
@@ -106,7 +106,7 @@ def test_codex_goes_on(tmp_path: Path) -> None:
     if CODEX is None:
         pytest.skip("no Codex: run .ci/run once, or set NOBRAKES_CODEX to an executable")
     codex = CodexSettings(executable=CODEX, model="gpt-5.5", base_url=f"{URL}/v1")
-    goes_on(Seat(tmp_path, "codex", AgentSettings(codex=codex)))
+    goes_on(AgentSpec(tmp_path, "codex", AgentSettings(codex=codex)))
 
 
 @pytest.mark.gemini
@@ -114,4 +114,4 @@ def test_gemini_goes_on(tmp_path: Path) -> None:
     if GEMINI is None:
         pytest.skip("no Gemini CLI: run .ci/run once, or set NOBRAKES_GEMINI to an executable")
     gemini = GeminiSettings(executable=GEMINI, model="gemini-2.5-pro", base_url=URL)
-    goes_on(Seat(tmp_path, "gemini", AgentSettings(gemini=gemini)))
+    goes_on(AgentSpec(tmp_path, "gemini", AgentSettings(gemini=gemini)))

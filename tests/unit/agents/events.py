@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from nobrakes.agents.guarded import CANARY
+from nobrakes.agents.guarded import SELF_TEST
 
 SESSION = "6f1c0c52-0000-4000-8000-000000000001"
 
@@ -17,8 +17,8 @@ GUARD = line(
     type="system",
     subtype="hook_response",
     hook_event="SessionStart",
-    stdout=CANARY + "\n",
-    output=CANARY + "\n",
+    stdout=SELF_TEST + "\n",
+    output=SELF_TEST + "\n",
     stderr="",
     exit_code=0,
     outcome="success",

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from nobrakes.agents.guarded import CANARY
+from nobrakes.agents.guarded import SELF_TEST
 
 ID = "01a1fe84-21a6-7a00-a7e7-2efc6ddd4873"
-READY = CANARY + "\n"
+READY = SELF_TEST + "\n"
 
 
 def line(**event: Any) -> bytes:

@@ -21,7 +21,7 @@ from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.daemon.loop import Daemon
 from nobrakes.host.versions import Versions
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
 
@@ -44,15 +44,15 @@ def seen(program: Path, **can: bool) -> dict[str, Seen]:
 
 
 def test_what_was_seen_is_found_again_beside_that_of_others(tmp_path: Path, program: Path) -> None:
-    places = Places(str(tmp_path))
-    assert abilities.recall(places) == {}
+    paths = Paths(str(tmp_path))
+    assert abilities.recall(paths) == {}
     codex = seen(program, resume=True)
-    abilities.keep(places, codex)
-    abilities.keep(places, {"gemini": replace(codex["codex"], version="2")})
-    assert abilities.recall(places)["codex"] == codex["codex"]
-    assert abilities.recall(places)["gemini"].version == "2"
-    Path(abilities.file_of(places)).write_text('{"codex": 3}')
-    assert abilities.recall(places) == {}
+    abilities.keep(paths, codex)
+    abilities.keep(paths, {"gemini": replace(codex["codex"], version="2")})
+    assert abilities.recall(paths)["codex"] == codex["codex"]
+    assert abilities.recall(paths)["gemini"].version == "2"
+    Path(abilities.file_of(paths)).write_text('{"codex": 3}')
+    assert abilities.recall(paths) == {}
 
 
 def standing(program: Path, known: dict[str, Seen], version: str | None = "1.0.0") -> Standing:
@@ -103,13 +103,13 @@ def test_another_version_behind_the_same_script_is_seen(tmp_path: Path, program:
 
 
 def test_a_file_is_asked_for_its_version_once(tmp_path: Path) -> None:
-    places, asked = Places(str(tmp_path)), tmp_path / "asked"
+    paths, asked = Paths(str(tmp_path)), tmp_path / "asked"
     program = tmp_path / "codex"
     program.write_text(f"#!/bin/sh\necho $HOME >>{asked}\necho codex-cli 7.1\n")
     program.chmod(0o755)
 
     def version(writes: bool = True, name: str = "codex") -> str:
-        return Versions(places, os.environ["PATH"], writes)(name, str(program), abilities.stamp(str(program)))
+        return Versions(paths, os.environ["PATH"], writes)(name, str(program), abilities.stamp(str(program)))
 
     assert version(name="acp") == "" and not asked.exists()
     assert version(writes=False) == "7.1"
@@ -126,24 +126,24 @@ def test_a_cli_that_tells_nothing_is_asked_again_by_the_next_one_only(tmp_path: 
     program.write_text(f"#!/bin/sh\necho x >>{asked}\n")
     program.chmod(0o755)
     for _ in range(2):
-        versions = Versions(Places(str(tmp_path)), os.environ["PATH"], writes=True)
+        versions = Versions(Paths(str(tmp_path)), os.environ["PATH"], writes=True)
         assert [versions("codex", str(program), "mark") for _ in range(2)] == ["", ""]
     assert asked.read_text() == "x\nx\n"
 
 
 def test_notes_of_versions_that_cannot_be_read_are_none(tmp_path: Path) -> None:
-    places = Places(str(tmp_path))
-    abilities.note(places, "/bin/a", "1 2", "3.4")
-    assert abilities.noted(places, "/bin/a", "1 2") == "3.4" and abilities.noted(places, "/bin/a", "1 3") is None
+    paths = Paths(str(tmp_path))
+    abilities.note(paths, "/bin/a", "1 2", "3.4")
+    assert abilities.noted(paths, "/bin/a", "1 2") == "3.4" and abilities.noted(paths, "/bin/a", "1 3") is None
     for text in ("{", "[]", '{"/bin/a": 3}'):
         (tmp_path / "agents" / "versions.json").write_text(text)
-        assert abilities.noted(places, "/bin/a", "1 2") is None
+        assert abilities.noted(paths, "/bin/a", "1 2") is None
 
 
 def test_without_sessions_everything_else_is_the_same() -> None:
     whole = adapter("codex")
     less = WithoutSessions(whole)
-    end = AgentEnd(0, [*r.CODEX, r.codex_said("x"), r.TURN_DONE], canary=r.READY)
+    end = AgentEnd(0, [*r.CODEX, r.codex_said("x"), r.TURN_DONE], self_test=r.READY)
     assert less.verdict(end) == replace(whole.verdict(end), session=None)
     assert less.verdict(end).outcome is Outcome.COMPLETED
     assert whole.session(r.CODEX) and less.session(r.CODEX) is None
@@ -154,9 +154,9 @@ def test_a_cli_that_changes_while_a_daemon_works_is_told_of_at_the_next_start_of
     calm = Rates(fail=0, conflict=0, crash=0, trouble=0, people=0, machine=0, refuse=0)
     world = World(3, beads=0, rates=calm)
     news = ["it is another one"]
-    doors = replace(world.doors, degraded=lambda: [news.pop()] if news else [])
+    ports = replace(world.ports, degraded=lambda: [news.pop()] if news else [])
     world.store.put([Bead("b1", "B 1", status=Status.NEEDS_DOER, needs_tests=False)], [], "me")
-    Daemon(doors).tick()
+    Daemon(ports).tick()
     events = [event for event in world.store.events(0, 100) if event.kind is Kind.DEGRADED]
     assert [event.data for event in events] == [{"why": "it is another one"}]
     assert [notice.text for notice in world.scene.notes.told] == ["it is another one"]

@@ -171,4 +171,4 @@ def test_the_guard_that_comes_with_nobrakes_is_called_by_absolute_paths() -> Non
     interpreter, *flags, script = guard_argv()
     assert interpreter.startswith("/") and flags == ["-I", "-S"]
     with open(script, encoding="utf-8") as file:
-        assert "CANARY" in file.read()
+        assert "SELF_TEST" in file.read()

@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.agents.adapter import AgentEnd
 from nobrakes.agents.claude.launch import Claude
-from nobrakes.agents.guarded import CANARY, NOT_GUARDED
+from nobrakes.agents.guarded import NOT_GUARDED, SELF_TEST
 from nobrakes.core.beads.outcomes import Outcome
 
 from .events import GUARD, INIT, SESSION, START, api_error, line, result, said, tool_result
@@ -172,7 +172,7 @@ def test_a_session_that_went_wrong_is_not_resumed() -> None:
     assert Claude().verdict(AgentEnd(1, [*START, overflow])).session is None
 
 
-NO_CANARY = GUARD.replace(CANARY.encode(), b"something else")
+NO_CANARY = GUARD.replace(SELF_TEST.encode(), b"something else")
 
 
 @pytest.mark.parametrize("head", [[INIT], [NO_CANARY, INIT], [INIT, GUARD], [said("x"), INIT, GUARD]])

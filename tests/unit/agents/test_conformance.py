@@ -40,8 +40,8 @@ SAYS: dict[str, Callable[[str], list[bytes]]] = {
 }
 
 
-def end(name: str, code: int | None, lines: list[bytes], errors: str = "", canary: str = READY) -> Outcome:
-    return adapter(name).verdict(AgentEnd(code, lines, errors, canary, 0.0)).outcome
+def end(name: str, code: int | None, lines: list[bytes], errors: str = "", self_test: str = READY) -> Outcome:
+    return adapter(name).verdict(AgentEnd(code, lines, errors, self_test, 0.0)).outcome
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_the_session_is_found_in_the_output(name: str) -> None:
     expected = claude.SESSION if name == "claude" else ID
     assert adapter(name).session(BEGINS[name]) == expected
     assert adapter(name).session([]) is None
-    verdict = adapter(name).verdict(AgentEnd(0, [*BEGINS[name], *SAYS[name](DONE)], canary=READY))
+    verdict = adapter(name).verdict(AgentEnd(0, [*BEGINS[name], *SAYS[name](DONE)], self_test=READY))
     assert verdict.session == expected
 
 
@@ -141,7 +141,7 @@ def test_a_run_that_goes_on_without_the_canary_is_refused(name: str) -> None:
     assert agent.refuses(worked[:-9]) is None  # a line that is not whole says nothing yet
     assert agent.refuses(worked, READY) is None and agent.guarded(worked, READY)
     for code in (0, 1, 137):
-        assert end(name, code, [*BEGINS[name], *SAYS[name](DONE)], canary="") is O.GUARD_FAILED
+        assert end(name, code, [*BEGINS[name], *SAYS[name](DONE)], self_test="") is O.GUARD_FAILED
 
 
 def test_claude_is_guarded_when_its_session_begins_after_the_canary() -> None:
@@ -340,14 +340,14 @@ def test_codex_that_was_killed_while_it_waited_for_the_network_met_an_outage(cod
         type="error", message="Reconnecting... waiting for network (Connection failed: error sending request)"
     )
     high = r.line(type="error", message="Reconnecting... 1/5 (unexpected status 503 Service Unavailable: x, url: x)")
-    assert end("codex", code, [*r.CODEX, waits, b"", b'{"ty'], canary="") is O.NETWORK
+    assert end("codex", code, [*r.CODEX, waits, b"", b'{"ty'], self_test="") is O.NETWORK
     assert end("codex", code, [*r.CODEX, high]) is O.PROVIDER_DOWN
     assert end("codex", code, [*r.CODEX, waits, r.codex_said("x")]) is (O.KILLED if code else O.LOST)  # it got over it
 
 
 def test_the_end_of_a_limit_is_read_where_it_is_said() -> None:
     now = datetime(2026, 11, 21, 23, 30).timestamp()
-    limited = adapter("codex").verdict(AgentEnd(1, r.codex_failed(USAGE_LIMIT), canary=READY, at=now))
+    limited = adapter("codex").verdict(AgentEnd(1, r.codex_failed(USAGE_LIMIT), self_test=READY, at=now))
     assert limited.resets_at == datetime(2026, 11, 22, 2, 8).timestamp()
     retry = '"error":{"code":429,"details":[{"retryDelay":"34s"}]}'
     limited = adapter("gemini").verdict(AgentEnd(173, r.gemini_failed("[API Error: x]"), retry, READY, now))
@@ -356,7 +356,7 @@ def test_the_end_of_a_limit_is_read_where_it_is_said() -> None:
 
 @pytest.mark.parametrize(("name", "lines"), [("codex", SAYS["codex"]("x")), ("gemini", SAYS["gemini"]("x"))])
 def test_tokens(name: str, lines: list[bytes]) -> None:
-    verdict = adapter(name).verdict(AgentEnd(0, [*BEGINS[name], *lines], canary=READY))
+    verdict = adapter(name).verdict(AgentEnd(0, [*BEGINS[name], *lines], self_test=READY))
     assert verdict.tokens == {"input_tokens": 400, "output_tokens": 80, "cache_read_input_tokens": 30}
     assert verdict.cost_usd is None
 
@@ -411,6 +411,6 @@ def test_the_transcript_of_an_acp_agent() -> None:
 
 def test_an_acp_agent_that_cannot_load_a_session_gets_a_fresh_one_next_time() -> None:
     begun = r.line(type="session", session=ID, agent="agent 1", resumed=False, resumes=False)
-    verdict = adapter("acp").verdict(AgentEnd(0, [begun, *SAYS["acp"](DONE)], canary=READY))
+    verdict = adapter("acp").verdict(AgentEnd(0, [begun, *SAYS["acp"](DONE)], self_test=READY))
     assert (verdict.outcome, verdict.session) == (O.COMPLETED, None)
     assert adapter("acp").session([begun]) is None

@@ -75,8 +75,8 @@ def test_files_are_read_on_from_where_they_were_read_and_nothing_else_is(tmp_pat
     (folder / "away").symlink_to(tmp_path, target_is_directory=True)
     os.mkfifo(folder / "rollout-pipe.jsonl")
 
-    def read(since: float = 0.0, limit: int = 100, **places: int) -> dict[str, bytes]:
-        found = appended(str(folder), "**/rollout-*.jsonl", since, {str(file): places.get("place", 0)}, limit)
+    def read(since: float = 0.0, limit: int = 100, **paths: int) -> dict[str, bytes]:
+        found = appended(str(folder), "**/rollout-*.jsonl", since, {str(file): paths.get("place", 0)}, limit)
         return {Path(path).name: content for path, content in found.items() if content}
 
     assert read() == {"rollout-1.jsonl": b"one\ntwo\n"}

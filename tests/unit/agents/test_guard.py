@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nobrakes.agents.adapter import guard_argv
-from nobrakes.agents.guarded import CANARY
+from nobrakes.agents.guarded import SELF_TEST
 from nobrakes.core.beads.bead import Role
 from nobrakes.core.policy import boundaries
 from nobrakes.hooks import guard, rules
@@ -331,12 +331,12 @@ def test_as_a_program_it_lets_through_and_refuses(workspace: Path) -> None:
 def test_without_knowing_who_asks_it_refuses_and_gives_no_canary(workspace: Path, name: str) -> None:
     assert ask(workspace, LIST, **{f"NOBRAKES_{name}": "-"})[0] == 2
     code, said = ask(workspace, b"", (*guard_argv(), "--canary"), **{f"NOBRAKES_{name}": "-"})
-    assert code == 2 and CANARY not in said
+    assert code == 2 and SELF_TEST not in said
 
 
 def test_the_canary_is_what_the_verdict_waits_for(workspace: Path) -> None:
-    assert ask(workspace, b"", (*guard_argv(), "--canary")) == (0, CANARY + "\n")
-    assert guard.CANARY == CANARY
+    assert ask(workspace, b"", (*guard_argv(), "--canary")) == (0, SELF_TEST + "\n")
+    assert guard.SELF_TEST == SELF_TEST
 
 
 def test_a_guard_that_decides_wrongly_gives_no_canary(
@@ -344,8 +344,8 @@ def test_a_guard_that_decides_wrongly_gives_no_canary(
 ) -> None:
     place = rules.Place.of(variables(workspace))
     monkeypatch.setattr(rules, "decide", lambda call, place: None)
-    assert guard.canary(place) == 2
-    assert CANARY not in capsys.readouterr().out
+    assert guard.self_test(place) == 2
+    assert SELF_TEST not in capsys.readouterr().out
 
 
 def test_it_ends_itself_when_nobody_feeds_it(workspace: Path) -> None:

@@ -15,8 +15,8 @@ from nobrakes.core.board import Board, Limits
 from nobrakes.core.graph.ranks import AGEING_SECONDS, rank
 from nobrakes.core.limits.breaker import Breaker, State
 from nobrakes.core.limits.caps import Amount, Cap, Caps, Spent
-from nobrakes.core.limits.cooldowns import Gate
-from nobrakes.core.policy.agent_choice import Crew
+from nobrakes.core.limits.cooldowns import Cooldown
+from nobrakes.core.policy.agent_choice import AgentChoice
 
 
 def waits(bead: str, status: Status = Status.NEEDS_DOER, retry_at: float | None = None) -> Frontier:
@@ -111,14 +111,14 @@ def test_rank_never_prefers_the_younger_or_the_less_urgent(priority: int, a: flo
 
 # --- gates, breakers, caps ------------------------------------------------------------------------
 
-CREW = Crew({"test_writer": ("first",), "doer": ("first", "second")}, {"fix": {"doer": ("second",)}})
+CREW = AgentChoice({"test_writer": ("first",), "doer": ("first", "second")}, {"fix": {"doer": ("second",)}})
 TWO = replace(
-    READY, limits=Limits(doers=9, crew=CREW), providers={"first": "north", "second": "south", "third": "north"}
+    READY, limits=Limits(doers=9, agent_choice=CREW), providers={"first": "north", "second": "south", "third": "north"}
 )
 
 
-def closed(provider: str, until: float = 2000.0, told: bool = True) -> dict[str, Gate]:
-    return {provider: Gate(provider, Outcome.RATE_LIMITED, "", 900.0, until, 1, told)}
+def closed(provider: str, until: float = 2000.0, told: bool = True) -> dict[str, Cooldown]:
+    return {provider: Cooldown(provider, Outcome.RATE_LIMITED, "", 900.0, until, 1, told)}
 
 
 def pairs(board: Board) -> list[tuple[str, str]]:

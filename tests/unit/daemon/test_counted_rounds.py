@@ -24,14 +24,14 @@ def counted(files: dict[str, bytes], config: str, events: tuple[Event, ...] = ()
     def head(path: str, limit: int, start: int = 0) -> bytes:
         return files.get(path.rpartition("/")[2], b"")[start : start + limit]
 
-    doors: Any = SimpleNamespace(
+    ports: Any = SimpleNamespace(
         store=SimpleNamespace(events=lambda *_: list(events)),
         processes=SimpleNamespace(head=head),
-        places=SimpleNamespace(runs="/runs"),
+        paths=SimpleNamespace(runs="/runs"),
         config=lambda: parse(config, "config.toml"),
         adapter=lambda name: Claude(),
     )
-    return test_rounds.count(doors, ATTEMPT, RUN)
+    return test_rounds.count(ports, ATTEMPT, RUN)
 
 
 CHECK = '[[checks]]\nname = "unit"\ncommand = "python3 -m pytest -q"\n'

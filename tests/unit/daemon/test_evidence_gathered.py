@@ -67,15 +67,15 @@ class World:
         self.store.record(Event(Kind.REVIEW_STEP, "one", self.attempt.id, data=data))
 
     def merged(self, tip: str = "") -> dict[str, Any]:
-        doors: Any = SimpleNamespace(
+        ports: Any = SimpleNamespace(
             store=self.store,
             git=self.git,
-            places=SimpleNamespace(runs="/runs"),
+            paths=SimpleNamespace(runs="/runs"),
             processes=SimpleNamespace(output=lambda path, limit: self.contracts.get(path.split("/")[2], "")),
             credentials={"MY_TOKEN": "the very end"},
             environment={},
         )
-        Evidence(doors).merged(self.attempt, self.store.bead("one"), replace(self.journal, tip=tip))
+        Evidence(ports).merged(self.attempt, self.store.bead("one"), replace(self.journal, tip=tip))
         return next(self.git.evidence()).record
 
     def how(self, tip: str = "") -> list[str]:

@@ -31,11 +31,11 @@ class Rig:
         self.waited: list[float | None] = []
         self.view_fails: Exception | None = None
         self.daemon = Daemon.__new__(Daemon)
-        self.daemon.doors = SimpleNamespace(  # type: ignore[assignment]
+        self.daemon.ports = SimpleNamespace(  # type: ignore[assignment]
             store=SimpleNamespace(now=lambda: 100.0),
             notifier=SimpleNamespace(tell=self.tell),
-            places=SimpleNamespace(folder="/state"),
-            aside=SimpleNamespace(wakes=lambda wake: None, is_empty=lambda: True),
+            paths=SimpleNamespace(folder="/state"),
+            background=SimpleNamespace(wakes=lambda wake: None, is_empty=lambda: True),
         )
         self.daemon._trouble, self.daemon._trouble_until = None, 0.0
         self.daemon.tick = self.tick  # type: ignore[method-assign, assignment]

@@ -14,7 +14,7 @@ from nobrakes.store.opening import open_memory
 BOARD: Any = SimpleNamespace(runs={}, attempts=())
 
 
-class Aside:
+class Background:
     """Jobs that end when they are told to, or fail."""
 
     def __init__(self) -> None:
@@ -39,18 +39,18 @@ class Aside:
 class World:
     def __init__(self) -> None:
         self.store = open_memory(lambda: 100.0)
-        self.aside = Aside()
+        self.background = Background()
         self.told: list[str] = []
         self.read: list[tuple[int, int]] = []
         events = self.store.events
         self.store.events = lambda *asked: (found := events(*asked), self.read.append((asked[0], len(found))))[0]  # type: ignore[method-assign]
-        self.doors: Any = SimpleNamespace(
+        self.ports: Any = SimpleNamespace(
             store=self.store,
-            aside=self.aside,
+            background=self.background,
             notifier=SimpleNamespace(tell=lambda notice: self.told.append(notice.text)),
         )
         self.store.put([Bead(one, one, status=Status.NEEDS_DOER, needs_tests=False) for one in ("a", "b")], [], "me")
-        self.news = News(self.doors)
+        self.news = News(self.ports)
         self.news.read(BOARD)
 
     def say(self, text: str) -> None:
@@ -65,13 +65,13 @@ def world() -> World:
 def test_nothing_is_told_before_a_clone_is_archived_and_nothing_is_read_twice(world: World) -> None:
     world.store.record(Event(Kind.CANCELLED, "a"))
     world.say("one")
-    assert world.news.read(BOARD) == [] and world.aside.begun == ["retire a"]
+    assert world.news.read(BOARD) == [] and world.background.begun == ["retire a"]
     world.say("two")
     world.read.clear()
     assert world.news.read(BOARD) == [] and world.read[0][1] == 1
-    world.aside.is_over = True
+    world.background.is_over = True
     assert len(world.news.read(BOARD)) == 3 and world.told == ["one", "two"]
-    assert News(world.doors).read(BOARD) == [] and world.told == ["one", "two"]
+    assert News(world.ports).read(BOARD) == [] and world.told == ["one", "two"]
 
 
 def test_whoever_begins_anew_reads_from_what_was_dealt_with(world: World) -> None:
@@ -79,21 +79,21 @@ def test_whoever_begins_anew_reads_from_what_was_dealt_with(world: World) -> Non
     world.store.record(Event(Kind.CANCELLED, "a"))
     world.say("two")
     world.news.read(BOARD)
-    world.aside.is_over = True
-    News(world.doors).read(BOARD)
+    world.background.is_over = True
+    News(world.ports).read(BOARD)
     assert world.told == ["one", "two"]
 
 
 def test_what_failed_is_begun_again(world: World) -> None:
     world.store.record(Event(Kind.CANCELLED, "a"))
     world.say("one")
-    world.aside.fails = True
+    world.background.fails = True
     with pytest.raises(GitFailed):
         world.news.read(BOARD)
-    assert world.aside.begun == []
-    world.aside.fails, world.aside.is_over = False, True
+    assert world.background.begun == []
+    world.background.fails, world.background.is_over = False, True
     world.news.read(BOARD)
-    assert world.aside.begun == ["retire a"] and world.told == ["one"]
+    assert world.background.begun == ["retire a"] and world.told == ["one"]
 
 
 def test_who_waits_long_does_not_read_the_whole_log(world: World) -> None:
@@ -103,7 +103,7 @@ def test_who_waits_long_does_not_read_the_whole_log(world: World) -> None:
     for _ in range(3):
         world.news.read(BOARD)
     assert len(world.news.waiting) == MOST
-    world.aside.is_over = True
+    world.background.is_over = True
     for _ in range(3):
         world.news.read(BOARD)
     assert len(world.told) == MOST + 10

@@ -35,12 +35,12 @@ class Machine:
         self.jumps.settle()
 
     def started(self) -> Jumps:
-        doors: Any = SimpleNamespace(
+        ports: Any = SimpleNamespace(
             store=self.store,
             steady=lambda: (self.boot, self.awake),
             notifier=SimpleNamespace(tell=self.told.append),
         )
-        return Jumps(doors)
+        return Jumps(ports)
 
     def passes(self, seconds: float, jump: float = 0.0) -> None:
         self.wall += seconds + jump

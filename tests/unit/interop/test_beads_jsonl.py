@@ -113,6 +113,13 @@ def graphs(draw):
     return made, edges
 
 
+@pytest.mark.parametrize("value", [None, 5, [], {}, "text", {"dependencies": 3}], ids=str)
+def test_what_no_import_kept_under_its_key_stays_the_metadatas_own(value):
+    bead = Bead("a", "A", metadata={"x_beads": value})
+    back = interop.parse(interop.dump([bead], []))
+    assert back.problems == () and list(back.beads) == [bead]
+
+
 @settings(max_examples=150, deadline=None)
 @given(graphs())
 def test_what_goes_out_comes_in_the_same(found):

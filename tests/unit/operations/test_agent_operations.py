@@ -17,7 +17,7 @@ from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreBusy, UsageError
 from nobrakes.hooks.rules import Place, decide
-from nobrakes.host.channel.server import SpoolDoorkeeper
+from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.mcp_server import server
 from nobrakes.operations import board_api, desk
 from nobrakes.operations.agent import api, client, own_bead
@@ -58,7 +58,7 @@ def work(tmp_path, monkeypatch, request):
         monkeypatch.setenv("NOBRAKES_HOME", str(home))
         if confined:
             answer = partial(reply, str(folder / "nobrakes.db"), lambda: None, own_bead.CALLS)
-            keepers.append(SpoolDoorkeeper(str(folder / "doors"), Trash(str(folder / "trash")), answer))
+            keepers.append(FolderChannelServer(str(folder / "doors"), Trash(str(folder / "trash")), answer))
             keepers[-1].start()
         return store, again(store)
 
@@ -220,7 +220,7 @@ def replies(folder, confined, monkeypatch):
     mine = store.open_attempt("nb-1", Role.DOER, "script", ("Ada",), 600.0, None)
     monkeypatch.setenv("NOBRAKES_TOKEN", mine.token)
     monkeypatch.setenv("NOBRAKES_HOME", str(folder))
-    keeper = SpoolDoorkeeper(
+    keeper = FolderChannelServer(
         str(folder / "doors"),
         Trash(str(folder / "trash")),
         partial(reply, str(folder / "nobrakes.db"), lambda: None, own_bead.CALLS),

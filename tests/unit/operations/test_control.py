@@ -9,45 +9,45 @@ from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import ConfigError, NoSuchBead, NotAllowed
 from nobrakes.operations import control
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 
 
 @pytest.fixture
-def places(tmp_path):
+def paths(tmp_path):
     (tmp_path / "wake").mkdir()
-    return Places(str(tmp_path))
+    return Paths(str(tmp_path))
 
 
 def kinds(store):
     return [event.kind for event in store.events()]
 
 
-def test_pause_stop_and_resume(store, places):
-    assert control.pause(store, places, "me") is True
-    assert control.pause(store, places, "me") is False
+def test_pause_stop_and_resume(store, paths):
+    assert control.pause(store, paths, "me") is True
+    assert control.pause(store, paths, "me") is False
     board = store.board(Config().board_limits())
     assert (board.paused, board.stopping) == (True, False)
-    assert control.stop(store, places, "me") is True
+    assert control.stop(store, paths, "me") is True
     assert store.board(Config().board_limits()).stopping
-    assert control.resume(store, places, "me") is True
+    assert control.resume(store, paths, "me") is True
     board = store.board(Config().board_limits())
     assert (board.paused, board.stopping) == (False, False)
     assert kinds(store) == [Kind.PAUSED, Kind.PAUSED, Kind.RESUMED]
 
 
-def test_each_of_them_wakes_the_daemon(store, places, tmp_path):
+def test_each_of_them_wakes_the_daemon(store, paths, tmp_path):
     for act in (control.pause, control.stop, control.resume):
-        act(store, places, "me")
+        act(store, paths, "me")
         found = list((tmp_path / "wake").iterdir())
         assert found
         for file in found:
             file.unlink()
 
 
-def test_limits_override_the_config_until_they_are_changed_again(store, places):
+def test_limits_override_the_config_until_they_are_changed_again(store, paths):
     config = Config(limits=LimitSettings(doers=2, max_failures=5))
     assert control.limits(store, config).doers == 2
-    assert control.set_limits(store, {"doers": "8", "idle_minutes": "1.5"}, "me", places) == {
+    assert control.set_limits(store, {"doers": "8", "idle_minutes": "1.5"}, "me", paths) == {
         "doers": 8,
         "idle_minutes": 1.5,
     }
@@ -69,10 +69,10 @@ def test_limits_override_the_config_until_they_are_changed_again(store, places):
         ({"doers": "many", "lease_seconds": "1"}, "lease_seconds: "),
     ],
 )
-def test_a_wrong_limit_is_refused_and_nothing_is_changed(store, places, changes, says):
+def test_a_wrong_limit_is_refused_and_nothing_is_changed(store, paths, changes, says):
     control.set_limits(store, {"doers": "7"}, "me")
     with pytest.raises(ConfigError) as raised:
-        control.set_limits(store, changes, "me", places)
+        control.set_limits(store, changes, "me", paths)
     assert says in str(raised.value) and "doers" in raised.value.hint
     assert control.limits(store, Config()).doers == 7
 
@@ -90,27 +90,27 @@ def started(store, bead):
     return attempt
 
 
-def test_one_agent_is_asked_to_stop_by_name_or_bead(store, places, tmp_path):
+def test_one_agent_is_asked_to_stop_by_name_or_bead(store, paths, tmp_path):
     first, second = started(store, "one"), started(store, "two")
-    assert control.stop_one(store, places, "of one", None, "me").id == first.id
+    assert control.stop_one(store, paths, "of one", None, "me").id == first.id
     assert list((tmp_path / "wake").iterdir())
     board = store.board(Config().board_limits())
     assert (board.stop_asked, board.stopping, board.paused) == ({first.id}, False, False)
-    control.stop_one(store, places, "one", None, "me")
-    control.stop_one(store, places, "two", "think", "me")
+    control.stop_one(store, paths, "one", None, "me")
+    control.stop_one(store, paths, "two", "think", "me")
     assert store.board(Config().board_limits()).stop_asked == {first.id, second.id}
     assert (store.bead("one").held, store.bead("two").held) == (None, "think")
     assert [e.attempt for e in store.events() if e.kind is Kind.STOP_ASKED] == [first.id, second.id]
 
 
-def test_who_has_ended_is_forgotten_and_cannot_be_stopped(store, places):
+def test_who_has_ended_is_forgotten_and_cannot_be_stopped(store, paths):
     first, second = started(store, "one"), started(store, "two")
-    control.stop_one(store, places, "one", None, "me")
+    control.stop_one(store, paths, "one", None, "me")
     store.close_attempt(first, Kind.DOER_STOPPED, Outcome.INTERRUPTED)
     with pytest.raises(NotAllowed, match="no agent works on bead one"):
-        control.stop_one(store, places, "one", "why", "me")
+        control.stop_one(store, paths, "one", "why", "me")
     assert store.bead("one").held is None
     with pytest.raises(NoSuchBead):
-        control.stop_one(store, places, "nobody", None, "me")
-    control.stop_one(store, places, "two", None, "me")
+        control.stop_one(store, paths, "nobody", None, "me")
+    control.stop_one(store, paths, "two", None, "me")
     assert store.board(Config().board_limits()).stop_asked == {second.id}

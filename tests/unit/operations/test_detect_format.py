@@ -12,7 +12,7 @@ from nobrakes.operations.doctor import machine
 from nobrakes.operations.doctor.findings import WARNING
 from nobrakes.operations.setup import init
 from nobrakes.operations.setup.formats import untold, what_to_write, with_format
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.store.opening import open_memory
 
 WHERE = "under its [[checks]] in .nobrakes/config.toml write"
@@ -83,13 +83,13 @@ def test_scripts_are_read_where_the_check_runs(tmp_path: Path) -> None:
 
 def test_a_new_config_has_the_format(repository: Path) -> None:
     report = init.init(str(repository), checks=[check("python3 -m pytest -q")])
-    assert load(report.places.config).checks[0].format == "pytest"
+    assert load(report.paths.config).checks[0].format == "pytest"
     assert not any("what it prints" in text for text in report.warnings)
 
 
 def test_where_none_was_found_init_says_what_to_write(repository: Path) -> None:
     report = init.init(str(repository), checks=[check("./run-tests")])
-    assert load(report.places.config).checks[0].format == "auto"
+    assert load(report.paths.config).checks[0].format == "auto"
     (said,) = [text for text in report.warnings if "format" in text]
     assert said.startswith(f"what the check 'test' prints is not known: {WHERE} format = ")
     assert 'report = "…"' in said and 'format = "exit"' in said
@@ -108,7 +108,7 @@ def test_a_stored_config_is_told_once_with_the_line(tmp_path: Path) -> None:
 
 def test_doctor_tells_it_and_finds_nothing_broken(tmp_path: Path) -> None:
     config = parse('[[checks]]\nname = "test"\ncommand = "python3 -m unittest"\n', "x")
-    found = [*machine.examine(config, Places(str(tmp_path / ".nobrakes")), lambda: "", lambda: "")]
+    found = [*machine.examine(config, Paths(str(tmp_path / ".nobrakes")), lambda: "", lambda: "")]
     said = [one for one in found if "format" in one.text]
     assert [one.text for one in said] == [
         f"the check 'test' does not say what it prints: {WHERE} format = \"unittest\""

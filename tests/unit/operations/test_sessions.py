@@ -11,7 +11,7 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board
 from nobrakes.core.errors import NoSuchBead, NotAllowed
 from nobrakes.operations import sessions
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 
 ADA = Attempt(1, "nb-1", 1, Role.DOER, "Ada", 1, "t", 100.0, agent="script")
 REVIEW = Attempt(2, "nb-2", 1, Role.REVIEWER, "Reviewer", 1, "t", 150.0)
@@ -42,38 +42,38 @@ class Attempts:
 
 
 @pytest.fixture
-def places(tmp_path):
-    return Places(str(tmp_path / ".nobrakes"))
+def paths(tmp_path):
+    return Paths(str(tmp_path / ".nobrakes"))
 
 
-def output_of(places, attempt) -> Path:
-    path = Path(sessions.of(places, attempt).path)
+def output_of(paths, attempt) -> Path:
+    path = Path(sessions.of(paths, attempt).path)
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
 
 @pytest.mark.parametrize("wanted", ["Ada", "ada", "nb-1"])
-def test_who_works_is_found_by_name_and_by_bead(places, wanted):
-    assert sessions.find_session(Attempts(ADA, REVIEW), places, wanted).attempt == 1
+def test_who_works_is_found_by_name_and_by_bead(paths, wanted):
+    assert sessions.find_session(Attempts(ADA, REVIEW), paths, wanted).attempt == 1
 
 
-def test_a_bead_at_rest_has_its_last_session(places):
+def test_a_bead_at_rest_has_its_last_session(paths):
     later = replace(ADA, id=3, number=2, outcome=Outcome.FAILED)
     store = Attempts(replace(ADA, outcome=Outcome.FAILED), later, replace(REVIEW, bead="nb-1", id=4))
-    assert sessions.find_session(store, places, "nb-1").attempt == 3
+    assert sessions.find_session(store, paths, "nb-1").attempt == 3
 
 
-def test_nobody_and_nothing_are_errors_that_say_who_works(places):
+def test_nobody_and_nothing_are_errors_that_say_who_works(paths):
     with pytest.raises(NoSuchBead) as nobody:
-        sessions.find_session(Attempts(ADA), places, "Bob")
+        sessions.find_session(Attempts(ADA), paths, "Bob")
     assert "Ada" in nobody.value.hint
     with pytest.raises(NotAllowed):
-        sessions.find_session(Attempts(ADA, REVIEW), places, "nb-2")
+        sessions.find_session(Attempts(ADA, REVIEW), paths, "nb-2")
 
 
-def test_following_gives_every_line_once_and_ends_with_the_attempt(places):
+def test_following_gives_every_line_once_and_ends_with_the_attempt(paths):
     store = Attempts(ADA)
-    path = output_of(places, ADA)
+    path = output_of(paths, ADA)
     path.write_bytes(b"one\ntwo\nthr")
     turns = iter([lambda: append(b"ee\n"), lambda: (append(b"four"), store.end(1))])
 
@@ -81,31 +81,29 @@ def test_following_gives_every_line_once_and_ends_with_the_attempt(places):
         with path.open("ab") as file:
             file.write(data)
 
-    lines = sessions.transcript(
-        store, sessions.of(places, ADA), follow=True, last=1, wait=lambda seconds: next(turns)()
-    )
+    lines = sessions.transcript(store, sessions.of(paths, ADA), follow=True, last=1, wait=lambda seconds: next(turns)())
     assert [line.text for line in lines] == ["two", "three", "four"]
 
 
-def test_without_following_it_ends_at_once(places):
-    output_of(places, ADA).write_bytes(b"one\ntwo\n")
-    found = sessions.transcript(Attempts(ADA), sessions.of(places, ADA), follow=False, last=100)
+def test_without_following_it_ends_at_once(paths):
+    output_of(paths, ADA).write_bytes(b"one\ntwo\n")
+    found = sessions.transcript(Attempts(ADA), sessions.of(paths, ADA), follow=False, last=100)
     assert [line.text for line in found] == ["one", "two"]
 
 
-def test_an_agent_that_said_nothing_has_no_lines(places):
-    assert list(sessions.transcript(Attempts(ADA), sessions.of(places, ADA), follow=False, last=5)) == []
-    assert sessions.Rings(places).last_line(ADA) == ""
+def test_an_agent_that_said_nothing_has_no_lines(paths):
+    assert list(sessions.transcript(Attempts(ADA), sessions.of(paths, ADA), follow=False, last=5)) == []
+    assert sessions.Rings(paths).last_line(ADA) == ""
 
 
-def test_the_last_line_is_the_newest_one_that_says_something(places):
-    output_of(places, ADA).write_bytes(b"one\ntwo\x1b[31m!\n\n")
-    assert sessions.Rings(places).last_line(ADA) == "two!"
+def test_the_last_line_is_the_newest_one_that_says_something(paths):
+    output_of(paths, ADA).write_bytes(b"one\ntwo\x1b[31m!\n\n")
+    assert sessions.Rings(paths).last_line(ADA) == "two!"
 
 
-def test_a_viewer_reads_on_and_remembers_the_last_hundred(places):
-    path = output_of(places, ADA)
-    rings = sessions.Rings(places)
+def test_a_viewer_reads_on_and_remembers_the_last_hundred(paths):
+    path = output_of(paths, ADA)
+    rings = sessions.Rings(paths)
     path.write_bytes(b"".join(b"line %d\n" % number for number in range(250)))
     assert rings.last_line(ADA) == "line 249"
     with path.open("ab") as file:

@@ -7,7 +7,7 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import BadBead, Deadlock, NoSuchBead, NotAllowed, Stale
 from nobrakes.operations import beads
 from nobrakes.operations.beads import ALPHABET, new_id
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 
 
 def test_an_id_is_short_safe_and_new(store):
@@ -111,11 +111,11 @@ def test_what_is_closed_cannot_be_held(store):
 
 @pytest.mark.parametrize(("close", "status"), [(beads.cancel, Status.CANCELLED), (beads.done, Status.DONE)])
 def test_closing_a_bead_at_work_ends_the_attempt_and_wakes_the_daemon(store, tmp_path, close, status):
-    places = Places(str(tmp_path))
+    paths = Paths(str(tmp_path))
     (tmp_path / "wake").mkdir()
     bead = beads.add(store, "a", draft=False, needs_tests=False)
     attempt = store.open_attempt(bead.id, Role.DOER, "script", ["Ada"], 60.0, None)
-    assert close(store, bead.id, "why", "me", places).status is status
+    assert close(store, bead.id, "why", "me", paths).status is status
     ended = store.attempt(attempt.id)
     assert ended.outcome is Outcome.CANCELLED
     with pytest.raises(Stale):

@@ -24,8 +24,8 @@ def mounts(closure, option):
 
 
 def after(words, *wanted):
-    places = [" ".join(words).index(one) for one in wanted]
-    return places == sorted(places)
+    paths = [" ".join(words).index(one) for one in wanted]
+    return paths == sorted(paths)
 
 
 def test_only_what_is_named_is_there():

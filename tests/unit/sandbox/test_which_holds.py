@@ -11,7 +11,7 @@ from nobrakes.config.settings import Config
 from nobrakes.core.errors import NoSandbox
 from nobrakes.daemon.confine import Confinement, describe
 from nobrakes.operations.doctor import machine
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.sandbox.bubblewrap import DEAF
 from nobrakes.sandbox.wall import WALLED
 
@@ -19,21 +19,19 @@ from nobrakes.sandbox.wall import WALLED
 @pytest.fixture
 def confinement(tmp_path: Path):
     def make(sandbox_trouble: str = "", wall_trouble: str = "", **settings) -> Confinement:
-        doors = SimpleNamespace(
+        ports = SimpleNamespace(
             config=lambda: Config(sandbox=SandboxSettings(**settings)),
             sandbox_trouble=lambda: sandbox_trouble,
             wall_trouble=lambda: wall_trouble,
-            places=Places(str(tmp_path / "project" / ".nobrakes")),
+            paths=Paths(str(tmp_path / "project" / ".nobrakes")),
             git=SimpleNamespace(
                 lent=lambda: (str(tmp_path / "project" / ".git" / "objects"),),
                 territory=lambda: (str(tmp_path / "project" / ".git"), str(tmp_path / "linked")),
             ),
             environment={"PATH": "/usr/bin"},
-            doorkeeper=SimpleNamespace(
-                begin=lambda run, logins: str(tmp_path / "project" / ".nobrakes" / "doors" / run)
-            ),
+            channel=SimpleNamespace(begin=lambda run, logins: str(tmp_path / "project" / ".nobrakes" / "doors" / run)),
         )
-        return Confinement(doors)
+        return Confinement(ports)
 
     return make
 
@@ -62,9 +60,9 @@ def test_what_works_and_is_wanted_holds(confinement, mode, wall, bwrap, landlock
     assert bool(made.nothing()) == (holds == "nothing")
     told = describe(made.why_not(), made.nothing(), AgentSettings())
     assert ("run in a sandbox" in told, "behind a wall" in told) == (holds == "sandbox", holds == "wall")
-    config = made.doors.config()
+    config = made.ports.config()
     (finding,) = (
-        f for f in machine.examine(config, made.doors.places, lambda: bwrap, lambda: landlock) if f.name == "sandbox"
+        f for f in machine.examine(config, made.ports.paths, lambda: bwrap, lambda: landlock) if f.name == "sandbox"
     )
     assert (finding.level == "warning" and "everything that your account can" in finding.text) == (holds == "nothing")
 
@@ -76,7 +74,7 @@ def test_what_is_demanded_and_does_not_work_starts_nothing(confinement, mode, wa
         made.nothing()
     with pytest.raises(NoSandbox):
         made.check("/checkout", "/run")
-    found = machine.examine(made.doors.config(), made.doors.places, lambda: "no bubblewrap", lambda: "no Landlock")
+    found = machine.examine(made.ports.config(), made.ports.paths, lambda: "no bubblewrap", lambda: "no Landlock")
     assert {f.level for f in found if f.name == "sandbox"} == {"error"}
 
 

@@ -18,7 +18,7 @@ from nobrakes.store.schema import VERSION
 
 Opens = Callable[[str], object]
 WAYS: list[Opens] = [open_store, lambda path: reads.ready_json(path, 1)]
-ways = pytest.mark.parametrize("opens", WAYS, ids=["store", "hot"])
+landings = pytest.mark.parametrize("opens", WAYS, ids=["store", "hot"])
 
 
 @pytest.fixture
@@ -34,20 +34,20 @@ def version(path: str, number: int) -> None:
     connection.close()
 
 
-@ways
+@landings
 def test_a_sound_database_opens_whatever_its_path(opens: Opens, path: str) -> None:
     opens(path)
     assert os.path.basename(path) in os.listdir(os.path.dirname(path))
 
 
-@ways
+@landings
 def test_a_missing_database_is_not_made(opens: Opens, tmp_path: Path) -> None:
     with pytest.raises(StoreBroken, match="there is no database"):
         opens(str(tmp_path / "no.db"))
     assert os.listdir(tmp_path) == []
 
 
-@ways
+@landings
 def test_a_newer_version_says_update(opens: Opens, path: str) -> None:
     version(path, VERSION + 1)
     with pytest.raises(StoreBroken, match="newer") as caught:
@@ -55,7 +55,7 @@ def test_a_newer_version_says_update(opens: Opens, path: str) -> None:
     assert "Update nobrakes" in caught.value.hint
 
 
-@ways
+@landings
 def test_a_database_of_something_else_is_refused(opens: Opens, tmp_path: Path) -> None:
     other = str(tmp_path / "other.db")
     with sqlite3.connect(other) as connection:
@@ -66,7 +66,7 @@ def test_a_database_of_something_else_is_refused(opens: Opens, tmp_path: Path) -
             open_(other)
 
 
-@ways
+@landings
 @pytest.mark.parametrize("where", [0, 4096 * 3])
 def test_a_damaged_file_is_named(opens: Opens, path: str, where: int) -> None:
     with open(path, "r+b") as file:

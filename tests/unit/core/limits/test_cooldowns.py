@@ -8,7 +8,7 @@ from nobrakes.core.beads.attempt import Attempt
 from nobrakes.core.beads.bead import Role
 from nobrakes.core.beads.outcomes import TABLE, Outcome
 from nobrakes.core.limits import cooldowns
-from nobrakes.core.limits.cooldowns import LONGEST_SECONDS, MARGIN_SECONDS, PROBE_SECONDS, Gate
+from nobrakes.core.limits.cooldowns import LONGEST_SECONDS, MARGIN_SECONDS, PROBE_SECONDS, Cooldown
 
 NOW = 1_000_000.0
 
@@ -17,7 +17,9 @@ def at(started: float, provider: str = "north") -> Attempt:
     return Attempt(1, "b", 1, Role.DOER, "Ada", 1, "t", started, agent="first", provider=provider)
 
 
-def refused(outcome: Outcome = Outcome.PROVIDER_DOWN, resets: float | None = None, before: Gate | None = None) -> Gate:
+def refused(
+    outcome: Outcome = Outcome.PROVIDER_DOWN, resets: float | None = None, before: Cooldown | None = None
+) -> Cooldown:
     now = NOW if before is None else before.until + 40
     gate = cooldowns.close(before, at(now - 10), outcome, "no", now, resets)
     assert gate is not None
@@ -63,7 +65,7 @@ def test_telling_it_twice_changes_nothing() -> None:
         assert cooldowns.close(gate, at(NOW - 10), Outcome.RATE_LIMITED, "no", NOW + 1, resets) == gate
 
 
-@pytest.mark.parametrize("outcome", [o for o in Outcome if not TABLE[o].closes_gate])
+@pytest.mark.parametrize("outcome", [o for o in Outcome if not TABLE[o].starts_cooldown])
 def test_no_other_ending_closes_a_gate(outcome: Outcome) -> None:
     assert cooldowns.close(None, at(NOW), outcome, "", NOW + 1, NOW + 999) is None
 

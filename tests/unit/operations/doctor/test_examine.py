@@ -30,13 +30,13 @@ GOOD = Config(
 @pytest.fixture
 def patient(repository):
     """Open store, git and places of a repository with a few live beads."""
-    places = init.init(str(repository)).places
-    store = open_store(places.database)
+    paths = init.init(str(repository)).paths
+    store = open_store(paths.database)
     for name, needs in (("a", []), ("b", ["a"]), ("c", ["b"])):
         beads.add(store, name, id=name, needs=needs, needs_tests=False)
-    door = Repository(places, "main")
-    commit_strategy(store, door, places, "me")
-    yield store, door, places
+    door = Repository(paths, "main")
+    commit_strategy(store, door, paths, "me")
+    yield store, door, paths
     store.close()
 
 
@@ -52,8 +52,8 @@ def test_a_sound_repository_has_nothing_but_the_missing_sandbox(patient, monkeyp
 
 
 def test_looking_changes_nothing(patient):
-    store, _, places = patient
-    tmp = Path(places.workspaces) / "gone"
+    store, _, paths = patient
+    tmp = Path(paths.workspaces) / "gone"
     tmp.mkdir()
     events = len(store.events())
     examine.examine(*patient, GOOD)
@@ -104,7 +104,7 @@ def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(pati
             ["git", *words], cwd=repository, capture_output=True, text=True, check=True
         ).stdout.strip()
 
-    _, door, places = patient
+    _, door, paths = patient
     assert "checkout" not in found(patient)
     (Path(repository) / "work").write_text("work\n")
     git("add", "work")
@@ -115,26 +115,26 @@ def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(pati
     git("update-ref", "refs/heads/main", merged)
     told = found(patient)["checkout"]
     assert told.level == "error" and "work" in told.text and "git merge my-work" in told.text
-    assert board.status(patient[0], places, GOOD).behind == (told.text,)
+    assert board.status(patient[0], paths, GOOD).behind == (told.text,)
     door.clear_locks()
     assert "checkout" not in found(patient) and (Path(repository) / "work").read_text() == "work\n"
 
 
 def test_wrong_counters_are_found_and_counted_anew(patient):
-    store, door, places = patient
-    raw = sqlite3.connect(places.database)
+    store, door, paths = patient
+    raw = sqlite3.connect(paths.database)
     raw.execute("UPDATE beads SET open_blockers = 0 WHERE id = 'c'")
     raw.commit()
     raw.close()
     assert [b.id for b in store.ready(9)] == ["a", "c"]
     assert found(patient)["counters"].repair == "counters"
-    assert examine.repair("counters", store, door, places) == ["1 beads were counted anew"]
+    assert examine.repair("counters", store, door, paths) == ["1 beads were counted anew"]
     assert [b.id for b in store.ready(9)] == ["a"] and "counters" not in found(patient)
 
 
 def test_a_deadlock_is_told_with_what_frees_it(patient):
-    places = patient[2]
-    raw = sqlite3.connect(places.database)
+    paths = patient[2]
+    raw = sqlite3.connect(paths.database)
     raw.execute("INSERT INTO edges (bead, type, needs) VALUES ('a', 'blocks', 'c')")
     raw.commit()
     raw.close()
@@ -152,9 +152,9 @@ def test_what_waits_for_ever_and_empty_epics(patient):
 
 
 def test_leases_that_ran_out(patient):
-    store, _, places = patient
+    store, _, paths = patient
     store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
-    raw = sqlite3.connect(places.database)
+    raw = sqlite3.connect(paths.database)
     raw.execute("UPDATE beads SET lease_until = 1 WHERE id = 'a'")
     raw.commit()
     raw.close()
@@ -162,7 +162,7 @@ def test_leases_that_ran_out(patient):
 
 
 def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
-    store, door, places = patient
+    store, door, paths = patient
     workspace = door.workspace(store.bead("a"), door.main(), "Ada")
     for argv in workspace.prologue:
         subprocess.run(argv, check=True, capture_output=True)
@@ -170,46 +170,46 @@ def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
     assert "workspaces" not in found(patient)
     beads.done(store, "a", "by hand", "me")
     assert found(patient)["workspaces"].repair == "stale-workspaces"
-    lines = examine.repair("stale-workspaces", store, door, places)
+    lines = examine.repair("stale-workspaces", store, door, paths)
     assert len(lines) == 1 and "refs/nobrakes/archive/a/" in lines[0]
     assert not (repository / ".nobrakes" / "workspaces" / "a").exists()
     refs = [ref for ref, _ in door.archived("a")]
     assert any(git(repository, "ls-tree", "--name-only", ref).count("precious.txt") for ref in refs)
-    assert examine.repair("stale-workspaces", store, door, places) == ["there is no stale workspace"]
+    assert examine.repair("stale-workspaces", store, door, paths) == ["there is no stale workspace"]
 
 
 def test_a_clone_that_was_put_aside_is_told_and_left_alone(patient):
-    store, door, places = patient
-    aside = Path(places.workspaces, "one~broken-1")
-    aside.mkdir(parents=True)
+    store, door, paths = patient
+    background = Path(paths.workspaces, "one~broken-1")
+    background.mkdir(parents=True)
     told = found(patient)["workspaces"]
     assert "put aside" in told.text and told.repair is None
-    assert examine.repair("stale-workspaces", store, door, places) == ["there is no stale workspace"]
-    assert aside.is_dir()
+    assert examine.repair("stale-workspaces", store, door, paths) == ["there is no stale workspace"]
+    assert background.is_dir()
 
 
 def test_sessions_of_closed_beads_that_an_earlier_version_left_are_stale_too(patient, repository):
-    store, door, places = patient
+    store, door, paths = patient
     sessions = repository / ".nobrakes" / "agents" / "codex" / "a" / "sessions"
     sessions.mkdir(parents=True)
     assert "workspaces" not in found(patient)
     beads.done(store, "a", "by hand", "me")
     assert "sessions of a belong to no live bead" in found(patient)["workspaces"].text
-    assert len(examine.repair("stale-workspaces", store, door, places)) == 1
+    assert len(examine.repair("stale-workspaces", store, door, paths)) == 1
     assert not sessions.parent.exists() and sessions.parents[1].exists()
     assert "workspaces" not in found(patient)
 
 
 def test_the_database_is_rebuilt_from_what_git_keeps(patient, repository, git):
-    store, door, places = patient
+    store, door, paths = patient
     git(repository, "commit", "-q", "--allow-empty", "-m", "A\n\nBead: a")
     beads.add(store, "only in the database", id="lost")
     before = {b.id: b.title for b in store.beads()}
-    Path(places.since).unlink(missing_ok=True)  # as in a clone: else only merges with evidence are believed
-    lines = examine.repair("rebuild", store, door, places)
+    Path(paths.since).unlink(missing_ok=True)  # as in a clone: else only merges with evidence are believed
+    lines = examine.repair("rebuild", store, door, paths)
     assert "3 beads were read from the snapshot; 1 of them were merged since" in lines
     kept = next(line for line in lines if "kept as" in line).split()[-1]
-    again = open_store(places.database)
+    again = open_store(paths.database)
     assert again.bead("a").status is Status.DONE
     assert again.bead("a").merged_commit == git(repository, "rev-parse", "main")
     assert [b.id for b in again.ready(9)] == ["b"]
@@ -221,16 +221,16 @@ def test_the_database_is_rebuilt_from_what_git_keeps(patient, repository, git):
 
 
 def test_a_broken_database_is_a_finding_and_is_rebuilt(patient):
-    store, door, places = patient
+    store, door, paths = patient
     store.close()
-    with open(places.database, "r+b") as file:
+    with open(paths.database, "r+b") as file:
         file.write(b"garbage" * 100)
     with pytest.raises(StoreBroken):
-        open_store(places.database).beads()
-    problem = next(f for f in examine.examine(None, door, places, GOOD) if f.name == "database")
+        open_store(paths.database).beads()
+    problem = next(f for f in examine.examine(None, door, paths, GOOD) if f.name == "database")
     assert (problem.level, problem.repair) == ("error", "rebuild")
-    examine.repair("rebuild", None, door, places)
-    again = open_store(places.database)
+    examine.repair("rebuild", None, door, paths)
+    again = open_store(paths.database)
     assert [b.id for b in again.beads()] == ["a", "b", "c"]
     again.close()
 
@@ -239,21 +239,21 @@ def test_a_snapshot_with_a_circle_is_rebuilt_without_it(patient):
     from nobrakes.core.beads.bead import Dependency
     from nobrakes.interop import beads as interop
 
-    store, door, places = patient
+    store, door, paths = patient
     text = interop.dump([Bead("x", "X"), Bead("y", "Y")], [Dependency("x", "y"), Dependency("y", "x")])
-    with open(places.snapshot, "w") as file:
+    with open(paths.snapshot, "w") as file:
         file.write(text)
-    assert any("in a circle: left out" in line for line in examine.repair("rebuild", store, door, places))
-    again = open_store(places.database)
+    assert any("in a circle: left out" in line for line in examine.repair("rebuild", store, door, paths))
+    again = open_store(paths.database)
     assert len([d for d in again.dependencies() if {d.bead, d.needs} == {"x", "y"}]) == 1
     again.close()
 
 
 @pytest.mark.parametrize("name", ["rebuild", "stale-workspaces"])
 def test_nothing_is_mended_under_a_daemons_hands(patient, name):
-    store, door, places = patient
-    with DaemonLock(places.lock), pytest.raises(DaemonRunning):
-        examine.repair(name, store, door, places)
+    store, door, paths = patient
+    with DaemonLock(paths.lock), pytest.raises(DaemonRunning):
+        examine.repair(name, store, door, paths)
     assert [b.id for b in store.beads()] == ["a", "b", "c"]
 
 

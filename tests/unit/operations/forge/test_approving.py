@@ -18,7 +18,7 @@ from nobrakes.operations import beads
 from nobrakes.operations.forge import approving, conversation, shaper
 from nobrakes.operations.plan.nodes import plan_of
 from nobrakes.operations.setup import init
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
 
@@ -137,21 +137,21 @@ def test_drafts_are_changed_by_proposing_and_may_depend_on_live_beads(store):
 @pytest.fixture
 def initialised(repository):
     """The open store of a repository with nobrakes in it, its git and its places."""
-    places = init.init(str(repository)).places
-    opened = open_store(places.database)
-    yield opened, Repository(places, "main"), places
+    paths = init.init(str(repository)).paths
+    opened = open_store(paths.database)
+    yield opened, Repository(paths, "main"), paths
     opened.close()
 
 
 def test_commit_strategy_makes_drafts_live_and_commits_only_its_files(initialised, repository, git):
-    store, door, places = initialised
+    store, door, paths = initialised
     (repository / "README.md").write_text("edited\n")
     (repository / "mine.txt").write_text("mine")
     git(repository, "add", "mine.txt")
     approving.propose(store, plan({"id": "a", "title": "A"}, {"id": "b", "title": "B", "needs": ["a"]}), "shaper")
     found = approving.difference(store)
     assert found.new == ("a", "b") and found.becomes_ready == ("a",) and found.critical_path == ("a", "b")
-    done = approving.commit_strategy(store, door, places, "me")
+    done = approving.commit_strategy(store, door, paths, "me")
     assert done.beads == ("a", "b")
     assert [bead.id for bead in store.ready(9)] == ["a"]
     assert git(repository, "show", "--name-only", "--format=%s", "main").split() == [
@@ -159,22 +159,22 @@ def test_commit_strategy_makes_drafts_live_and_commits_only_its_files(initialise
     ]  # fmt: skip
     assert git(repository, "status", "--porcelain").splitlines() == ["M README.md", "A  mine.txt"]
     assert (repository / ".nobrakes" / "beads.jsonl").read_text() == interop.dump(store.beads(), store.dependencies())
-    assert os.listdir(places.wake)
+    assert os.listdir(paths.wake)
 
 
 def test_again_there_is_nothing_to_commit(initialised):
-    store, door, places = initialised
+    store, door, paths = initialised
     beads.add(store, "A", id="a")
-    assert approving.commit_strategy(store, door, places, "me").commit
-    again = approving.commit_strategy(store, door, places, "me")
+    assert approving.commit_strategy(store, door, paths, "me").commit
+    again = approving.commit_strategy(store, door, paths, "me")
     assert (again.beads, again.commit) == ((), None)
 
 
 def test_the_difference_tells_what_changed_since(initialised):
-    store, door, places = initialised
+    store, door, paths = initialised
     for name in "abc":
         beads.add(store, name, id=name)
-    approving.commit_strategy(store, door, places, "me")
+    approving.commit_strategy(store, door, paths, "me")
     assert approving.difference(store).changed == ()
     beads.edit(store, "a", {"title": "new"}, "me")
     beads.depend(store, "b", "a", actor="me")
@@ -187,23 +187,23 @@ def test_the_difference_tells_what_changed_since(initialised):
 
 def test_without_a_commit_the_beads_still_go_live(tmp_path, git):
     git(tmp_path, "init", "-q", "-b", "main", "p")
-    places = init.init(str(tmp_path / "p")).places
-    store = open_store(places.database)
+    paths = init.init(str(tmp_path / "p")).paths
+    store = open_store(paths.database)
     beads.add(store, "A", id="a")
-    done = approving.commit_strategy(store, Repository(places, "main"), places, "me")
+    done = approving.commit_strategy(store, Repository(paths, "main"), paths, "me")
     assert done == approving.Committed(("a",), None)
     assert store.bead("a").status is Status.NEEDS_TESTS
     store.close()
 
 
 def test_the_skills_lie_where_the_session_runs_and_nowhere_else(repository, git, tmp_path):
-    places = init.init(str(repository)).places
+    paths = init.init(str(repository)).paths
     before = git(repository, "status", "--porcelain", "--untracked-files=all")
-    written = conversation.install_skills(places, "claude")
-    assert all(path.startswith(os.path.join(places.folder, "shaper")) for path in written) and len(written) == 2
-    assert conversation.install_skills(places, "claude") == []
+    written = conversation.install_skills(paths, "claude")
+    assert all(path.startswith(os.path.join(paths.folder, "shaper")) for path in written) and len(written) == 2
+    assert conversation.install_skills(paths, "claude") == []
     assert git(repository, "status", "--porcelain", "--untracked-files=all") == before
-    assert conversation.install_skills(places, "script") == []
+    assert conversation.install_skills(paths, "script") == []
 
 
 def value(argv, option):
@@ -221,22 +221,22 @@ def env(tmp_path):
 
 
 def test_the_conversation(tmp_path, env):
-    places = Places(str(tmp_path / ".nobrakes"))
-    found = conversation.conversation(places, CONFIG, "the prompt", env)
+    paths = Paths(str(tmp_path / ".nobrakes"))
+    found = conversation.conversation(paths, CONFIG, "the prompt", env)
     assert found.argv[0] == str(tmp_path / "programs" / "claude")
     assert found.cwd == str(tmp_path / ".nobrakes" / "shaper")
     assert value(found.argv, "--append-system-prompt") == "the prompt"
     assert value(found.argv, "--add-dir") == str(tmp_path)
     assert "Edit" not in value(found.argv, "--tools")
-    long = conversation.conversation(places, CONFIG, "ü" * 90_000, env)
+    long = conversation.conversation(paths, CONFIG, "ü" * 90_000, env)
     assert all(len(word.encode()) < 128 * 1024 for word in long.argv)
     assert (tmp_path / ".nobrakes" / "shaper" / "role.md").read_text() == "ü" * 90_000
     with pytest.raises(NoAgent):
-        conversation.conversation(places, Config(agents=AgentSettings(shaper="script")), "x", env)
+        conversation.conversation(paths, Config(agents=AgentSettings(shaper="script")), "x", env)
 
 
 def test_whatever_the_human_set_the_session_asks_before_it_acts(tmp_path, env):
-    found = conversation.conversation(Places(str(tmp_path / ".nobrakes")), CONFIG, "x", env)
+    found = conversation.conversation(Paths(str(tmp_path / ".nobrakes")), CONFIG, "x", env)
     assert value(found.argv, "--permission-mode") == "default"
     given = json.loads(value(found.argv, "--settings"))
     rules = given["permissions"]
@@ -257,25 +257,25 @@ def test_every_command_that_changes_something_is_asked_but_proposing():
 
 
 def test_the_session_is_the_humans_with_this_nobrakes_and_this_address(tmp_path, env):
-    places = Places(str(tmp_path / ".nobrakes"))
-    found = conversation.conversation(places, CONFIG, "x", env)
+    paths = Paths(str(tmp_path / ".nobrakes"))
+    found = conversation.conversation(paths, CONFIG, "x", env)
     assert found.env["HOME"] == "/home/you" and "ANTHROPIC_BASE_URL" not in found.env
-    assert found.env["PATH"] == os.pathsep.join((os.path.join(places.folder, "bin"), env["PATH"]))
+    assert found.env["PATH"] == os.pathsep.join((os.path.join(paths.folder, "bin"), env["PATH"]))
     other = Config(agents=AgentSettings(claude=ClaudeSettings(base_url="http://127.0.0.1:1", model="opus")))
-    found = conversation.conversation(places, other, "x", env, go_on=True)
+    found = conversation.conversation(paths, other, "x", env, go_on=True)
     assert found.env["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
     assert value(found.argv, "--model") == "opus" and "--continue" in found.argv
 
 
 def test_without_the_agent_it_says_how_to_plan(tmp_path):
     with pytest.raises(NoAgent, match="no program `claude`") as error:
-        conversation.conversation(Places(str(tmp_path / ".nobrakes")), CONFIG, "x", {"PATH": str(tmp_path)})
+        conversation.conversation(Paths(str(tmp_path / ".nobrakes")), CONFIG, "x", {"PATH": str(tmp_path)})
     assert "nobrakes plan example" in error.value.hint and "agents.claude.executable" in error.value.hint
 
 
 def test_the_prompt_of_a_bead(store, tmp_path):
     beads.add(store, "Do it", id="a", draft=False)
-    places = Places(str(tmp_path))
-    told = approving.bead_prompt(store, places, CONFIG, "a")
+    paths = Paths(str(tmp_path))
+    told = approving.bead_prompt(store, paths, CONFIG, "a")
     assert "You are the Test Writer of bead a." in told.prompt and told.system.startswith("You are a Test Writer.")
-    assert "You are the Doer of bead a." in approving.bead_prompt(store, places, CONFIG, "a", Role.DOER).prompt
+    assert "You are the Doer of bead a." in approving.bead_prompt(store, paths, CONFIG, "a", Role.DOER).prompt

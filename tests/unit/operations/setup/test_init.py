@@ -33,12 +33,12 @@ def test_a_plain_repository(repository, git):
     report = init.init(str(repository))
     assert everything(repository) == before
     assert status(git, repository) == ["?? .nobrakes/"]
-    assert report.main == "main" and report.places.root == str(repository)
+    assert report.main == "main" and report.paths.root == str(repository)
     assert "config.toml" in report.created and "nobrakes.db" in report.created
-    assert load(report.places.config).main == "main"
+    assert load(report.paths.config).main == "main"
     for folder in ("wake", "runs", "workspaces", "scratch"):
         assert (repository / ".nobrakes" / folder).is_dir()
-    assert finding.find(str(repository)).folder == report.places.folder
+    assert finding.find(str(repository)).folder == report.paths.folder
 
 
 def test_only_what_is_to_be_tracked_is_seen_by_git(repository, git):
@@ -107,14 +107,14 @@ def test_a_dirty_repository_stays_dirty(repository, git):
 def test_a_linked_worktree_uses_the_main_one(repository, git, tmp_path):
     git(repository, "worktree", "add", "-q", "-b", "side", str(tmp_path / "linked"))
     report = init.init(str(tmp_path / "linked"))
-    assert report.places.root == str(repository) and report.main == "main"
+    assert report.paths.root == str(repository) and report.main == "main"
     assert not (tmp_path / "linked" / ".nobrakes").exists()
 
 
 def test_a_bare_repository_has_it_inside(repository, git, tmp_path):
     git(tmp_path, "clone", "-q", "--bare", str(repository), "bare.git")
     report = init.init(str(tmp_path / "bare.git"))
-    assert report.places.root == str(tmp_path / "bare.git") and report.main == "main"
+    assert report.paths.root == str(tmp_path / "bare.git") and report.main == "main"
     git(tmp_path / "bare.git", "worktree", "add", "-q", str(tmp_path / "w"), "main")
     assert init.init(str(tmp_path / "w")).created == ()
 
@@ -125,7 +125,7 @@ def test_a_submodule_has_its_own(repository, git, tmp_path):
     git(outer, "init", "-q", "-b", "main")
     git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository), "inner")
     report = init.init(str(outer / "inner"))
-    assert report.places.root == str(outer / "inner")
+    assert report.paths.root == str(outer / "inner")
     assert not (outer / ".nobrakes").exists()
 
 
@@ -169,10 +169,10 @@ def test_a_clone_of_a_repository_that_tracks_the_graph_gets_it_back(repository, 
     from nobrakes.git.repository import Repository
 
     report = init.init(str(repository))
-    store = open_store(report.places.database)
+    store = open_store(report.paths.database)
     beads.add(store, "A", id="a")
     beads.add(store, "B", id="b", needs=["a"])
-    done = commit_strategy(store, Repository(report.places, "main"), report.places, "me")
+    done = commit_strategy(store, Repository(report.paths, "main"), report.paths, "me")
     assert done.beads == ("a", "b") and done.commit == git(repository, "rev-parse", "main")
     store.close()
     assert status(git, repository) == []

@@ -32,7 +32,7 @@ from nobrakes.operations import control
 from nobrakes.operations.setup.init import _make
 from nobrakes.operations.snapshot import log, since
 from nobrakes.operations.snapshot.rebuild import rebuild
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation, Position
 from nobrakes.store.opening import create_store, open_store
 from nobrakes.store.sqlite import SqliteStore
@@ -40,9 +40,9 @@ from nobrakes.store.sqlite import SqliteStore
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def opened(places: Places, git: Any = None) -> SqliteStore:
-    store = open_store(places.database)
-    since.attach(store, places, brings_back, (lambda: git) if git is not None else None)
+def opened(paths: Paths, git: Any = None) -> SqliteStore:
+    store = open_store(paths.database)
+    since.attach(store, paths, brings_back, (lambda: git) if git is not None else None)
     return store
 
 
@@ -55,8 +55,8 @@ def brings_back(said: str) -> None:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    made = Places(str(tmp_path / ".nobrakes"))
+def paths(tmp_path: Path) -> Paths:
+    made = Paths(str(tmp_path / ".nobrakes"))
     _make(made, None, "main")
     return made
 
@@ -101,10 +101,10 @@ def facts(store: SqliteStore) -> dict[str, Any]:
     }
 
 
-def put_back(places: Places, copy: str) -> None:
+def put_back(paths: Paths, copy: str) -> None:
     for ending in ("-wal", "-shm"):
-        Path(places.database + ending).unlink(missing_ok=True)
-    shutil.copy(copy, places.database)
+        Path(paths.database + ending).unlink(missing_ok=True)
+    shutil.copy(copy, paths.database)
 
 
 NUMBER = st.integers(0, 9)
@@ -135,9 +135,9 @@ class AnyPlanning(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.places = Places(os.path.join(self.folder.name, ".nobrakes"))
-        _make(self.places, None, "main")
-        self.store = opened(self.places)
+        self.paths = Paths(os.path.join(self.folder.name, ".nobrakes"))
+        _make(self.paths, None, "main")
+        self.store = opened(self.paths)
         self.ids: list[str] = []
         self.copies: list[str] = []
 
@@ -158,7 +158,7 @@ class AnyPlanning(RuleBasedStateMachine):
 
     def again(self) -> None:
         self.store.close()
-        self.store = opened(self.places)
+        self.store = opened(self.paths)
 
     @rule(epic=st.booleans(), draft=st.booleans(), parent=st.none() | NUMBER, needs=st.lists(NUMBER, max_size=2))
     def add(self, epic: bool, draft: bool, parent: int | None, needs: list[int]) -> None:
@@ -215,14 +215,14 @@ class AnyPlanning(RuleBasedStateMachine):
 
     @rule(pause=st.booleans())
     def breaker(self, pause: bool) -> None:
-        (control.pause if pause else control.resume)(self.store, self.places, "me")
+        (control.pause if pause else control.resume)(self.store, self.paths, "me")
 
     @rule()
     def snapshot(self) -> None:
         upto = self.store.position()
         text = interop.dump(self.store.beads(), self.store.dependencies())
-        Path(self.places.snapshot).write_text(text)
-        log.shorten(self.store, self.places, upto)
+        Path(self.paths.snapshot).write_text(text)
+        log.shorten(self.store, self.paths, upto)
 
     @rule(more=NUMBER)
     def is_killed_before_the_line(self, more: int) -> None:
@@ -233,12 +233,12 @@ class AnyPlanning(RuleBasedStateMachine):
 
     @rule(left=st.integers(1, 200))
     def is_killed_within_the_line(self, left: int) -> None:
-        before = os.path.getsize(self.places.since) if os.path.exists(self.places.since) else 0
+        before = os.path.getsize(self.paths.since) if os.path.exists(self.paths.since) else 0
         if self.ids:
             self.store.change(self.pick(left), {"notes": f"torn {left}"}, "me")
-        if os.path.exists(self.places.since):
-            after = os.path.getsize(self.places.since)
-            os.truncate(self.places.since, max(before, after - left))
+        if os.path.exists(self.paths.since):
+            after = os.path.getsize(self.paths.since)
+            os.truncate(self.paths.since, max(before, after - left))
         self.again()
 
     @rule()
@@ -252,11 +252,11 @@ class AnyPlanning(RuleBasedStateMachine):
     def the_database_goes_back(self, which: int) -> None:
         before = facts(self.store)
         self.store.close()
-        put_back(self.places, self.copies[which % len(self.copies)])
-        self.store = opened(self.places, Pins(self.ids))
+        put_back(self.paths, self.copies[which % len(self.copies)])
+        self.store = opened(self.paths, Pins(self.ids))
         assert facts(self.store) == before
         assert self.store.check() == []
-        assert not [name for name in os.listdir(self.places.folder) if name.startswith("beads.since.jsonl.")]
+        assert not [name for name in os.listdir(self.paths.folder) if name.startswith("beads.since.jsonl.")]
 
     @rule(by=st.sampled_from(["removal", "repair"]))
     def the_database_is_lost(self, by: str) -> None:
@@ -267,9 +267,9 @@ class AnyPlanning(RuleBasedStateMachine):
         self.store.close()
         if by == "removal":
             for ending in ("", "-wal", "-shm"):
-                Path(self.places.database + ending).unlink(missing_ok=True)
-        rebuild(self.places, Pins(self.ids))  # type: ignore[arg-type]
-        self.store = opened(self.places)
+                Path(self.paths.database + ending).unlink(missing_ok=True)
+        rebuild(self.paths, Pins(self.ids))  # type: ignore[arg-type]
+        self.store = opened(self.paths)
         assert facts(self.store) == before
         assert self.store.check() == []
 
@@ -279,7 +279,7 @@ TestAnyPlanning.settings = settings(
     max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
-STEPS: dict[str, Callable[[SqliteStore, Places], object]] = {
+STEPS: dict[str, Callable[[SqliteStore, Paths], object]] = {
     "add": lambda store, _: operation.add(store, "New", id="new", needs=["one"]),
     "edit": lambda store, _: operation.edit(store, "one", {"priority": 0}, "me"),
     "hold": lambda store, _: operation.hold(store, "one", "why", "me"),
@@ -300,14 +300,14 @@ STEPS: dict[str, Callable[[SqliteStore, Places], object]] = {
     ),
     "answer": lambda store, _: store.answer(1, "so", "me"),
     "resolve": lambda store, _: store.resolve(2, "dismiss", "me"),
-    "pause": lambda store, places: control.pause(store, places, "me"),
-    "limits": lambda store, places: control.set_limits(store, {"doers": "1"}, "me", places),
+    "pause": lambda store, paths: control.pause(store, paths, "me"),
+    "limits": lambda store, paths: control.set_limits(store, {"doers": "1"}, "me", paths),
 }
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_each_step_alone_is_written_down(places: Places, step: str) -> None:
-    store = opened(places)
+def test_each_step_alone_is_written_down(paths: Paths, step: str) -> None:
+    store = opened(paths)
     operation.add(store, "An epic", BeadType.EPIC, id="all", draft=False)
     for id_ in ("one", "held", "closed", "asked"):
         operation.add(store, id_, id=id_, draft=False)
@@ -318,21 +318,21 @@ def test_each_step_alone_is_written_down(places: Places, step: str) -> None:
     store.escalate(NewEscalation(EscalationType.QUESTION, "?"), "asked", None, "me")
     store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, "!"), None, None, "me")
     unchanged = facts(store)
-    STEPS[step](store, places)
+    STEPS[step](store, paths)
     before = facts(store)
     assert before != unchanged
     store.close()
-    os.unlink(places.database)
-    rebuild(places, Pins([]))  # type: ignore[arg-type]
-    assert facts(open_store(places.database)) == before
+    os.unlink(paths.database)
+    rebuild(paths, Pins([]))  # type: ignore[arg-type]
+    assert facts(open_store(paths.database)) == before
 
 
 KILLED = """
 import os, signal, sys
 from nobrakes.operations import beads; from nobrakes.operations.snapshot import since as keeping; from nobrakes.operations.snapshot import log as snapshotlog
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.store.opening import open_store
-places = Places(sys.argv[1])
+places = Paths(sys.argv[1])
 store = open_store(places.database)
 keeping.attach(store, places, print)
 die = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
@@ -353,29 +353,29 @@ beads.add(store, "Two", id="two", draft=True)
 
 
 @pytest.mark.parametrize("where", ["before", "within", "snapshot"])
-def test_killed_at_the_worst_moment(places: Places, where: str) -> None:
-    store = opened(places)
+def test_killed_at_the_worst_moment(paths: Paths, where: str) -> None:
+    store = opened(paths)
     operation.add(store, "One", id="one")
     operation.add(store, "Other", id="other", needs=["one"])
     store.close()
-    done = subprocess.run([sys.executable, "-c", KILLED, places.folder, where], cwd=ROOT)
+    done = subprocess.run([sys.executable, "-c", KILLED, paths.folder, where], cwd=ROOT)
     assert done.returncode == -signal.SIGKILL
-    store = opened(places)
+    store = opened(paths)
     before = facts(store)
     store.close()
     assert where == "snapshot" or before["beads"][0].notes == "typed"
-    os.unlink(places.database)
-    rebuild(places, None)
-    assert facts(open_store(places.database)) == before
+    os.unlink(paths.database)
+    rebuild(paths, None)
+    assert facts(open_store(paths.database)) == before
 
 
 @pytest.mark.parametrize("step", ["shorten", "replace"])
-def test_a_rebuild_that_is_killed_is_done_again(places: Places, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = opened(places)
+def test_a_rebuild_that_is_killed_is_done_again(paths: Paths, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(paths)
     operation.add(store, "One", id="one", notes="typed", draft=False)
     before = facts(store)
     store.close()
-    os.unlink(places.database)
+    os.unlink(paths.database)
 
     class Killed(Exception):
         pass
@@ -388,19 +388,19 @@ def test_a_rebuild_that_is_killed_is_done_again(places: Places, step: str, monke
             now.setattr(log, "shorten", die)
         else:
             replace_ = os.replace
-            now.setattr(os, "replace", lambda a, b: die() if b == places.database else replace_(a, b))
-        rebuild(places, None)
-    assert not os.path.exists(places.database)
-    rebuild(places, None)
-    again = facts(open_store(places.database))
+            now.setattr(os, "replace", lambda a, b: die() if b == paths.database else replace_(a, b))
+        rebuild(paths, None)
+    assert not os.path.exists(paths.database)
+    rebuild(paths, None)
+    again = facts(open_store(paths.database))
     assert [b.notes for b in again["beads"]] == ["typed"] and again["edges"] == before["edges"]
 
 
-def test_many_writers_at_once_miss_nothing(places: Places) -> None:
-    opened(places).close()
+def test_many_writers_at_once_miss_nothing(paths: Paths) -> None:
+    opened(paths).close()
 
     def work(name: str) -> None:
-        store = opened(places)
+        store = opened(paths)
         for number in range(15):
             operation.add(store, "A bead", id=f"{name}{number}", draft=True)
             store.change(f"{name}{number}", {"notes": "last"}, "me")
@@ -411,54 +411,54 @@ def test_many_writers_at_once_miss_nothing(places: Places) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    store = open_store(places.database)
+    store = open_store(paths.database)
     before = facts(store)
     store.close()
-    os.unlink(places.database)
-    rebuild(places, None)
-    assert facts(open_store(places.database)) == before and len(before["beads"]) == 60
+    os.unlink(paths.database)
+    rebuild(paths, None)
+    assert facts(open_store(paths.database)) == before and len(before["beads"]) == 60
 
 
-def test_what_agents_say_costs_nothing_here(places: Places) -> None:
-    store = opened(places)
+def test_what_agents_say_costs_nothing_here(paths: Paths) -> None:
+    store = opened(paths)
     operation.add(store, "One", id="one")
-    before = os.stat(places.since)
+    before = os.stat(paths.since)
     for kind in (Kind.LOGGED, Kind.PROGRESSED, Kind.NOTIFIED, Kind.HANDED_OFF):
         store.record(Event(kind, "one", data={"text": "x"}))
-    assert os.stat(places.since).st_mtime_ns == before.st_mtime_ns
+    assert os.stat(paths.since).st_mtime_ns == before.st_mtime_ns
     assert not store.changes(Position(1, store.events()[0].at))
 
 
-def test_a_line_is_one_bead_whatever_the_size_of_the_graph(places: Places) -> None:
-    store = opened(places)
+def test_a_line_is_one_bead_whatever_the_size_of_the_graph(paths: Paths) -> None:
+    store = opened(paths)
     store.put([Bead(f"b{n}", "A bead") for n in range(300)], [], "me")
-    before = os.path.getsize(places.since)
+    before = os.path.getsize(paths.since)
     store.change("b7", {"notes": "x"}, "me")
-    assert os.path.getsize(places.since) - before < 500
+    assert os.path.getsize(paths.since) - before < 500
 
 
 def test_who_cannot_lock_the_file_says_so_and_the_next_one_writes(
-    places: Places, monkeypatch: pytest.MonkeyPatch
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = open_store(places.database)
+    store = open_store(paths.database)
     said: list[str] = []
-    since.attach(store, places, said.append)
+    since.attach(store, paths, said.append)
     monkeypatch.setattr(log, "PATIENCE_SECONDS", 0.0)
-    with log.locked(places.since):
+    with log.locked(paths.since):
         operation.add(store, "One", id="one")
         operation.edit(store, "one", {"notes": "x"}, "me")
     assert len(said) == 1 and "beads.since.jsonl" in said[0]
-    with log.locked(places.since), pytest.raises(StoreBusy):
-        since.keep_up(store, places)
+    with log.locked(paths.since), pytest.raises(StoreBusy):
+        since.keep_up(store, paths)
     operation.add(store, "Two", id="two")
-    text = Path(places.since).read_text()
+    text = Path(paths.since).read_text()
     assert '"id":"one"' in text and '"id":"two"' in text
 
 
-def test_a_disk_that_is_full_leaves_no_torn_line(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = opened(places)
+def test_a_disk_that_is_full_leaves_no_torn_line(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(paths)
     operation.add(store, "One", id="one")
-    before = Path(places.since).read_bytes()
+    before = Path(paths.since).read_bytes()
     real = os.write
 
     def full(descriptor: int, content: bytes) -> int:
@@ -469,34 +469,34 @@ def test_a_disk_that_is_full_leaves_no_torn_line(places: Places, monkeypatch: py
         now.setattr(os, "write", full)
         with pytest.raises(pytest.fail.Exception, match="no space"):
             operation.add(store, "Two", id="two")
-    assert Path(places.since).read_bytes() == before
+    assert Path(paths.since).read_bytes() == before
     assert store.bead("two")
 
 
-def test_the_file_that_another_database_left_is_brought_back_into_this_one(places: Places) -> None:
-    store = opened(places)
+def test_the_file_that_another_database_left_is_brought_back_into_this_one(paths: Paths) -> None:
+    store = opened(paths)
     operation.add(store, "One", id="one")
     store.close()
-    os.unlink(places.database)
-    create_store(places.database).close()
-    store = open_store(places.database)
+    os.unlink(paths.database)
+    create_store(paths.database).close()
+    store = open_store(paths.database)
     operation.add(store, "Other", id="other")
     said: list[str] = []
-    since.attach(store, places, said.append)
+    since.attach(store, paths, said.append)
     assert len(said) == 1 and "1 beads, 0 attempts and 0 escalations were brought back" in said[0]
     assert {bead.id for bead in store.beads()} == {"one", "other"}
-    assert {name for name in os.listdir(places.folder) if "since" in name} == {"beads.since.jsonl"}
-    text = Path(places.since).read_text()
+    assert {name for name in os.listdir(paths.folder) if "since" in name} == {"beads.since.jsonl"}
+    text = Path(paths.since).read_text()
     assert '"id":"one"' in text and '"id":"other"' in text
-    since.attach(store, places, pytest.fail)
-    assert Path(places.since).read_text() == text, "it is brought back once"
+    since.attach(store, paths, pytest.fail)
+    assert Path(paths.since).read_text() == text, "it is brought back once"
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_each_step_is_there_again_when_the_database_of_before_it_comes_back(
-    places: Places, step: str, tmp_path: Path
+    paths: Paths, step: str, tmp_path: Path
 ) -> None:
-    store = opened(places)
+    store = opened(paths)
     operation.add(store, "An epic", BeadType.EPIC, id="all", draft=False)
     for id_ in ("one", "held", "closed", "asked"):
         operation.add(store, id_, id=id_, draft=False)
@@ -509,24 +509,24 @@ def test_each_step_is_there_again_when_the_database_of_before_it_comes_back(
     copy = str(tmp_path / "copy")
     with closing(sqlite3.connect(copy)) as kept:
         store._db.connection.backup(kept)
-    STEPS[step](store, places)
+    STEPS[step](store, paths)
     before, last = facts(store), store.position()
     store.close()
-    put_back(places, copy)
-    store = opened(places)
+    put_back(paths, copy)
+    store = opened(paths)
     assert facts(store) == before and store.check() == []
     (told,) = [event for event in store.events() if event.kind is Kind.BROUGHT_BACK and event.bead is None]
     assert told.seq > last.seq, "events are counted on"
     operation.add(store, "Later", id="later")
     assert store.position().seq > told.seq
     store.close()
-    put_back(places, copy)
-    store = opened(places)
+    put_back(paths, copy)
+    store = opened(paths)
     assert store.bead("later").title == "Later" and "later" not in before
 
 
-def test_who_works_on_what_comes_back_does_so_no_more(places: Places, tmp_path: Path) -> None:
-    store = opened(places)
+def test_who_works_on_what_comes_back_does_so_no_more(paths: Paths, tmp_path: Path) -> None:
+    store = opened(paths)
     operation.add(store, "One", id="one", draft=False, needs_tests=False)
     attempt = store.open_attempt("one", Role.DOER, "script", ["Ada"], 60.0, None)
     assert attempt is not None
@@ -537,8 +537,8 @@ def test_who_works_on_what_comes_back_does_so_no_more(places: Places, tmp_path: 
     operation.hold(store, "one", "why", "me")
     before = facts(store)
     store.close()
-    put_back(places, copy)
-    store = opened(places, Pins(["one"]))
+    put_back(paths, copy)
+    store = opened(paths, Pins(["one"]))
     assert facts(store) == before
     ended = store.attempts("one")[0]
     assert ended.outcome is Outcome.FAILED and store.bead("one").fence > attempt.fence
@@ -546,17 +546,17 @@ def test_who_works_on_what_comes_back_does_so_no_more(places: Places, tmp_path: 
         store.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED)
 
 
-def test_nobody_else_may_work_while_it_is_rebuilt(places: Places) -> None:
+def test_nobody_else_may_work_while_it_is_rebuilt(paths: Paths) -> None:
     from nobrakes.host.locks import DaemonLock
 
-    with DaemonLock(places.lock), pytest.raises(NobrakesError, match="already works"):
-        rebuild(places, None)
+    with DaemonLock(paths.lock), pytest.raises(NobrakesError, match="already works"):
+        rebuild(paths, None)
 
 
-def test_what_was_synced_outlives_a_power_cut(places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_was_synced_outlives_a_power_cut(paths: Paths, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The disk has of each file what it had when it was last synced."""
     disk = tmp_path / "disk"
-    store = opened(places)
+    store = opened(paths)
 
     def fsync(descriptor: int) -> None:
         path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
@@ -564,7 +564,7 @@ def test_what_was_synced_outlives_a_power_cut(places: Places, monkeypatch: pytes
             (disk / path.name).write_bytes(path.read_bytes())
 
     disk.mkdir()
-    for path in Path(places.folder).glob("nobrakes.db*"):
+    for path in Path(paths.folder).glob("nobrakes.db*"):
         (disk / path.name).write_bytes(path.read_bytes())
     monkeypatch.setattr(os, "fsync", fsync)
     store.put([Bead("kept", "before the sync", status=Status.NEEDS_DOER)], [], "a person")

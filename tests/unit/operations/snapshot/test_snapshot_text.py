@@ -13,7 +13,7 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import NobrakesError
 from nobrakes.interop import beads as interop
 from nobrakes.operations.snapshot import text
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_memory
 
@@ -25,14 +25,14 @@ class World:
         self.rng = random.Random(seed)
         self.time = 1000.0
         self.store = open_memory(lambda: self.time)
-        self.places = Places(str(folder))
+        self.paths = Paths(str(folder))
         epics = [Bead(f"e{i}", "E", BeadType.EPIC, status=Status.OPEN) for i in range(3)]
         beads = [Bead(f"b{i}", "Ünï", status=Status.NEEDS_DOER, epic="e0" if i % 3 else None) for i in range(60)]
         self.store.put([*epics, *beads], [Dependency(f"b{i}", f"b{i - 1}") for i in range(1, 60, 2)], "me")
 
     def write(self) -> bytes:
-        made = text.snapshot(self.store, self.places)
-        Path(self.places.snapshot).write_bytes(made.text)
+        made = text.snapshot(self.store, self.paths)
+        Path(self.paths.snapshot).write_bytes(made.text)
         text.remember(self.store, made)
         return made.text
 
@@ -109,7 +109,7 @@ def test_only_what_was_touched_is_read(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("spoil", ["other", "gone", "writer"])
 def test_anything_else_is_made_anew(tmp_path: Path, spoil: str, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(tmp_path, 2)
-    path = Path(world.places.snapshot)
+    path = Path(world.paths.snapshot)
     expected = world.write()
     if spoil == "other":
         path.write_bytes(expected.replace(b"b1", b"b0"))

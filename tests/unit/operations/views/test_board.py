@@ -11,7 +11,7 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import NoSuchBead, UsageError
 from nobrakes.operations import beads, control
 from nobrakes.operations.views import board, drawing, readiness
-from nobrakes.paths import Places
+from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
 
 
@@ -71,10 +71,10 @@ def test_counts(busy):
 
 
 def test_one_screen(busy, tmp_path):
-    places = Places(str(tmp_path))
-    control.pause(busy, places, "me")
+    paths = Paths(str(tmp_path))
+    control.pause(busy, paths, "me")
     control.set_limits(busy, {"doers": "7"}, "me")
-    found = board.status(busy, places, Config(checks=(CheckSettings(name="test", command="x"),)))
+    found = board.status(busy, paths, Config(checks=(CheckSettings(name="test", command="x"),)))
     assert (found.paused, found.stopping, found.daemon, found.epics, found.checks) == (True, False, None, 1, 1)
     assert found.limits.doers == 7 and found.counts["ready"] == 1
     assert [e.bead for e in found.escalations] == ["asked"]

@@ -7,11 +7,11 @@ from ..agents.adapter import Adapter
 from ..config.settings import Config
 from ..core.board import Limits
 from ..core.errors import NoSandbox
-from ..paths import Places
-from ..ports import Aside, Doorkeeper, Git, Login, Notifier, Processes, Store
+from ..paths import Paths
+from ..ports import Background, ChannelServer, Git, Login, Notifier, Processes, Store
 
 
-class NoDoors:
+class NoChannel:
     """Where no agent is confined, none speaks through a folder."""
 
     def start(self) -> None:
@@ -29,15 +29,15 @@ class NoDoors:
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class Ports:
     """The doors, and the few facts about this machine that agents and checks are started with."""
 
     store: Store
     git: Git
     processes: Processes
     notifier: Notifier
-    aside: Aside
-    places: Places
+    background: Background
+    paths: Paths
     config: Callable[[], Config]  # the settings as they are now; the last good ones while the file is broken
     limits: Callable[[], Limits]  # with what a person changed while it runs
     adapter: Callable[[str], Adapter]
@@ -45,7 +45,7 @@ class Doors:
     credentials: Mapping[str, str] = field(default_factory=dict)  # what agents alone may be given, by their adapter
     sandbox_trouble: Callable[[], str] = lambda: "none was asked for"  # why bubblewrap does not work; empty: it does
     wall_trouble: Callable[[], str] = lambda: "none was asked for"  # why Landlock does not work; empty: it does
-    doorkeeper: Doorkeeper = field(default_factory=NoDoors)
+    channel: ChannelServer = field(default_factory=NoChannel)
     degraded: Callable[[], list[str]] = list  # what is to be said of agents that can do less than they should
     steady: Callable[[], tuple[str, float] | None] = lambda: None  # a clock that nobody sets: its boot, and seconds
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve

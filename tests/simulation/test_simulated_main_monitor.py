@@ -127,7 +127,7 @@ def test_a_pause_starts_no_run_and_the_search_goes_on_after_it() -> None:
     before = watch_of(world.store)
     for _ in range(10):
         world.step()
-    assert watch_of(world.store) == before and before.commit == "" and not world.daemon.canary.is_at_work()
+    assert watch_of(world.store) == before and before.commit == "" and not world.daemon.monitor.is_at_work()
     world.people.resume()
     world._turns()
     until(world, Kind.MAIN_UNFROZEN)
