@@ -31,6 +31,7 @@ def test_a_row_says_what_meets_it_and_what_shows_it(row: list[str]) -> None:
         assert len(row) == 5 and "::" in row[4], "no test shows it"
 
 
+@pytest.mark.slow
 def test_each_test_that_is_named_is_there() -> None:
     files = sorted({test.partition("::")[0] for test in TESTS})
     assert [name for name in files if not (ROOT / name).is_file()] == []

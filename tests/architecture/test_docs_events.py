@@ -6,6 +6,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from nobrakes.cli import glossary
 from nobrakes.cli.event_text import as_json
 from nobrakes.config.checks import CheckSettings
@@ -74,6 +76,7 @@ def people_and_agents(folder: Path) -> Any:
     return store
 
 
+@pytest.mark.slow
 def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -> None:
     seen: Seen = defaultdict(set)
     store = people_and_agents(tmp_path)

@@ -53,6 +53,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argv", [["ready"], ["show", "b1"]], ids=" ".join)
 def test_a_hot_verb_loads_nothing_heavy(project: Path, argv: list[str]) -> None:
     program = f"import sys; sys.argv = {['nobrakes', *argv]!r}; from nobrakes.cli.entry import main; assert main() == 0"
@@ -105,6 +106,7 @@ def test_the_guard_before_each_tool_loads_nothing_heavy() -> None:
     assert {name for name in more if name.startswith("nobrakes.core")} == pure
 
 
+@pytest.mark.slow
 def test_a_list_loads_the_store_and_no_other_door(project: Path) -> None:
     program = "import sys; sys.argv = ['nobrakes', 'list']; from nobrakes.cli.entry import main; assert main() == 0"
     more = loaded(program, cwd=project) - bare()

@@ -31,6 +31,7 @@ def test_any_graph_settles_whatever_fails(seed: int) -> None:
     World(seed).run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed",
     [
@@ -43,6 +44,7 @@ def test_people_who_stage_and_commit_lose_nothing(seed: int) -> None:
     World(seed, rates=Rates(staging=10, people=0.5, crash=0.01)).run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_in_a_kind_world_everything_gets_done(seed: int) -> None:
     world = World(seed, rates=Rates(fail=0, conflict=0, machine=0, crash=0, trouble=0, people=0))

@@ -1,5 +1,7 @@
 """A merge that waits long for a person's edits is told once as an escalation, which resolves itself."""
 
+import pytest
+
 from nobrakes.core.beads.escalations import Escalation, EscalationType
 from nobrakes.core.beads.events import Kind
 from nobrakes.simulate.project import code_path
@@ -14,6 +16,7 @@ def behind(world: World, open_only: bool = True) -> list[Escalation]:
     return [one for one in found if one.type is EscalationType.CHECKOUT_BEHIND]
 
 
+@pytest.mark.slow
 def test_a_merge_that_waits_long_for_edits_is_told_once_and_resolves_itself() -> None:
     world = World(1, rates=KIND)
     world.git.edited |= {code_path(bead.id) for bead in world.store.beads()}
@@ -33,6 +36,7 @@ def test_a_merge_that_waits_long_for_edits_is_told_once_and_resolves_itself() ->
     assert ("nobrakes", told.id) in [(event.actor, event.data["escalation"]) for event in resolved]
 
 
+@pytest.mark.slow
 def test_tests_that_are_not_red_are_told_as_such() -> None:
     kinds = set()
     for seed in range(12):

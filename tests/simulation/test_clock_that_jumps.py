@@ -28,6 +28,7 @@ def blamed(world: World) -> list[str]:
     return [f"{one.bead}: {one.outcome}" for one in ended if one.outcome is not None and TABLE[one.outcome].counts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jump", [5 * HOUR, -5 * HOUR, 240.0, -240.0])
 @pytest.mark.parametrize("is_away", [False, True], ids=["at-work", "while-no-daemon-works"])
 def test_a_jump_in_the_middle_of_work_blames_nobody(jump: float, is_away: bool) -> None:
@@ -45,6 +46,7 @@ def test_a_jump_in_the_middle_of_work_blames_nobody(jump: float, is_away: bool) 
     assert {bead.status for bead in world.store.beads()} == {Status.DONE}
 
 
+@pytest.mark.slow
 def test_what_waits_for_a_retry_does_not_wait_for_hours_when_the_clock_goes_back() -> None:
     world = world_of(5, replace(CALM, machine=0.6))
     for _ in range(200):

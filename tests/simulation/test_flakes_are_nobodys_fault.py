@@ -8,6 +8,7 @@ from nobrakes.simulate.sentback import Count, of_world, worlds
 from nobrakes.simulate.world import World
 
 
+@pytest.mark.slow
 def test_no_good_change_is_sent_back_where_one_run_in_seven_fails_by_chance() -> None:
     """Three times in a row is one in 300; the whole measurement is `python -m nobrakes.simulate --good 1000`."""
     (_, count), *_ = worlds(1, 1, Rates(flake=0.15), beads=16)
@@ -15,6 +16,7 @@ def test_no_good_change_is_sent_back_where_one_run_in_seven_fails_by_chance() ->
     assert (count.sent_back, count.taken_back, count.asked) == (0, 0, 0), count
 
 
+@pytest.mark.slow
 def test_a_change_that_is_blamed_at_its_first_red_is_counted_as_wronged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flakes, "TIMES", 1)
     monkeypatch.setattr(queue, "CONFIRMING", 0)

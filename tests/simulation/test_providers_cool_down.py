@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+import pytest
+
 from nobrakes.config.settings import Config, validated
 from nobrakes.core.beads.bead import Bead, Status
 from nobrakes.core.beads.events import Event, Kind
@@ -40,6 +42,7 @@ def events(world: World, kind: Kind) -> list[float]:
     return [event.at for event in world.store.events(0, 100_000) if event.kind is kind]
 
 
+@pytest.mark.slow
 def test_a_usage_limit_stops_all_until_its_time_and_burns_no_attempt() -> None:
     world = a_world()
     begin = world.clock.now()
@@ -55,6 +58,7 @@ def test_a_usage_limit_stops_all_until_its_time_and_burns_no_attempt() -> None:
     assert len([n for n in world.scene.notes.told if n.text.startswith("north: rate limited")]) == 1
 
 
+@pytest.mark.slow
 def test_another_provider_takes_over() -> None:
     world = a_world(["first", "second"])
     world.providers.refusing["north"] = (Outcome.AUTH, world.clock.now() + 90_000, False)
@@ -65,6 +69,7 @@ def test_another_provider_takes_over() -> None:
     assert world.clock.now() < world.providers.refusing["north"][1], "nobody waited for the first one"
 
 
+@pytest.mark.slow
 def test_an_outage_without_an_end_is_tried_by_one_agent_at_a_time() -> None:
     world = a_world()
     world.providers.refusing["north"] = (Outcome.PROVIDER_DOWN, world.clock.now() + 4000, False)
@@ -76,6 +81,7 @@ def test_an_outage_without_an_end_is_tried_by_one_agent_at_a_time() -> None:
     assert {bead.status for bead in world.store.beads()} == {Status.DONE}
 
 
+@pytest.mark.slow
 def test_a_days_cap_ends_with_the_day_and_is_told_once() -> None:
     world = a_world(caps={"day": {"usd": 0.01}})
     begin = world.clock.now()
@@ -89,6 +95,7 @@ def test_a_days_cap_ends_with_the_day_and_is_told_once() -> None:
     assert all(a.cost_usd > 0 and a.tokens > 0 and a.provider == "north" for a in spent if a.outcome not in UNSEEN)
 
 
+@pytest.mark.slow
 def test_the_cap_of_a_bead_asks_a_person_once() -> None:
     world = a_world(caps={"bead": {"usd": 0.01}}, limits={"doers": 1})
     world.providers.refusing["north"] = (Outcome.RATE_LIMITED, world.clock.now() + 300, True)
@@ -100,6 +107,7 @@ def test_the_cap_of_a_bead_asks_a_person_once() -> None:
     assert world.store.bead(attempt.bead).status is Status.ESCALATED
 
 
+@pytest.mark.slow
 def test_a_session_that_overflows_hands_over_what_it_wrote_down() -> None:
     world = a_world(limits={"doers": 1})
     attempt = world.store.board(world.config.board_limits()).attempts[0]

@@ -46,6 +46,7 @@ def with_review(world: World, hours: float, revalidate: str) -> None:
     world.config = world.scene.config = replace(world.config, review=review)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revalidate", ["cached", "always"])
 @pytest.mark.parametrize("hours", [0.0, 0.2], ids=["unwatched", "watched"])
 @pytest.mark.parametrize("after", [0, 9, 12])
@@ -126,6 +127,7 @@ def test_a_main_that_was_green_in_between_is_another_question() -> None:
     assert sorted(one.bead or "" for one in questions(world)) == sorted([bead, other])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [True, False], ids=["one by one", "together"])
 @pytest.mark.parametrize("merge", ["squash", "rebase"])
 def test_a_review_that_was_open_when_main_turned_red_gives_way_to_a_repair(

@@ -16,6 +16,7 @@ def history(seed: int) -> list[str]:
     return world.log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_same_seed_gives_the_same_log(seed: int) -> None:
     first = history(seed)
@@ -23,10 +24,12 @@ def test_the_same_seed_gives_the_same_log(seed: int) -> None:
     assert history(seed) == first
 
 
+@pytest.mark.slow
 def test_another_seed_gives_another_log() -> None:
     assert history(0) != history(1)
 
 
+@pytest.mark.slow
 def test_the_log_does_not_depend_on_how_strings_are_hashed() -> None:
     logs = []
     for hashing in ("1", "2"):
@@ -37,6 +40,7 @@ def test_the_log_does_not_depend_on_how_strings_are_hashed() -> None:
     assert len(logs[0].splitlines()) > 50
 
 
+@pytest.mark.slow
 def test_a_crash_every_few_calls_is_part_of_the_log() -> None:
     world = World(7, rates=Rates(crash=0.05))  # a start has about twenty calls: with more crashes, few starts end
     world.run(100)

@@ -95,6 +95,7 @@ def test_the_merge_that_turned_bad_is_taken_back_and_no_other(seed: int, rates: 
         assert reverted == [] and world.store.setting("frozen")
 
 
+@pytest.mark.slow
 def test_a_daemon_that_is_stopped_in_the_search_leaves_it_to_the_next_one() -> None:
     world = grown(1, CALM)
     bad = sorted(world.git.merged())[-1]
@@ -113,6 +114,7 @@ def test_a_daemon_that_is_stopped_in_the_search_leaves_it_to_the_next_one() -> N
     assert [event.bead for event in until(world, Kind.REVERTED)] == [bad]
 
 
+@pytest.mark.slow
 def test_a_pause_starts_no_run_and_the_search_goes_on_after_it() -> None:
     world = grown(2, CALM)
     bad = sorted(world.git.merged())[0]
@@ -134,6 +136,7 @@ def test_a_pause_starts_no_run_and_the_search_goes_on_after_it() -> None:
     assert [event.bead for event in until(world, Kind.REVERTED)] == [bad]
 
 
+@pytest.mark.slow
 def test_where_everything_fails_nobody_is_blamed_and_main_thaws_when_it_is_mended() -> None:
     world = grown(1, CALM)
     usual = world.processes.program
@@ -151,6 +154,7 @@ def test_where_everything_fails_nobody_is_blamed_and_main_thaws_when_it_is_mende
     assert not [event for event in world.store.events(0, 100_000) if event.kind is Kind.REVERTED]
 
 
+@pytest.mark.slow
 def test_another_database_takes_no_earlier_run_for_its_own() -> None:
     world = grown(3, CALM)
     first = watch_of(world.store)

@@ -35,6 +35,7 @@ def to_its_end(world: World) -> list[sqlite3.Connection]:
     raise AssertionError("it does not end")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -62,6 +63,7 @@ def test_whatever_moment_the_database_goes_back_to_nothing_is_merged_twice(
     assert found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", (1, 4, 6))  # main here alone, and shared ones
 def test_before_main_moves_the_database_that_says_so_is_on_the_disk(seed: int) -> None:
     """Once for all that land together."""

@@ -3,11 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-NOBRAKES = str(Path(sys.executable).parent / "nobrakes")
+from tests.support import warm
+from tests.support.warm import NOBRAKES as NOBRAKES
+
 RUN_TESTS = """
 n=0 bad=0
 for test in tests/test_*.sh; do
@@ -70,14 +71,7 @@ mode = {json.dumps(sandbox)}
         return done.stdout
 
     def nobrakes(self, *arguments: str, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [NOBRAKES, *self.asked(*arguments)],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            env=self.env(),
-            timeout=900,
-        )
+        done = warm.nobrakes(self.asked(*arguments), self.folder, self.env())
         if expect is not None:
             assert done.returncode == expect, f"{arguments} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
         return done

@@ -36,6 +36,7 @@ def deepened(folder: Path, levels: int, name: str = "deeper" * 10) -> None:
     os.close(here)
 
 
+@pytest.mark.slow
 def test_folders_of_any_depth_go(root: Path, trash: Trash) -> None:
     deepened(root / "deep", 3000)
     assert trash.take(str(root), str(root / "deep"), 60)
@@ -72,6 +73,7 @@ def test_a_file_and_a_link_in_the_place_of_a_folder_go(root: Path, trash: Trash)
     assert trash.take(str(root), str(root / "file")), "it is gone already"
 
 
+@pytest.mark.slow
 def test_what_takes_long_goes_on_later(root: Path, trash: Trash) -> None:
     wide = root / "wide"
     wide.mkdir()
@@ -177,6 +179,7 @@ def test_who_empties_it_between_the_place_and_the_move_loses_nothing(
     assert list(root.iterdir()) == [] and trash.left() == ()
 
 
+@pytest.mark.slow
 def test_several_who_empty_it_at_once_find_nothing_wrong(root: Path, trash: Trash) -> None:
     """One takes while others empty, as the daemon's loop and what works beside it do."""
     over = threading.Event()

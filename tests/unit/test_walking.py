@@ -24,6 +24,7 @@ def test_it_sees_what_is_there_and_follows_no_link(tmp_path: Path) -> None:
     assert seen == [("", ["link"]), ("a", ["file"]), ("a/b", ["other"])]
 
 
+@pytest.mark.slow
 def test_it_has_an_end(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     deepened(tmp_path / "deep", 1500)
@@ -37,6 +38,7 @@ def test_it_has_an_end(tmp_path: Path) -> None:
     assert not before or len(os.listdir("/proc/self/fd")) == before
 
 
+@pytest.mark.slow
 def test_who_reads_reports_and_diaries_is_not_stopped_by_depth(tmp_path: Path) -> None:
     deepened(tmp_path / "deep", 1500)
     assert "deeper" in reports.read(str(tmp_path), "", "**/*.xml", 0.0).trouble

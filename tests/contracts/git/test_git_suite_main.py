@@ -1,5 +1,6 @@
 """The suite, second part: what happens to main, and what is kept. Written against ports.Git alone."""
 
+import pytest
 from git_worlds import bead, message
 
 from nobrakes.ports import Landing
@@ -38,6 +39,7 @@ def test_land_on_a_main_that_moved_is_lost_and_changes_nothing(git_world, begin)
     assert git_world.git.main() == newer
 
 
+@pytest.mark.slow
 def test_what_landed_is_kept_when_a_person_rewrites_main(git_world, begin):
     first = git_world.git.main()
     _, one = candidate(git_world, begin, "one")
@@ -58,6 +60,7 @@ def test_what_landed_is_kept_when_a_person_rewrites_main(git_world, begin):
     assert kept["landed/tip"] == three.commit and kept["landed/before/1"] == two.commit
 
 
+@pytest.mark.slow
 def test_merged_finds_beads_by_their_trailers(git_world, begin):
     assert git_world.git.merged() == {}
     commits = {}
@@ -165,6 +168,7 @@ def test_a_new_attempt_after_retiring_starts_fresh(git_world, begin):
     assert git_world.git.take_in(it, 2) == git_world.git.main()
 
 
+@pytest.mark.slow
 def test_pins_can_be_set_moved_and_removed(git_world):
     git, first = git_world.git, git_world.git.main()
     second = git_world.commit_on_main({"x": "x\n"})
@@ -205,6 +209,7 @@ def test_clear_locks_does_no_harm_where_there_are_none(git_world):
     assert git_world.git.main() == main
 
 
+@pytest.mark.slow
 def test_no_checkout_is_behind_a_main_that_moved_in_order(git_world, begin):
     head = git_world.commit_in_workspace(begin(), {"src/app.py": "one = 2\n"})
     git_world.git.take_in(begin(), 1)
@@ -271,6 +276,7 @@ def test_a_commit_is_found_by_its_name_and_says_what_it_is(git_world, begin):
     assert git_world.git.made("no-such-name") is None and git_world.git.made("f" * 40) is None
 
 
+@pytest.mark.slow
 def test_the_line_of_main_is_its_first_parents_newest_first(git_world, begin):
     begun = git_world.git.main()
     commits = []

@@ -96,6 +96,7 @@ def test_changes_are_by_path_with_modes_and_renames_taken_apart(git_world, begin
     assert git_world.git.changes(head, head) == ()
 
 
+@pytest.mark.slow
 def test_changes_name_the_gate_sections_of_shared_files(git_world, begin):
     base = git_world.commit_on_main({"pyproject.toml": '[project]\nname = "x"\n[tool.ruff]\nline-length = 100\n'})
     it = begin()
@@ -128,6 +129,7 @@ def test_squash_on_an_unmoved_main(git_world, begin):
     assert text.strip() == "Work of login\n\nWhy it is so.\n\nBead: login"
 
 
+@pytest.mark.slow
 def test_squash_merges_with_a_main_that_moved_and_is_the_same_again(git_world, begin):
     it = begin()
     head = git_world.commit_in_workspace(it, {"src/a.py": "a\n"})
@@ -161,6 +163,7 @@ def test_a_conflict_names_its_files(git_world, begin):
     assert replayed.files == ("src/app.py",)
 
 
+@pytest.mark.slow
 def test_replay_keeps_each_commit_and_adds_the_trailers(git_world, begin):
     it = begin()
     git_world.commit_in_workspace(it, {"src/a.py": "a\n"}, "one\n\nwhy one")
@@ -212,6 +215,7 @@ def test_fold_keeps_only_the_given_steps(git_world, begin):
     assert git_world.git.fold(main, [], message()) == Candidate(main, git_world.git.tree(main))
 
 
+@pytest.mark.slow
 def test_work_on_an_amended_main_is_what_it_changed_since_it_began(git_world, begin):
     first = git_world.git.main()
     began = git_world.commit_on_main({"person": "one\n", "gone": "x\n"})
@@ -232,6 +236,7 @@ def test_work_on_an_amended_main_is_what_it_changed_since_it_began(git_world, be
     assert steps[-1].tree == made.tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_new", [True, False])
 def test_work_on_a_main_with_another_beginning_has_a_fork_where_it_began(git_world, begin, is_new):
     began = git_world.git.main()
@@ -250,6 +255,7 @@ def test_work_on_a_main_with_another_beginning_has_a_fork_where_it_began(git_wor
         assert isinstance(made, Conflict) and made.files == ("src/app.py",)
 
 
+@pytest.mark.slow
 def test_where_work_began_is_its_fork_only_while_it_holds_it_and_main_does_not_hold_more(git_world, begin):
     first = git_world.git.main()
     began = git_world.commit_on_main({"person": "one\n"})
@@ -262,6 +268,7 @@ def test_where_work_began_is_its_fork_only_while_it_holds_it_and_main_does_not_h
     assert git_world.git.fork(main, head, main) == began, "it does not hold that"
 
 
+@pytest.mark.slow
 def test_what_was_taken_off_main_does_not_come_back_with_the_work(git_world, begin):
     git_world.commit_on_main({"kept": "1\n"})
     began = git_world.commit_on_main({"person": "one\n"})
@@ -275,6 +282,7 @@ def test_what_was_taken_off_main_does_not_come_back_with_the_work(git_world, beg
     assert nothing.tree == git_world.git.tree(main), "work that adds nothing"
 
 
+@pytest.mark.slow
 def test_lines_that_both_changed_are_merged_from_where_the_work_began(git_world, begin):
     text = "".join(f"{number}\n" for number in range(20))
     git_world.commit_on_main({"long": text})
@@ -288,6 +296,7 @@ def test_lines_that_both_changed_are_merged_from_where_the_work_began(git_world,
     assert git_world.git.replay(main, head, message(), began)[-1].tree == made.tree
 
 
+@pytest.mark.slow
 def test_revert_takes_one_commit_back_and_leaves_later_work(git_world):
     before = git_world.files(git_world.git.main())
     bad = git_world.commit_on_main({"src/app.py": "one = bad\n", "bad": "x\n"})
@@ -296,6 +305,7 @@ def test_revert_takes_one_commit_back_and_leaves_later_work(git_world):
     assert git_world.files(made.commit) == {**before, "later": "y\n"}
 
 
+@pytest.mark.slow
 def test_several_commits_are_taken_back_whole_after_main_went_on(git_world):
     base = git_world.git.main()
     before = git_world.files(base)
@@ -307,6 +317,7 @@ def test_several_commits_are_taken_back_whole_after_main_went_on(git_world):
     assert git_world.files(made.commit) == {**before, "later": "y\n"}
 
 
+@pytest.mark.slow
 def test_revert_of_what_was_changed_again_is_a_conflict(git_world):
     bad = git_world.commit_on_main({"src/app.py": "one = bad\n"})
     main = git_world.commit_on_main({"src/app.py": "one = worse\n"})
@@ -336,6 +347,7 @@ def test_drop_scratch_refuses_every_other_place(git_world, tmp_path):
     assert (tmp_path / "precious").is_dir()
 
 
+@pytest.mark.slow
 def test_what_main_does_not_contain_any_more(git_world):
     first = git_world.git.main()
     second = git_world.commit_on_main({"more": "1\n"})

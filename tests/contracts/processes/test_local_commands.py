@@ -45,6 +45,7 @@ def test_nothing_in_a_command_is_read_by_a_shell(local: LocalWorld) -> None:
     assert not os.path.exists("/PWNED")
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.binary(max_size=30).filter(lambda b: b"\0" not in b), min_size=1, max_size=15))
 def test_any_words_arrive_as_they_are(local: LocalWorld, words: list[bytes]) -> None:

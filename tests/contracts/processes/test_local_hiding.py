@@ -199,6 +199,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["forked for us", "forked by ourselves"])
 def test_who_hides_in_every_way_and_kills_its_wrapper_at_once_is_ended_and_nobody_else(
     tmp_path: Path, way: str

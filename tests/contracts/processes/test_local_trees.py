@@ -287,6 +287,7 @@ def test_asking_about_a_living_run_is_cheap(local: LocalWorld) -> None:
     assert (time.perf_counter() - begun) / 100 < 0.001
 
 
+@pytest.mark.slow
 def test_whoever_is_woken_by_an_end_finds_it_ended(local: LocalWorld) -> None:
     for number in range(20):
         run = local.start(local.command(f"1-{number}", ("step", ("true",))))
@@ -294,6 +295,7 @@ def test_whoever_is_woken_by_an_end_finds_it_ended(local: LocalWorld) -> None:
         assert not local.processes.alive(run)
 
 
+@pytest.mark.slow
 def test_terminate_is_heard_at_any_moment_of_a_run(local: LocalWorld) -> None:
     """Also between a step's fork and its exec. The moments differ; where the run is then, nobody knows."""
     for number in range(40):

@@ -54,6 +54,7 @@ def test_put_writes_all_or_nothing(store: Store) -> None:
     assert len(store.events()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [20, 400])
 def test_a_small_and_a_large_import_count_alike(store: Store, count: int) -> None:
     beads = [epic("e")] + [bead(f"b{i:03}", epic="e", estimate=2) for i in range(count)]

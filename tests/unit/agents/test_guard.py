@@ -348,6 +348,7 @@ def test_a_guard_that_decides_wrongly_gives_no_canary(
     assert SELF_TEST not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_it_ends_itself_when_nobody_feeds_it(workspace: Path) -> None:
     code = "import sys; sys.argv = ['guard']; import nobrakes.hooks.guard as g; g.SECONDS = 1; g.main([])"
     root = str(Path(rules.__file__).parents[2])

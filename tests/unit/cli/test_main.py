@@ -147,6 +147,7 @@ def test_completion_knows_the_commands(capsys, monkeypatch):
     assert {"start", "stop", "status"} <= set(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("argv", "code"), [(["version"], 141), (["--help"], 1)])
 def test_nobody_reads_any_more(argv, code, tmp_path):
     program = f"import sys; from nobrakes.cli.main import run; sys.exit(run({argv!r}))"

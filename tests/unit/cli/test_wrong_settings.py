@@ -69,6 +69,7 @@ def run(bead: str, capfd: pytest.CaptureFixture[str]) -> Run:
     return one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG.keys())
 def test_whoever_looks_gets_an_answer_and_a_line(text: str, run: Run) -> None:
     config = Path(".nobrakes/config.toml")

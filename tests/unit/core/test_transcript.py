@@ -129,6 +129,7 @@ def test_shortened_text_fits_and_short_text_stays(text: str, limit: int) -> None
     assert short == text or len(text) > limit
 
 
+@pytest.mark.slow
 def test_fences_that_nobody_closes_cost_no_more_than_their_lines() -> None:
     opened = "\n".join(f"{'`' * (3 + (100_000 - n) // 1000)} {n}" for n in range(100_000))
     closed = "\n".join(["~~~"] * 100_001)

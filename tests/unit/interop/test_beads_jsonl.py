@@ -120,6 +120,7 @@ def test_what_no_import_kept_under_its_key_stays_the_metadatas_own(value):
     assert back.problems == () and list(back.beads) == [bead]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(graphs())
 def test_what_goes_out_comes_in_the_same(found):
@@ -133,6 +134,7 @@ def test_what_goes_out_comes_in_the_same(found):
     assert interop.dump(back.beads, back.dependencies) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(

@@ -179,6 +179,7 @@ def test_an_agent_reads_what_was_tried_fenced(work):
     assert first.token not in reply.text
 
 
+@pytest.mark.slow
 def test_who_has_no_token_or_a_false_one_gets_nothing(work, monkeypatch):
     store, first = work()
     other = store.open_attempt("nb-2", Role.DOER, "script", ("Bea",), 600.0, None)
@@ -196,6 +197,7 @@ def test_who_has_no_token_or_a_false_one_gets_nothing(work, monkeypatch):
     assert store.events()[-1] == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", api.OPERATIONS, ids=lambda operation: operation.name)
 def test_a_bead_that_was_taken_away_is_out_of_reach(work, operation):
     store, first = work(**PLANNED)
@@ -245,6 +247,7 @@ def replies(folder, confined, monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_every_operation_gives_the_same_in_a_sandbox_and_without(tmp_path, monkeypatch):
     monkeypatch.setattr(own_bead, "new_nonce", lambda: "0" * 12)
     outside = replies(tmp_path / "outside", False, monkeypatch)
@@ -254,6 +257,7 @@ def test_every_operation_gives_the_same_in_a_sandbox_and_without(tmp_path, monke
     assert {name for name, _ in outside} == {operation.name for operation in api.OPERATIONS}
 
 
+@pytest.mark.slow
 def test_whoever_waits_for_a_person_hears_the_answer(work):
     store, _ = work()
     with ThreadPoolExecutor() as pool:
@@ -264,6 +268,7 @@ def test_whoever_waits_for_a_person_hears_the_answer(work):
         assert waiting.result().text == "This one"
 
 
+@pytest.mark.slow
 def test_a_wait_outlasts_whoever_is_away(work, monkeypatch):
     """A daemon that starts anew, or a database that is busy, ends no wait: the answer is heard afterwards."""
     store, _ = work()
@@ -311,6 +316,7 @@ def test_no_agent_gives_up_its_tools_before_the_longest_wait_is_over():
 # --- a flood
 
 
+@pytest.mark.slow
 def test_an_attempt_asks_so_often_and_no_more(work):
     store, first = work()
     for number in range(flood.QUESTIONS[1]):
@@ -344,6 +350,7 @@ def test_a_plan_is_asked_for_only_where_the_bead_does(work):
         do("request-review", plan="First this")
 
 
+@pytest.mark.slow
 def test_a_plan_waits_is_changed_and_is_approved(work):
     store, first = work(**PLANNED)
     assert "request-review" in do("whats-next").text and "A plan first" in do("bead").text

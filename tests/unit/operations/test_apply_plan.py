@@ -226,6 +226,7 @@ def graphs(draw):
     return made, edges
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_a_snapshot_applied_as_a_plan_makes_the_same_graph(found):

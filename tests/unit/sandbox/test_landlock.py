@@ -215,6 +215,7 @@ def test_an_old_kernel_says_what_it_does_not_hold(monkeypatch):
     assert "no Landlock" in platform_trouble()
 
 
+@pytest.mark.slow
 @works
 def test_each_version_gives_a_wall(project, monkeypatch):
     """The rules of an older kernel, on this one."""

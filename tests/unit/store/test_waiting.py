@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def walked(beads: dict[str, Bead], edges: list[Dependency], bead: str) -> int:
     return len(found - {bead})
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), size=st.integers(1, 12))
 def test_as_a_walk_over_the_graph_counts_them(data: Any, size: int) -> None:

@@ -22,6 +22,7 @@ GOOD = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", GOOD)
 def test_a_good_pattern_names_every_bead_and_no_two_the_same(pattern: str) -> None:
     assert pattern_mistake(pattern) is None

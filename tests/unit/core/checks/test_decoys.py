@@ -354,6 +354,7 @@ def test_files_that_only_sound_like_tests_are_not(path: str) -> None:
     assert not likely(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", [["-m", "pytest", "-q"], ["-m", "unittest", "-v"]])
 def test_the_real_runner_reports_each_decoy(tmp_path: Path, runner: list[str]) -> None:
     text = (

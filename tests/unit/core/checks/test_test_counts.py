@@ -345,6 +345,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_work_is_linear_in_the_length_of_the_output(name: str) -> None:
     def seconds(size: int) -> float:

@@ -188,6 +188,7 @@ EVIL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVIL)
 def test_the_time_grows_with_the_text_and_no_faster(name: str) -> None:
     began = time.process_time()

@@ -79,6 +79,7 @@ def store() -> Iterator[SqliteStore]:
     made.close()
 
 
+@pytest.mark.slow
 def test_where_both_agree_git_is_asked_once_about_all_beads(store: SqliteStore) -> None:
     git = CountedGit(MANY)
     assert off_main(store, git) == "" and git.asked == [f"off main: {MANY}"]
@@ -86,6 +87,7 @@ def test_where_both_agree_git_is_asked_once_about_all_beads(store: SqliteStore) 
     assert unknown(store, git) == [] and git.asked == ["merged"]
 
 
+@pytest.mark.slow
 def test_both_disagreements_are_told_and_bounded(store: SqliteStore) -> None:
     git = CountedGit(MANY - 2)
     text = off_main(store, git)

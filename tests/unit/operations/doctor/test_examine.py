@@ -60,6 +60,7 @@ def test_looking_changes_nothing(patient):
     assert len(store.events()) == events and tmp.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "name", "level"),
     [
@@ -161,6 +162,7 @@ def test_leases_that_ran_out(patient):
     assert "works on a" in found(patient)["leases"].text
 
 
+@pytest.mark.slow
 def test_stale_workspaces_are_archived_before_they_go(patient, repository, git):
     store, door, paths = patient
     workspace = door.workspace(store.bead("a"), door.main(), "Ada")
@@ -249,6 +251,7 @@ def test_a_snapshot_with_a_circle_is_rebuilt_without_it(patient):
     again.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rebuild", "stale-workspaces"])
 def test_nothing_is_mended_under_a_daemons_hands(patient, name):
     store, door, paths = patient

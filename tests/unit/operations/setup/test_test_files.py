@@ -38,6 +38,7 @@ def test_none_found_is_said(tmp_path: Path) -> None:
     assert any("boundaries.tests" in warning for warning in report.warnings)
 
 
+@pytest.mark.slow
 def test_what_the_runner_collects_outside_is_named_and_nothing_runs_unasked(tmp_path: Path) -> None:
     root = project(tmp_path / "a", "tests/test_a.py", "checks/check_b.py")
     (root / "checks" / "check_b.py").write_text("open('ran', 'w')\ndef test_b():\n    assert True\n")

@@ -352,6 +352,7 @@ beads.add(store, "Two", id="two", draft=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["before", "within", "snapshot"])
 def test_killed_at_the_worst_moment(paths: Paths, where: str) -> None:
     store = opened(paths)
