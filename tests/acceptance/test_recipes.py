@@ -1,0 +1,190 @@
+"""CONTRIBUTING's recipes, followed in a copy: a command, an agent, a check reader and a notifier, and the gates are green.
+
+Each recipe names the files that it makes and those that it adds a line to; what it touches besides would be a lie.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+BIN = Path(sys.executable).parent
+pytestmark = pytest.mark.slow
+
+
+class Copy:
+    """The project's files, as git knows them, in another folder; and which of them a recipe made or changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.touched: set[str] = set()
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
+        for name in filter(None, listed.stdout.decode().split("\0")):
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, folder / name)
+        subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+        subprocess.run(["git", "add", "-A"], cwd=folder, check=True)
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        self.touched.add(name)
+
+    def read(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+    def line(self, name: str, before: str, line: str) -> None:
+        """Add a line before the one that begins so; there is exactly one."""
+        text = self.read(name)
+        assert text.count(before) == 1, f"{name} has {text.count(before)} times {before!r}"
+        self.write(name, text.replace(before, line + before))
+
+    def run(self, *argv: str) -> None:
+        env = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+        env["PYTHONPATH"] = str(self.folder)
+        done = subprocess.run(argv, cwd=self.folder, env=env, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, f"{' '.join(argv)}:\n{done.stdout[-6000:]}{done.stderr[-3000:]}"
+
+    def is_green(self, *tests: str) -> None:
+        """The static gates, and these tests."""
+        self.run(str(BIN / "ruff"), "format", "--check", ".")
+        self.run(str(BIN / "ruff"), "check", ".")
+        self.run(sys.executable, "-m", "mypy", "--cache-dir", str(self.folder / ".mypy_cache"))
+        self.run(str(BIN / "lint-imports"), "--no-cache")
+        self.run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests)
+
+
+def recipe(of: str) -> tuple[set[str], set[str], list[str]]:
+    """Of a row of the table: the files to copy, the files that get a line, the tests to run."""
+    row = next(line for line in PAGE.splitlines() if line.startswith(f"| {of} |"))
+    _, _, copied, line, run, _ = (cell.strip() for cell in row.split("|"))
+    files = [
+        set(re.findall(r"`((?:nobrakes|tests|config)/[\w/.*]+|pyproject\.toml)`", cell)) for cell in (copied, line)
+    ]
+    return files[0], files[1], run.strip("`").split()[1:]
+
+
+def a_command(copy: Copy) -> None:
+    copied, lines, _ = recipe("a CLI command")
+    assert copied == {"nobrakes/cli/providers.py"} and lines == {
+        "nobrakes/cli/table.py",
+        "tests/unit/cli/test_wrong_settings.py",
+    }
+    module = "nobrakes/cli/providers.py"
+    copy.write(
+        module,
+        copy.read(module)
+        + '\n\ndef is_paused() -> Output:\n    """Whether agents may start.\n\n    Example: nobrakes paused\n    """\n'
+        "    with looked_at() as app:\n"
+        '        paused = app.store.setting("paused") is not None\n'
+        '    return said({"paused": paused}, "paused" if paused else "not paused")\n',
+    )
+    copy.line(
+        "nobrakes/cli/table.py",
+        '    Entry("doctor"',
+        '    Entry("paused", "providers:is_paused", BREAKER, "Whether agents may start."),\n',
+    )
+    copy.line("tests/unit/cli/test_wrong_settings.py", '    "daemon status",', '    "paused",\n')
+    copy.run(sys.executable, "-m", "nobrakes.cli.reference", "--write", "docs/reference")
+
+
+def an_agent(copy: Copy) -> None:
+    copied, lines, _ = recipe("an agent")
+    launch, test = "nobrakes/agents/script/launch.py", "tests/unit/agents/test_script.py"
+    assert {launch, test} <= copied
+    named = "agents.script.command"
+    copy.write("nobrakes/agents/echo/__init__.py", '"""An agent that is one fixed command."""\n')
+    text = copy.read(launch).replace("class Script", "class Echo").replace('name = "script"', 'name = "echo"')
+    copy.write("nobrakes/agents/echo/launch.py", text)
+    text = copy.read(test).replace(
+        "nobrakes.agents.script.launch import Script", "nobrakes.agents.echo.launch import Echo"
+    )
+    text = re.sub(r"\bScript\(\)", "Echo()", text)
+    assert named in text
+    copy.write("tests/unit/agents/test_echo.py", text)
+    copy.line("nobrakes/agents/registry.py", '"gemini": "Gemini"', '"echo": "Echo", ')
+    copy.line("pyproject.toml", '"nobrakes.agents.gemini", ', '"nobrakes.agents.echo", ')
+    suite = "tests/unit/agents/test_conformance.py"
+    copy.write(suite, copy.read(suite).replace('(*GUARDED, "script")', '(*GUARDED, "script", "echo")'))
+    copy.line(suite, '    "script": [],', '    "echo": [],\n')
+    copy.line(suite, '    "script": lambda', '    "echo": lambda text: text.encode().split(b"\\n"),\n')
+    made = {name for name in copy.touched if "agents" in name or name == "pyproject.toml"}
+    assert len(made) <= 6, made
+    assert {name for name in made if "echo" not in name} <= lines, "the recipe names what gets a line"
+
+
+def a_check_reader(copy: Copy) -> None:
+    copied, lines, _ = recipe("a check reader")
+    assert copied == {"nobrakes/core/checks/readers/ruby.py"}
+    assert lines == {"nobrakes/core/checks/test_counts.py", "tests/unit/core/checks/test_test_counts.py"}
+    copy.write(
+        "nobrakes/core/checks/readers/echo.py",
+        '"""A runner that says `echoed 3 of 4`."""\n\nimport re\nfrom collections.abc import Sequence\n\n'
+        "from .tally import Tally, added\n\n"
+        '_SUMMARY = re.compile(r"echoed ([0-9]+) of ([0-9]+)")\n\n\n'
+        "def read(lines: Sequence[str]) -> Tally | None:\n"
+        '    """Its one line."""\n'
+        "    found = [Tally(int(m[1]), int(m[2]) - int(m[1]), 0) for m in map(_SUMMARY.match, lines) if m]\n"
+        "    return added(found)\n",
+    )
+    counts = "nobrakes/core/checks/test_counts.py"
+    copy.write(
+        counts, copy.read(counts).replace("from .readers import cmake, go,", "from .readers import cmake, echo, go,")
+    )
+    copy.line(counts, '    "ctest": Reader(', '    "echo": Reader(("echoed ",), echo.read),\n')
+    tests = "tests/unit/core/checks/test_test_counts.py"
+    copy.write(
+        tests,
+        copy.read(tests) + "\n\ndef test_the_echo_is_read():\n"
+        '    found = count_tests("echoed 3 of 4\\n")\n'
+        "    assert found is not None and (found.passed, found.failed) == (3, 1)\n",
+    )
+
+
+def a_notifier(copy: Copy) -> None:
+    copied, lines, _ = recipe("a notifier")
+    assert "nobrakes/notifiers/stdout.py" in copied and "nobrakes/notifiers/registry.py" in lines
+    text = (
+        copy.read("nobrakes/notifiers/stdout.py")
+        .replace("StdoutNotifier", "StderrNotifier")
+        .replace("sys.stdout", "sys.stderr")
+    )
+    copy.write("nobrakes/notifiers/stderr.py", text.replace("flush=True)", "flush=True, file=sys.stderr)"))
+    registry = "nobrakes/notifiers/registry.py"
+    copy.line(registry, "from .stdout import", "from .stderr import StderrNotifier\n")
+    copy.line(registry, '    "stdout": StdoutNotifier,', '    "stderr": StderrNotifier,\n')
+    copy.write(
+        "tests/integration/host/test_stderr_notices.py",
+        "from nobrakes.notifiers.registry import NOTIFIERS\nfrom nobrakes.ports import Notice\n\n\n"
+        "def test_a_notice_is_a_line(capsys):\n"
+        '    NOTIFIERS["stderr"]().tell(Notice("all done"))\n'
+        '    assert capsys.readouterr().err == "all done\\n"\n',
+    )
+
+
+def test_whoever_follows_the_recipes_ends_with_green_gates(tmp_path: Path) -> None:
+    copy = Copy(tmp_path / "copy")
+    for follow in (a_command, an_agent, a_check_reader, a_notifier):
+        follow(copy)
+    copy.run(str(BIN / "ruff"), "check", "--fix", "--quiet", ".")  # as CONTRIBUTING says: mend what can be mended
+    copy.run(str(BIN / "ruff"), "format", "--quiet", ".")
+    copy.is_green(
+        "tests/unit/agents",
+        "tests/unit/cli",
+        "tests/unit/core/checks/test_test_counts.py",
+        "tests/integration/host/test_stderr_notices.py",
+        "tests/architecture",
+    )
