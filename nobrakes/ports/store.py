@@ -76,40 +76,8 @@ class Restored:
     ended: Sequence[Attempt] = ()
 
 
-class Store(Spending, Reviews, Protocol):
-    """Facts about beads, attempts, escalations; every change is one transaction with its event."""
-
-    is_copy: bool  # the database cannot be written: a copy of it is read, and every change is StoreReadOnly
-
-    def now(self) -> float:
-        """The store's clock; leases are measured by it alone."""
-        ...
-
-    def close(self) -> None:
-        """Release the database."""
-        ...
-
-    def together(self, told: bool = True) -> AbstractContextManager[None]:
-        """Several calls as one transaction: all of them, or none when an error leaves the block.
-
-        `told=False`: nobody is told of what changed (operations.snapshot.since); the caller writes the snapshot itself.
-        """
-        ...
-
-    def sync(self) -> None:
-        """What was committed is on the disk when this returns, and so is what is kept beside the database.
-
-        Transactions are not by themselves: a power cut may take the last ones.
-        """
-        ...
-
-    # the graph
-    def touched(self, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
-        """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`).
-
-        None: nobody asks for ids.
-        """
-        ...
+class Graph(Protocol):
+    """Beads and dependencies."""
 
     def put(self, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
         """Add beads (any status) and dependencies in one transaction. Deadlock, BadBead: nothing written."""
@@ -143,6 +111,17 @@ class Store(Spending, Reviews, Protocol):
         """All dependencies, or those that touch `bead` at either end; sorted."""
         ...
 
+
+class Questions(Protocol):
+    """What views ask."""
+
+    def touched(self, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
+        """(last event's seq, now, ids that events after `after` name or whose bead changed at or after `since`).
+
+        None: nobody asks for ids.
+        """
+        ...
+
     def counts(self) -> Mapping[str, int]:
         """How many beads stand in each of core.columns.COLUMNS (epics in none), how many of the live ones are
         `held`, and how many are an `epic`."""
@@ -169,7 +148,10 @@ class Store(Spending, Reviews, Protocol):
         """The first `limit` ready beads in the Assigner's order."""
         ...
 
-    # the life of a bead
+
+class Life(Protocol):
+    """The life of a bead: events, attempts, their ends."""
+
     def record(self, event: Event) -> Bead | None:
         """Append the event; a moving kind advances its bead by the table. NotAllowed moves nothing.
 
@@ -251,7 +233,14 @@ class Store(Spending, Reviews, Protocol):
         """The clock jumped: move the times of runs and leases along; back, also retries and closed gates."""
         ...
 
-    # child processes
+    def door(self, token: str) -> Attempt:
+        """The open attempt that the token speaks for; Stale when there is none."""
+        ...
+
+
+class Machine(Protocol):
+    """Runs, settings, and the deciders' board."""
+
     def plan_run(self, run: Run) -> None:
         """Remember that a child is about to be started."""
         ...
@@ -268,7 +257,25 @@ class Store(Spending, Reviews, Protocol):
         """The children that are planned or alive, as far as the store knows."""
         ...
 
-    # people
+    def board(self, limits: "Limits", front: int | None = None) -> "Board":
+        """The deciders' snapshot, in one read transaction.
+
+        `front`: so many beads of each queue; None: what deciders need, which is one ready bead while no Doer is free.
+        """
+        ...
+
+    def setting(self, key: str) -> str | None:
+        """A small fact of the machine (paused, name cursor, limits changed at run time)."""
+        ...
+
+    def set_setting(self, key: str, value: str | None) -> None:
+        """Set or remove it."""
+        ...
+
+
+class People(Protocol):
+    """Escalations."""
+
     def escalate(self, new: NewEscalation, bead: str | None, attempt: int | None, actor: str) -> Escalation:
         """File an escalation, or return the open one that is the same. Types that stop beads stop it,
         except while an attempt works on it (then the attempt's end does)."""
@@ -294,26 +301,9 @@ class Store(Spending, Reviews, Protocol):
         """Resolve; the bead goes back (failures 0), once its last stopping escalation is resolved."""
         ...
 
-    # agents
-    def door(self, token: str) -> Attempt:
-        """The open attempt that the token speaks for; Stale when there is none."""
-        ...
 
-    # the machine
-    def board(self, limits: "Limits", front: int | None = None) -> "Board":
-        """The deciders' snapshot, in one read transaction.
-
-        `front`: so many beads of each queue; None: what deciders need, which is one ready bead while no Doer is free.
-        """
-        ...
-
-    def setting(self, key: str) -> str | None:
-        """A small fact of the machine (paused, name cursor, limits changed at run time)."""
-        ...
-
-    def set_setting(self, key: str, value: str | None) -> None:
-        """Set or remove it."""
-        ...
+class EventLog(Protocol):
+    """What happened, and what changed since."""
 
     def changes(self, after: Position) -> Changes:
         """What changed after this position: beads, escalations and the settings that people make."""
@@ -339,4 +329,35 @@ class Store(Spending, Reviews, Protocol):
         self, kinds: Iterable[Kind], before: int | None = None, limit: int = 1000, bead: str | None = None
     ) -> list[Event]:
         """Events of these kinds with a smaller seq (None: any), newest first."""
+        ...
+
+
+class Store(Graph, Questions, Life, Spending, Reviews, Machine, People, EventLog, Protocol):
+    """Facts about beads, attempts, escalations; every change is one transaction with its event.
+
+    Whoever needs a part of it says so by the part's name.
+    """
+
+    is_copy: bool  # the database cannot be written: a copy of it is read, and every change is StoreReadOnly
+
+    def now(self) -> float:
+        """The store's clock; leases are measured by it alone."""
+        ...
+
+    def close(self) -> None:
+        """Release the database."""
+        ...
+
+    def together(self, told: bool = True) -> AbstractContextManager[None]:
+        """Several calls as one transaction: all of them, or none when an error leaves the block.
+
+        `told=False`: nobody is told of what changed (operations.snapshot.since); the caller writes the snapshot itself.
+        """
+        ...
+
+    def sync(self) -> None:
+        """What was committed is on the disk when this returns, and so is what is kept beside the database.
+
+        Transactions are not by themselves: a power cut may take the last ones.
+        """
         ...

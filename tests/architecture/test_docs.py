@@ -238,3 +238,10 @@ def test_everything_that_an_agent_can_say_is_explained() -> None:
     assert column(AGENTS, "| word |") == [*sorted(client.OUTCOMES, key=column(AGENTS, "| word |").index)]
     markers = dict(zip(column(AGENTS, "| marker |"), column(AGENTS, "| marker |", 1), strict=True))
     assert markers == {PREFIX + marker.value: outcome.value for marker, outcome in OUTCOMES.items()}
+
+
+def test_the_pictures_name_files_that_are_there() -> None:
+    pictures = re.findall(r"```mermaid\nflowchart.*?```", (DOCS / "design.md").read_text(), re.DOTALL)
+    named = {name for picture in pictures for name in re.findall(r"\b[a-z_]+(?:/[a-z_]+)*\.py\b", picture)}
+    assert len(pictures) == 5 and len(named) > 25
+    assert [name for name in sorted(named) if not (ROOT / "nobrakes" / name).is_file()] == []

@@ -1,0 +1,105 @@
+"""The part of the port `Store` that moves beads: events of people, attempts, and their ends."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...core.beads.attempt import Attempt, AttemptLog
+from ...core.beads.bead import Bead, Role
+from ...core.beads.branches import PATTERN
+from ...core.beads.events import Event, Kind
+from ...core.beads.outcomes import Outcome
+from ...ports import NewEscalation
+from .. import restoring
+from ..attempts import claims
+from ..beads import transitions
+from ..database import Database
+
+
+class Life:
+    """The life of beads on one database. Each method is one transaction of the module that it names."""
+
+    _db: Database
+    _token_source: Callable[[], str]
+
+    def record(self, event: Event) -> Bead | None:
+        """Append the event; a moving kind advances its bead."""
+        return transitions.record(self._db, event)
+
+    def approve(self, beads: Sequence[str], actor: str) -> None:
+        """Make drafts live, all or none."""
+        transitions.approve(self._db, beads, actor)
+
+    def open_attempt(
+        self,
+        bead: str,
+        role: Role,
+        agent: str,
+        names: Sequence[str],
+        lease_seconds: float,
+        base: str | None,
+        provider: str = "",
+        model: str = "",
+        branch_pattern: str = PATTERN,
+    ) -> Attempt | None:
+        """Claim a ready bead; None: lost the race."""
+        agent_spec, source = (agent, provider, model), self._token_source
+        return claims.open_attempt(self._db, source, bead, role, agent_spec, names, lease_seconds, base, branch_pattern)
+
+    def close_attempt(
+        self,
+        attempt: Attempt,
+        kind: Kind,
+        outcome: Outcome,
+        *,
+        detail: str = "",
+        head: str | None = None,
+        log: AttemptLog | None = None,
+        data: Mapping[str, Any] | None = None,
+        counts: bool = False,
+        retry_at: float | None = None,
+        escalation: NewEscalation | None = None,
+        merged_commit: str | None = None,
+    ) -> Bead:
+        """End the attempt and advance its bead; Stale when it is not open any more."""
+        return claims.close_attempt(
+            self._db,
+            attempt,
+            kind,
+            outcome,
+            detail=detail,
+            head=head,
+            log=log,
+            data=data,
+            counts=counts,
+            retry_at=retry_at,
+            escalation=escalation,
+            merged_commit=merged_commit,
+        )
+
+    def journal(self, attempt: int, data: Mapping[str, Any]) -> None:
+        """Replace the attempt's `data`."""
+        claims.journal(self._db, attempt, data)
+
+    def attempt(self, attempt: int) -> Attempt:
+        """One attempt."""
+        return claims.attempt(self._db, attempt)
+
+    def attempts(self, bead: str) -> list[Attempt]:
+        """All attempts of a bead, oldest first."""
+        return claims.attempts(self._db, bead)
+
+    def count_on(self, attempts_: int, fences: Mapping[str, int]) -> bool:
+        """Number attempts above this one, and fences above these; whether attempts were behind."""
+        return restoring.count_on(self._db, attempts_, fences)
+
+    def renew(self, attempts_: Sequence[int], lease_seconds: float) -> None:
+        """Prolong leases, when less than two thirds are left."""
+        claims.renew(self._db, attempts_, lease_seconds)
+
+    def move_times(self, seconds: float) -> None:
+        """The clock jumped: move the times of runs and leases along; back, also retries and closed gates."""
+        claims.move_times(self._db, seconds)
+
+    def door(self, token: str) -> Attempt:
+        """The open attempt that the token speaks for."""
+        return claims.door(self._db, token)

@@ -1,0 +1,35 @@
+"""The part of the port `Store` that only reviews need."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.beads.attempt import Attempt
+from .. import queries
+from ..database import Database
+from ..machine import facts
+
+
+class Reviewing:
+    """Open and ended reviews, and the validations that passed, on one database."""
+
+    _db: Database
+
+    def reviewing(self) -> list[Attempt]:
+        """The Reviewer's attempts that have not ended, oldest first."""
+        return queries.reviewing(self._db)
+
+    def reviews(self, limit: int) -> list[Attempt]:
+        """The Reviewer's latest attempts, newest first."""
+        return queries.reviews(self._db, limit)
+
+    def merges(self) -> dict[str, str]:
+        """Bead id to the commit of its merge, of every done bead that has one."""
+        return queries.merges(self._db)
+
+    def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
+        """The recorded results of a validation that passed."""
+        return facts.validation(self._db, tree, contract)
+
+    def save_validation(self, tree: str, contract: str, results: Mapping[str, Any]) -> None:
+        """Remember a validation that passed."""
+        facts.save_validation(self._db, tree, contract, results)

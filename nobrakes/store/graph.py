@@ -1,0 +1,48 @@
+"""The part of the port `Store` that is the graph: beads, dependencies, and what is asked of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..core.beads.bead import Bead, Dependency, Status
+from ..core.graph.links import Node
+from . import queries
+from .beads import edits, planning, recompute
+from .database import Database
+
+
+class Graph:
+    """Beads and dependencies on one database. Each method is one transaction of the module that it names."""
+
+    _db: Database
+
+    def put(self, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
+        """Add beads and dependencies in one transaction."""
+        planning.put(self._db, beads, dependencies, actor)
+
+    def change(self, bead: str, fields: Mapping[str, Any], actor: str) -> Bead:
+        """Set content fields by name."""
+        return edits.change(self._db, bead, fields, actor)
+
+    def add_dependency(self, dependency: Dependency, actor: str) -> None:
+        """Add one dependency; a parent-child one sets `epic`."""
+        planning.add_dependency(self._db, dependency, actor)
+
+    def remove_dependency(self, dependency: Dependency, actor: str) -> None:
+        """Remove one dependency; a parent-child one clears `epic`."""
+        planning.remove_dependency(self._db, dependency, actor)
+
+    def bead(self, bead: str) -> Bead:
+        """One bead, whole."""
+        return planning.bead(self._db, bead)
+
+    def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
+        """Beads by id order; statuses and ids both narrow it down."""
+        return queries.beads(self._db, statuses, ids)
+
+    def nodes(self) -> list[Node]:
+        """Every bead without its texts, by id order."""
+        return recompute.all_nodes(self._db)
+
+    def dependencies(self, bead: str | None = None) -> list[Dependency]:
+        """All dependencies, parents among them, or those that touch `bead`; sorted."""
+        return recompute.all_dependencies(self._db) if bead is None else queries.dependencies(self._db, bead)
