@@ -55,11 +55,11 @@ def _graph(picture: Picture) -> _Graph:
         for source_, target_ in edges:
             before[target_].append(source_)
     after = turned(before)
-    rows = generations(before, after)
+    rows = generations(before)
     if sum(map(len, rows)) < len(ids):
         break_circles(before, set(range(len(ids))).difference(*rows))
         after = turned(before)
-        rows = generations(before, after)
+        rows = generations(before)
     return _Graph(ids, before, after, rows)
 
 

@@ -5,7 +5,7 @@ import random
 import networkx as nx
 import pytest
 
-from nobrakes.analysis.layering import break_circles, generations, turned
+from nobrakes.analysis.layering import break_circles, generations
 from nobrakes.analysis.layout import layout
 from nobrakes.analysis.picture import picture
 from nobrakes.core.beads.bead import Dependency, DependencyType, Status
@@ -38,10 +38,10 @@ def test_circles_are_broken_where_the_rule_says(seed):
     pairs = {(rng.randrange(size), rng.randrange(size)) for _ in range(rng.randint(0, 3 * size))}
     before = [[a for a, b in sorted(pairs) if b == number and a != b] for number in range(size)]
     wanted = without_circles(as_networkx(before))
-    rows = generations(before, turned(before))
+    rows = generations(before)
     break_circles(before, set(range(size)).difference(*rows))
     assert set(as_networkx(before).edges) == set(wanted.edges)
-    rows = generations(before, turned(before))
+    rows = generations(before)
     assert [set(row) for row in rows] == [set(row) for row in nx.topological_generations(wanted)]
 
 
