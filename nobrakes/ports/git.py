@@ -90,8 +90,8 @@ class Lands(Protocol):
         ...
 
 
-class Git(Lands, Protocol):
-    """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""
+class Questions(Protocol):
+    """Questions about commits."""
 
     def main(self) -> str:
         """The commit that main points to; NoMain."""
@@ -107,32 +107,6 @@ class Git(Lands, Protocol):
 
     def is_whole(self, commit: str) -> bool:
         """Whether the commit is there with all that it needs, as one sees who begins to look only now."""
-        ...
-
-    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
-        """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`.
-
-        `files`: the commit whose files lie there instead, as changes that are not committed yet.
-        """
-        ...
-
-    def lent(self) -> tuple[str, ...]:
-        """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""
-        ...
-
-    def territory(self) -> tuple[str, ...]:
-        """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""
-        ...
-
-    def has_workspace(self, bead: str) -> bool:
-        """Whether the bead's clone exists whole."""
-        ...
-
-    def take_in(self, bead: Bead, fence: int) -> str | None:
-        """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch.
-
-        Tampered: it is not whole, or not git's; TooLarge: it is more than the settings let in. Nothing is fetched then.
-        """
         ...
 
     def fork(self, main: str, head: str, began: str | None = None) -> str | None:
@@ -163,29 +137,45 @@ class Git(Lands, Protocol):
         """Every path in a commit's tree."""
         ...
 
-    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
-        """One commit on `onto` with everything `head` added since `fork(onto, head, began)`. Same input, same id."""
-        ...
+    def merged(self, since: str | None = None) -> dict[str, str]:
+        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back.
 
-    def replay(
-        self, onto: str, head: str, message: Message, began: str | None = None
-    ) -> tuple[Candidate, ...] | Conflict:
-        """`head`'s commits since `fork(onto, head, began)` one by one on `onto`, with `message`'s trailers.
-
-        Their texts are kept. Same input, same ids.
+        `since`: without what this commit has.
         """
         ...
 
-    def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
-        """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""
+    def off_main(self, commits: Collection[str]) -> frozenset[str]:
+        """Those of the commits that main does not contain, also where they are gone from git. NoMain."""
         ...
 
-    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
-        """A commit on `onto` that takes `commit` back."""
+    def made(self, name: str) -> Made | None:
+        """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""
         ...
 
-    def pin(self, name: str, commit: str | None) -> None:
-        """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
+    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
+        """`tip` and its first parents, newest first, without `since` and what it was made from."""
+        ...
+
+
+class Work(Protocol):
+    """Agents' clones, the checkouts of runs, and what of both is archived."""
+
+    def workspace(self, bead: Bead, start: str, worker: str, files: str | None = None) -> Workspace:
+        """The bead's private clone. Where it is missing, `prologue` makes it with its branch at `start`.
+
+        `files`: the commit whose files lie there instead, as changes that are not committed yet.
+        """
+        ...
+
+    def has_workspace(self, bead: str) -> bool:
+        """Whether the bead's clone exists whole."""
+        ...
+
+    def take_in(self, bead: Bead, fence: int) -> str | None:
+        """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch.
+
+        Tampered: it is not whole, or not git's; TooLarge: it is more than the settings let in. Nothing is fetched then.
+        """
         ...
 
     def scratch(self, commit: str, path: str) -> tuple[Argv, ...]:
@@ -212,32 +202,76 @@ class Git(Lands, Protocol):
         """(ref, commit) of what was archived, newest first."""
         ...
 
-    def pack(self) -> None:
-        """Pack refs where many lie in files of their own; every one of them stays, under its name."""
+    def lent(self) -> tuple[str, ...]:
+        """The folders of objects that workspaces and checkouts borrow from; the first is the repository's own."""
+        ...
+
+    def territory(self) -> tuple[str, ...]:
+        """The folders and files that belong to the repository, wherever they lie: nobody else may write there."""
+        ...
+
+
+class Building(Protocol):
+    """Commits that are made, and refs that keep them."""
+
+    def squash(self, onto: str, head: str, message: Message, began: str | None = None) -> Candidate | Conflict:
+        """One commit on `onto` with everything `head` added since `fork(onto, head, began)`. Same input, same id."""
+        ...
+
+    def replay(
+        self, onto: str, head: str, message: Message, began: str | None = None
+    ) -> tuple[Candidate, ...] | Conflict:
+        """`head`'s commits since `fork(onto, head, began)` one by one on `onto`, with `message`'s trailers.
+
+        Their texts are kept. Same input, same ids.
+        """
+        ...
+
+    def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
+        """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""
+        ...
+
+    def revert(self, commit: str, onto: str, message: Message) -> Candidate | Conflict:
+        """A commit on `onto` that takes `commit` back."""
+        ...
+
+    def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
+        """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
+        ...
+
+    def pin(self, name: str, commit: str | None) -> None:
+        """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         ...
 
     def kept(self) -> dict[str, str]:
         """Everything that refs/nobrakes/ holds: the name below it -> object."""
         ...
 
-    def merged(self, since: str | None = None) -> dict[str, str]:
-        """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back.
-
-        `since`: without what this commit has.
-        """
+    def pack(self) -> None:
+        """Pack refs where many lie in files of their own; every one of them stays, under its name."""
         ...
 
-    def off_main(self, commits: Collection[str]) -> frozenset[str]:
-        """Those of the commits that main does not contain, also where they are gone from git. NoMain."""
+
+class MovingMain(Lands, Protocol):
+    """Moving main, and what it left behind."""
+
+    def settle_in(self) -> tuple[str, ...]:
+        """Mend the workspaces that point to where the repository was before it was moved; their names."""
         ...
 
-    def made(self, name: str) -> Made | None:
-        """The commit that `name` stands for, in git's own grammar of revisions; None: there is none."""
+    def clear_locks(self) -> None:
+        """Remove the lock files that a killed nobrakes left on its own refs and on main, and bring along the checkouts
+        of main that it left behind, where that loses nothing."""
         ...
 
-    def line(self, tip: str, since: str | None = None) -> tuple[Made, ...]:
-        """`tip` and its first parents, newest first, without `since` and what it was made from."""
+    def behind(self) -> tuple[str, ...]:
+        """What a person has to know of each checkout of main that is behind it: a plain commit there would take back
+        what was merged. NoMain."""
         ...
+
+
+class Records(Protocol):
+    """Evidence of merges."""
 
     def evidence(self) -> Iterator[Entry]:
         """The commits of the evidence chain, newest first; it ends where a parent is not there, or is not one."""
@@ -265,20 +299,6 @@ class Git(Lands, Protocol):
         """The record that was kept under this name; None: there is none, or it cannot be read."""
         ...
 
-    def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
-        """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
-        ...
 
-    def settle_in(self) -> tuple[str, ...]:
-        """Mend the workspaces that point to where the repository was before it was moved; their names."""
-        ...
-
-    def clear_locks(self) -> None:
-        """Remove the lock files that a killed nobrakes left on its own refs and on main, and bring along the checkouts
-        of main that it left behind, where that loses nothing."""
-        ...
-
-    def behind(self) -> tuple[str, ...]:
-        """What a person has to know of each checkout of main that is behind it: a plain commit there would take back
-        what was merged. NoMain."""
-        ...
+class Git(Questions, Work, Building, MovingMain, Records, Protocol):
+    """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""

@@ -34,10 +34,7 @@ def _main(argv: Sequence[str], folder: str, env: Mapping[str, str], out: str, er
     sys.argv = [NOBRAKES, *argv]
     from nobrakes.cli.entry import main
 
-    code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    sys.exit(main())  # its threads are waited for, as in a process of its own
 
 
 def nobrakes(argv: Sequence[str], folder: Path, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":

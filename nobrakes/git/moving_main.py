@@ -1,0 +1,46 @@
+"""Moving main, here or where a remote decides, and what main left behind."""
+
+from ..core.errors import GitFailed
+from ..ports import Land, Landing
+from . import locks, moved, refs
+from .landing import landed
+from .tools import Tools
+
+
+class MovingMain(Tools):
+    """Main is moved by compare-and-swap, and its checkouts follow."""
+
+    def is_shared(self) -> bool:
+        """Whether main is decided at a remote."""
+        return self.shared is not None
+
+    def catch_up(self) -> Land:
+        """Bring main to where it is decided, when that loses nothing."""
+        return self._lands.catch_up()
+
+    def land(self, new: str, old: str) -> Land:
+        """Move main from `old` to `new` by compare-and-swap, and a clean checkout of it along with it.
+
+        GitFailed: a part of `new` is gone; it was tested when it was there, and main does not move to what is not.
+        """
+        if refs.main(self.place) == old and not self._is_connected(new, old):
+            raise GitFailed(f"{new[:12]} is not whole any more: something removed its objects")
+        land = self._lands.land(new, old)
+        if land.landing is Landing.MOVED:
+            landed.keep(self.place, self.history, new)
+        return land
+
+    def settle_in(self) -> tuple[str, ...]:
+        """Mend the workspaces that point to where the repository was before it was moved; their names."""
+        return moved.settle(self.place, self.places)
+
+    def clear_locks(self) -> None:
+        """Remove the lock files that a killed nobrakes left, and bring along the checkouts of main that it left behind
+        while their locks still keep everybody else out."""
+        locks.clear(self.place)
+        self._lander.take_up()
+        locks.clear_indexes(self.place)
+
+    def behind(self) -> tuple[str, ...]:
+        """What a person has to know of each checkout of main that is behind it."""
+        return self._lander.behind()

@@ -1,0 +1,98 @@
+"""What the parts of a repository work with: its place, objects, history, and makers, imported when first used."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..core.limits.sizes import DEFAULT, Sizes
+from ..core.policy.boundaries import Change
+from ..paths import Paths
+from ..ports import Lands
+from .history import History
+from .location import Place
+from .objects import Objects
+
+if TYPE_CHECKING:
+    from .commits import Committer
+    from .evidence import Chain
+    from .landing.local import Lander
+    from .landing.remote_questions import Shared
+    from .merge import Merger
+    from .workspaces.make import Workspaces
+
+
+class Tools:
+    """Of the repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
+
+    def __init__(self, places: Paths, main: str, shared: "Shared | None" = None, sizes: Sizes = DEFAULT) -> None:
+        self.places = places
+        self.shared = shared
+        self.sizes = sizes
+        self.place = Place(places.root, main)
+        self.objects = Objects(self.place)
+        self.history = History(self.place, self.objects)
+        self._changes: dict[tuple[str, str], tuple[Change, ...]] = {}
+        self._paths: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def _merger(self) -> "Merger":
+        from .merge import Merger
+
+        return Merger(self.place, self.objects, self.history)
+
+    @cached_property
+    def _lander(self) -> "Lander":
+        from .landing.local import Lander
+
+        return Lander(self.place, self.history)
+
+    @cached_property
+    def _lands(self) -> Lands:
+        if self.shared is None:
+            return self._lander
+        from .landing.remote import SharedLander
+        from .landing.remote_questions import Remote
+
+        return SharedLander(self.place, self.history, self._lander, Remote(self.place, self.shared))
+
+    @cached_property
+    def _workspaces(self) -> "Workspaces":
+        from .workspaces.make import Workspaces
+
+        return Workspaces(self.place, self.objects, self.history, self.places, self.sizes)
+
+    @cached_property
+    def _committer(self) -> "Committer":
+        from .commits import Committer
+
+        return Committer(self.place, self.objects, self._lander)
+
+    @cached_property
+    def _chain(self) -> "Chain":
+        from .evidence import Chain
+
+        return Chain(self.place, self.objects)
+
+    def _forget(self) -> None:
+        """What was read may be gone, and a process that goes on answering still reads packs that were removed."""
+        self.close()
+        self.objects.forget()
+        self.history.forget()
+        self._changes.clear()
+
+    def _is_connected(self, commit: str, known: str) -> bool:
+        """Whether all is there that the commit needs beside what a whole one has."""
+        asked = ["rev-list", "--objects", "--quiet", commit, f"^{known}", "--"]
+        return self.place.run(asked, expect=(0, 128)).code == 0
+
+    @cached_property
+    def _settings_files(self) -> tuple[str, ...]:
+        from . import protected_paths
+
+        return protected_paths.settings(self.place)
+
+    def close(self) -> None:
+        """End the processes that read objects and change refs."""
+        self.objects.close()
+        self.place.transactions.close()
+        self.place.commits.close()
+        self.place.trees.close()
