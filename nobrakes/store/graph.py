@@ -5,7 +5,7 @@ from typing import Any
 
 from ..core.beads.bead import Bead, Dependency, Status
 from ..core.graph.links import Node
-from . import queries
+from . import view_queries
 from .beads import edits, planning, recompute
 from .database import Database
 
@@ -37,7 +37,7 @@ class Graph:
 
     def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
         """Beads by id order; statuses and ids both narrow it down."""
-        return queries.beads(self._db, statuses, ids)
+        return view_queries.beads(self._db, statuses, ids)
 
     def nodes(self) -> list[Node]:
         """Every bead without its texts, by id order."""
@@ -45,4 +45,4 @@ class Graph:
 
     def dependencies(self, bead: str | None = None) -> list[Dependency]:
         """All dependencies, parents among them, or those that touch `bead`; sorted."""
-        return recompute.all_dependencies(self._db) if bead is None else queries.dependencies(self._db, bead)
+        return recompute.all_dependencies(self._db) if bead is None else view_queries.dependencies(self._db, bead)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..core.beads.bead import Bead, Dependency, Status
 from ..core.graph.links import Node
-from . import queries
+from . import view_queries
 from .beads import longest_chain
 from .database import Database
 
@@ -16,19 +16,19 @@ class Questions:
 
     def touched(self, after: int | None, since: float | None) -> tuple[int, float, list[str]]:
         """What happened since a moment."""
-        return queries.touched(self._db, after, since)
+        return view_queries.touched(self._db, after, since)
 
     def counts(self) -> Mapping[str, int]:
         """How many beads stand in each column of the board."""
-        return queries.counts(self._db)
+        return view_queries.counts(self._db)
 
     def column(self, name: str, limit: int) -> list[Node]:
         """The first beads of a column."""
-        return queries.column(self._db, name, limit)
+        return view_queries.column(self._db, name, limit)
 
     def around(self, beads: Sequence[str]) -> tuple[list[Node], list[Dependency]]:
         """What decides whether these beads are ready."""
-        return queries.around(self._db, beads)
+        return view_queries.around(self._db, beads)
 
     def longest_chain(self) -> list[str]:
         """The longest chain of live work by estimate, first bead first."""
@@ -36,8 +36,8 @@ class Questions:
 
     def by_priority(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of each bead that fits."""
-        return queries.by_priority(self._db, statuses, epic)
+        return view_queries.by_priority(self._db, statuses, epic)
 
     def ready(self, limit: int) -> list[Bead]:
         """The first ready beads in the Assigner's order."""
-        return queries.ready(self._db, limit)
+        return view_queries.ready(self._db, limit)

@@ -1,4 +1,4 @@
-"""The tables, declared. schema.py is generated from here, and a test compares the two; no running command imports this.
+"""The tables, declared. schema.py is generated from here, and a test compares the two; store.queries asks by them.
 
 1. Facts, and next to them the few derived columns that make questions cheap; core.graph.readiness says what those must
    be, a property test compares, and `nobrakes doctor` recomputes.

@@ -10,9 +10,9 @@ from ...core.beads.events import Event, Kind
 from ...core.beads.outcomes import Outcome
 from ...ports import NewEscalation
 from .. import restoring
-from ..attempts import claims
 from ..beads import transitions
 from ..database import Database
+from . import claims
 
 
 class Life:

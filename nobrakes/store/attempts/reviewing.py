@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.beads.attempt import Attempt
-from .. import queries
+from .. import view_queries
 from ..database import Database
 from ..machine import facts
 
@@ -16,15 +16,17 @@ class Reviewing:
 
     def reviewing(self) -> list[Attempt]:
         """The Reviewer's attempts that have not ended, oldest first."""
-        return queries.reviewing(self._db)
+        return view_queries.reviewing(self._db)
 
     def reviews(self, limit: int) -> list[Attempt]:
         """The Reviewer's latest attempts, newest first."""
-        return queries.reviews(self._db, limit)
+        from ..queries.reviews import latest  # brings SQLModel, and hardly anybody asks
+
+        return latest(self._db, limit)
 
     def merges(self) -> dict[str, str]:
         """Bead id to the commit of its merge, of every done bead that has one."""
-        return queries.merges(self._db)
+        return view_queries.merges(self._db)
 
     def validation(self, tree: str, contract: str) -> Mapping[str, Any] | None:
         """The recorded results of a validation that passed."""

@@ -129,12 +129,6 @@ def reviewing(db: Database) -> list[Attempt]:
     return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value,))]
 
 
-def reviews(db: Database, limit: int) -> list[Attempt]:
-    """The Reviewer's latest attempts, newest first."""
-    sql = "SELECT * FROM attempts WHERE role = ? ORDER BY id DESC LIMIT ?"
-    return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value, limit))]
-
-
 def ready(db: Database, limit: int) -> list[Bead]:
     """The first ready beads, whole."""
     moves.wake(db, db.now())
