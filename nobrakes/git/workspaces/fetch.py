@@ -5,7 +5,6 @@
 2. What main does not have is packed, and unpacked with --strict: every object is hashed and checked again, and
    every link must lead to an object that we have. So nothing broken or missing comes in.
 3. The pack is taken from head to main whatever lies about already: what a killed run left cannot make holes.
-4. A few loose objects are packed by hand (packing.py), anything else by `git pack-objects`.
 """
 
 import contextlib
@@ -20,7 +19,7 @@ from ..differences import TooMuch, raw
 from ..history import History
 from ..location import Place
 from ..objects import Objects
-from . import clones, measurement, packing
+from . import clones, measurement
 
 _UNPACKED = 100
 """Up to this many objects become files of their own; more stay in a pack, as with git's own fetch."""
@@ -36,7 +35,7 @@ def take(
     if head == main:
         return
     try:
-        _copy(place, objects, history, main, clone, head, sizes)
+        _copy(place, main, clone, head, sizes)
     except GitFailed as error:
         if isinstance(error, Tampered):
             raise
@@ -53,15 +52,9 @@ def take(
         raise Tampered(f"what lies in the workspace {os.path.basename(clone)} cannot be read: {error}") from None
 
 
-def _copy(place: Place, objects: Objects, history: History, main: str, clone: str, head: str, sizes: Sizes) -> None:
+def _copy(place: Place, main: str, clone: str, head: str, sizes: Sizes) -> None:
     folder = clones.objects_folder(clone, place.objects)
     measurement.stored(clone, folder, sizes)
-    few = None
-    if min(sizes.file, sizes.new) >= packing.LARGEST:  # more is not packed by hand, so that is all the measuring
-        few = packing.packed(objects, clone, head, lambda commit: _has(objects, history, main, commit))
-    if few is not None:
-        _unpack(place, few)
-        return
     measure = measurement.Measuring(place, clone, folder, sizes)
     try:
         measure.measure(head)
@@ -81,15 +74,7 @@ def _copy(place: Place, objects: Objects, history: History, main: str, clone: st
             _unpack(place, pack)
 
 
-def _has(objects: Objects, history: History, main: str, commit: str) -> bool:
-    try:
-        objects.commit(commit)
-        return history.contains(commit, main)
-    except GitFailed:
-        return False  # not here, or not whole: it is packed, or git says what is wrong with it
-
-
-def _unpack(place: Place, pack: bytes | IO[bytes]) -> None:
+def _unpack(place: Place, pack: IO[bytes]) -> None:
     """Unpack beside our objects and move what was found to be right: git leaves what it refuses where it unpacks."""
     with tempfile.TemporaryDirectory(prefix="incoming-", dir=place.objects) as folder:
         env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": measurement.quoted(place.objects)}

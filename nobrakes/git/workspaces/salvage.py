@@ -5,7 +5,6 @@
    configuration; its .gitattributes can only name filters that do not exist.
 2. What .gitignore ignores is left out. Repositories inside the clone are taken as plain files.
 3. The same files give the same commit.
-4. Where a small clone holds what was committed and nothing else, that is seen without git (untouched.py).
 """
 
 import contextlib
@@ -23,7 +22,7 @@ from .. import commands, modules
 from ..environment import PLUMBING
 from ..location import Place
 from ..objects import Objects
-from . import measurement, untouched
+from . import measurement
 
 
 def salvage(
@@ -34,8 +33,6 @@ def salvage(
     `index` is a copy of the index that the clone was made with, if it exists: it saves reading unchanged files.
     """
     commit = objects.commit(base)
-    if untouched.is_just(objects, clone, commit.tree):
-        return None
     with _git_folder(place) as (folder, env):
         own = os.path.join(folder, "index")
         if os.path.isfile(index):
