@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 
 from measure import keep, table
 
-from nobrakes.core.review.queue import Pace, Verdict, decide, red
+from nobrakes.core.checks.verdict import Verdict
+from nobrakes.core.review.queue import Pace, decide, red
 
 CHANGES = 200
 BORS_BATCH = 16

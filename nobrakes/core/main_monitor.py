@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from .board import Board
-from .checks.contract import CheckOutcome, CheckResult, overall
+from .checks.verdict import Verdict
 from .idle import is_idle
 from .review.flakes import TIMES
 from .serialise import as_values, of_values
@@ -37,14 +37,6 @@ class Phase(StrEnum):
     SEARCH = "search"  # a commit in the middle is run
     PROVE = "prove"  # main without the culprit is run
     LAND = "land"  # it passed, and lands
-
-
-class Verdict(StrEnum):
-    """What a run says of its commit."""
-
-    GREEN = "green"
-    RED = "red"
-    UNSURE = "unsure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +82,6 @@ class Watch:
     def run(self) -> str:
         """What the run is called."""
         return f"canary-{self.serial}"
-
-
-def verdict(results: Sequence[CheckResult]) -> Verdict:
-    """Only pass is green, only fail is red."""
-    outcome = overall(results)
-    if outcome is CheckOutcome.PASS:
-        return Verdict.GREEN
-    return Verdict.RED if outcome is CheckOutcome.FAIL else Verdict.UNSURE
 
 
 def due_at(watch: Watch, board: Board, main: str, ours_at: float | None, idle_since: float, hours: float) -> float:

@@ -16,8 +16,8 @@ Prefix i is main with the first i waiting changes on it; prefix 0 is main itself
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 
+from ..checks.verdict import Verdict
 from .flakes import TIMES
 
 PACE = "queue_pace"
@@ -37,16 +37,6 @@ CONFIRMING = TIMES - 1
 
 BAD_SHARE = 0.1
 """From this share of bad changes on, validators that idle look for the culprit before there is one."""
-
-
-class Verdict(StrEnum):
-    """What is known of a prefix. A red one that stayed red when it was run CONFIRMING times more is confirmed."""
-
-    UNKNOWN = "unknown"
-    RUNNING = "running"
-    GREEN = "green"
-    RED = "red"
-    CONFIRMED = "confirmed"
 
 
 _RED = (Verdict.RED, Verdict.CONFIRMED)

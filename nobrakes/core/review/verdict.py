@@ -1,24 +1,24 @@
 """What a validation's results mean for the review that wanted them.
 
-1. Only a pass is green, and only a failed check is red; whatever else could not say whether the work is good.
-2. Checks that were edited while they ran decide nothing, but where main passed what it was merged under.
-3. Where main is run to see whether it is to blame, it is not when it passes, when it fails in other checks only, and
+1. Checks that were edited while they ran decide nothing, but where main passed what it was merged under.
+2. Where main is run to see whether it is to blame, it is not when it passes, when it fails in other checks only, and
    never for a repair, which has to turn it green.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..checks.contract import CheckOutcome, CheckResult, overall
+from ..checks.contract import CheckOutcome, CheckResult
+from ..checks.verdict import Verdict, verdict
 from .journal import Journal, Step
 from .machine import Fact
 
-_RAN = {CheckOutcome.PASS: Fact.RAN_GREEN, CheckOutcome.FAIL: Fact.RAN_RED}
+_RAN = {Verdict.GREEN: Fact.RAN_GREEN, Verdict.RED: Fact.RAN_RED, Verdict.UNSURE: Fact.RAN_UNSURE}
 
 
 def of_run(results: Sequence[CheckResult]) -> Fact:
     """What these results are."""
-    return _RAN.get(overall(results), Fact.RAN_UNSURE)
+    return _RAN[verdict(results)]
 
 
 def of_main(journal: Journal, results: Sequence[CheckResult], is_repair: bool) -> Fact:

@@ -20,10 +20,11 @@ from ...core.beads.outcomes import Outcome
 from ...core.board import Board
 from ...core.checks.contract import CheckResult
 from ...core.checks.trial import Starts, is_empty, is_unsure
+from ...core.checks.verdict import Verdict, verdict
 from ...core.errors import NoMain
 from ...core.globs import matches
 from ...core.idle import look_again, may_pass
-from ...core.main_monitor import Phase, Verdict, Watch
+from ...core.main_monitor import Phase, Watch
 from ...ports import Land, Landing, Notice, Remains
 from ..background.scratch import NOBODY, WATCH
 from ..checks.decoys import Plan
@@ -278,7 +279,7 @@ class MainMonitor:
             return self._save(again if watch.phase is not Phase.CONFIRM else main_monitor.look(again, watch.tip))
         if watch.trial:
             self.validation.remember(self.ports.git.tree(watch.tip), run, results)
-            seen = main_monitor.verdict(results)
+            seen = verdict(results)
             if seen is not Verdict.GREEN and is_unsure(results, self.validation.present().checks):
                 seen = Verdict.UNSURE
             begins = is_empty(results) and self._is_without_tests(watch.tip)
@@ -287,7 +288,7 @@ class MainMonitor:
                 self._hear(watch.tip, Verdict.GREEN if begins else seen, results)
                 return self._save(replace(main_monitor.at_rest(again, board.now), trial=False))
             return self._conclude(watch, seen, results, board)
-        return self._conclude(watch, main_monitor.verdict(results), results, board)
+        return self._conclude(watch, verdict(results), results, board)
 
     def _conclude(self, watch: Watch, seen: Verdict, results: Sequence[CheckResult], board: Board) -> bool:
         if seen is Verdict.RED:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from ...core.checks.contract import CheckOutcome, CheckResult
 from ...core.checks.trial import Starts, advice, passed
+from ...core.checks.verdict import Verdict
 from ...core.errors import NoMain
-from ...core.main_monitor import Verdict
 from ...ports import Notice
 from ..checks.validation import Validation
 from ..ports import Ports

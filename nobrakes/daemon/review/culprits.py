@@ -13,7 +13,8 @@ from ...core.beads.bead import Bead, Status
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.checks.contract import CheckResult
-from ...core.main_monitor import Phase, Verdict, Watch, at_rest
+from ...core.checks.verdict import Verdict
+from ...core.main_monitor import Phase, Watch, at_rest
 from ...ports import Candidate, Message, NewEscalation
 from ..checks.validation import as_json, explain
 from ..ports import Ports

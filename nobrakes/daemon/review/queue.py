@@ -15,10 +15,11 @@ from functools import cached_property
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.bead import Bead, Role
 from ...core.board import Board, Limits
+from ...core.checks.verdict import Verdict
 from ...core.review import machine
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
-from ...core.review.queue import BAD_SHARE, PACE, Move, Pace, Verdict, decide, red
+from ...core.review.queue import BAD_SHARE, PACE, Move, Pace, decide, red
 from ...core.review.train import Entry, joined, may_join, to_land
 from ..attempts.test_weakening import proves_less
 from ..checks.decoys import SEEN, decoys_of, unnoticed

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.core.review.queue import CONFIRMING, FIRST, MOST, Move, Pace, Verdict, decide, red
+from nobrakes.core.checks.verdict import Verdict
+from nobrakes.core.review.queue import CONFIRMING, FIRST, MOST, Move, Pace, decide, red
 
 WORDS = {"?": Verdict.UNKNOWN, ".": Verdict.RUNNING, "+": Verdict.GREEN, "-": Verdict.RED, "!": Verdict.CONFIRMED}
 
