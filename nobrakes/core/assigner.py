@@ -20,6 +20,7 @@ from .board import Board
 from .checks.trial import REPAIR, Starts
 from .limits import caps, cooldowns
 from .limits.breaker import State
+from .owners import of_bead
 from .review.train import at_once
 
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
@@ -69,7 +70,7 @@ def reviews(board: Board) -> list[Action]:
 
 
 def _breaker_is_open(board: Board, bead: Frontier, agent: str) -> bool:
-    breaker = board.breakers.get((bead.id, board.providers.get(agent, "")))
+    breaker = board.breakers.get((of_bead(bead.id), board.providers.get(agent, "")))
     return breaker is not None and breaker.state is State.OPEN
 
 
@@ -82,7 +83,7 @@ def _asks(board: Board, bead: Frontier) -> AskPerson | None:
         return AskPerson(bead.id, EscalationType.CAP_REACHED, title, detail)
     agents = board.limits.agent_choice.agents(ROLE_FOR[bead.status], bead.type)
     if agents and all(_breaker_is_open(board, bead, agent) for agent in agents):
-        errors = {board.breakers[(bead.id, board.providers.get(agent, ""))].error for agent in agents}
+        errors = {board.breakers[(of_bead(bead.id), board.providers.get(agent, ""))].error for agent in agents}
         title = f"{bead.id}: every agent fails in the same way"
         return AskPerson(bead.id, EscalationType.BREAKER_OPEN, title, "\n".join(sorted(errors)))
     return None

@@ -52,7 +52,9 @@ class Board:
     stop_asked: frozenset[int] = frozenset()  # attempts that a person asked to stop, one by one
     gates: Mapping[str, Cooldown] = field(default_factory=dict)  # by provider: closed, or not proven open yet
     providers: Mapping[str, str] = field(default_factory=dict)  # agent to provider, as their adapters say
-    breakers: Mapping[tuple[str, str], Breaker] = field(default_factory=dict)  # of the beads in `ready`, by provider
+    breakers: Mapping[tuple[str, str], Breaker] = field(
+        default_factory=dict
+    )  # of the beads in `ready`: by owner and provider
     spent: Spent = field(default_factory=Spent)
     contexts: Mapping[int, float] = field(default_factory=dict)  # by attempt: how full, where its agent can tell
     wake_at: float | None = None  # the next retry or deferral that comes due

@@ -22,11 +22,11 @@ class Spending(Protocol):
         """Forget the gate, and record that it opened; False: it was open."""
         ...
 
-    def breakers(self, bead: str) -> Mapping[str, Breaker]:
-        """By provider, the breakers of a bead that failures have left a mark on."""
+    def breakers(self, owner: str) -> Mapping[str, Breaker]:
+        """By provider, the breakers of an owner (core.owners) that failures have left a mark on."""
         ...
 
-    def save_breaker(self, bead: str, provider: str, breaker: Breaker) -> None:
+    def save_breaker(self, owner: str, provider: str, breaker: Breaker) -> None:
         """Keep it as it is now."""
         ...
 
@@ -36,6 +36,10 @@ class Spending(Protocol):
 
     def spend(self, attempt: int, cost_usd: float, tokens: int) -> None:
         """Set what the attempt has cost."""
+        ...
+
+    def is_session(self, provider_session: str) -> bool:
+        """Whether a session is known by this id of its CLI."""
         ...
 
     def hold_session(self, session: str, attempt: int, fresh: bool = False) -> bool:

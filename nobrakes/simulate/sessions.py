@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from ..core.beads.outcomes import TABLE, Session
 from ..ports import Command, Step, Store
-from ..store.attempts.session_locks import HOLDER
 
 BEGIN, RESUME = "--session-id", "--resume"
 SAID = "SESSION"
@@ -49,7 +48,7 @@ class Sessions:
             named = BEGIN in words
             session = said = words[words.index(BEGIN) + 1] if named else f"of-{run}"
             # of a session that nobody was told of, nobody can know whose it is
-            told = [] if named else [one for one in self.used if self.store.setting(HOLDER + one) is not None]
+            told = [] if named else [one for one in self.used if self.store.is_session(one)]
             if told and self.rng.random() < self.lies:
                 said = self.rng.choice(told)
         self._use(session, run, alive)

@@ -23,7 +23,7 @@ _NAMED = f"""SELECT bead, kind, json_extract(data, '$.escalation') AS escalation
 WHERE seq > ? AND kind NOT IN ({_QUIET})"""
 _ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:beads))
 OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
-_ENDED = """SELECT * FROM attempts WHERE outcome IS NOT NULL
+_ENDED = f"""{rows.ATTEMPT} WHERE outcome IS NOT NULL
 AND id IN (SELECT attempt FROM events WHERE seq > ? AND attempt IS NOT NULL) ORDER BY id"""
 
 

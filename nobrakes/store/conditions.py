@@ -44,3 +44,6 @@ OPEN_ATTEMPT = """SELECT attempts.* FROM attempts
 JOIN beads ON beads.id = attempts.bead AND beads.fence = attempts.fence
 WHERE attempts.id = ? AND outcome IS NULL"""
 """The attempt that a token may speak for: not ended, and its fence is the bead's."""
+
+GOING = "ended_at IS NULL AND kind <> 'attempt'"
+"""A session of its own that has not ended; those of attempts go with their attempts."""

@@ -37,7 +37,97 @@ def _to_3(connection: Connection) -> None:
     connection.execute(named)
 
 
-STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2, 2: _to_3}
+_SESSIONS = """CREATE TABLE sessions (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, kind VARCHAR NOT NULL,
+owner VARCHAR NOT NULL, title VARCHAR NOT NULL, agent VARCHAR NOT NULL, provider VARCHAR NOT NULL,
+model VARCHAR NOT NULL, provider_session VARCHAR, begun BOOLEAN NOT NULL, disputed BOOLEAN NOT NULL, attempt INTEGER,
+state VARCHAR NOT NULL, failures INTEGER NOT NULL, retry_at FLOAT, stop_asked BOOLEAN NOT NULL,
+detail VARCHAR NOT NULL, cost_usd FLOAT NOT NULL, tokens INTEGER NOT NULL, created_at FLOAT NOT NULL,
+updated_at FLOAT NOT NULL, ended_at FLOAT, data VARCHAR NOT NULL)"""
+_TURNS = """CREATE TABLE turns (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL,
+number INTEGER NOT NULL, token VARCHAR NOT NULL, resumes BOOLEAN NOT NULL, provider VARCHAR NOT NULL,
+started_at FLOAT NOT NULL, ended_at FLOAT, outcome VARCHAR, detail VARCHAR NOT NULL, cost_usd FLOAT NOT NULL,
+tokens INTEGER NOT NULL, data VARCHAR NOT NULL, FOREIGN KEY(session) REFERENCES sessions (id))"""
+_MESSAGES = """CREATE TABLE messages (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL,
+author VARCHAR NOT NULL, at FLOAT NOT NULL, text VARCHAR NOT NULL, turn INTEGER, escalation INTEGER,
+FOREIGN KEY(session) REFERENCES sessions (id), FOREIGN KEY(turn) REFERENCES turns (id),
+FOREIGN KEY(escalation) REFERENCES escalations (id))"""
+_NOTICES = """CREATE TABLE notices (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, kind VARCHAR NOT NULL,
+severity VARCHAR NOT NULL, text VARCHAR NOT NULL, bead VARCHAR, session INTEGER, escalation INTEGER,
+link VARCHAR NOT NULL, fingerprint VARCHAR NOT NULL, created_at FLOAT NOT NULL, routed BOOLEAN NOT NULL,
+told_at FLOAT)"""
+_DELIVERIES = """CREATE TABLE deliveries (id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, notice INTEGER NOT NULL,
+channel VARCHAR NOT NULL, state VARCHAR NOT NULL, due_at FLOAT NOT NULL, tries INTEGER NOT NULL, ended_at FLOAT,
+error VARCHAR NOT NULL, digest INTEGER, FOREIGN KEY(notice) REFERENCES notices (id))"""
+_REQUESTS = """CREATE TABLE requests ("key" VARCHAR NOT NULL, command VARCHAR NOT NULL, actor VARCHAR NOT NULL,
+at FLOAT NOT NULL, result VARCHAR NOT NULL, PRIMARY KEY ("key"))"""
+_RUNS_OF_TURNS = """CREATE TABLE runs_4 (id VARCHAR NOT NULL, attempt INTEGER, turn INTEGER, kind VARCHAR NOT NULL,
+started_at FLOAT NOT NULL, pid INTEGER, born VARCHAR NOT NULL, hard_deadline FLOAT NOT NULL,
+idle_seconds FLOAT NOT NULL, active_at FLOAT NOT NULL, sampled_at FLOAT NOT NULL, activity VARCHAR NOT NULL,
+stopping VARCHAR, term_at FLOAT, PRIMARY KEY (id), FOREIGN KEY(attempt) REFERENCES attempts (id),
+FOREIGN KEY(turn) REFERENCES turns (id))"""
+_BREAKERS_OF_OWNERS = """CREATE TABLE breakers_4 (owner VARCHAR NOT NULL, provider VARCHAR NOT NULL,
+state VARCHAR NOT NULL, idle INTEGER NOT NULL, same INTEGER NOT NULL, error VARCHAR NOT NULL,
+PRIMARY KEY (owner, provider))"""
+_INDEXES = (
+    "CREATE UNIQUE INDEX sessions_by_provider_session ON sessions (provider_session)",
+    "CREATE INDEX sessions_going ON sessions (id) WHERE ended_at IS NULL AND kind <> 'attempt'",
+    "CREATE UNIQUE INDEX turns_of_session ON turns (session, number)",
+    "CREATE UNIQUE INDEX turns_open ON turns (session) WHERE outcome IS NULL",
+    "CREATE INDEX turns_by_time ON turns (started_at)",
+    "CREATE INDEX messages_of_session ON messages (session, id)",
+    "CREATE INDEX notices_by_fingerprint ON notices (fingerprint, created_at)",
+    "CREATE INDEX notices_unrouted ON notices (id) WHERE routed = 0",
+    "CREATE INDEX deliveries_due ON deliveries (channel, due_at) WHERE state = 'due'",
+    "CREATE INDEX deliveries_of_notice ON deliveries (notice)",
+    "CREATE INDEX requests_by_time ON requests (at)",
+)
+_NEW_COLUMNS = (
+    "ALTER TABLE attempts ADD COLUMN session INTEGER REFERENCES sessions (id)",
+    "ALTER TABLE escalations ADD COLUMN session INTEGER REFERENCES sessions (id)",
+    "ALTER TABLE escalations ADD COLUMN form VARCHAR DEFAULT '' NOT NULL",
+    "ALTER TABLE escalations ADD COLUMN value VARCHAR",
+    "ALTER TABLE escalations ADD COLUMN read_at FLOAT",
+)
+_MOVED = (
+    "INSERT INTO runs_4 SELECT id, attempt, NULL, kind, started_at, pid, born, hard_deadline, idle_seconds, active_at, "
+    "sampled_at, activity, stopping, term_at FROM runs",
+    "DROP TABLE runs",
+    "ALTER TABLE runs_4 RENAME TO runs",
+    "INSERT INTO breakers_4 SELECT 'bead:' || bead, provider, state, idle, same, error FROM breakers",
+    "DROP TABLE breakers",
+    "ALTER TABLE breakers_4 RENAME TO breakers",
+)
+_SESSIONS_OF_ATTEMPTS = (
+    # whose it is says the setting `session:<id>`; 0: agents of two beads said that it is theirs
+    """INSERT INTO sessions (kind, owner, title, agent, provider, model, provider_session, begun, disputed, attempt,
+state, failures, stop_asked, detail, cost_usd, tokens, created_at, updated_at, data)
+SELECT 'attempt', 'bead:' || bead, '', agent, provider, model, json_extract(data, '$.session'),
+    max(coalesce(json_extract(data, '$.begun'), 0)), 0, max(id), 'idle', 0, 0, '', sum(cost_usd), sum(tokens),
+    min(started_at), max(started_at), '{}'
+FROM attempts WHERE json_extract(data, '$.session') IS NOT NULL GROUP BY json_extract(data, '$.session')""",
+    """UPDATE sessions SET disputed = 1 WHERE 'session:' || provider_session IN
+(SELECT key FROM settings WHERE value = '0')""",
+    """UPDATE sessions SET attempt = (SELECT CAST(value AS INTEGER) FROM settings
+WHERE key = 'session:' || provider_session) WHERE disputed = 0 AND 'session:' || provider_session IN
+(SELECT key FROM settings)""",
+    """UPDATE attempts SET session = (SELECT id FROM sessions
+WHERE provider_session = json_extract(attempts.data, '$.session'))
+WHERE json_extract(data, '$.session') IS NOT NULL""",
+    "UPDATE attempts SET data = json_remove(data, '$.session')",
+    "DELETE FROM settings WHERE key LIKE 'session:%'",
+)
+
+
+def _to_4(connection: Connection) -> None:
+    """Sessions, their turns and what is said in them; runs of turns; breakers of owners; forms; notices; requests."""
+    for statement in (
+        *(_SESSIONS, _TURNS, _MESSAGES, _NOTICES, _DELIVERIES, _REQUESTS, _RUNS_OF_TURNS, _BREAKERS_OF_OWNERS),
+        *(*_NEW_COLUMNS, *_MOVED, *_INDEXES, *_SESSIONS_OF_ATTEMPTS),
+    ):
+        connection.execute(statement)
+
+
+STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}
 
 
 def is_earlier(version: int) -> bool:

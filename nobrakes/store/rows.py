@@ -132,8 +132,13 @@ def frontier(row: Row) -> Frontier:
     return Frontier(id_, STATUSES[status], *rest)
 
 
-def attempt(row: Row) -> Attempt:
-    """A row of `attempts`. What the agent said about its end is in `data` as "said"."""
+ATTEMPT = """SELECT attempts.*, (SELECT provider_session FROM sessions WHERE sessions.id = attempts.session)
+    AS provider_session FROM attempts"""
+"""Attempts with what their agent calls the session."""
+
+
+def attempt(row: Row | Mapping[str, Any]) -> Attempt:
+    """A row of ATTEMPT. What the agent said about its end is in `data` as "said"."""
     data = _mapping(row["data"])
     if row["said"] is not None:
         data["said"] = row["said"]
@@ -158,6 +163,8 @@ def attempt(row: Row) -> Attempt:
         model=row["model"],
         cost_usd=row["cost_usd"],
         tokens=row["tokens"],
+        session=row["session"],
+        provider_session=row["provider_session"],
     )
 
 
@@ -170,7 +177,8 @@ def run(row: Row) -> Run:
     """A row of `runs`."""
     return Run(
         id=row["id"],
-        attempt=row["attempt"],
+        attempt=row["attempt"] or 0,
+        turn=row["turn"] or 0,
         kind=RunKind(row["kind"]),
         started_at=row["started_at"],
         pid=row["pid"],
@@ -204,6 +212,7 @@ def escalation(row: Row, behind: int = 0) -> Escalation:
         resolution=row["resolution"],
         return_to=Status(row["return_to"]) if row["return_to"] else None,
         behind=behind,
+        session=row["session"],
     )
 
 

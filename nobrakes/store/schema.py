@@ -1,6 +1,6 @@
 """The database's schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""
 
-VERSION = 3
+VERSION = 4
 
 SCHEMA = """\
 CREATE TABLE beads (
@@ -69,6 +69,15 @@ CREATE INDEX beads_reviewable ON beads (rank, b_level DESC, ready_since, id)
     AND resting = 0
     AND assignee IS NULL;
 CREATE INDEX beads_status ON beads (status);
+CREATE TABLE breakers (
+    owner VARCHAR NOT NULL,
+    provider VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    idle INTEGER NOT NULL,
+    same INTEGER NOT NULL,
+    error VARCHAR NOT NULL,
+    PRIMARY KEY (owner, provider)
+);
 CREATE TABLE events (
     seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     at FLOAT NOT NULL,
@@ -90,6 +99,60 @@ CREATE TABLE gates (
     told BOOLEAN NOT NULL,
     PRIMARY KEY (provider)
 );
+CREATE TABLE notices (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    kind VARCHAR NOT NULL,
+    severity VARCHAR NOT NULL,
+    text VARCHAR NOT NULL,
+    bead VARCHAR,
+    session INTEGER,
+    escalation INTEGER,
+    link VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    created_at FLOAT NOT NULL,
+    routed BOOLEAN NOT NULL,
+    told_at FLOAT
+);
+CREATE INDEX notices_by_fingerprint ON notices (fingerprint, created_at);
+CREATE INDEX notices_unrouted ON notices (id)
+    WHERE routed = 0;
+CREATE TABLE requests (
+    "key" VARCHAR NOT NULL,
+    command VARCHAR NOT NULL,
+    actor VARCHAR NOT NULL,
+    at FLOAT NOT NULL,
+    result VARCHAR NOT NULL,
+    PRIMARY KEY ("key")
+);
+CREATE INDEX requests_by_time ON requests (at);
+CREATE TABLE sessions (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    kind VARCHAR NOT NULL,
+    owner VARCHAR NOT NULL,
+    title VARCHAR NOT NULL,
+    agent VARCHAR NOT NULL,
+    provider VARCHAR NOT NULL,
+    model VARCHAR NOT NULL,
+    provider_session VARCHAR,
+    begun BOOLEAN NOT NULL,
+    disputed BOOLEAN NOT NULL,
+    attempt INTEGER,
+    state VARCHAR NOT NULL,
+    failures INTEGER NOT NULL,
+    retry_at FLOAT,
+    stop_asked BOOLEAN NOT NULL,
+    detail VARCHAR NOT NULL,
+    cost_usd FLOAT NOT NULL,
+    tokens INTEGER NOT NULL,
+    created_at FLOAT NOT NULL,
+    updated_at FLOAT NOT NULL,
+    ended_at FLOAT,
+    data VARCHAR NOT NULL
+);
+CREATE UNIQUE INDEX sessions_by_provider_session ON sessions (provider_session);
+CREATE INDEX sessions_going ON sessions (id)
+    WHERE ended_at IS NULL
+    AND kind <> 'attempt';
 CREATE TABLE settings (
     "key" VARCHAR NOT NULL,
     value VARCHAR NOT NULL,
@@ -127,7 +190,9 @@ CREATE TABLE attempts (
     model VARCHAR DEFAULT '' NOT NULL,
     cost_usd FLOAT DEFAULT 0 NOT NULL,
     tokens INTEGER DEFAULT 0 NOT NULL,
-    FOREIGN KEY(bead) REFERENCES beads (id)
+    session INTEGER,
+    FOREIGN KEY(bead) REFERENCES beads (id),
+    FOREIGN KEY(session) REFERENCES sessions (id)
 );
 CREATE INDEX attempts_by_time ON attempts (started_at);
 CREATE UNIQUE INDEX attempts_of_bead ON attempts (bead, number);
@@ -146,16 +211,21 @@ CREATE TABLE bead_text (
     PRIMARY KEY (id),
     FOREIGN KEY(id) REFERENCES beads (id)
 );
-CREATE TABLE breakers (
-    bead VARCHAR NOT NULL,
-    provider VARCHAR NOT NULL,
+CREATE TABLE deliveries (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    notice INTEGER NOT NULL,
+    channel VARCHAR NOT NULL,
     state VARCHAR NOT NULL,
-    idle INTEGER NOT NULL,
-    same INTEGER NOT NULL,
+    due_at FLOAT NOT NULL,
+    tries INTEGER NOT NULL,
+    ended_at FLOAT,
     error VARCHAR NOT NULL,
-    PRIMARY KEY (bead, provider),
-    FOREIGN KEY(bead) REFERENCES beads (id)
+    digest INTEGER,
+    FOREIGN KEY(notice) REFERENCES notices (id)
 );
+CREATE INDEX deliveries_due ON deliveries (channel, due_at)
+    WHERE state = 'due';
+CREATE INDEX deliveries_of_notice ON deliveries (notice);
 CREATE TABLE edges (
     bead VARCHAR NOT NULL,
     type VARCHAR NOT NULL,
@@ -166,6 +236,26 @@ CREATE TABLE edges (
 )
  WITHOUT ROWID;
 CREATE INDEX edges_needs ON edges (needs, type, bead);
+CREATE TABLE turns (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    token VARCHAR NOT NULL,
+    resumes BOOLEAN NOT NULL,
+    provider VARCHAR NOT NULL,
+    started_at FLOAT NOT NULL,
+    ended_at FLOAT,
+    outcome VARCHAR,
+    detail VARCHAR NOT NULL,
+    cost_usd FLOAT NOT NULL,
+    tokens INTEGER NOT NULL,
+    data VARCHAR NOT NULL,
+    FOREIGN KEY(session) REFERENCES sessions (id)
+);
+CREATE INDEX turns_by_time ON turns (started_at);
+CREATE UNIQUE INDEX turns_of_session ON turns (session, number);
+CREATE UNIQUE INDEX turns_open ON turns (session)
+    WHERE outcome IS NULL;
 CREATE TABLE escalations (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     type VARCHAR NOT NULL,
@@ -183,15 +273,21 @@ CREATE TABLE escalations (
     resolution VARCHAR NOT NULL,
     return_to VARCHAR,
     fingerprint VARCHAR NOT NULL,
+    session INTEGER,
+    form VARCHAR DEFAULT '' NOT NULL,
+    value VARCHAR,
+    read_at FLOAT,
     FOREIGN KEY(bead) REFERENCES beads (id),
-    FOREIGN KEY(attempt) REFERENCES attempts (id)
+    FOREIGN KEY(attempt) REFERENCES attempts (id),
+    FOREIGN KEY(session) REFERENCES sessions (id)
 );
 CREATE INDEX escalations_of_bead ON escalations (bead);
 CREATE UNIQUE INDEX escalations_open ON escalations (fingerprint)
     WHERE resolved_at IS NULL;
 CREATE TABLE runs (
     id VARCHAR NOT NULL,
-    attempt INTEGER NOT NULL,
+    attempt INTEGER,
+    turn INTEGER,
     kind VARCHAR NOT NULL,
     started_at FLOAT NOT NULL,
     pid INTEGER,
@@ -204,6 +300,20 @@ CREATE TABLE runs (
     stopping VARCHAR,
     term_at FLOAT,
     PRIMARY KEY (id),
-    FOREIGN KEY(attempt) REFERENCES attempts (id)
+    FOREIGN KEY(attempt) REFERENCES attempts (id),
+    FOREIGN KEY(turn) REFERENCES turns (id)
 );
+CREATE TABLE messages (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    session INTEGER NOT NULL,
+    author VARCHAR NOT NULL,
+    at FLOAT NOT NULL,
+    text VARCHAR NOT NULL,
+    turn INTEGER,
+    escalation INTEGER,
+    FOREIGN KEY(session) REFERENCES sessions (id),
+    FOREIGN KEY(turn) REFERENCES turns (id),
+    FOREIGN KEY(escalation) REFERENCES escalations (id)
+);
+CREATE INDEX messages_of_session ON messages (session, id);
 """

@@ -5,6 +5,7 @@ from typing import Any
 from ..core.beads.bead import Role
 from ..core.board import Board, Limits
 from ..core.checks.trial import REPAIR, Starts
+from ..core.owners import of_bead
 from ..core.review.queue import PACE, Pace
 from . import rows
 from .beads import moves
@@ -39,7 +40,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
     now = db.now()
     moves.wake(db, now)
     with db.read():
-        at_work = [rows.attempt(row) for row in db.all("SELECT * FROM attempts WHERE outcome IS NULL ORDER BY id")]
+        at_work = [rows.attempt(row) for row in db.all(f"{rows.ATTEMPT} WHERE outcome IS NULL ORDER BY id")]
         agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
         whole = FRONT if front is None else front
         wanted = 1 if front is None and agents >= limits.doers else whole
@@ -58,7 +59,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
                 rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,))
             ),
             attempts=tuple(at_work),
-            runs={run.attempt: run for run in facts.runs(db)},
+            runs={run.attempt: run for run in facts.runs(db) if run.attempt},
             epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),
             paused=PAUSED in settings,
             stopping=STOPPING in settings,
@@ -66,7 +67,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
             pace=Pace.of_text(settings.get(PACE)),
             frozen=FROZEN in settings,
             gates=gates,
-            breakers=spending.breakers_of(db, names),
+            breakers=spending.breakers_of(db, [of_bead(name) for name in names]),
             spent=spending.spent(db, limits.caps, [*names, *(attempt.bead for attempt in at_work)], now),
             wake_at=min(times, default=None),
             retry_at=retry,

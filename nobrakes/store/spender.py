@@ -26,13 +26,13 @@ class Spender:
         """Forget the gate, and record that it opened."""
         return spending.end_cooldown(self._db, provider, actor)
 
-    def breakers(self, bead: str) -> Mapping[str, Breaker]:
-        """By provider, the breakers of a bead."""
-        return spending.breakers(self._db, bead)
+    def breakers(self, owner: str) -> Mapping[str, Breaker]:
+        """By provider, the breakers of an owner."""
+        return spending.breakers(self._db, owner)
 
-    def save_breaker(self, bead: str, provider: str, breaker: Breaker) -> None:
+    def save_breaker(self, owner: str, provider: str, breaker: Breaker) -> None:
         """Keep it as it is now."""
-        spending.save_breaker(self._db, bead, provider, breaker)
+        spending.save_breaker(self._db, owner, provider, breaker)
 
     def reset_breakers(self, bead: str, actor: str) -> int:
         """Half-open every open breaker of the bead."""
@@ -41,6 +41,10 @@ class Spender:
     def spend(self, attempt: int, cost_usd: float, tokens: int) -> None:
         """Set what the attempt has cost."""
         spending.spend(self._db, attempt, cost_usd, tokens)
+
+    def is_session(self, provider_session: str) -> bool:
+        """Whether a session is known by this id of its CLI."""
+        return session_locks.is_session(self._db, provider_session)
 
     def hold_session(self, session: str, attempt: int, fresh: bool = False) -> bool:
         """Give the session to the attempt; False: it is another bead's, or another run of it may live."""

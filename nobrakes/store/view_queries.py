@@ -125,7 +125,7 @@ def touched(db: Database, after: int | None, since: float | None) -> tuple[int, 
 
 def reviewing(db: Database) -> list[Attempt]:
     """The Reviewer's attempts that have not ended, oldest first."""
-    sql = "SELECT * FROM attempts INDEXED BY attempts_open WHERE outcome IS NULL AND role = ? ORDER BY id"
+    sql = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL AND role = ? ORDER BY id"
     return [rows.attempt(row) for row in db.all(sql, (Role.REVIEWER.value,))]
 
 

@@ -80,9 +80,9 @@ def test_a_provider_that_nobody_knows_is_refused_with_those_that_are(say):
 def test_a_breaker_is_reset(store, say):
     say("add", "A bead", "--id", "a")
     assert "no breaker" in say("gates", "reset", "a")
-    store.save_breaker("a", "anthropic", Breaker(State.OPEN, 3, 3, "failed"))
+    store.save_breaker("bead:a", "anthropic", Breaker(State.OPEN, 3, 3, "failed"))
     assert "try again" in say("gates", "reset", "a")
-    assert store.breakers("a")["anthropic"].state is State.HALF_OPEN
+    assert store.breakers("bead:a")["anthropic"].state is State.HALF_OPEN
 
 
 def test_status_says_what_was_spent_of_what(repository, say):

@@ -59,8 +59,9 @@ def answer(field: Field) -> None:
 def sessions(field: Field) -> list[str]:
     """The session of each attempt of an agent."""
     with sqlite3.connect(field.repository / ".nobrakes" / "nobrakes.db") as db:
-        rows = db.execute("SELECT data FROM attempts WHERE role <> 'reviewer' ORDER BY id").fetchall()
-    return [json.loads(row[0])["session"] for row in rows]
+        named = "SELECT provider_session FROM attempts JOIN sessions ON sessions.id = attempts.session"
+        rows = db.execute(f"{named} WHERE role <> 'reviewer' ORDER BY attempts.id").fetchall()
+    return [row[0] for row in rows]
 
 
 WORKS = tool("Bash", {"command": f"cat >hello.py <<'EOF'\n{CODE}EOF"})

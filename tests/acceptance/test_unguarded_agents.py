@@ -88,7 +88,7 @@ def test_the_session_that_an_agent_chose_is_noted_while_it_works(play: Play, tmp
     def noted() -> bool:
         assert process.poll() is None
         with open_app(os.fspath(field.repository)) as app:
-            return [attempt.data.get("session") for attempt in app.store.attempts("hello")] == ["t"]
+            return [attempt.provider_session for attempt in app.store.attempts("hello")] == ["t"]
 
     try:
         until(noted)

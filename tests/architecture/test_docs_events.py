@@ -64,7 +64,7 @@ def people_and_agents(folder: Path) -> Any:
         desk.resolve(store, number, how, "a note", "me")
     store.start_cooldown(Cooldown("north", Outcome.AUTH, "no key", 1.0, 2.0, 1, told=False))
     assert store.end_cooldown("north", "me")
-    store.save_breaker("b", "north", Breaker(State.OPEN, 3, 3, "failed"))
+    store.save_breaker("bead:b", "north", Breaker(State.OPEN, 3, 3, "failed"))
     assert store.reset_breakers("b", "me") == 1
     beads.reopen(store, "b", "me", "after all")
     store.approve([beads.add(store, "drafted").id], "me")

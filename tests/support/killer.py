@@ -156,12 +156,13 @@ class Killer:
     def told(self) -> dict[str, Any]:
         rows = self.ask("SELECT bead, agent, outcome, data FROM attempts WHERE role <> 'reviewer' ORDER BY id")
         attempts = [(bead, agent, outcome, json.loads(data)) for bead, agent, outcome, data in rows]
+        held = "SELECT provider_session, bead FROM attempts JOIN sessions ON sessions.id = attempts.session"
         return {
             "kills": dict(sorted(self.kills.items())),
             "beads": dict(self.ask("SELECT id, status FROM beads")),
             "outcomes": dict(Counter(f"{agent} {outcome}" for _, agent, outcome, _ in attempts)),
             "resumed": dict(Counter(agent for _, agent, _, data in attempts if data.get("resumes"))),
-            "sessions": [(data["session"], bead) for bead, _, _, data in attempts if data.get("session")],
+            "sessions": [*map(tuple, self.ask(f"{held} ORDER BY attempts.id"))],
             "orphans": self.orphans,
         }
 

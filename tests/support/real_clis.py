@@ -113,7 +113,7 @@ class Field:
     def sessions(self) -> list[str]:
         """The session of each attempt, as the daemon noted it."""
         with open_app(str(self.repository)) as app:
-            return [str(attempt.data.get("session")) for attempt in app.store.attempts("hello")]
+            return [str(attempt.provider_session) for attempt in app.store.attempts("hello")]
 
     def attempts(self) -> list[tuple[str, str, str]]:
         """Who did what, and how it ended."""

@@ -57,13 +57,18 @@ class Attempt:
     model: str = ""  # empty: the agent's own choice
     cost_usd: float = 0.0
     tokens: int = 0
+    session: int | None = None  # the conversation that it works in; None: it has none yet
+    provider_session: str | None = None  # the CLI's own id of that; None: not known yet
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A child process of an attempt: planned before it is started, so that a crash between leaves a trace."""
+    """A child process: planned before it is started, so that a crash between leaves a trace.
 
-    id: str  # "<attempt>-<n>": file names, and the mark in the child's environment
+    It is of an attempt, of a session's turn, or (both 0) of the machine itself.
+    """
+
+    id: str  # "<attempt>-<n>" or "s<turn>-agent": file names, and the mark in the child's environment
     attempt: int
     kind: RunKind
     started_at: float
@@ -76,6 +81,7 @@ class Run:
     activity: str = ""  # fingerprint of what was last seen: output, files, commits, CPU
     stopping: Outcome | None = None  # why it is being stopped
     term_at: float | None = None
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)

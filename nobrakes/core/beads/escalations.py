@@ -56,6 +56,7 @@ class Escalation:
     resolution: str = ""
     return_to: Status | None = None
     behind: int = 0
+    session: int | None = None  # the session that asks, where it is no attempt's
 
 
 def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, of: str = "head") -> bool:

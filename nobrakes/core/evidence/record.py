@@ -190,7 +190,7 @@ def attempt_row(attempt: Any, ended_at: float | None) -> dict[str, Any]:
         "agent": attempt.agent,
         "model": attempt.model,
         "provider": attempt.provider,
-        "session": attempt.data.get("session"),
+        "session": attempt.provider_session,
         "outcome": None if attempt.outcome is None else attempt.outcome.value,
         "rounds": attempt.data.get("rounds"),
         "tokens": attempt.tokens,

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from ..beads.attempt import Attempt
 from ..beads.outcomes import TABLE, Session
 
-SESSION = "session"
-"""In an attempt's data: the id of its agent's session, where it is known."""
 BEGUN = "begun"
 """In an attempt's data: whether the session was seen in the agent's output."""
 RESUMES = "resumes"
@@ -31,7 +29,7 @@ def goes_on(attempt: Attempt, past: Sequence[Attempt], start: str) -> Attempt | 
             return None
         if TABLE[last.outcome].session is not Session.RESUME:
             return None
-        if last.data.get(BEGUN) and last.data.get(SESSION):
+        if last.data.get(BEGUN) and last.provider_session is not None:
             return last
     return None
 

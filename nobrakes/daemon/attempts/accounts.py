@@ -14,6 +14,7 @@ from ...core.beads.outcomes import Outcome
 from ...core.limits import breaker, cooldowns
 from ...core.limits.breaker import Breaker, Thresholds
 from ...core.limits.resuming import RESUMES
+from ...core.owners import of_bead
 from ..ports import Ports
 from .metering import in_diary
 
@@ -32,9 +33,10 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
     elif gate is not None and cooldowns.is_proven(gate, attempt, verdict.outcome):
         store.end_cooldown(attempt.provider, NOBODY)
     if verdict.outcome is Outcome.COMPLETED:
-        for provider, one in store.breakers(attempt.bead).items():
+        owner = of_bead(attempt.bead)
+        for provider, one in store.breakers(owner).items():
             if provider == attempt.provider:
-                store.save_breaker(attempt.bead, provider, breaker.after(one, verdict.outcome, "", True, Thresholds()))
+                store.save_breaker(owner, provider, breaker.after(one, verdict.outcome, "", True, Thresholds()))
 
 
 def _tokens(ports: Ports, attempt: Attempt, verdict: Verdict) -> int:
@@ -69,7 +71,7 @@ def breaker_after(
     worker = blamed(attempt, past)
     if worker is None:
         return None
-    before = ports.store.breakers(attempt.bead).get(worker.provider, Breaker())
+    before = ports.store.breakers(of_bead(attempt.bead)).get(worker.provider, Breaker())
     progress = attempt.role is Role.REVIEWER or (head is not None and head != attempt.data.get("start"))
     after = breaker.after(before, outcome, detail, progress, thresholds)
     return None if after == before else (worker.provider, after)

@@ -18,6 +18,7 @@ from ...core.beads.events import Kind
 from ...core.beads.history import approaches
 from ...core.beads.outcomes import TABLE, Outcome, retry_after
 from ...core.board import Limits
+from ...core.owners import of_bead
 from ...ports import NewEscalation
 from ..ports import Ports
 from .accounts import breaker_after
@@ -74,7 +75,7 @@ def close(
     )
     with store.together():
         if tried is not None:
-            store.save_breaker(bead.id, *tried)
+            store.save_breaker(of_bead(bead.id), *tried)
         return store.close_attempt(
             attempt,
             kind or _GOES_BACK[attempt.role],

@@ -14,7 +14,7 @@ from ...core.actions import Terminate
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
-from ...core.limits.resuming import BEGUN, SESSION
+from ...core.limits.resuming import BEGUN
 from ..ports import Ports
 from .launch import SELF_TEST, STEP
 
@@ -29,12 +29,12 @@ def note_session(ports: Ports, attempt: Attempt, head: bytes) -> Attempt:
     if attempt.data.get(BEGUN):
         return attempt
     found = ports.adapter(attempt.agent).session(head.split(b"\n")[:-1])
-    expected = attempt.data.get(SESSION)
+    expected = attempt.provider_session
     if found is None or (expected is not None and expected != found):
         return attempt
     if expected is None and not ports.store.hold_session(found, attempt.id, fresh=True):
         return attempt
-    noted = replace(attempt, data={**attempt.data, SESSION: found, BEGUN: True})
+    noted = replace(attempt, data={**attempt.data, BEGUN: True}, provider_session=found)
     ports.store.journal(attempt.id, noted.data)
     return noted
 

@@ -24,7 +24,7 @@ from ...core.beads.branches import branch_of
 from ...core.beads.outcomes import Outcome
 from ...core.board import Limits
 from ...core.errors import NobrakesError
-from ...core.limits.resuming import BEGUN, RESUMES, SESSION, goes_on
+from ...core.limits.resuming import BEGUN, RESUMES, goes_on
 from ...core.policy import agent_permissions
 from ...host.runs import recorder
 from ...ports import Argv, Candidate, Command, Message, Step, Workspace
@@ -93,7 +93,8 @@ class Launcher:
                 prompt_file=os.path.join(folder, "prompt.md"),
                 workspace=workspace.path,
                 folder=os.path.join(folder, OWN),
-                session=last.data[SESSION] if last else str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
+                session=(last and last.provider_session)
+                or str(uuid.UUID(hashlib.md5(attempt.token.encode()).hexdigest())),
                 resume=last is not None,
                 env=self._environment(settings, bead, attempt, workspace, folder, adapter.credentials),
                 settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),
@@ -110,7 +111,6 @@ class Launcher:
         ):
             raise NobrakesError(f"the session {launch.session} is held by another attempt", "The next one has its own.")
         known: dict[str, object] = {
-            SESSION: launch.session,
             TOLD: digest(bead),
             BEGUN: False,
             RESUMES: last.number if last else None,
@@ -143,8 +143,8 @@ class Launcher:
         if not (bead.branch_kept and workspace.is_kept):  # the sessions of a clone that was archived went with it
             return None
         last = goes_on(attempt, self.ports.store.attempts(bead.id), start)
-        holds = last is not None and self.ports.store.hold_session(last.data[SESSION], attempt.id)
-        return last if holds else None
+        session = last and last.provider_session
+        return last if session and self.ports.store.hold_session(session, attempt.id) else None
 
     def _command(self, launch: Launch, run_id: str, folder: str, workspace: Workspace, prompt: str) -> Command:
         """What is started: the workspace's own steps, the set-up in a new one, and the agent, behind the wall."""

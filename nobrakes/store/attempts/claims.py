@@ -189,7 +189,7 @@ def close_attempt(
 
 
 def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
-    row = db.maybe("SELECT * FROM attempts WHERE id = ? AND outcome IS NULL", (attempt_.id,))
+    row = db.maybe(f"{rows.ATTEMPT} WHERE id = ? AND outcome IS NULL", (attempt_.id,))
     if row is None or row["fence"] != attempt_.fence or bead.fence != attempt_.fence:
         raise Stale(f"attempt {attempt_.number} of bead {attempt_.bead} has ended already")
     return rows.attempt(row)
@@ -197,7 +197,7 @@ def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
 
 def attempt(db: Database, attempt_id: int) -> Attempt:
     """One attempt."""
-    row = db.maybe("SELECT * FROM attempts WHERE id = ?", (attempt_id,))
+    row = db.maybe(f"{rows.ATTEMPT} WHERE id = ?", (attempt_id,))
     if row is None:
         raise NobrakesError(f"there is no attempt {attempt_id}", "`nobrakes history BEAD` shows a bead's attempts.")
     return rows.attempt(row)
@@ -205,7 +205,7 @@ def attempt(db: Database, attempt_id: int) -> Attempt:
 
 def attempts(db: Database, bead_id: str) -> list[Attempt]:
     """All attempts of a bead, oldest first; NoSuchBead."""
-    found = db.all("SELECT * FROM attempts WHERE bead = ? ORDER BY number", (bead_id,))
+    found = db.all(f"{rows.ATTEMPT} WHERE bead = ? ORDER BY number", (bead_id,))
     if not found and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
     return [rows.attempt(row) for row in found]
@@ -266,4 +266,4 @@ def door(db: Database, token: str) -> Attempt:
     row = None if number is None else db.maybe(OPEN_ATTEMPT, (number,))
     if row is None or not compare_digest(row["token"].encode(), token.encode("utf-8", "replace")):
         raise Stale("this attempt has ended, or the token is not one of nobrakes")
-    return rows.attempt(row)
+    return attempt(db, row["id"])

@@ -21,15 +21,16 @@ UNION SELECT id, epic, 'parent-child' FROM beads WHERE id = :id AND epic IS NOT 
 UNION SELECT id, epic, 'parent-child' FROM beads WHERE epic = :id ORDER BY 1, 2, 3)"""
 _ATTEMPT = json_object(
     "id bead number role name fence started_at agent base head ended_at outcome detail {log {data provider model "
-    "cost_usd tokens"
+    "cost_usd tokens session provider_session"
 )
 _ATTEMPTS = f"""SELECT json_group_array(json({_ATTEMPT})) FROM (SELECT id, bead, number, role, name, fence, started_at,
 agent, base, head, ended_at, outcome, detail, {LOG} AS log,
-iif(said IS NULL, data, json_set(data, '$.said', said)) AS data, provider, model, cost_usd, tokens
+iif(said IS NULL, data, json_set(data, '$.said', said)) AS data, provider, model, cost_usd, tokens, session,
+(SELECT provider_session FROM sessions WHERE sessions.id = attempts.session) AS provider_session
 FROM attempts WHERE bead = :id ORDER BY number)"""
 _ESCALATION = json_object(
     "id type bead title detail target attempt {evidence hypothesis created_at answer answered_at resolved_at "
-    "resolution return_to"
+    "resolution return_to session"
 )
 _ESCALATIONS = f"""SELECT json_group_array(json_set({_ESCALATION}, '$.behind', :behind)) FROM (
 SELECT * FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY id)"""

@@ -15,7 +15,7 @@ _RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
 
 def plan_run(db: Database, run: Run) -> None:
     """Remember a child that is about to be started; planned again after a crash, it is the same child."""
-    values = as_values(run)
+    values = {**as_values(run), "attempt": run.attempt or None, "turn": run.turn or None}
     columns = ", ".join(f'"{name}"' for name in values)
     marks = ", ".join("?" * len(values))
     with db.write():

@@ -8,6 +8,7 @@ from ...core.beads.outcomes import Outcome
 from ...core.limits.breaker import Breaker, State, reset
 from ...core.limits.caps import Amount, Caps, Spent, day_start, hour_start
 from ...core.limits.cooldowns import Cooldown
+from ...core.owners import of_bead
 from .. import events
 from ..beads import moves
 from ..database import Database, Row
@@ -68,33 +69,34 @@ def end_cooldown(db: Database, provider: str, actor: str) -> bool:
         return True
 
 
-def breakers(db: Database, bead: str) -> dict[str, Breaker]:
+def breakers(db: Database, owner: str) -> dict[str, Breaker]:
     """By provider."""
-    return {row["provider"]: _breaker(row) for row in db.all("SELECT * FROM breakers WHERE bead = ?", (bead,))}
+    return {row["provider"]: _breaker(row) for row in db.all("SELECT * FROM breakers WHERE owner = ?", (owner,))}
 
 
-def breakers_of(db: Database, beads: Sequence[str]) -> dict[tuple[str, str], Breaker]:
-    """By bead and provider, for the beads of the front."""
-    found = db.all("SELECT * FROM breakers WHERE bead IN (SELECT value FROM json_each(?))", (json.dumps(list(beads)),))
-    return {(row["bead"], row["provider"]): _breaker(row) for row in found}
+def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Breaker]:
+    """By owner and provider, for the beads of the front."""
+    found = db.all("SELECT * FROM breakers WHERE owner IN (SELECT value FROM json_each(?))", (json.dumps([*owners]),))
+    return {(row["owner"], row["provider"]): _breaker(row) for row in found}
 
 
-def save_breaker(db: Database, bead: str, provider: str, breaker: Breaker) -> None:
+def save_breaker(db: Database, owner: str, provider: str, breaker: Breaker) -> None:
     """Keep it; one without a mark needs no row."""
     with db.write():
-        db.run("DELETE FROM breakers WHERE bead = ? AND provider = ?", (bead, provider))
+        db.run("DELETE FROM breakers WHERE owner = ? AND provider = ?", (owner, provider))
         if breaker != Breaker():
             values = {"state": breaker.state.value, "idle": breaker.idle, "same": breaker.same, "error": breaker.error}
-            db.insert("breakers", {"bead": bead, "provider": provider, **values})
+            db.insert("breakers", {"owner": owner, "provider": provider, **values})
 
 
 def reset_breakers(db: Database, bead: str, actor: str) -> int:
     """Half-open the open ones, with one event for each."""
     with db.write():
         moves.require(db, (bead,))
-        open_ = {name: one for name, one in breakers(db, bead).items() if one.state is State.OPEN}
+        owner = of_bead(bead)
+        open_ = {name: one for name, one in breakers(db, owner).items() if one.state is State.OPEN}
         for provider, breaker in open_.items():
-            save_breaker(db, bead, provider, reset(breaker))
+            save_breaker(db, owner, provider, reset(breaker))
             events.append(db, db.now(), Kind.BREAKER_RESET, bead, actor, {"provider": provider})
         return len(open_)
 

@@ -13,4 +13,4 @@ from .statements import rows_of
 def latest(db: Database, limit: int) -> list[Attempt]:
     """The Reviewer's latest attempts, newest first."""
     wanted = select(AttemptRow).where(AttemptRow.role == Role.REVIEWER.value).order_by(col(AttemptRow.id).desc())
-    return [rows.attempt(row) for row in rows_of(db, wanted.limit(limit))]
+    return [rows.attempt({**dict(row), "provider_session": None}) for row in rows_of(db, wanted.limit(limit))]

@@ -147,9 +147,9 @@ def test_one_agent_goes_ahead_when_nobody_said_when_the_gate_opens() -> None:
 
 def test_an_open_breaker_leaves_the_bead_to_the_next_agent_and_then_to_a_person() -> None:
     open_ = Breaker(State.OPEN, 3, 3, "failed: no")
-    board = replace(TWO, ready=(waits("a"),), breakers={("a", "north"): open_})
+    board = replace(TWO, ready=(waits("a"),), breakers={("bead:a", "north"): open_})
     assert pairs(board) == [("a", "second")]
-    (asked,) = assigner.plan(replace(board, breakers={("a", "north"): open_, ("a", "south"): open_}))
+    (asked,) = assigner.plan(replace(board, breakers={("bead:a", "north"): open_, ("bead:a", "south"): open_}))
     assert isinstance(asked, AskPerson) and asked.type is EscalationType.BREAKER_OPEN and asked.bead == "a"
 
 

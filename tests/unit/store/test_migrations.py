@@ -49,7 +49,8 @@ def shape(path: str) -> dict[str, object]:
         what = "table_xinfo" if type_ == "table" else "index_xinfo"
         found[f"{type_} {name}"] = connection.execute(f"PRAGMA {what}({name})").fetchall()
         if type_ == "table":
-            found[f"keys of {name}"] = connection.execute(f"PRAGMA foreign_key_list({name})").fetchall()
+            keys = connection.execute(f"PRAGMA foreign_key_list({name})").fetchall()
+            found[f"keys of {name}"] = sorted(key[2:] for key in keys)  # their order is of no account
     connection.close()
     return found
 

@@ -14,9 +14,9 @@ START = "c0ffee"
 
 
 def attempt(number: int, outcome: Outcome | None = None, begun: bool = True, **fields: Any) -> Attempt:
-    data = {"session": f"s{number}", "begun": begun, "start": START}
+    data = {"begun": begun, "start": START}
     whole = Attempt(
-        number, "a", number, Role.DOER, "Ada", number, f"{number}.{number}.x", 0.0, "claude", outcome=outcome, data=data,
+        number, "a", number, Role.DOER, "Ada", number, f"{number}.{number}.x", 0.0, "claude", outcome=outcome, data=data, provider_session=f"s{number}",
         provider="anthropic", model="m",
     )  # fmt: skip
     return replace(whole, **fields)
@@ -48,7 +48,7 @@ def test_the_machine_going_down_costs_no_session() -> None:
         {"model": "n"},
         {"role": Role.TEST_WRITER},
         {"log": AttemptLog(keep_branch=False)},
-        {"data": {"session": "s1", "begun": True, "start": "another"}},
+        {"data": {"begun": True, "start": "another"}},
     ],
 )
 def test_it_belongs_to_its_cli_model_role_and_workspace(other: dict[str, Any]) -> None:

@@ -100,15 +100,15 @@ def test_the_sums_never_scan_the_attempts(store: Any) -> None:
 
 
 def test_whoever_decides_a_beads_escalation_lets_its_agents_try_again(store: Any) -> None:
-    store.save_breaker("a", "north", Breaker(State.OPEN, 3, 3, "failed"))
+    store.save_breaker("bead:a", "north", Breaker(State.OPEN, 3, 3, "failed"))
     asked = store.escalate(NewEscalation(EscalationType.BREAKER_OPEN, "a"), "a", None, "nobrakes")
     assert store.bead("a").status is Status.ESCALATED
     store.resolve(asked.id, "again", "me")
-    assert store.board(Limits()).breakers[("a", "north")].state is State.HALF_OPEN
+    assert store.board(Limits()).breakers[("bead:a", "north")].state is State.HALF_OPEN
 
 
 def test_a_closed_breaker_without_a_mark_is_forgotten(store: Any) -> None:
-    store.save_breaker("a", "north", Breaker(State.CLOSED, 1, 1, "failed"))
-    assert store.breakers("a") == {"north": Breaker(State.CLOSED, 1, 1, "failed")}
-    store.save_breaker("a", "north", Breaker())
-    assert store.breakers("a") == {}
+    store.save_breaker("bead:a", "north", Breaker(State.CLOSED, 1, 1, "failed"))
+    assert store.breakers("bead:a") == {"north": Breaker(State.CLOSED, 1, 1, "failed")}
+    store.save_breaker("bead:a", "north", Breaker())
+    assert store.breakers("bead:a") == {}

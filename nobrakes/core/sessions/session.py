@@ -1,0 +1,144 @@
+"""Sessions: conversations with an agent CLI, and the table of their states.
+
+1. Claim, conversation and process are three things: an attempt holds a bead, a session is a conversation, a run is a
+   process. A session of kind `attempt` serves the attempts of one bead, one after the other, and moves with them; the
+   others have a life of their own, told here.
+2. A turn is what a session does between two waits: one run of its agent. It has at most one turn that has not ended.
+3. What is said to a session waits for its next turn. A turn takes all that waits, in the transaction that opens it, so
+   that nothing is said twice and nothing gets lost.
+4. A session that asked a person goes on when that was answered, or when somebody says something else to it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ..beads.outcomes import Outcome
+from ..errors import NotAllowed
+
+
+class SessionKind(StrEnum):
+    """What a session is for."""
+
+    ATTEMPT = "attempt"
+    PLANNING = "planning"
+    CHAT = "chat"
+
+
+class State(StrEnum):
+    """Where a session is."""
+
+    READY = "ready"  # something waits to be said to it: its next turn may begin
+    RUNNING = "running"
+    ASKING = "asking"  # a person has to answer its question
+    IDLE = "idle"  # it waits for what is said to it next
+    STUCK = "stuck"  # its turns fail in the same way: a person says something, or ends it
+    ENDED = "ended"
+
+
+class Fact(StrEnum):
+    """What moves a session."""
+
+    SAID = "said"  # somebody said something to it
+    STARTED = "started"
+    ENDED_WELL = "ended_well"  # the turn is over, and nothing is asked
+    ASKED = "asked"  # the turn is over, and a question of it is open
+    ANSWERED = "answered"  # its last open question was answered
+    CUT_OFF = "cut_off"  # the turn is over, and what it was told has to be told again
+    GAVE_UP = "gave_up"  # the turn failed once too often
+    CLOSED = "closed"  # a person ended it
+
+
+TABLE: Mapping[State, Mapping[Fact, State]] = {
+    State.READY: {
+        Fact.SAID: State.READY,
+        Fact.STARTED: State.RUNNING,
+        Fact.ANSWERED: State.READY,
+        Fact.CLOSED: State.ENDED,
+    },
+    State.RUNNING: {
+        Fact.SAID: State.RUNNING,
+        Fact.ANSWERED: State.RUNNING,
+        Fact.ENDED_WELL: State.IDLE,
+        Fact.ASKED: State.ASKING,
+        Fact.CUT_OFF: State.READY,
+        Fact.GAVE_UP: State.STUCK,
+        Fact.CLOSED: State.ENDED,
+    },
+    State.ASKING: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
+    State.IDLE: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
+    State.STUCK: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
+    State.ENDED: {},
+}
+"""What each fact makes of each state; what is not in it is refused."""
+
+
+def advance(state: State, fact: Fact) -> State:
+    """The state after the fact; NotAllowed."""
+    after = TABLE[state].get(fact)
+    if after is None:
+        raise NotAllowed(
+            f"a session that is {state.value} cannot be {fact.value.replace('_', ' ')}",
+            "`nobrakes sessions` lists those that go on.",
+        )
+    return after
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation. `owner` is a word of core.owners; `waiting` counts what is said to it and waits for a turn."""
+
+    id: int
+    kind: SessionKind
+    owner: str
+    title: str
+    agent: str
+    state: State
+    provider: str = ""
+    model: str = ""  # empty: the agent's own choice
+    provider_session: str | None = None  # the CLI's own id; None: not known yet
+    begun: bool = False  # whether the session was seen in the agent's output, so that it can be resumed
+    attempt: int | None = None  # who holds it, or held it last
+    failures: int = 0  # in a row
+    retry_at: float | None = None
+    stop_asked: bool = False
+    detail: str = ""  # how the last turn ended, in words
+    cost_usd: float = 0.0
+    tokens: int = 0
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    ended_at: float | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One run of a session's agent. Ended when `outcome` is set."""
+
+    id: int
+    session: int
+    number: int  # counts the session's turns, from 1
+    token: str
+    resumes: bool  # whether it goes on with the CLI's session, or begins a new one
+    provider: str
+    started_at: float
+    ended_at: float | None = None
+    outcome: Outcome | None = None
+    detail: str = ""
+    cost_usd: float = 0.0
+    tokens: int = 0
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something said in a session; `turn` None: no turn was told of it yet."""
+
+    id: int
+    session: int
+    author: str
+    at: float
+    text: str
+    turn: int | None = None
