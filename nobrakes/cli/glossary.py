@@ -72,6 +72,9 @@ KEYS: Mapping[str, str] = {
     "return_to": "the status that the bead remembers to go back to; null when it remembers none",
     "revert": "the commit that takes it back",
     "role": "`test_writer`, `doer` or `reviewer`",
+    "session": "the session's number",
+    "turn": "the turn's number, counted for each session from 1",
+    "kind": "what the session is for: `planning` or `chat`",
     "settings": "the switches that changed: `paused`, `stopping`; or what was brought back",
     "spent": "what was spent",
     "status": "the status that the bead came with, or is back in",
@@ -134,6 +137,13 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.PROGRESSED: Happening("`nobrakes agent progress`.", _SAID),
     Kind.NOTIFIED: Happening("`nobrakes agent notify`; the person is told.", _SAID),
     Kind.TESTED: Happening("`nobrakes agent test`: how each check ended.", _SAID),
+    Kind.SESSION_BEGAN: Happening(
+        "A session began: a conversation with an agent.", ("session", "kind", "agent", "title")
+    ),
+    Kind.SESSION_SAID: Happening("Something was said to a session.", ("session", "text")),
+    Kind.TURN_STARTED: Happening("A session's agent was started.", ("session", "turn", "agent", "model")),
+    Kind.TURN_ENDED: Happening("A session's agent ended.", ("session", "turn", "outcome", "detail")),
+    Kind.SESSION_ENDED: Happening("A session was ended.", ("session",)),
     Kind.HANDED_OFF: Happening("`nobrakes agent done`; the process has not ended yet.", ("outcome",)),
     Kind.DAEMON_STARTED: Happening("A daemon works, in the foreground or the background.", ("pid",)),
     Kind.DAEMON_STOPPED: Happening("It ended in order. Without this event it was killed.", ("pid",)),

@@ -188,7 +188,13 @@ def picture(
         room = max(20, screen.width - len(head) - len(since) - 1)
         title = cut(titles.of(attempt.bead), room // 2)
         out.append(screen.paint(head, "cyan") + since + cut(f"{title}  {one_line(said)}".rstrip(), room))
-    state = "stopping" if board.stopping else "paused" if board.paused else "" if board.attempts else "waiting"
+    for talk in board.talks:
+        head = f"{pad(f'session {talk.session.id}', 10)} {talk.session.kind.value:<11} {talk.agent:<10} "
+        since = f"{age(now - talk.started_at):>8}  "
+        room = max(20, screen.width - len(head) - len(since) - 1)
+        out.append(screen.paint(head, "cyan") + since + cut(one_line(talk.session.title), room))
+    works = board.attempts or board.talks
+    state = "stopping" if board.stopping else "paused" if board.paused else "" if works else "waiting"
     state += "  frozen: main is red" if board.frozen else ""
     out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
     out += [screen.paint(cut(gate_line(gate, now), screen.width - 1), "yellow") for gate in board.gates.values()]

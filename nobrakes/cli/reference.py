@@ -108,8 +108,7 @@ def operations_page() -> str:
     """The reference of the operations, from their one table."""
     from ..operations import board_api
     from ..operations.agent import api, client
-    from ..store import flood
-    from ..store.agent import edits
+    from ..store.agent import edits, flood
 
     facts = {"limit": edits.LIMIT, "remarks": flood.REMARKS[1], "questions": flood.QUESTIONS[1]}
     out = [_OPERATIONS.format(**facts, wait=client.MOST_SECONDS)]

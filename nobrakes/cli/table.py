@@ -40,6 +40,12 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("shape", "shaping:shape", FORGE, "Plan together with the Shaper, in its own session.", changes=True),
     Entry("reshape", "shaping:reshape", FORGE, "Plan the next increment from what was escalated.", changes=True),
     Entry("commit-strategy", "shaping:commit_strategy", FORGE, "Approve the drafts: they go live.", changes=True),
+    Entry("session start", "talking:start", FORGE, "Talk with an agent that reads and changes nothing.", changes=True),
+    Entry("session say", "talking:say", FORGE, "Say something to a session.", changes=True),
+    Entry("session show", "talking:show", FORGE, "One session with all that was said in it."),
+    Entry("session stop", "talking:stop", FORGE, "Stop what a session does now.", changes=True),
+    Entry("session end", "talking:end", FORGE, "End a session.", changes=True),
+    Entry("sessions", "talking:sessions", BOARD, "The sessions with agents that go on."),
     Entry("status", "views:status", BOARD, "The whole repository on one screen."),
     Entry("board", "views:board", BOARD, "The beads in columns, by where they are."),
     Entry("list", "board:list_beads", BOARD, "List beads, filtered."),
@@ -100,6 +106,7 @@ COMMANDS: tuple[Entry, ...] = (
 
 GROUPS = {
     "plan": (FORGE, "Plan files: apply one, or print an example."),
+    "session": (FORGE, "Sessions: conversations with agents, beside the beads."),
     "daemon": (BREAKER, "The daemon in the background."),
     "agent": (AGENTS, "What an agent may say about its own bead."),
 }

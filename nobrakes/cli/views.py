@@ -11,7 +11,7 @@ from .text import age, count, cut, one_line
 from .times import spoken
 
 if TYPE_CHECKING:
-    from ..operations.views.board import BoardView, StatusView, Worker
+    from ..operations.views.board import BoardView, Speaker, StatusView, Worker
 
 ESCALATIONS = 12
 """So many escalations are shown; all of them are counted."""
@@ -55,6 +55,8 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     out += [screen.paint(one_line(why), "red") for why in (*found.behind, found.off_main, *found.unknown) if why]
     if found.working:
         out += ["", _workers(found.working, screen)]
+    if found.sessions:
+        out += ["", *_sessions(found.sessions, screen)]
     hindered = hindrances(found.gates, found.caps, now, screen)
     hindered += [screen.paint(one_line(why), "yellow") for why in found.degraded]
     if hindered:
@@ -77,6 +79,14 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
 
 def _frozen(tip: str, screen: Screen) -> str:
     return screen.paint(f"frozen: main is red at {tip[:12]}, nothing is merged until it is green", "red")
+
+
+def _sessions(found: "tuple[Speaker, ...]", screen: Screen) -> list[str]:
+    rows = []
+    for one in found:
+        since = f" for {age(one.seconds)}" if one.seconds is not None else ""
+        rows.append(cut(f"session {one.session}, {one.agent}, {one.state}{since}: {one_line(one.title)}", screen.width))
+    return rows
 
 
 def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
@@ -120,6 +130,7 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
         more = found.counts[name] - len(cards)
         out += [f"  and {more} more: nobrakes list"] if more > 0 else []
         out.append("")
+    out += [*_sessions(found.sessions, screen), ""] if found.sessions else []
     out += [_frozen(found.frozen, screen)] if found.frozen else []
     out += hindrances(found.gates, (), now, screen)
     return "\n".join(out).rstrip() or NO_BEAD

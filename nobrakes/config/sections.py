@@ -20,6 +20,7 @@ class LimitSettings(Section):
     """How much at once, how long, how often."""
 
     doers: Annotated[int, Rule(ge=0, le=256)] = 4
+    sessions: Annotated[int, Rule(ge=0, le=64)] = 2
     max_failures: Annotated[int, Rule(ge=1)] = 3
     agent_minutes: Annotated[float, Rule(gt=0)] = 60.0
     idle_minutes: Annotated[float, Rule(gt=0)] = 10.0

@@ -71,6 +71,7 @@ class Config(Section):
         bead, day, run = (Cap(c.usd, c.tokens, c.minutes) for c in (caps.bead, caps.day, caps.run))
         return Limits(
             doers=limits.doers,
+            sessions=limits.sessions,
             max_failures=limits.max_failures,
             agent_seconds=limits.agent_minutes * 60,
             idle_seconds=limits.idle_minutes * 60,

@@ -18,6 +18,20 @@ class StartAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class StartTurn:
+    """Begin the next turn of this session."""
+
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeTurn:
+    """Go on with a turn that has no child process: what a crash cut off."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
 class StartReview:
     """Claim the bead for the Reviewer."""
 
@@ -85,5 +99,16 @@ class RenewLeases:
 
 
 Action = (
-    StartAgent | StartReview | AskPerson | TellCap | Resume | CompleteEpic | Terminate | Kill | Sample | RenewLeases
+    StartAgent
+    | StartTurn
+    | ResumeTurn
+    | StartReview
+    | AskPerson
+    | TellCap
+    | Resume
+    | CompleteEpic
+    | Terminate
+    | Kill
+    | Sample
+    | RenewLeases
 )

@@ -3,7 +3,8 @@
 1. Beads come in the store's order: priority class lowered by one for each ageing period waited, then b-level
    (the longest chain of work behind), then age, then id. The order is a static key
    (core.graph.ranks), so it is an index.
-2. Nothing is started while paused or stopping, before main was tried (core.checks.trial), or beyond the limit of Doers.
+2. Turns of sessions come first (core.turns). Nothing is started while paused or stopping, before main was tried
+   (core.checks.trial), or beyond the limit of Doers.
 3. Each role has agents in order of preference: the first whose provider's gate is open, and whose breaker for the
    bead is closed. While all their gates are closed the bead just waits.
 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
@@ -12,7 +13,8 @@
    of repairs alone.
 """
 
-from .actions import Action, AskPerson, CompleteEpic, StartAgent, StartReview, TellCap
+from . import turns
+from .actions import Action, AskPerson, CompleteEpic, StartAgent, StartReview, StartTurn, TellCap
 from .beads.attempt import Frontier
 from .beads.bead import Role, Status
 from .beads.escalations import EscalationType
@@ -31,19 +33,24 @@ def plan(board: Board) -> list[Action]:
     actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
     if board.paused or board.stopping:
         return actions
+    talks = turns.plan(board)
+    actions += talks
     if board.limits.starts is Starts.UNTRIED:
         return actions
     limits, spent = board.limits.caps, board.spent
-    if board.ready:
+    if board.ready or board.sessions:
         actions += [TellCap(one) for one in caps.untold(limits, spent, board.now)]
     agents = sum(1 for attempt in board.attempts if attempt.role is not Role.REVIEWER)
     free = board.limits.doers - agents
     left = caps.calls_left(limits, spent)
     if left is not None:
-        free = min(free, left)
+        free = min(free, left - len(talks))
     if caps.reached(limits, spent, board.now):
         return actions
-    room = cooldowns.room(board.gates, board.attempts, board.now)
+    room = cooldowns.room(board.gates, board.agents, board.now)
+    for session in board.sessions:
+        if session.provider in room and StartTurn(session.id) in talks:
+            room[session.provider] -= 1
     for bead in board.ready:
         if free <= 0:
             break

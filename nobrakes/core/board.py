@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .beads.attempt import Attempt, Frontier, Run
+from .beads.bead import Role
 from .checks.trial import Starts
 from .limits.breaker import Breaker, Thresholds
 from .limits.caps import Caps, Spent
@@ -14,6 +15,7 @@ from .limits.cooldowns import Cooldown
 from .policy.agent_choice import AgentChoice
 from .review.queue import Pace
 from .review.train import Rules
+from .sessions.session import Session, Talk
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Limits:
     """What a person may change while it runs."""
 
     doers: int = 4
+    sessions: int = 2
     max_failures: int = 3
     agent_seconds: float = 3600.0
     idle_seconds: float = 600.0
@@ -44,6 +47,9 @@ class Board:
     to_review: tuple[Frontier, ...] = ()
     attempts: tuple[Attempt, ...] = ()  # those that have not ended
     runs: Mapping[int, Run] = field(default_factory=dict)  # by attempt
+    sessions: tuple[Session, ...] = ()  # that are no attempt's, and whose next turn may begin
+    talks: tuple[Talk, ...] = ()  # the turns that have not ended
+    turn_runs: Mapping[int, Run] = field(default_factory=dict)  # by turn
     pace: Pace = field(default_factory=Pace)
     epics_done: tuple[str, ...] = ()  # live epics without an open child
     paused: bool = False  # nothing new is started; what runs goes on
@@ -59,3 +65,23 @@ class Board:
     contexts: Mapping[int, float] = field(default_factory=dict)  # by attempt: how full, where its agent can tell
     wake_at: float | None = None  # the next retry or deferral that comes due
     retry_at: float | None = None  # the next retry alone: deferrals may be days away
+
+    @property
+    def all_runs(self) -> tuple[Run, ...]:
+        """The runs of attempts, then those of turns."""
+        return (*self.runs.values(), *self.turn_runs.values())
+
+    @property
+    def agents(self) -> tuple[Attempt | Talk, ...]:
+        """Who is at work and may have an agent running, the Reviewer left out."""
+        return (*(one for one in self.attempts if one.role is not Role.REVIEWER), *self.talks)
+
+    def work_of(self, run: Run) -> Attempt | Talk | None:
+        """What the run serves; None: that is over."""
+        if run.turn:
+            return next((one for one in self.talks if one.turn.id == run.turn and one.session.ended_at is None), None)
+        return next((one for one in self.attempts if one.id == run.attempt), None)
+
+    def is_stop_asked(self, work: Attempt | Talk) -> bool:
+        """Whether a person asked it to stop, it alone."""
+        return work.session.stop_asked if isinstance(work, Talk) else work.id in self.stop_asked

@@ -198,6 +198,13 @@ class NoSuchEscalation(NobrakesError):
     hint = "`nobrakes escalations` shows the open ones."
 
 
+class NoSuchSession(NobrakesError):
+    """No session has this number."""
+
+    code = 55
+    hint = "`nobrakes sessions` shows those that go on."
+
+
 class NothingToUndo(NobrakesError):
     """There is no step that can be taken back."""
 

@@ -7,6 +7,7 @@
 
 from dataclasses import replace
 
+from . import turns
 from .beads.bead import Role
 from .board import Board
 from .checks.trial import REPAIR
@@ -19,11 +20,15 @@ SOON = 1.0
 
 def is_idle(board: Board) -> bool:
     """Whether nothing is left that this machine could do without a person."""
+    if board.talks or board.turn_runs:
+        return False
     if board.attempts or board.runs:
         # who is to be reviewed stands behind those that wait
         return _wait_for_a_person(board) and is_idle(replace(board, attempts=(), runs={}, to_review=()))
     if board.paused or board.stopping:
         return True
+    if turns.plan(board) or any(one.retry_at is not None for one in board.sessions):
+        return False
     # while main is red the others wait for it to be green
     to_review = any(not board.frozen or bead.type == REPAIR for bead in board.to_review)
     if any(one.until is None for one in caps.reached(board.limits.caps, board.spent, board.now)):

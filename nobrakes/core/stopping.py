@@ -5,24 +5,30 @@
 3. Who has used up an attempt's own cap ends as at any limit of one run. Who has filled its context gives up for it, and
    the next attempt begins afresh with what is compiled for it.
 4. The cap on starts an hour says nothing about who has started.
+5. A session's turn has the caps of day, run and attempt; how full its context is, is its CLI's own matter.
 """
 
 from .beads.attempt import Attempt, Run, RunKind
 from .beads.outcomes import Outcome
 from .board import Board
 from .limits import caps
+from .sessions.session import Talk
 
 
-def why(board: Board, attempt: Attempt, run: Run) -> Outcome | None:
+def why(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
     """Why the run is asked to stop; None: it may go on."""
     if run.kind is not RunKind.AGENT:
         return None
     limits, spent = board.limits.caps, board.spent
-    if limits.attempt.tokens is not None and attempt.tokens >= limits.attempt.tokens:
+    if limits.attempt.tokens is not None and work.tokens >= limits.attempt.tokens:
         return Outcome.TURN_LIMIT
     day = caps.over("day", limits.day, spent.day, "", None)
     run_ = caps.over("run", limits.run, spent.run, "", None)
-    if any((*day, *run_)) or caps.of_bead(limits, spent, attempt.bead) is not None:
+    if any((*day, *run_)):
         return Outcome.CAPPED
-    share = board.contexts.get(attempt.id, 0.0)
+    if isinstance(work, Talk):
+        return None
+    if caps.of_bead(limits, spent, work.bead) is not None:
+        return Outcome.CAPPED
+    share = board.contexts.get(work.id, 0.0)
     return Outcome.GAVE_UP_CONTEXT if share >= board.limits.context_share else None

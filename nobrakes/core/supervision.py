@@ -5,16 +5,16 @@
 3. Looking is lazy: a run is sampled when its last known activity is old enough to matter.
 4. Silence is what was looked at: a run has stalled when a sample as late as its limit saw nothing new. A
    daemon that was away for an hour looks first.
-5. A run whose attempt is over (cancelled by a person, taken away) is stopped like any other.
-6. A run that is only planned, and an attempt without a run, were cut off: they are resumed.
-7. A person stops all agents, or one attempt: whatever it runs is stopped, and that is nobody's failure.
+5. A run whose attempt or session is over (cancelled by a person, taken away) is stopped like any other.
+6. A run that is only planned, and an attempt or a turn without a run, were cut off: they are resumed.
+7. A person stops all agents, or one attempt or session: whatever it runs is stopped, and that is nobody's failure.
 8. Who is asked to stop though nothing is wrong with it: core.stopping.
 """
 
 from collections.abc import Container
 
 from . import stopping
-from .actions import Action, Kill, RenewLeases, Resume, Sample, Terminate
+from .actions import Action, Kill, RenewLeases, Resume, ResumeTurn, Sample, Terminate
 from .beads.attempt import Run
 from .beads.outcomes import Outcome
 from .board import Board
@@ -34,20 +34,20 @@ def plan(board: Board, ended: Container[str] = ()) -> list[Action]:
     `ended`: ids of runs whose tree is dead and that are being closed. They are silent, and that is no fault.
     """
     actions: list[Action] = []
-    held = {attempt.id: attempt for attempt in board.attempts}
-    for run in board.runs.values():
-        if (run.pid is None and run.attempt in held) or run.id in ended:
+    for run in board.all_runs:
+        work = board.work_of(run)
+        if (run.pid is None and work is not None) or run.id in ended:
             continue
         if run.term_at is not None:
             if board.now >= run.term_at + board.limits.grace_seconds:
                 actions.append(Kill(run.id))
-        elif run.attempt not in held:
+        elif work is None:
             actions.append(Terminate(run.id, Outcome.CANCELLED))
-        elif board.stopping or run.attempt in board.stop_asked:
+        elif board.stopping or board.is_stop_asked(work):
             actions.append(Terminate(run.id, Outcome.INTERRUPTED))
         elif run.hard_deadline and board.now >= run.hard_deadline:
             actions.append(Terminate(run.id, Outcome.TIMED_OUT))
-        elif (why := stopping.why(board, held[run.attempt], run)) is not None:
+        elif (why := stopping.why(board, work, run)) is not None:
             actions.append(Terminate(run.id, why))
         elif run.idle_seconds and run.sampled_at >= run.active_at + run.idle_seconds:
             actions.append(Terminate(run.id, Outcome.STALLED))
@@ -57,6 +57,10 @@ def plan(board: Board, ended: Container[str] = ()) -> list[Action]:
         run_of = board.runs.get(attempt.id)
         if run_of is None or run_of.pid is None:
             actions.append(Resume(attempt.id))
+    for talk in board.talks:
+        run_of = board.turn_runs.get(talk.turn.id)
+        if run_of is None or run_of.pid is None:
+            actions.append(ResumeTurn(talk.turn.id))
     if board.attempts:
         actions.append(RenewLeases(tuple(attempt.id for attempt in board.attempts)))
     return actions
@@ -65,7 +69,7 @@ def plan(board: Board, ended: Container[str] = ()) -> list[Action]:
 def wake_at(board: Board, ended: Container[str] = ()) -> float | None:
     """The next moment at which a run can need something, so that the loop may sleep until then; `ended` as in plan."""
     times: list[float] = []
-    for run in board.runs.values():
+    for run in board.all_runs:
         if run.pid is None or run.id in ended:
             continue
         if run.term_at is not None:

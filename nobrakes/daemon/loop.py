@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from ..core import assigner, supervision
+from ..core import assigner, supervision, turns
 from ..core.actions import Action, StartAgent, Terminate
 from ..core.beads.attempt import Run, RunKind
 from ..core.beads.bead import Role
@@ -39,9 +39,9 @@ from ..core.limits import caps, cooldowns
 from ..core.review.journal import Journal
 from ..host.files import storage_errors
 from ..ports import Notice, Remains
+from .agent_ends import STEP
 from .attempts.fetch import Fetches
 from .attempts.guard_watch import GuardWatch
-from .attempts.launch import STEP
 from .attempts.metering import Meter
 from .background.upkeep import Upkeep
 from .checks.overdue import CheckClock
@@ -161,11 +161,11 @@ class Daemon:
 
     def _forget(self, board: Board) -> None:
         """Drop what is remembered of runs that are gone or being stopped: it would wake the loop for nothing."""
-        watched = {run.id for run in board.runs.values() if run.term_at is None}
+        watched = {run.id for run in board.all_runs if run.term_at is None}
         self._ended_at = {run: since for run, since in self._ended_at.items() if run in watched}
         self.checks.keep(watched)
         self.guards.keep(watched)
-        self.intake.keep({run.id for run in board.runs.values()})
+        self.intake.keep({run.id for run in board.all_runs})
         self.meter.keep(watched)
 
     def _look(self) -> Board:
@@ -197,8 +197,7 @@ class Daemon:
 
     def _ended(self, board: Board) -> list[Run]:
         """The runs to close in this turn: validations first and alone, since the whole queue waits for them."""
-        held = {attempt.id for attempt in board.attempts}
-        runs = [run for run in board.runs.values() if run.pid is not None or run.attempt not in held]
+        runs = [run for run in board.all_runs if run.pid is not None or board.work_of(run) is None]
         self.intake.unseen = set()
         for validations in (True, False):
             some = (run for run in runs if (run.kind is RunKind.VALIDATION) is validations)
@@ -296,8 +295,9 @@ class Daemon:
 
     def _wake_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board, self.intake.begun), board.wake_at]
-        if board.ready:
-            times += [cooldowns.wake_at(board.gates, board.attempts, board.now)]
+        times.append(turns.wake_at(board))
+        if board.ready or board.sessions:
+            times += [cooldowns.wake_at(board.gates, board.agents, board.now)]
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.monitor.wake_at()
@@ -314,7 +314,7 @@ class Daemon:
 
     def works(self, board: Board) -> bool:
         """Whether any child process is still alive, or main is being looked at."""
-        runs = board.runs.values()
+        runs = board.all_runs
         return self.monitor.is_at_work() or any(r.pid is not None and self.ports.processes.alive(r) for r in runs)
 
     @property

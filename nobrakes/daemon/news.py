@@ -15,6 +15,7 @@ from ..git.workspaces.remove import forget_sessions
 from ..ports import Notice
 from ..trash import Trash
 from .attempts.launch import tests_pin
+from .background.scratch import name_of
 from .ports import Ports
 from .review.landing_records import landing_pin
 from .review.lost import pin_of
@@ -89,6 +90,9 @@ class News:
         """Archive and remove the clone of a bead that was closed, unless something still works in it."""
         if event.kind in _REVIEW_OVER and event.bead is not None:
             self._let_go(event.bead, board)
+        if event.kind is Kind.SESSION_ENDED:
+            session = int(event.data["session"])
+            self.ports.background.begin(f"forget session {session}", partial(self._forget, session))
         if event.kind not in _CLOSING or event.bead is None or self.ports.background.busy(retiring(event.bead)):
             return
         store = self.ports.store
@@ -115,6 +119,10 @@ class News:
             self.ports.git.pin(tests_pin(bead.id), None)
             self.ports.git.pin(landing_pin(bead.id), None)
 
+    def _forget(self, session: int) -> None:
+        """What the CLI kept of a session that was ended, done aside; its checkout goes with those of no run."""
+        forget_sessions(Trash(self.ports.paths.trash), self.ports.paths.agents, name_of(session))
+
     def _react(self, event: Event) -> bool:
         """Tell what has to be told; False: what the event asks for is not done yet."""
         if event.kind in (Kind.ESCALATED, Kind.SUGGESTED):
@@ -133,6 +141,8 @@ class News:
             self.ports.notifier.tell(Notice(str(event.data["text"]), urgent=True))
         elif event.kind is Kind.NOTIFIED:
             self.ports.notifier.tell(Notice(str(event.data.get("text", "")), event.bead))
+        elif event.kind is Kind.SESSION_ENDED:
+            return self.ports.background.over(f"forget session {event.data['session']}")
         elif event.kind in _CLOSING and event.bead is not None:
             return self.ports.background.over(retiring(event.bead))
         return True

@@ -15,6 +15,7 @@ from ..core.beads.history import approaches
 from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import ConfigError, NobrakesError, NotAllowed, Tampered
+from ..core.sessions.session import Talk
 from ..ports import NewEscalation
 from .attempts import test_strength
 from .attempts.end import close
@@ -25,6 +26,8 @@ from .confine import REFUSED
 from .news import retire
 from .ports import Ports
 from .review.driver import Review
+from .sessions.end import TurnEndings
+from .sessions.launch import TurnLauncher, folder_of, run_of
 
 MOST_REFUSED = 32_000
 """Bytes of a run's list of refused hosts that are told."""
@@ -40,10 +43,14 @@ class Performer:
         self.validation = Validation(ports)
         self.launcher = Launcher(ports)
         self.endings = AgentEndings(ports, self.validation)
+        self.turns = TurnLauncher(ports)
+        self.turn_endings = TurnEndings(ports)
         self.review = Review(ports, self.validation)
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
             actions.StartAgent: self._start_agent,
+            actions.StartTurn: self._start_turn,
+            actions.ResumeTurn: self._resume_turn,
             actions.StartReview: self._start_review,
             actions.AskPerson: self._ask_person,
             actions.TellCap: self._tell_cap,
@@ -63,8 +70,11 @@ class Performer:
         """A run's whole tree is dead: draw the consequences."""
         if run.kind is RunKind.AGENT:
             self.ports.channel.end(run.id)
-        attempt = next((a for a in board.attempts if a.id == run.attempt), None)
         self._note_refused(run)
+        if run.turn:
+            self._turn_ended(run, board)
+            return
+        attempt = next((a for a in board.attempts if a.id == run.attempt), None)
         if attempt is None:
             self._stray(run)
         elif run.kind is RunKind.AGENT:
@@ -80,13 +90,21 @@ class Performer:
         if attempt is not None and self._is_closed(attempt):
             self.ports.store.end_run(run.id)
 
+    def _turn_ended(self, run: Run, board: Board) -> None:
+        """A turn's agent is dead; a turn that was closed before has nothing left to close."""
+        talk = next((one for one in board.talks if one.turn.id == run.turn), None)
+        if talk is not None:
+            self.turn_endings.ended(talk, run, board.limits)
+        self.ports.store.end_run(run.id)
+
     def _note_refused(self, run: Run) -> None:
         """Tell of the hosts that the run was kept from: its agent may have failed for want of one."""
         ports = self.ports
         hosts = ports.processes.output(os.path.join(ports.paths.runs, run.id, REFUSED), MOST_REFUSED).split()
         if hosts:
-            bead = ports.store.attempt(run.attempt).bead
-            ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt, data={"run": run.id, "hosts": hosts}))
+            bead = ports.store.attempt(run.attempt).bead if run.attempt else None
+            data = {"run": run.id, "hosts": hosts}
+            ports.store.record(Event(Kind.HOSTS_REFUSED, bead, run.attempt or None, data=data))
 
     def _is_closed(self, attempt: Attempt) -> bool:
         return self.ports.store.attempt(attempt.id).outcome is not None
@@ -129,6 +147,31 @@ class Performer:
             return False
         self._launch(attempt, board)
         return True
+
+    def _start_turn(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.StartTurn)
+        self.turns.confinement.nothing()
+        opened = self.ports.store.open_turn(action.session)
+        if opened is None:
+            return False
+        self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
+        return True
+
+    def _resume_turn(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.ResumeTurn)
+        self._launch_turn(next(one for one in board.talks if one.turn.id == action.turn), board)
+        return True
+
+    def _launch_turn(self, talk: Talk, board: Board) -> None:
+        try:
+            self.turns.start(talk, board.limits)
+        except NobrakesError as error:
+            run = board.turn_runs.get(talk.turn.id) or Run(
+                run_of(talk.turn.id), 0, RunKind.AGENT, talk.started_at, turn=talk.turn.id
+            )
+            self.ports.processes.kill(run)  # it may have been started before the error came
+            self.turn_endings.failed_to_start(talk, error, board.limits)
+            self.ports.store.end_run(run.id)
 
     def _ask_person(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.AskPerson)
@@ -223,10 +266,13 @@ class Performer:
         assert isinstance(action, actions.Sample)
         run = self._run(board, action.run)
         paths = self.ports.paths
-        attempt = next(a for a in board.attempts if a.id == run.attempt)
-        seen = self.ports.processes.activity(
-            run, os.path.join(paths.runs, run.id), os.path.join(paths.workspaces, attempt.bead)
-        )
+        work = board.work_of(run)
+        assert work is not None, "who has no work is stopped, and not looked at"
+        if isinstance(work, Talk):
+            workspace = folder_of(self.ports, work.session.id)
+        else:
+            workspace = os.path.join(paths.workspaces, work.bead)
+        seen = self.ports.processes.activity(run, os.path.join(paths.runs, run.id), workspace)
         fields = {"activity": seen, "active_at": board.now} if seen != run.activity else {}
         self.ports.store.update_run(run.id, sampled_at=board.now, **fields)
         return False
@@ -246,4 +292,4 @@ class Performer:
 
     @staticmethod
     def _run(board: Board, run_id: str) -> Run:
-        return next(run for run in board.runs.values() if run.id == run_id)
+        return next(run for run in board.all_runs if run.id == run_id)

@@ -167,4 +167,4 @@ def _should_end(signals: _Signals, store: Store, waker: Waker, board: Board) -> 
         store.set_setting(STOPPING, "1")
         waker.set()
         return False
-    return not board.attempts and not board.runs
+    return not board.attempts and not board.all_runs and not board.talks

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ..core.beads.outcomes import Outcome
+from ..core.limits.breaker import Breaker
 from ..core.sessions.session import Fact, Message, Session, SessionKind, Turn
 
 
@@ -76,10 +77,16 @@ class Sessions(Protocol):
         *,
         said: str = "",
         told_again: bool = False,
-        failed: bool = False,
+        breaker: Breaker | None = None,
         retry_at: float | None = None,
+        failed: bool = False,
+        lost: bool = False,
     ) -> Session:
-        """End the turn. `said`: the agent's words; `told_again`: what it was given waits again. Stale: it has ended."""
+        """End the turn. Stale: it has ended.
+
+        `said`: the agent's words; `told_again`: what it was given waits again; `breaker`: the session's at its provider
+        from now on; `failed`: it counts as a failure in a row; `lost`: its CLI does not know the session any more.
+        """
         ...
 
     def stop_session(self, session: int, actor: str) -> Session:

@@ -13,6 +13,7 @@ from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
 from .reviews import Reviews
+from .sessions import Sessions
 from .spending import Spending
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NewEscalation:
-    """An escalation about to be filed. `adds_to`: the open one which this is more of; 0: none."""
+    """An escalation about to be filed. `adds_to`: the open one which this is more of; 0: none.
+
+    `session`: the session that asks, where it is no attempt's; such a question is about no bead.
+    """
 
     type: EscalationType
     title: str
@@ -29,6 +33,7 @@ class NewEscalation:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     hypothesis: str = ""
     adds_to: int = 0
+    session: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +337,7 @@ class EventLog(Protocol):
         ...
 
 
-class Store(Graph, Questions, Life, Spending, Reviews, Machine, People, EventLog, Protocol):
+class Store(Graph, Questions, Life, Spending, Reviews, Sessions, Machine, People, EventLog, Protocol):
     """Facts about beads, attempts, escalations; every change is one transaction with its event.
 
     Whoever needs a part of it says so by the part's name.

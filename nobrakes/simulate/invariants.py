@@ -184,6 +184,18 @@ def a_session_goes_on_where_the_table_allows(scene: Scene) -> list[str]:
     return scene.sessions.take("resumed")
 
 
+def nothing_is_said_twice(scene: Scene) -> list[str]:
+    """What a person says in a session, and what they answer, comes once to each session of its CLI."""
+    return scene.talking.told_twice()
+
+
+def no_more_sessions_than_allowed(scene: Scene) -> list[str]:
+    """At most `limits.sessions` turns are at work, and each is of another session."""
+    open_, most = [talk.session.id for talk in scene.board.talks], scene.board.limits.sessions
+    wrong = [f"session {one} has two turns" for one in set(open_) if open_.count(one) > 1]
+    return wrong + ([f"{len(open_)} turns, {most} allowed"] if len(open_) > most else [])
+
+
 def epics_close_by_rule(scene: Scene) -> list[str]:
     """An epic is completed when its last child is closed, not before."""
     return scene.observed.take("epics")
@@ -243,6 +255,8 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     no_two_beads_share_a_session,
     runs_of_a_session_never_overlap,
     a_session_goes_on_where_the_table_allows,
+    nothing_is_said_twice,
+    no_more_sessions_than_allowed,
     epics_close_by_rule,
     what_is_over_stays_over,
     the_index_of_the_ready_is_right,

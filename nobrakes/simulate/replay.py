@@ -85,6 +85,11 @@ class Observed:
             self.asked_about_main.clear()
         elif event.kind is Kind.ESCALATED and event.data.get("type") == EscalationType.MAIN_RED:
             self.asked_about_main.add(int(event.data["escalation"]))
+        elif event.kind is Kind.TURN_STARTED:
+            self._judge_turn(event)
+        elif event.kind is Kind.TURN_ENDED:
+            ended = store.turns(int(event.data["session"]))[int(event.data["turn"]) - 1]
+            self.spending.end("", ended.started_at, ended.cost_usd)
         if name is None:
             return
         if event.kind is Kind.PROPOSED:
@@ -99,6 +104,15 @@ class Observed:
             self.deferred[name] = float(event.data.get("until") or 0.0)
         if event.kind in lifecycle.MOVING:
             self._move(name, event, store)
+
+    def _judge_turn(self, event: Event) -> None:
+        words = f"turn {event.data['turn']} of session {event.data['session']}"
+        if self.paused:
+            self._breaches["paused"].append(f"{words} started while paused")
+        until = self.closed_until.get(ADAPTERS[event.data["agent"]].provider, 0.0)
+        if event.at < until:
+            self._breaches["gates"].append(f"{words} started {until - event.at:.0f} s too early")
+        self._breaches["caps"] += self.spending.start("", event.at)
 
     def _put(self, bead: Bead, event: Event) -> None:
         self.beads[bead.id] = replace(bead, status=Status(event.data["status"]), return_to=None)

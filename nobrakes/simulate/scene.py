@@ -13,6 +13,7 @@ from .fake_git import FakeGit
 from .fake_processes import FakeProcesses
 from .replay import Observed
 from .sessions import Sessions
+from .talking import Talking
 
 MOST_BEADS = 1000
 """More than there are in any simulated world."""
@@ -51,6 +52,7 @@ class Scene:
     git: FakeGit
     processes: FakeProcesses
     sessions: Sessions
+    talking: Talking
     notes: Notes = field(default_factory=Notes)
     tally: Tally = field(default_factory=Tally)
     observed: Observed = field(default_factory=Observed)

@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from ..core.beads.outcomes import TABLE, Session
+from ..core.owners import of_bead, of_session
+from ..daemon.sessions.end import BEGINS_ANEW
 from ..ports import Command, Step, Store
 
 BEGIN, RESUME = "--session-id", "--resume"
@@ -32,8 +34,8 @@ class Sessions:
         """The breaches of one promise, once."""
         return self._breaches.pop(promise, [])
 
-    def first_line(self, command: Command, step: Step, alive: Callable[[str], bool]) -> str:
-        """What an agent says as soon as it has begun: its session, or that it is gone."""
+    def first_line(self, command: Command, step: Step, alive: Callable[[str], bool]) -> tuple[str, str]:
+        """What an agent says as soon as it has begun, its session or that it is gone; and the session that it is in."""
         run = command.folder.rpartition("/")[2]
         words = step.argv
         if RESUME in words:
@@ -41,7 +43,7 @@ class Sessions:
             if self.rng.random() < self.gone:
                 self.used.pop(session, None)
             if session not in self.used:
-                return f"{GONE}\n"
+                return f"{GONE}\n", ""
             self._judge(session, run)
             said = session
         else:
@@ -52,17 +54,20 @@ class Sessions:
             if told and self.rng.random() < self.lies:
                 said = self.rng.choice(told)
         self._use(session, run, alive)
-        return f"{SAID} {said}\n"
+        return f"{SAID} {said}\n", session
 
     def _use(self, session: str, run: str, alive: Callable[[str], bool]) -> None:
         for earlier in self.used[session]:
             if earlier != run and alive(earlier):
                 self._breaches["overlap"].append(f"{earlier} lives, and {run} begins with its session")
-            if self._bead(earlier) != self._bead(run):
-                self._breaches["shared"].append(f"{earlier} and {run} have one session, and are of two beads")
+            if self._owner(earlier) != self._owner(run):
+                self._breaches["shared"].append(f"{earlier} and {run} have one session, and two owners")
         self.used[session].append(run)
 
     def _judge(self, session: str, run: str) -> None:
+        if run.startswith("s"):
+            self._judge_turn(session, run)
+            return
         mine = self.store.attempt(_attempt(run))
         last = self.store.attempt(_attempt(self.used[session][-1]))
         since = [a for a in self.store.attempts(mine.bead) if last.number <= a.number < mine.number]
@@ -72,8 +77,23 @@ class Sessions:
             if (one.role, one.agent) != (mine.role, mine.agent):
                 self._breaches["resumed"].append(f"{run} of {mine.agent} goes on with a session of {one.agent}")
 
-    def _bead(self, run: str) -> str:
-        return self.store.attempt(_attempt(run)).bead
+    def _judge_turn(self, session: str, run: str) -> None:
+        mine = self.store.turn(_turn(run))
+        earlier = self.used[session][-1]
+        last = self.store.turn(_turn(earlier)) if earlier.startswith("s") else None
+        since = self.store.turns(mine.session)[last.number - 1 : mine.number - 1] if last is not None else []
+        for one in since:
+            if one.outcome is None or one.outcome in BEGINS_ANEW:
+                self._breaches["resumed"].append(f"{run} goes on with a session after {one.outcome}")
+
+    def _owner(self, run: str) -> str:
+        if run.startswith("s"):
+            return of_session(self.store.turn(_turn(run)).session)
+        return of_bead(self.store.attempt(_attempt(run)).bead)
+
+
+def _turn(run: str) -> int:
+    return int(run.partition("-")[0].removeprefix("s"))
 
 
 def _attempt(run: str) -> int:

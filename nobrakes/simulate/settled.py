@@ -16,7 +16,13 @@ def nothing_runs(scene: Scene) -> list[str]:
     """No process lives, no run is known, no attempt is open."""
     wrong = [f"{child.run} lives" for child in scene.processes.living()]
     wrong += [f"run {run.id} is known" for run in scene.store.runs()]
+    wrong += [f"turn {talk.turn.id} of session {talk.session.id} is open" for talk in scene.board.talks]
     return wrong + [f"attempt {a.id} of {a.bead} is open" for a in scene.board.attempts]
+
+
+def what_was_said_came_to_its_session(scene: Scene) -> list[str]:
+    """Every session waits for a person, and nothing that was said to it got lost."""
+    return scene.talking.never_told()
 
 
 def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
@@ -62,7 +68,8 @@ def done_is_merged(scene: Scene) -> list[str]:
 
 def nothing_is_left_lying_about(scene: Scene) -> list[str]:
     """No checkout of a check; no clone, candidate or incoming ref of a closed bead."""
-    wrong = [f"scratch {path}" for path in scene.git.clones.scratch]
+    going = {f"/session~{session.id}" for session in scene.store.sessions()}
+    wrong = [f"scratch {path}" for path in scene.git.clones.scratch if not any(path.endswith(one) for one in going)]
     for bead in [b for b in scene.beads if b.status in CLOSED]:
         if bead.id in scene.git.clones.of_bead:
             wrong.append(f"the workspace of {bead.id}, which is {bead.status}")
@@ -113,6 +120,7 @@ def a_question_is_answered_once(scene: Scene) -> list[str]:
 
 PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nothing_runs,
+    what_was_said_came_to_its_session,
     every_bead_is_done_or_waits_for_a_reason,
     done_is_merged,
     nothing_is_left_lying_about,

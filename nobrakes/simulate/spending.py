@@ -29,7 +29,7 @@ class Spending:
             ("day", self.days[day], self.caps.day.usd),
             (bead, self.beads[bead], self.caps.bead.usd),
         ):
-            if cap is not None and cents >= cap * 10_000:
+            if what and cap is not None and cents >= cap * 10_000:
                 wrong.append(f"{bead} is started, and {what} has cost {cents / 10_000} of {cap} already")
         return wrong
 

@@ -34,6 +34,7 @@ from .rates import Rates
 from .rewriting import Rewriting, how_often
 from .scene import Scene, Tally
 from .sessions import GONE, Sessions
+from .talking import SESSION, Talking
 from .undoing import Undoing, some_have_it, with_plans
 
 ROOT = "/simulated/.nobrakes"
@@ -73,7 +74,8 @@ class World:
         self.background = FakeBackground(self.rng)
         self.people = People(self.store, self.git, self.clock, self.rng, self._edit_checks, rates.edits)
         self.sessions = Sessions(self.store, self.rng, rates.machine, rates.fail / 4)
-        self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes, self.sessions)
+        talking = Talking(self.store, random.Random(f"{seed} talks"), rates.fail)
+        self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes, self.sessions, talking)
         self.git.told_of_landing = self._lands
         self.store.tell(lambda: None, self._synced)
         self.scene.observed.spending.caps = self.config.caps
@@ -95,6 +97,11 @@ class World:
             self.people.also(5, undoing.last_step)
             self.people.also(3, undoing.a_merge)
             self.people.at_the_end.append(undoing.finish)
+        if some_have_it(seed, "talks") and rates.people:
+            self.people.also(4, talking.begin)
+            self.people.also(4, talking.say)
+            self.people.also(1, talking.end)
+            self.people.also(1, talking.stop)
         if often := how_often(self.git, seed, self.rates.rewrites):
             rewriting = Rewriting(self.git, self.rng)
             self.people.also(4 * often, rewriting.prune)
@@ -132,10 +139,13 @@ class World:
 
     def _program(self, command: Command, step: Step) -> Script:
         if AGENT in step.argv:
-            words = self.sessions.first_line(command, step, self._lives)
+            words, session = self.sessions.first_line(command, step, self._lives)
             self.processes.say(self.processes.children[command.folder.rpartition("/")[2]], step, words)
             if words.split() == [GONE]:
                 return ends_at_once()
+            if SESSION in command.env:
+                self.scene.talking.hears(session, command)
+                return served(command.env[PROVIDER], self.providers, self.scene.talking.agent(command.env), self.rng)
             work = agent(AgentSpec(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates))
             return served(command.env[PROVIDER], self.providers, work, self.rng)
         return check(step.argv[-1], command.cwd, self.git.clones, self.rng, self.rates)

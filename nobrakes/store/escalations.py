@@ -17,12 +17,14 @@ from ..core.beads.escalations import STOPS_BEAD, Escalation, fingerprint
 from ..core.beads.events import Kind
 from ..core.beads.lifecycle import Facts, Move, advance
 from ..core.errors import NoSuchEscalation, NotAllowed
+from ..core.owners import of_session
 from ..ports import NewEscalation
 from . import events, rows
 from .beads import moves, transitions
 from .beads.planning import bead as whole_bead
 from .database import Database
 from .machine import spending
+from .sessions import conversations
 from .waiting import behind
 
 Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
@@ -72,7 +74,8 @@ def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None
             "hypothesis": new.hypothesis,
             "created_at": now,
             "resolution": "",
-            "fingerprint": fingerprint(new.type, bead, new.title),
+            "fingerprint": fingerprint(new.type, _subject(new, bead), new.title),
+            "session": new.session,
         },
     )
     filed = rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (number,)))
@@ -113,14 +116,21 @@ def _add(db: Database, earlier: Escalation, new: NewEscalation, bead: str | None
 
 
 def _same(db: Database, new: NewEscalation, bead: str | None) -> Escalation | None:
-    mark = fingerprint(new.type, bead, new.title)
+    mark = fingerprint(new.type, _subject(new, bead), new.title)
     row = db.maybe("SELECT * FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (mark,))
     return None if row is None else rows.escalation(row)
 
 
+def _subject(new: NewEscalation, bead: str | None) -> str | None:
+    """What it is about: the bead, or the session that asks."""
+    return of_session(new.session) if bead is None and new.session is not None else bead
+
+
 def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
     kind = Kind.ESCALATED if filed.type in STOPS_BEAD else Kind.SUGGESTED
-    told = {"escalation": filed.id, "type": filed.type.value, "title": filed.title}
+    told: dict[str, Any] = {"escalation": filed.id, "type": filed.type.value, "title": filed.title}
+    if filed.session is not None:
+        told["session"] = filed.session
     events.append(db, now, kind, filed.bead, actor, told, filed.attempt)
 
 
@@ -184,7 +194,7 @@ def answer(db: Database, number: int, text: str, actor: str) -> Escalation:
         events.append(
             db, now, Kind.ANSWERED, row["bead"], actor, {"escalation": number, "answer": text}, row["attempt"]
         )
-        _settle(db, row, "answered", actor, None, now)
+        _settle(db, _row(db, number), "answered", actor, None, now)
     return escalation(db, number)
 
 
@@ -196,10 +206,15 @@ def resolve(db: Database, number: int, resolution: str, actor: str, to: Status |
     return escalation(db, number)
 
 
-def _open(db: Database, number: int) -> Any:
+def _row(db: Database, number: int) -> Any:
     row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
     if row is None:
         raise NoSuchEscalation(f"there is no escalation {number}")
+    return row
+
+
+def _open(db: Database, number: int) -> Any:
+    row = _row(db, number)
     if row["resolved_at"] is not None:
         what = f"answered already: {row['answer'][:200]}" if row["answer"] is not None else "resolved already"
         raise NotAllowed(f"escalation {number} was {what}")
@@ -220,4 +235,7 @@ def _settle(db: Database, row: Any, resolution: str, actor: str, to: Status | No
             data["to"] = changes["status"]
             transitions.apply(db, bead, changes, now)
             spending.reset_breakers(db, bead.id, actor)  # whoever sends it back wants it tried
+    if row["session"] is not None:
+        said = row["answer"] if row["answer"] is not None else resolution
+        conversations.answered(db, row["session"], number, f"You asked: {row['title']}\nThe answer: {said}", actor)
     events.append(db, now, Kind.RESOLVED, row["bead"], actor, data, row["attempt"])

@@ -11,6 +11,7 @@ from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
+from ..core.sessions.session import Message, Session, SessionKind, State, Turn
 
 BEAD = """SELECT beads.*, title, description, acceptance, labels, touches, notes, metadata, close_reason
 FROM beads JOIN bead_text USING (id)"""
@@ -171,6 +172,58 @@ def attempt(row: Row | Mapping[str, Any]) -> Attempt:
 def attempt_data(data: Mapping[str, Any]) -> str:
     """The column `data`, without what has a column of its own."""
     return as_json({key: value for key, value in data.items() if key != "said"})
+
+
+def session(row: Row) -> Session:
+    """A row of `sessions`, with how many messages wait for a turn."""
+    return Session(
+        id=row["id"],
+        kind=SessionKind(row["kind"]),
+        owner=row["owner"],
+        title=row["title"],
+        agent=row["agent"],
+        state=State(row["state"]),
+        provider=row["provider"],
+        model=row["model"],
+        provider_session=row["provider_session"],
+        begun=bool(row["begun"]),
+        attempt=row["attempt"],
+        failures=row["failures"],
+        retry_at=row["retry_at"],
+        stop_asked=bool(row["stop_asked"]),
+        detail=row["detail"],
+        cost_usd=row["cost_usd"],
+        tokens=row["tokens"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        ended_at=row["ended_at"],
+        data=_mapping(row["data"]),
+        waiting=row["waiting"],
+    )
+
+
+def turn(row: Row) -> Turn:
+    """A row of `turns`."""
+    return Turn(
+        id=row["id"],
+        session=row["session"],
+        number=row["number"],
+        token=row["token"],
+        resumes=bool(row["resumes"]),
+        provider=row["provider"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        outcome=Outcome(row["outcome"]) if row["outcome"] else None,
+        detail=row["detail"],
+        cost_usd=row["cost_usd"],
+        tokens=row["tokens"],
+        data=_mapping(row["data"]),
+    )
+
+
+def message(row: Row) -> Message:
+    """A row of `messages`."""
+    return Message(row["id"], row["session"], row["author"], row["at"], row["text"], row["turn"])
 
 
 def run(row: Row) -> Run:

@@ -7,11 +7,13 @@ from ..core.board import Board, Limits
 from ..core.checks.trial import REPAIR, Starts
 from ..core.owners import of_bead
 from ..core.review.queue import PACE, Pace
+from ..core.sessions.session import State, Talk
 from . import rows
 from .beads import moves
 from .conditions import CLAIMABLE, EPIC_COMPLETE, IN_ORDER, REVIEWABLE
 from .database import Database
 from .machine import facts, spending
+from .sessions import conversations, turns
 
 PAUSED = "paused"
 STOPPING = "stopping"
@@ -45,6 +47,10 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
         whole = FRONT if front is None else front
         wanted = 1 if front is None and agents >= limits.doers else whole
         settings = _settings(db)
+        runs = facts.runs(db)
+        opened = turns.opened(db)
+        going = {one.id: one for one in conversations.going(db)}
+        going |= {one.session: conversations.session(db, one.session) for one in opened if one.session not in going}
         gates = spending.gates(db)
         opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
         deferral, retry = moves.next_due(db)
@@ -59,7 +65,10 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
                 rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,))
             ),
             attempts=tuple(at_work),
-            runs={run.attempt: run for run in facts.runs(db) if run.attempt},
+            runs={run.attempt: run for run in runs if run.attempt},
+            turn_runs={run.turn: run for run in runs if run.turn},
+            sessions=tuple(one for one in going.values() if one.state is State.READY),
+            talks=tuple(Talk(going[one.session], one) for one in opened),
             epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),
             paused=PAUSED in settings,
             stopping=STOPPING in settings,

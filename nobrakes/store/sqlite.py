@@ -13,6 +13,7 @@ from .people import People
 from .questions import Questions
 from .spender import Spender
 from .state import Machine
+from .talks import Talks
 from .upkeep import Upkeep
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def _secret() -> str:
     return token_urlsafe(24)
 
 
-class SqliteStore(Graph, Questions, Life, Reviewing, Spender, Machine, People, EventLog, Upkeep):
+class SqliteStore(Graph, Questions, Life, Reviewing, Spender, Talks, Machine, People, EventLog, Upkeep):
     """The store. `clock` replaces the database's own clock, `token_source` the secrets in tokens: for simulation."""
 
     def __init__(

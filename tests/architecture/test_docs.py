@@ -223,8 +223,10 @@ AGENTS = DOCS / "reference" / "agents.md"
 
 
 def test_every_variable_of_an_agent_is_explained() -> None:
-    tree = ast.parse((ROOT / "nobrakes" / "daemon" / "attempts" / "launch.py").read_text())
-    given = {k.value for d in ast.walk(tree) if isinstance(d, ast.Dict) for k in d.keys if isinstance(k, ast.Constant)}
+    daemon = ROOT / "nobrakes" / "daemon"
+    starts = (daemon / "agent_starts.py", daemon / "attempts" / "launch.py", daemon / "sessions" / "launch.py")
+    found = [one for path in starts for one in ast.walk(ast.parse(path.read_text())) if isinstance(one, ast.Dict)]
+    given = {key.value for one in found for key in one.keys if isinstance(key, ast.Constant)}
     ours = {name for name in given if name.startswith("NOBRAKES_")} | {run_tree.RUN_MARKER, run_tree.HOME_MARKER}
     assert sorted(column(AGENTS, "| variable |")) == sorted(ours)
     text = AGENTS.read_text()

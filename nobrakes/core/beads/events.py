@@ -55,6 +55,12 @@ class Kind(StrEnum):
     NOTIFIED = "notified"
     TESTED = "tested"
     HANDED_OFF = "handed_off"
+    # sessions
+    SESSION_BEGAN = "session_began"
+    SESSION_SAID = "session_said"
+    TURN_STARTED = "turn_started"
+    TURN_ENDED = "turn_ended"
+    SESSION_ENDED = "session_ended"
     # the machine
     DAEMON_STARTED = "daemon_started"
     DAEMON_STOPPED = "daemon_stopped"

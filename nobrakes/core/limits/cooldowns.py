@@ -8,8 +8,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from ..beads.attempt import Attempt
 from ..beads.outcomes import TABLE, Outcome
 
 LONGEST_SECONDS = 3600.0
@@ -38,6 +38,20 @@ LETS_IN = frozenset(
 """An attempt that ended so was served by the provider."""
 
 
+class Served(Protocol):
+    """Who was started at a provider: an attempt, or a session's turn."""
+
+    @property
+    def provider(self) -> str:
+        """Who answers it; empty: nobody who could refuse."""
+        ...
+
+    @property
+    def started_at(self) -> float:
+        """When it began."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Cooldown:
     """A gate that was closed and is not proven open yet. `times`: how often in a row."""
@@ -56,7 +70,7 @@ class Cooldown:
 
 
 def close(
-    gate: Cooldown | None, attempt: Attempt, outcome: Outcome, detail: str, now: float, resets_at: float | None
+    gate: Cooldown | None, attempt: Served, outcome: Outcome, detail: str, now: float, resets_at: float | None
 ) -> Cooldown | None:
     """The gate after `attempt` was refused; `gate` itself where that says nothing new; None: nothing to close."""
     row = TABLE[outcome]
@@ -75,12 +89,12 @@ def close(
     return Cooldown(attempt.provider, outcome, detail[:500], now, until, times, told)
 
 
-def is_proven(gate: Cooldown, attempt: Attempt, outcome: Outcome) -> bool:
+def is_proven(gate: Cooldown, attempt: Served, outcome: Outcome) -> bool:
     """Whether the end of `attempt` shows that the provider lets agents in again."""
     return attempt.provider == gate.provider and attempt.started_at >= gate.until and outcome in LETS_IN
 
 
-def room(gates: Mapping[str, Cooldown], attempts: Iterable[Attempt], now: float) -> dict[str, int]:
+def room(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> dict[str, int]:
     """How many agents may be started at each provider whose gate is not open; what is not in it has no bound."""
     found = {}
     for gate in gates.values():
@@ -95,7 +109,7 @@ def room(gates: Mapping[str, Cooldown], attempts: Iterable[Attempt], now: float)
     return found
 
 
-def wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Attempt], now: float) -> float | None:
+def wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> float | None:
     """The next moment at which a gate opens, or lets more in."""
     times = [gate.until for gate in gates.values() if gate.is_closed(now)]
     for gate in gates.values():

@@ -45,6 +45,7 @@ class Fact(StrEnum):
     ENDED_WELL = "ended_well"  # the turn is over, and nothing is asked
     ASKED = "asked"  # the turn is over, and a question of it is open
     ANSWERED = "answered"  # its last open question was answered
+    STOPPED = "stopped"  # a person stopped the turn: what was not said yet waits with what is said next
     CUT_OFF = "cut_off"  # the turn is over, and what it was told has to be told again
     GAVE_UP = "gave_up"  # the turn failed once too often
     CLOSED = "closed"  # a person ended it
@@ -62,6 +63,7 @@ TABLE: Mapping[State, Mapping[Fact, State]] = {
         Fact.ANSWERED: State.RUNNING,
         Fact.ENDED_WELL: State.IDLE,
         Fact.ASKED: State.ASKING,
+        Fact.STOPPED: State.IDLE,
         Fact.CUT_OFF: State.READY,
         Fact.GAVE_UP: State.STUCK,
         Fact.CLOSED: State.ENDED,
@@ -142,3 +144,36 @@ class Message:
     at: float
     text: str
     turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A session with its open turn: what an attempt is to a bead. Both have the same names."""
+
+    session: Session
+    turn: Turn
+
+    @property
+    def agent(self) -> str:
+        """The agent that talks."""
+        return self.session.agent
+
+    @property
+    def provider(self) -> str:
+        """Who answers it, and may refuse."""
+        return self.turn.provider
+
+    @property
+    def started_at(self) -> float:
+        """When the turn began."""
+        return self.turn.started_at
+
+    @property
+    def tokens(self) -> int:
+        """What the turn has taken so far."""
+        return self.turn.tokens
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The turn's journal."""
+        return self.turn.data

@@ -26,17 +26,23 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
     store = ports.store
     if verdict.cost_usd is not None or verdict.tokens:
         store.spend(attempt.id, verdict.cost_usd or 0.0, _tokens(ports, attempt, verdict))
-    gate = store.gates().get(attempt.provider)
-    after = cooldowns.close(gate, attempt, verdict.outcome, verdict.detail, store.now(), verdict.resets_at)
-    if after is not None and after != gate:
-        store.start_cooldown(after)
-    elif gate is not None and cooldowns.is_proven(gate, attempt, verdict.outcome):
-        store.end_cooldown(attempt.provider, NOBODY)
+    cool(ports, attempt, verdict)
     if verdict.outcome is Outcome.COMPLETED:
         owner = of_bead(attempt.bead)
         for provider, one in store.breakers(owner).items():
             if provider == attempt.provider:
                 store.save_breaker(owner, provider, breaker.after(one, verdict.outcome, "", True, Thresholds()))
+
+
+def cool(ports: Ports, work: cooldowns.Served, verdict: Verdict) -> None:
+    """Close or open the gate of the provider that served it."""
+    store = ports.store
+    gate = store.gates().get(work.provider)
+    after = cooldowns.close(gate, work, verdict.outcome, verdict.detail, store.now(), verdict.resets_at)
+    if after is not None and after != gate:
+        store.start_cooldown(after)
+    elif gate is not None and cooldowns.is_proven(gate, work, verdict.outcome):
+        store.end_cooldown(work.provider, NOBODY)
 
 
 def _tokens(ports: Ports, attempt: Attempt, verdict: Verdict) -> int:

@@ -12,8 +12,8 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from ...agents.adapter import UNSEEN, AgentEnd, Verdict
-from ...agents.guarded import NOT_GUARDED, self_test_failed
+from ...agents.adapter import Verdict
+from ...agents.guarded import NOT_GUARDED
 from ...core.beads.attempt import Attempt, AttemptLog, Run, RunKind
 from ...core.beads.bead import Bead, Role
 from ...core.beads.events import Kind
@@ -26,7 +26,8 @@ from ...core.checks.test_rounds import ROUNDS
 from ...core.errors import Tampered
 from ...core.policy import plan_approval
 from ...core.policy.boundaries import violations
-from ...ports import StepEnd
+from ..agent_ends import How, how_it_ended
+from ..agent_starts import HANDOFF
 from ..checks.proofs import clean
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, counts_of, explain, result_of, run_id, sum_counts
 from ..ports import Ports
@@ -34,12 +35,9 @@ from . import test_rounds
 from .accounts import settle
 from .end import close, has_asked
 from .guard_watch import head_of, note_session
-from .launch import HANDOFF, SELF_TEST, STEP, tests_pin
+from .launch import tests_pin
 from .test_strength import Strength
 from .test_weakening import fewer_assertions
-
-HEAD, TAIL = 64_000, 2_000_000
-"""Bytes of the beginning and of the end of an agent's output that are read for its verdict."""
 
 UNSEEN_IN_PEACE = 2
 """So often agents of one role may end unseen on a bead, and nobody is blamed; from then on it counts as killed."""
@@ -196,44 +194,17 @@ class AgentEndings:
         )
 
     def _verdict(self, attempt: Attempt, run: Run) -> tuple[Verdict, AttemptLog]:
-        ports = self.ports
-        folder = os.path.join(ports.paths.runs, run.id)
-        ending = ports.processes.ending(folder, [STEP])
-        step = ending.steps[0]
-        if run.stopping is not None and step.code is None:
-            if run.stopping in (Outcome.STALLED, Outcome.TIMED_OUT):
-                verdict = self._by_adapter(attempt, step, folder)
-                if verdict.outcome in _OUTAGES:
-                    return verdict, attempt.log
-            log = self._handed_on(attempt, folder)
-            if run.stopping is Outcome.GAVE_UP_CONTEXT and not log.summary:
-                log = replace(log, summary=self._told(attempt))
-            return Verdict(run.stopping, _STOPPED.get(run.stopping, "")), log
-        if ending.prologue_failed is not None:
-            unguarded = self_test_failed(ending.prologue_failed)
-            if unguarded is not None:
-                return Verdict(Outcome.GUARD_FAILED, unguarded), attempt.log
-            return Verdict(Outcome.WORKSPACE_FAILED, clean(ports, ending.prologue_failed)[-4000:]), attempt.log
-        if not step.started:
-            return Verdict(Outcome.LOST, UNSEEN), attempt.log
-        verdict = self._by_adapter(attempt, step, folder)
-        return self._with_own_words(attempt, verdict, folder)
-
-    def _by_adapter(self, attempt: Attempt, step: StepEnd, folder: str) -> Verdict:
-        processes = self.ports.processes
-        errors = processes.output(os.path.join(folder, f"{STEP}.err"), 20_000)
-        self_test = processes.output(os.path.join(folder, SELF_TEST), 100)
-        end = AgentEnd(step.code, self._lines(step.output), errors, self_test, self.ports.store.now())
-        return self.ports.adapter(attempt.agent).verdict(end)
-
-    def _lines(self, path: str) -> list[bytes]:
-        """The lines of an agent's output; of a long one those at its beginning and at its end."""
-        processes, older = self.ports.processes, f"{path}.1"  # host.runs.recorder
-        end = (processes.output(older, HEAD + TAIL) + processes.output(path, HEAD + TAIL)).encode()
-        if len(end) < HEAD + TAIL:
-            return end.split(b"\n")
-        begin = processes.head(older, HEAD) or processes.head(path, HEAD)
-        return [*begin.split(b"\n")[:-1], *end[-TAIL:].split(b"\n")[1:]]  # no line that was cut
+        folder = os.path.join(self.ports.paths.runs, run.id)
+        ended = how_it_ended(self.ports, attempt.agent, run)
+        if ended.how is How.ENDED:
+            return self._with_own_words(attempt, ended.verdict, folder)
+        if ended.how is not How.STOPPED:
+            return ended.verdict, attempt.log
+        why = ended.verdict.outcome
+        log = self._handed_on(attempt, folder)
+        if why is Outcome.GAVE_UP_CONTEXT and not log.summary:
+            log = replace(log, summary=self._told(attempt))
+        return Verdict(why, _STOPPED.get(why, "")), log
 
     def _with_own_words(self, attempt: Attempt, verdict: Verdict, folder: str) -> tuple[Verdict, AttemptLog]:
         """What the agent said with `nobrakes agent done` overrules its last words, but never an error."""
@@ -318,9 +289,6 @@ _STOPPED = {
     Outcome.GAVE_UP_CONTEXT: "its context was nearly full (limits.context_share): asked to stop, and its work is kept",
     Outcome.CANCELLED: "the bead was taken away by a person",
 }
-
-_OUTAGES = frozenset({Outcome.NETWORK, Outcome.PROVIDER_DOWN, Outcome.RATE_LIMITED})
-"""An agent that took too long because it waited for one of these is not to blame."""
 
 _BY_WORDS = frozenset(
     {

@@ -29,7 +29,7 @@ class Fetches:
 
     def is_over(self, run: Run) -> bool:
         """Whether the run, whose tree is dead, can be closed without waiting; the first question begins it."""
-        if run.kind is not RunKind.AGENT:
+        if run.kind is not RunKind.AGENT or run.turn:
             return True
         background, name = self.ports.background, f"take in {run.id}"
         if run.id not in self._begun:
@@ -62,7 +62,9 @@ class Fetches:
         """The board for who looks at what the living do. No plan can be made by it: an attempt there has no run."""
         excused = self.excused
         runs = {attempt: run for attempt, run in board.runs.items() if run.id not in excused}
-        return replace(board, runs=runs) if len(runs) < len(board.runs) else board
+        of_turns = {turn: run for turn, run in board.turn_runs.items() if run.id not in excused}
+        same = len(runs) + len(of_turns) == len(board.all_runs)
+        return board if same else replace(board, runs=runs, turn_runs=of_turns)
 
     def keep(self, runs: set[str]) -> None:
         """Forget the others, as soon as their work beside the loop has ended: unheard it would be waited for."""

@@ -15,11 +15,14 @@ from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
 from ...core.limits.resuming import BEGUN
+from ...core.sessions.session import Talk
+from ..agent_ends import SELF_TEST, STEP
 from ..ports import Ports
-from .launch import SELF_TEST, STEP
 
 LOOK_SECONDS = 0.5
 """Between two looks at an agent whose guard has not answered yet."""
+NAMED = "named"
+"""In a turn's data: the id of the CLI's session, where nobrakes chose it."""
 HEAD = 256_000
 """Bytes of an agent's output that are read for it: what comes before the first deed of an agent is far less."""
 
@@ -39,6 +42,15 @@ def note_session(ports: Ports, attempt: Attempt, head: bytes) -> Attempt:
     return noted
 
 
+def hear_turn(ports: Ports, talk: Talk, head: bytes) -> bool:
+    """Note the session of a turn whose output begins with `head`; whether its agent said now that it has begun."""
+    found = ports.adapter(talk.agent).session(head.split(b"\n")[:-1])
+    if found is None or talk.turn.data.get(BEGUN):
+        return False
+    named = talk.session.provider_session if talk.turn.resumes else talk.turn.data.get(NAMED)
+    return (named is None or named == found) and ports.store.hear_session(talk.turn.id, found)
+
+
 def head_of(ports: Ports, run: Run) -> bytes:
     """How the run's output begins."""
     return ports.processes.head(os.path.join(ports.paths.runs, run.id, f"{STEP}.out"), HEAD)
@@ -54,27 +66,29 @@ class GuardWatch:
 
     def plan(self, board: Board) -> list[Terminate]:
         """The runs to stop."""
-        attempts = {attempt.id: attempt for attempt in board.attempts}
         actions = []
         self._waiting = set()
-        for run in board.runs.values():
-            attempt = attempts.get(run.attempt)
-            if attempt is None or run.kind is not RunKind.AGENT or run.pid is None or run.term_at is not None:
+        for run in board.all_runs:
+            work = board.work_of(run)
+            if work is None or run.kind is not RunKind.AGENT or run.pid is None or run.term_at is not None:
                 continue
-            if run.id not in self._known and self._refuses(run, attempt):
+            if run.id not in self._known and self._refuses(run, work):
                 actions.append(Terminate(run.id, Outcome.GUARD_FAILED))
         return actions
 
-    def _refuses(self, run: Run, attempt: Attempt) -> bool:
+    def _refuses(self, run: Run, work: Attempt | Talk) -> bool:
         processes = self.ports.processes
-        adapter = self.ports.adapter(attempt.agent)
+        adapter = self.ports.adapter(work.agent)
         folder = os.path.join(self.ports.paths.runs, run.id)
         self_test = processes.output(os.path.join(folder, SELF_TEST), 100)  # first: it is there before what follows it
         head = head_of(self.ports, run)
         if adapter.refuses(head, self_test) is not None:
             return True
         told = adapter.session(head.split(b"\n")[:-1]) is not None
-        note_session(self.ports, attempt, head)
+        if isinstance(work, Talk):
+            hear_turn(self.ports, work, head)
+        else:
+            note_session(self.ports, work, head)
         is_known = adapter.guarded(head, self_test) and (told or not adapter.sessions)
         (self._known if is_known else self._waiting).add(run.id)
         return False

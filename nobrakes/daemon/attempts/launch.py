@@ -11,12 +11,10 @@
 import hashlib
 import json
 import os
-import sys
 import uuid
 from collections.abc import Sequence
 
 from ...agents.adapter import Assignment, Launch
-from ...agents.guarded import CANARY_FILE
 from ...config.settings import Config
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.bead import Bead, Role
@@ -25,28 +23,22 @@ from ...core.beads.outcomes import Outcome
 from ...core.board import Limits
 from ...core.errors import NobrakesError
 from ...core.limits.resuming import BEGUN, RESUMES, goes_on
-from ...core.policy import agent_permissions
 from ...host.runs import recorder
-from ...ports import Argv, Candidate, Command, Message, Step, Workspace
+from ...ports import Candidate, Command, Message, Workspace
 from ...roles.briefing import TOLD, Briefing, brief, digest
 from ...roles.instructions import instructions
+from .. import agent_starts
 from ..checks.validation import setup_argv
 from ..confine import OWN, Confinement
 from ..ports import Ports
 from . import degraded
 
-STEP = "agent"
-HANDOFF = os.path.join(OWN, "handoff.md")
 WINDOW = "window"
 """In an attempt's data: how many tokens its model's context holds, where that is known before."""
 TELLS = "tells"
 """In an attempt's data: whether its output may tell of that."""
 DIARY = "diary"
 """In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
-SELF_TEST = os.path.join(OWN, CANARY_FILE)
-"""In the folder of a run: what its agent writes."""
-
-
 FORK = "fork"
 """In an attempt's data: the commit of main that its work and the tests under it stand on."""
 
@@ -100,7 +92,7 @@ class Launcher:
                 settings=config.agents.seated(attempt.agent, attempt.role.value, limits.caps.attempt.usd),
                 system_prompt=briefing.system,
                 guard=ports.guard,
-                permitted=self._permitted(config, attempt.agent),
+                permitted=agent_starts.permitted(self.confinement, config, attempt.agent),
             )
         )
         now = ports.store.now()
@@ -132,12 +124,6 @@ class Launcher:
         born = ports.processes.start(run_id, self._command(launch, run_id, folder, workspace, briefing.prompt))
         ports.store.update_run(run_id, pid=born.pid, born=born.mark)
 
-    def _permitted(self, config: Config, agent: str) -> tuple[tuple[str, ...], ...] | None:
-        """What the CLI's own permissions let through; None: they are off, by its setting or in a closure."""
-        if config.agents.bypasses(agent) or not self.confinement.nothing():
-            return None
-        return agent_permissions.commands(config.contract(), config.setup)
-
     def _held_session(self, bead: Bead, attempt: Attempt, start: str, workspace: Workspace) -> Attempt | None:
         """The attempt whose session this one goes on with, and holds now; None: it begins one."""
         if not (bead.branch_kept and workspace.is_kept):  # the sessions of a clone that was archived went with it
@@ -153,23 +139,7 @@ class Launcher:
         if prologue and not workspace.is_kept:
             setup = setup_argv(workspace.path, self.ports.config().setup)
             prologue += tuple(recorder.capped(confined.wrap(argv)) for argv in setup)
-        return Command(
-            folder=folder,
-            cwd=workspace.path,
-            env=launch.env,
-            steps=(Step(STEP, self._recorded(folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
-            prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
-            files={
-                **{os.path.join(OWN, name): content for name, content in launch.files.items()},
-                "prompt.md": prompt.encode(),
-                HANDOFF: b"",
-            },
-        )
-
-    def _recorded(self, folder: str, argv: Argv) -> Argv:
-        """The argv by way of the recorder: whatever an agent says is kept without secrets, and bounded."""
-        out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
-        return recorder.recorded(argv, out, err)
+        return agent_starts.command(launch, confined, folder, workspace.path, prompt, prologue)
 
     def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:
         """The commit that this role's changes are measured from, the commit of main under it, and where to work."""
@@ -261,33 +231,16 @@ class Launcher:
         folder: str,
         credentials: Sequence[str],
     ) -> dict[str, str]:
-        ports = self.ports
-        named = (*credentials, *config.agents.environment)
-        boundary = config.boundary()
-        path = os.path.join(ports.paths.folder, "bin") + os.pathsep + ports.environment.get("PATH", os.defpath)
         return {
-            **ports.environment,
-            **{name: ports.credentials[name] for name in named if name in ports.credentials},
-            "PATH": path,
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_EDITOR": "true",
-            "NOBRAKES_HOME": ports.paths.folder,
-            "NOBRAKES_TOKEN": attempt.token,
-            "NOBRAKES_DOOR": "",  # there and empty: a CLI hands a variable on that is not there by its name, with the $
-            "NOBRAKES_SANDBOX": "",
+            **agent_starts.environment(self.ports, config, credentials, attempt.token, folder),
             "NOBRAKES_BEAD": bead.id,
             "NOBRAKES_BRANCH": branch_of(bead),
             "NOBRAKES_ROLE": attempt.role.value,
             "NOBRAKES_ATTEMPT": str(attempt.number),
             "NOBRAKES_NAME": attempt.name,
-            "NOBRAKES_PROMPT": os.path.join(folder, "prompt.md"),
-            "NOBRAKES_HANDOFF": os.path.join(folder, HANDOFF),
             "NOBRAKES_WORKSPACE": workspace.path,
-            "NOBRAKES_TESTS": "\n".join(boundary.tests),
-            "NOBRAKES_GATES": "\n".join(boundary.gates),
             "NOBRAKES_CHECKS": _checks(config),
             "NOBRAKES_SCAFFOLDING": "1" if bead.scaffolding else "",
-            "NOBRAKES_PYTHON": sys.executable,
         }
 
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.board import Board
+from ...core.sessions.session import Talk
+from ..agent_ends import STEP
 from ..ports import Ports
-from .launch import DIARY, STEP, TELLS, WINDOW
+from .launch import DIARY, TELLS, WINDOW
 
 LOOK_SECONDS = 5.0
 """Between two looks at what an agent said."""
@@ -49,15 +51,14 @@ class Meter:
     def look(self, board: Board) -> bool:
         """Read what is new; whether the store knows more than before."""
         changed = False
-        attempts = {attempt.id: attempt for attempt in board.attempts}
-        for run in board.runs.values():
-            attempt = attempts.get(run.attempt)
-            if attempt is None or not self._tells(attempt, run) or run.term_at is not None:
+        for run in board.all_runs:
+            work = board.work_of(run)
+            if work is None or not self._tells(work, run) or run.term_at is not None:
                 continue
             count = self._counts.setdefault(run.id, _Count())
             if board.now >= count.looked_at + LOOK_SECONDS:
                 count.looked_at = board.now
-                changed |= self._read(attempt, run, count)
+                changed |= self._read(work, run, count)
         return changed
 
     def contexts(self, board: Board) -> dict[int, float]:
@@ -76,22 +77,25 @@ class Meter:
         return [count.looked_at + LOOK_SECONDS for count in self._counts.values()]
 
     @staticmethod
-    def _tells(attempt: Attempt, run: Run) -> bool:
-        tells = any(attempt.data.get(name) for name in (WINDOW, DIARY, TELLS))
+    def _tells(work: Attempt | Talk, run: Run) -> bool:
+        tells = any(work.data.get(name) for name in (WINDOW, DIARY, TELLS))
         return run.kind is RunKind.AGENT and run.pid is not None and tells
 
-    def _read(self, attempt: Attempt, run: Run, count: _Count) -> bool:
+    def _read(self, work: Attempt | Talk, run: Run, count: _Count) -> bool:
         before = count.tokens
-        if attempt.data.get(DIARY):
-            found = _diary(self.ports, attempt, count)
+        if work.data.get(DIARY):
+            found = _diary(self.ports, work, count)
         else:
             path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
             found = {path: self.ports.processes.head(path, MOST, count.paths.get(path, 0))}
-        _take_in(self.ports, attempt, found, count)
-        if count.tokens > max(before, attempt.tokens):
-            self.ports.store.spend(attempt.id, attempt.cost_usd, count.tokens)
-            return True
-        return False
+        _take_in(self.ports, work, found, count)
+        if count.tokens <= max(before, work.tokens):
+            return False
+        if isinstance(work, Talk):
+            self.ports.store.spend_turn(work.turn.id, work.turn.cost_usd, count.tokens)
+        else:
+            self.ports.store.spend(work.id, work.cost_usd, count.tokens)
+        return True
 
 
 def in_diary(ports: Ports, attempt: Attempt) -> int:
@@ -103,15 +107,15 @@ def in_diary(ports: Ports, attempt: Attempt) -> int:
     return count.tokens
 
 
-def _diary(ports: Ports, attempt: Attempt, count: _Count) -> dict[str, bytes]:
-    """What is new in the attempt's diary, by file."""
-    folder, glob = attempt.data[DIARY]
-    return ports.processes.appended(folder, glob, attempt.started_at, count.paths, MOST)
+def _diary(ports: Ports, work: Attempt | Talk, count: _Count) -> dict[str, bytes]:
+    """What is new in its diary, by file."""
+    folder, glob = work.data[DIARY]
+    return ports.processes.appended(folder, glob, work.started_at, count.paths, MOST)
 
 
-def _take_in(ports: Ports, attempt: Attempt, found: Mapping[str, bytes], count: _Count) -> int:
+def _take_in(ports: Ports, work: Attempt | Talk, found: Mapping[str, bytes], count: _Count) -> int:
     """Count what the whole lines say; how many bytes that was."""
-    adapter, total = ports.adapter(attempt.agent), 0
+    adapter, total = ports.adapter(work.agent), 0
     for path, new in found.items():
         # one that is as long as all that is read would stop it
         whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == MOST else b"")
@@ -119,7 +123,7 @@ def _take_in(ports: Ports, attempt: Attempt, found: Mapping[str, bytes], count: 
         total += len(whole)
         for raw in whole.split(b"\n"):
             use = adapter.used(raw)
-            if use is not None and not 0 < use.at < attempt.started_at:
+            if use is not None and not 0 < use.at < work.started_at:
                 count.calls[use.call] = use.tokens
                 count.context = use.context or count.context
                 count.window = use.window or count.window

@@ -7,8 +7,8 @@ from ...core.beads.attempt import Attempt, Run
 from ...core.beads.events import Kind
 from ...core.checks import test_rounds
 from ...core.transcript import LineKind
+from ..agent_ends import STEP
 from ..ports import Ports
-from .launch import STEP
 
 MOST = 4_000_000
 """Bytes that are looked at at once."""

@@ -3,7 +3,8 @@
 1. What is to be removed is what lies there and belongs to no run, whoever left it: nothing has to be remembered.
 2. The checkouts of runs that a command asked for are that command's own (daemon.main_monitor.proving).
 3. So is the checkout of the canary's run, which belongs to no attempt (daemon.main_monitor.monitor).
-4. What cannot be removed is told once, and tried again after a while (nobrakes.trash).
+4. A session's checkout stays as long as the session goes on.
+5. What cannot be removed is told once, and tried again after a while (nobrakes.trash).
 """
 
 import json
@@ -25,6 +26,14 @@ NOBODY = 0
 """The attempt of runs that judge nobody's work: the canary's, and those that a command asks for."""
 WATCH = "canary"
 """The setting with how far the canary is, and how the names of its runs begin."""
+
+
+def name_of(session: int) -> str:
+    """The name of a session's checkout, and what stands for a bead's id where agent CLIs keep their sessions.
+
+    No bead's id has a tilde.
+    """
+    return f"session~{session}"
 
 
 class Scratch:
@@ -57,6 +66,8 @@ class Scratch:
             if not self.ports.background.over(f"drop {run}"):
                 self._leaving.add(run)
         runs = {run.id for run in self.ports.store.runs()}
+        runs |= {name_of(session.id) for session in self.ports.store.sessions()}
+        runs |= {name_of(self.ports.store.turn(run.turn).session) for run in self.ports.store.runs() if run.turn}
         for path in self.ports.git.scratches():
             name = os.path.basename(path)
             if name in runs or name in self._leaving or name.startswith(f"{ASKED}-") or self._is_watched(name):

@@ -32,13 +32,16 @@ AT_ONCE = 10
 
 
 class FolderChannelServer:
-    """Keeps the doors in one folder. `reply` makes the answer for an attempt; it is called from two threads in turn."""
+    """Keeps the doors in one folder.
+
+    `reply` makes the answer for who speaks there (a run's name up to "-"); it is called from two threads in turn.
+    """
 
     def __init__(
         self,
         folder: str,
         trash: Trash,
-        reply: Callable[[int, bytes | None], bytes],
+        reply: Callable[[str, bytes | None], bytes],
         tell: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._folder = folder
@@ -104,11 +107,11 @@ class FolderChannelServer:
                 pause = BUSY
 
     def _answer(self, run: str) -> bool:
-        attempt = run.partition("-")[0]
+        owner = run.partition("-")[0]
         door = os.path.join(self._folder, run)
         with self._turn:
-            waiting = folder.requests(door)[:AT_ONCE] if attempt.isdigit() else []
+            waiting = folder.requests(door)[:AT_ONCE] if owner.removeprefix("s").isdigit() else []
             for name, content in waiting:
-                folder.answer(door, name, self._reply(int(attempt), content))
+                folder.answer(door, name, self._reply(owner, content))
             self._logins.look(door)
         return bool(waiting)

@@ -16,6 +16,7 @@ from ...core.columns import COLUMNS
 from ...core.errors import NobrakesError
 from ...core.graph.readiness import Why, explain
 from ...core.limits.cooldowns import Cooldown
+from ...core.sessions.session import State
 from ...git.workspaces.inside import commits_since
 from ...host.locks import holder
 from ...paths import Paths
@@ -65,6 +66,18 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
+class Speaker:
+    """A session that goes on; `seconds` in its turn, None: its agent is not at work."""
+
+    session: int
+    kind: str
+    title: str
+    agent: str
+    state: str
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class StatusView:
     """One screen. `counts` has the columns of the board; epics are counted apart."""
 
@@ -87,6 +100,7 @@ class StatusView:
     behind: tuple[str, ...] = ()  # checkouts of main in which a plain commit would take back what was merged
     off_main: str = ""  # the done beads that main does not carry any more, and what can be done
     unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
+    sessions: tuple[Speaker, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +126,7 @@ class BoardView:
     working: tuple[Worker, ...]
     gates: tuple[Cooldown, ...]
     frozen: str | None = None  # the red tip of main, while nothing is merged for it
+    sessions: tuple[Speaker, ...] = ()
 
 
 def _working(store: "Store") -> tuple[Worker, ...]:
@@ -134,6 +149,16 @@ def _working(store: "Store") -> tuple[Worker, ...]:
                     )
                 )
     return tuple(sorted(found, key=lambda worker: worker.started_at))
+
+
+def _sessions(store: "Store") -> tuple[Speaker, ...]:
+    """The sessions that go on, those at work first."""
+    now, found = store.now(), []
+    for one in store.sessions():
+        turns = store.turns(one.id) if one.state is State.RUNNING else []
+        seconds = max(0.0, now - turns[-1].started_at) if turns else None
+        found.append(Speaker(one.id, one.kind.value, one.title, one.agent, one.state.value, seconds))
+    return tuple(sorted(found, key=lambda one: (one.seconds is None, one.session)))
 
 
 def _with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
@@ -174,6 +199,7 @@ def status(store: "Store", paths: Paths, config: "Config") -> StatusView:
         _degraded(paths, config),
         quarantined(store),
         *_of_main(store, paths, config),
+        _sessions(store),
     )
 
 
@@ -223,4 +249,5 @@ def board(store: "Store", limit: int = CARDS) -> BoardView:
         for name, found in columns.items()
     }
     frozen = store.setting(control.FROZEN)
-    return BoardView(cards, counts(store), _working(store), tuple(store.gates().values()), frozen)
+    gates = tuple(store.gates().values())
+    return BoardView(cards, counts(store), _working(store), gates, frozen, _sessions(store))

@@ -1,7 +1,8 @@
 """What a confined agent asks through its door, answered from the database that it cannot reach itself.
 
 1. A request is JSON: the token, the name of a call and its arguments. Anything else is answered by a clear no.
-2. The door of a run speaks for that run's attempt alone: a token of another is refused, genuine or not.
+2. The door of a run speaks for that run's attempt or turn alone (`owner` is how its token begins): a token of another
+   is refused, genuine or not.
 """
 
 import json
@@ -12,7 +13,6 @@ from typing import Any
 
 from ...core.errors import NobrakesError, Stale, UsageError
 from ...core.text.cleaning import clean
-from ..tokens import attempt_of
 from . import edits
 
 
@@ -44,13 +44,13 @@ MOST = 2**63
 """The numbers of a database are below."""
 
 
-def reply(path: str, filed: Callable[[], None], calls: Calls, attempt: int, request: bytes | None) -> bytes:
+def reply(path: str, filed: Callable[[], None], calls: Calls, owner: str, request: bytes | None) -> bytes:
     """The answer to one request, as JSON: {"value": …} or {"error": [class, message, hint]}.
 
     `filed` is called when something was filed for a person. `calls` are known beside those of this module.
     """
     try:
-        name, value = _call(path, {**CALLS, **calls}, attempt, request)
+        name, value = _call(path, {**CALLS, **calls}, owner, request)
         if name in _FILING:
             filed()
         said: dict[str, Any] = {"value": value}
@@ -64,7 +64,7 @@ def reply(path: str, filed: Callable[[], None], calls: Calls, attempt: int, requ
     return json.dumps(said).encode()
 
 
-def _call(path: str, calls: Calls, attempt: int, request: bytes | None) -> tuple[str, Any]:
+def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[str, Any]:
     try:
         asked = json.loads(request or b"")
         token, name, arguments = asked["token"], asked["call"], asked["arguments"]
@@ -78,8 +78,8 @@ def _call(path: str, calls: Calls, attempt: int, request: bytes | None) -> tuple
         raise UsageError("this is no request that nobrakes understands", "Use `nobrakes agent …`.")
     if name == "say" and arguments[0] not in edits.SAYING:
         raise UsageError("an agent logs, notifies or reports progress", "Use `nobrakes agent log TEXT`.")
-    if attempt_of(token) != attempt:
-        raise Stale("this door speaks for one attempt, and the token is of another")
+    if token.partition(".")[0] != owner:
+        raise Stale("this door speaks for one attempt or turn, and the token is of another")
     # whoever wrote the request need not have cleaned it
     sound = [clean(value) if isinstance(value, str) and value else value for value in arguments]
     try:

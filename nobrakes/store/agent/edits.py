@@ -1,18 +1,18 @@
 """What an agent writes at its door, and what it reads there of its own bead: one transaction each.
 
 1. As light as store.fast.reads, since agents call it all night.
-2. A door opens for the token of an attempt that is open and whose fence is the bead's; Stale for any other.
+2. A door opens for the token of an attempt that is open and whose fence is the bead's, or of an open turn of a
+   session; Stale for any other.
 3. What agents write is cut at LIMIT characters, and holds no NUL and nothing that is not UTF-8.
 """
 
 import sys
-from _operator import _compare_digest
 
-from ..conditions import NOW, OPEN_ATTEMPT, now
+from ..conditions import NOW, now
 from ..fast.asjson import BEAD, LOG, json_object
 from ..fast.connection import connected
-from ..flood import QUESTIONS, REMARKS, refuse_flood
-from ..tokens import attempt_of
+from .flood import QUESTIONS, REMARKS, refuse_flood
+from .speaker import Speaker, speaker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,27 +36,24 @@ def bounded(text: str) -> str:
     return clean if len(clean) <= LIMIT else clean[: LIMIT - len(CUT)] + CUT
 
 
-def _door(connection: "Connection", token: str) -> "tuple[int, str, str]":
-    """(attempt, bead, name) that the token speaks for."""
-    number = attempt_of(token)
-    if number is not None:
-        sql = f"SELECT token, id, bead, name FROM ({OPEN_ATTEMPT})"
-        row = connection.execute(sql, (number,)).fetchone()
-        if row is not None and _compare_digest(row[0].encode(), token.encode("utf-8", "replace")):
-            return row[1], row[2], row[3]
-    from ...core.errors import Stale
+def _worker(connection: "Connection", token: str) -> "tuple[int, str, str]":
+    """(attempt, bead, name) that the token speaks for; Stale, and NotAllowed for a session, which has no bead."""
+    who = speaker(connection, token)
+    if who.attempt is None or who.bead is None:
+        from ...core.errors import NotAllowed
 
-    raise Stale("this attempt has ended, or the token is not one of nobrakes")
+        raise NotAllowed("a session works on no bead", "Say it in your last message, or use `nobrakes agent ask`.")
+    return who.attempt, who.bead, who.name
 
 
-def _at_door(path: str, token: str, work: "Callable[[Connection, int, str, str], T]") -> "T":
+def _at_door(path: str, token: str, work: "Callable[[Connection, Speaker], T]") -> "T":
     """What `work` does in one transaction that the token opens: all of it or nothing."""
 
     def inside(connection: "Connection") -> "T":
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("BEGIN IMMEDIATE")
         try:
-            done = work(connection, *_door(connection, token))
+            done = work(connection, speaker(connection, token))
             connection.execute("COMMIT")
             return done
         except BaseException:
@@ -74,23 +71,25 @@ def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}"
     """Write a log line, a progress or a notice down: `kind` is a key of SAYING, `data_json` a JSON object."""
     event = _EVENT % "json_object('text', ?, 'data', json(?))"
 
-    def work(connection: "Connection", attempt: int, bead: str, name: str) -> None:
+    def work(connection: "Connection", who: Speaker) -> None:
         if len(data_json) > LIMIT or not connection.execute("SELECT json_valid(?)", (data_json,)).fetchone()[0]:
             from ...core.errors import UsageError
 
             raise UsageError(f"the data of `agent {kind}` must be JSON of at most {LIMIT} characters")
-        refuse_flood(connection, bead, attempt, REMARKS)
-        connection.execute(event, (SAYING[kind], bead, attempt, name, bounded(text), data_json))
+        refuse_flood(connection, who, REMARKS)
+        connection.execute(event, (SAYING[kind], who.bead, who.attempt, who.name, bounded(text), data_json))
 
     _at_door(path, token, work)
 
 
 def agent_standing(path: str, token: str) -> float:
-    """When the agent's attempt began."""
+    """When the agent's attempt or turn began."""
 
     def work(connection: "Connection") -> float:
-        attempt, _, _ = _door(connection, token)
-        return float(connection.execute("SELECT started_at FROM attempts WHERE id = ?", (attempt,)).fetchone()[0])
+        who = speaker(connection, token)
+        table = "attempts" if who.turn is None else "turns"
+        sql = f"SELECT started_at FROM {table} WHERE id = ?"
+        return float(connection.execute(sql, (who.turn or who.attempt,)).fetchone()[0])
 
     return connected(path, work)
 
@@ -115,7 +114,7 @@ def agent_own(path: str, token: str) -> str:
 
     def work(connection: "Connection") -> str:
         connection.execute("BEGIN")
-        attempt, bead, _ = _door(connection, token)
+        attempt, bead, _ = _worker(connection, token)
 
         def value(sql: str, *values: object) -> str:
             return str(connection.execute(sql, values).fetchone()[0])
@@ -133,7 +132,8 @@ def agent_done(
 ) -> None:
     """Leave the attempt's log and what the agent says of its end; the daemon reads both when the process ends."""
 
-    def work(connection: "Connection", attempt: int, bead: str, name: str) -> None:
+    def work(connection: "Connection", who: Speaker) -> None:
+        attempt, bead, name = _worker(connection, token)
         if outcome not in SAID:
             from ...core.errors import UsageError
 
@@ -152,22 +152,26 @@ def agent_done(
 def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
     """(number, answer) of a question about the agent's own bead; `number` None: the last one; answer None: not yet."""
 
-    def work(connection: "Connection") -> "tuple[int, str | None]":
-        _, bead, _ = _door(connection, token)
+    def work(connection: "Connection", who: Speaker) -> "tuple[int, str | None]":
         row = connection.execute(
             "SELECT id, coalesce(answer, iif(resolved_at IS NULL, NULL, resolution)) FROM escalations "
-            "WHERE bead = :bead AND type IN ('question', 'plan_review') "
+            "WHERE (bead = :bead OR session = :session) AND type IN ('question', 'plan_review') "
             "AND (:number IS NULL OR id = :number) ORDER BY id DESC LIMIT 1",
-            {"bead": bead, "number": number},
+            {"bead": who.bead, "session": who.session, "number": number},
         ).fetchone()
         if row is None:
             from ...core.errors import NoSuchEscalation
 
             which = "no question" if number is None else f"no question {number}"
-            raise NoSuchEscalation(f"there is {which} about {bead}", "`nobrakes agent ask QUESTION` asks one.")
+            raise NoSuchEscalation(f"there is {which} of {who.bead or who.name}", "`nobrakes agent ask` asks one.")
+        if row[1] is not None and who.turn is not None:  # no later turn is told of what this one has read
+            connection.execute(_READ, (who.turn, row[0]))
         return row[0], row[1]
 
-    return connected(path, work)
+    return _at_door(path, token, work)
+
+
+_READ = "UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL"
 
 
 def agent_ask(path: str, token: str, question: str) -> int:
@@ -187,8 +191,8 @@ def agent_plan(path: str, token: str, title: str, plan: str) -> int:
 
 _SAME = "SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL"
 _FILE = """INSERT INTO escalations
-(type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint)
-VALUES (?, ?, ?, ?, 'human', ?, '{}', '', ?, '', ?)"""
+(type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint, session)
+VALUES (?, ?, ?, ?, 'human', ?, '{}', '', ?, '', ?, ?)"""
 
 
 def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str) -> int:
@@ -198,16 +202,19 @@ def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str)
     """
     title, detail = bounded(title), bounded(detail)
 
-    def work(connection: "Connection", attempt: int, bead: str, name: str) -> int:
-        refuse_flood(connection, bead, attempt, QUESTIONS)
-        mark = _fingerprint(type_, bead, title)
+    def work(connection: "Connection", who: Speaker) -> int:
+        refuse_flood(connection, who, QUESTIONS)
+        mark = _fingerprint(type_, who.bead or f"session:{who.session}", title)
         same = connection.execute(_SAME, (mark,)).fetchone()
         if same is not None:
             return int(same[0])
-        filed = (type_, bead, title, detail, attempt, now(), mark)
+        filed = (type_, who.bead, title, detail, who.attempt, now(), mark, who.session)
         number = int(connection.execute(_FILE, filed).lastrowid or 0)
-        event = _EVENT % "json_object('escalation', ?, 'title', ?, 'type', ?)"
-        connection.execute(event, (kind, bead, attempt, name, number, title, type_))
+        told = "json_object('escalation', ?, 'title', ?, 'type', ?)"
+        values: list[object] = [kind, who.bead, who.attempt, who.name, number, title, type_]
+        if who.session is not None:
+            told, values = "json_object('escalation', ?, 'title', ?, 'type', ?, 'session', ?)", [*values, who.session]
+        connection.execute(_EVENT % told, values)
         return number
 
     return _at_door(path, token, work)

@@ -243,10 +243,12 @@ _ALSO_MEASURED = (
     "UPDATE beads SET lease_until = lease_until + :by WHERE assignee IS NOT NULL",
     # the minutes of an agent at work are counted from there
     "UPDATE attempts SET started_at = started_at + :by WHERE ended_at IS NULL AND role <> 'reviewer'",
+    "UPDATE turns SET started_at = started_at + :by WHERE ended_at IS NULL",
 )
 _MOVED_BACK = (
     "UPDATE beads SET retry_at = retry_at + :by WHERE resting = 1",
     "UPDATE gates SET since = since + :by, until = until + :by",
+    "UPDATE sessions SET retry_at = retry_at + :by WHERE retry_at IS NOT NULL AND ended_at IS NULL",
 )
 
 

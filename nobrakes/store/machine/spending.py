@@ -19,12 +19,17 @@ TOLD = "cap:"
 """`cap:<name>` = the period for which a person was told that this cap is reached."""
 
 _AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
-coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0 FROM attempts"""
-_SINCE = f"SELECT {_AMOUNT} WHERE started_at >= :since AND role <> 'reviewer'"
-_OF_BEADS = f"""SELECT bead, {_AMOUNT} WHERE bead IN (SELECT value FROM json_each(:beads)) AND role <> 'reviewer'
-GROUP BY bead"""
+coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0"""
+_PAID = "cost_usd, tokens, started_at, ended_at"
+_SINCE = f"""SELECT {_AMOUNT} FROM (
+SELECT {_PAID} FROM attempts WHERE started_at >= :since AND role <> 'reviewer'
+UNION ALL SELECT {_PAID} FROM turns WHERE started_at >= :since)"""
+_OF_BEADS = f"""SELECT bead, {_AMOUNT} FROM attempts
+WHERE bead IN (SELECT value FROM json_each(:beads)) AND role <> 'reviewer' GROUP BY bead"""
 # not what bears a later hour, since the clock went back
-_CALLS = "SELECT count(*) FROM attempts WHERE started_at >= ?1 AND started_at < ?1 + 3600 AND role <> 'reviewer'"
+_STARTED = "count(*) FROM {} WHERE started_at >= ?1 AND started_at < ?1 + 3600"
+_CALLS = f"""SELECT (SELECT {_STARTED.format("attempts")} AND role <> 'reviewer')
++ (SELECT {_STARTED.format("turns")})"""
 
 
 def _gate(row: Row) -> Cooldown:

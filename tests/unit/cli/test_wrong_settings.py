@@ -29,6 +29,8 @@ READING = [
     "escalation 1",
     "gates",
     "daemon status",
+    "sessions",
+    "session show 1",
 ]
 OTHERS = {"config", "doctor", "plan example", "prompt", "watch", "archive", "mcp", "version"}
 """Config answers with what is wrong, and a briefing, the archive's rule and what is followed live need it to be right."""
@@ -54,7 +56,8 @@ def bead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         "commit -q --allow-empty -m Begin",
     ):
         subprocess.run(["git", *words.split()], check=True)
-    assert called("init --test true") == called("add One --json") == 0
+    assert called("init --test true") == called("session start What? --agent script") == 0
+    assert called("add One --json") == 0
     said = capfd.readouterr().out.strip().splitlines()[-1]
     return str(json.loads(said)["data"]["id"])
 

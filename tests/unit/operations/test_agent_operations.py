@@ -21,8 +21,7 @@ from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.mcp_server import server
 from nobrakes.operations import board_api, desk
 from nobrakes.operations.agent import api, client, own_bead
-from nobrakes.store import flood
-from nobrakes.store.agent import edits
+from nobrakes.store.agent import edits, flood
 from nobrakes.store.agent.channel import reply
 from nobrakes.store.opening import create_store
 from nobrakes.trash import Trash

@@ -1,0 +1,114 @@
+"""Sessions from the command line: `nobrakes session …` and `nobrakes sessions`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from .output import Output, plain, said
+from .repository import actor, looked_at, opened, text_or_stdin
+from .screen import Screen
+from .text import count, cut, lines, one_line, pad
+
+if TYPE_CHECKING:
+    from ..core.sessions.session import Session
+    from ..operations.conversations import SessionView
+
+Number = Annotated[int, Argument(metavar="N", min=1, help="The session's number.")]
+
+
+def start(
+    text: Annotated[str, Argument(help="What is said first; '-' reads it from stdin.")],
+    kind: Annotated[str, Option("--kind", help="planning or chat.")] = "planning",
+    agent: Annotated[str, Option("--agent", help="Which agent; else agents.shaper of the settings.")] = "",
+    title: Annotated[str, Option("--title", help="What it is about; else its first line.")] = "",
+) -> Output:
+    """Begin a session: a conversation with an agent that reads the repository and changes nothing.
+
+    The daemon runs it turn by turn, beside the beads. Its answer is in `nobrakes session show N`, its questions are
+    among the escalations.
+
+    Example: nobrakes session start "What would it take to support Windows?"
+    """
+    from ..operations import conversations
+
+    with opened() as app:
+        text = text_or_stdin(text, "text")
+        made = conversations.start(
+            app.store, app.paths, app.config, text, kind=kind, agent=agent, title=title, actor=actor()
+        )
+    words = f"session {made.id} began with {made.agent}: `nobrakes session show {made.id}` has its answer"
+    return said({"session": plain(made)}, words)
+
+
+def say(number: Number, text: Annotated[str, Argument(help="What to say; '-' reads it from stdin.")]) -> Output:
+    """Say something to a session. An agent at work gets it with its next turn."""
+    from ..operations import conversations
+
+    with opened() as app:
+        message = conversations.say(app.store, app.paths, number, text_or_stdin(text, "text"), actor())
+    return said({"message": plain(message)}, f"said to session {number}")
+
+
+def stop(number: Number) -> Output:
+    """Stop what a session does now. It keeps what it knows, and goes on with what is said to it next."""
+    from ..operations import conversations
+
+    with opened() as app:
+        found = conversations.stop(app.store, app.paths, number, actor())
+    words = "is asked to stop" if found.stop_asked else f"does nothing now: it is {found.state.value}"
+    return said({"session": plain(found)}, f"session {number} {words}")
+
+
+def end(number: Number) -> Output:
+    """End a session. What was said in it stays readable."""
+    from ..operations import conversations
+
+    with opened() as app:
+        found = conversations.end(app.store, app.paths, number, actor())
+    return said({"session": plain(found)}, f"session {number} is ended")
+
+
+def show(number: Number) -> Output:
+    """One session with all that was said in it."""
+    from ..operations import conversations
+
+    with looked_at() as app:
+        found = conversations.view(app.store, number)
+    return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
+
+
+def _page(found: "SessionView", screen: Screen) -> list[str]:
+    session = found.session
+    page = [screen.paint(f"session {session.id}: {one_line(session.title)}", "bold")]
+    spent = f", {session.cost_usd:.2f} $, {session.tokens} tokens" if session.tokens or session.cost_usd else ""
+    turns = count(len(found.turns), "turn")
+    page.append(f"{session.kind.value} with {session.agent}, {session.state.value}, {turns}{spent}")
+    if session.detail and session.state.value in ("ready", "stuck"):
+        page.append(f"the last turn: {cut(one_line(session.detail), 300)}")
+    for one in found.messages:
+        waits = "" if one.turn is not None else "  (waits for the next turn)"
+        page += ["", screen.paint(f"{one.author or session.agent}:{waits}", "bold")]
+        page += [f"  {line}" for line in lines(one.text)]
+    for question in found.questions:
+        page += ["", f"it asks, escalation {question.id}: {one_line(question.title)}"]
+        page.append(f"  `nobrakes answer {question.id} TEXT`")
+    return page
+
+
+def sessions(
+    everything: Annotated[bool, Option("--all", help="Those that were ended too, and those of attempts.")] = False,
+) -> Output:
+    """The sessions with agents that go on, newest first."""
+    from ..operations import conversations
+
+    with looked_at() as app:
+        found = conversations.listed(app.store, everything=everything)
+    return Output(plain(found), lambda screen: "\n".join(_rows(found)) or "no session goes on")
+
+
+def _rows(found: "list[Session]") -> list[str]:
+    return [
+        f"{one.id:>5}  {pad(one.state.value, 8)} {pad(one.kind.value, 9)} {pad(one.agent, 8)} "
+        f"{cut(one_line(one.title or one.owner), 60)}"
+        for one in found
+    ]

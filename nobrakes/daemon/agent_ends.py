@@ -1,0 +1,80 @@
+"""What an agent's process came to, whoever it worked for: an attempt or a session."""
+
+import os
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from ..agents.adapter import UNSEEN, AgentEnd, Verdict
+from ..agents.guarded import CANARY_FILE, self_test_failed
+from ..core.beads.attempt import Run
+from ..core.beads.outcomes import Outcome
+from ..ports import StepEnd
+from .checks.proofs import clean
+from .confine import OWN
+from .ports import Ports
+
+STEP = "agent"
+SELF_TEST = os.path.join(OWN, CANARY_FILE)
+"""In the folder of a run: what its agent writes."""
+HEAD, TAIL = 64_000, 2_000_000
+"""Bytes of the beginning and of the end of an agent's output that are read for its verdict."""
+
+_OUTAGES = frozenset({Outcome.NETWORK, Outcome.PROVIDER_DOWN, Outcome.RATE_LIMITED})
+"""An agent that took too long because it waited for one of these is not to blame."""
+
+
+class How(Enum):
+    """How far an agent came."""
+
+    NEVER_BEGAN = auto()
+    STOPPED = auto()  # by us; `outcome` says why
+    OUTAGE = auto()  # by us, while it waited for its provider
+    ENDED = auto()  # by itself: its words count
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How far it came, and what that means."""
+
+    how: How
+    verdict: Verdict
+
+
+def how_it_ended(ports: Ports, agent: str, run: Run) -> Ended:
+    """What the run's exit files and its output say."""
+    folder = os.path.join(ports.paths.runs, run.id)
+    ending = ports.processes.ending(folder, [STEP])
+    step = ending.steps[0]
+    if run.stopping is not None and step.code is None:
+        if run.stopping in (Outcome.STALLED, Outcome.TIMED_OUT):
+            verdict = _by_adapter(ports, agent, step, folder)
+            if verdict.outcome in _OUTAGES:
+                return Ended(How.OUTAGE, verdict)
+        return Ended(How.STOPPED, Verdict(run.stopping, ""))
+    if ending.prologue_failed is not None:
+        unguarded = self_test_failed(ending.prologue_failed)
+        if unguarded is not None:
+            return Ended(How.NEVER_BEGAN, Verdict(Outcome.GUARD_FAILED, unguarded))
+        why = clean(ports, ending.prologue_failed)[-4000:]
+        return Ended(How.NEVER_BEGAN, Verdict(Outcome.WORKSPACE_FAILED, why))
+    if not step.started:
+        return Ended(How.NEVER_BEGAN, Verdict(Outcome.LOST, UNSEEN))
+    return Ended(How.ENDED, _by_adapter(ports, agent, step, folder))
+
+
+def _by_adapter(ports: Ports, agent: str, step: StepEnd, folder: str) -> Verdict:
+    processes = ports.processes
+    errors = processes.output(os.path.join(folder, f"{STEP}.err"), 20_000)
+    self_test = processes.output(os.path.join(folder, SELF_TEST), 100)
+    end = AgentEnd(step.code, lines(ports, step.output), errors, self_test, ports.store.now())
+    return ports.adapter(agent).verdict(end)
+
+
+def lines(ports: Ports, path: str) -> list[bytes]:
+    """The lines of an agent's output; of a long one those at its beginning and at its end."""
+    processes, older = ports.processes, f"{path}.1"  # host.runs.recorder
+    end = (processes.output(older, HEAD + TAIL) + processes.output(path, HEAD + TAIL)).encode()
+    if len(end) < HEAD + TAIL:
+        return end.split(b"\n")
+    begin = processes.head(older, HEAD) or processes.head(path, HEAD)
+    return [*begin.split(b"\n")[:-1], *end[-TAIL:].split(b"\n")[1:]]  # no line that was cut

@@ -1,0 +1,71 @@
+"""What every start of an agent has in common, whoever it works for: an attempt or a session."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from ..agents.adapter import Launch
+from ..config.settings import Config
+from ..core.policy import agent_permissions
+from ..host.runs import recorder
+from ..ports import Argv, Command, Step
+from .agent_ends import STEP
+from .confine import OWN, Confined, Confinement
+from .ports import Ports
+
+HANDOFF = os.path.join(OWN, "handoff.md")
+"""In the folder of a run: what its agent hands on in a file."""
+
+
+def environment(ports: Ports, config: Config, credentials: Sequence[str], token: str, folder: str) -> dict[str, str]:
+    """What an agent of this token sees in the run's folder; the caller adds whom it works for."""
+    named = (*credentials, *config.agents.environment)
+    boundary = config.boundary()
+    path = os.path.join(ports.paths.folder, "bin") + os.pathsep + ports.environment.get("PATH", os.defpath)
+    return {
+        **ports.environment,
+        **{name: ports.credentials[name] for name in named if name in ports.credentials},
+        "PATH": path,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_EDITOR": "true",
+        "NOBRAKES_HOME": ports.paths.folder,
+        "NOBRAKES_TOKEN": token,
+        "NOBRAKES_DOOR": "",  # there and empty: a CLI hands a variable on that is not there by its name, with the $
+        "NOBRAKES_SANDBOX": "",
+        "NOBRAKES_PROMPT": os.path.join(folder, "prompt.md"),
+        "NOBRAKES_HANDOFF": os.path.join(folder, HANDOFF),
+        "NOBRAKES_TESTS": "\n".join(boundary.tests),
+        "NOBRAKES_GATES": "\n".join(boundary.gates),
+        "NOBRAKES_PYTHON": sys.executable,
+    }
+
+
+def permitted(confinement: Confinement, config: Config, agent: str) -> tuple[tuple[str, ...], ...] | None:
+    """What the CLI's own permissions let through; None: they are off, by its setting or in a closure."""
+    if config.agents.bypasses(agent) or not confinement.nothing():
+        return None
+    return agent_permissions.commands(config.contract(), config.setup)
+
+
+def command(
+    launch: Launch, confined: Confined, folder: str, workspace: str, prompt: str, prologue: Sequence[Argv]
+) -> Command:
+    """What is started: what comes before, as the caller made it, then the agent, behind the wall."""
+    return Command(
+        folder=folder,
+        cwd=workspace,
+        env=launch.env,
+        steps=(Step(STEP, _recorded(folder, confined.wrap(launch.argv)), stdin=launch.stdin),),
+        prologue=(*prologue, *(confined.wrap(argv, alone=True) for argv in launch.prologue)),
+        files={
+            **{os.path.join(OWN, name): content for name, content in launch.files.items()},
+            "prompt.md": prompt.encode(),
+            HANDOFF: b"",
+        },
+    )
+
+
+def _recorded(folder: str, argv: Argv) -> Argv:
+    """The argv by way of the recorder: whatever an agent says is kept without secrets, and bounded."""
+    out, err = (os.path.join(folder, f"{STEP}.{stream}") for stream in ("out", "err"))
+    return recorder.recorded(argv, out, err)

@@ -1,0 +1,1 @@
+"""Turns of sessions from their launch to their end."""

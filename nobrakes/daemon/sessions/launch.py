@@ -1,0 +1,114 @@
+"""Starting the agent of a session's turn: its checkout, its prompt, its environment, its process.
+
+1. The turn is open before anything is touched; each step may be done again after a crash, and starts the agent once.
+2. Its folder is the same for all turns, since agent CLIs find a session by the folder; what lies there is main's tree,
+   checked out anew. What an agent writes there goes with the next turn.
+3. Its role is the Shaper's: it reads, asks and proposes; the guard refuses to change anything.
+"""
+
+import hashlib
+import os
+import uuid
+
+from ...agents.adapter import Assignment
+from ...core.beads.attempt import Run, RunKind
+from ...core.beads.bead import Role
+from ...core.board import Limits
+from ...core.errors import NoMain
+from ...core.sessions.session import Talk
+from ...core.text.cleaning import only_seen
+from ...ports import Argv
+from ...roles.prompts import system_prompt
+from ...roles.talking import turn_prompt
+from .. import agent_starts
+from ..attempts.guard_watch import NAMED
+from ..attempts.launch import DIARY, TELLS, WINDOW
+from ..background.scratch import name_of
+from ..confine import OWN, Confinement
+from ..ports import Ports
+
+CUT_OFF = "cut_off"
+"""In a session's data: how a turn ended that its agent had begun and could not finish."""
+
+
+def run_of(turn: int) -> str:
+    """The id of a turn's run."""
+    return f"s{turn}-agent"
+
+
+def folder_of(ports: Ports, session: int) -> str:
+    """Where the session's agent works."""
+    return os.path.join(ports.paths.scratch, name_of(session))
+
+
+class TurnLauncher:
+    """Turns an open turn into a running agent."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.confinement = Confinement(ports)
+
+    def start(self, talk: Talk, limits: Limits) -> None:
+        """Start the turn's agent. Doing it again after a crash starts it once."""
+        ports, session, turn = self.ports, talk.session, talk.turn
+        config = ports.config()
+        run_id = run_of(turn.id)
+        folder, workspace = os.path.join(ports.paths.runs, run_id), folder_of(ports, session.id)
+        prompt = self._prompt(talk)
+        adapter = ports.adapter(session.agent)
+        named = str(uuid.UUID(hashlib.md5(turn.token.encode()).hexdigest()))
+        launch = adapter.launch(
+            Assignment(
+                role=Role.SHAPER,
+                bead=name_of(session.id),
+                worker=f"Session {session.id}",
+                attempt=turn.number,
+                prompt=prompt,
+                prompt_file=os.path.join(folder, "prompt.md"),
+                workspace=workspace,
+                folder=os.path.join(folder, OWN),
+                session=session.provider_session if turn.resumes and session.provider_session else named,
+                resume=turn.resumes,
+                env={
+                    **agent_starts.environment(ports, config, adapter.credentials, turn.token, folder),
+                    "NOBRAKES_ROLE": Role.SHAPER.value,
+                    "NOBRAKES_BEAD": name_of(session.id),
+                    "NOBRAKES_SESSION": str(session.id),
+                    "NOBRAKES_ATTEMPT": str(turn.number),
+                    "NOBRAKES_NAME": f"Session {session.id}",
+                    "NOBRAKES_WORKSPACE": workspace,
+                },
+                settings=config.agents.seated(session.agent, Role.SHAPER.value, limits.caps.attempt.usd),
+                system_prompt=only_seen(system_prompt(Role.SHAPER, os.path.join(ports.paths.folder, "roles"))),
+                guard=ports.guard,
+                permitted=agent_starts.permitted(self.confinement, config, session.agent),
+            )
+        )
+        known = {NAMED: launch.session, WINDOW: launch.context_tokens, DIARY: launch.diary, TELLS: launch.tells}
+        ports.store.note_turn(turn.id, {**turn.data, **known})
+        now = ports.store.now()
+        minutes = limits.caps.attempt.minutes
+        seconds = limits.agent_seconds if minutes is None else min(limits.agent_seconds, minutes * 60)
+        deadline, idle = now + seconds, limits.idle_seconds
+        run = Run(run_id, 0, RunKind.AGENT, now, hard_deadline=deadline, idle_seconds=idle, active_at=now, turn=turn.id)
+        ports.store.plan_run(run)
+        confined = self.confinement.agent(run_id, workspace, folder, launch)
+        command = agent_starts.command(launch, confined, folder, workspace, prompt, self._checkout(workspace))
+        born = ports.processes.start(run_id, command)
+        ports.store.update_run(run_id, pid=born.pid, born=born.mark)
+
+    def _prompt(self, talk: Talk) -> str:
+        store, turn = self.ports.store, talk.turn
+        told = store.told(turn.id)
+        given = {one.id for one in told}
+        earlier = [one for one in store.messages(talk.session.id) if one.id not in given and one.turn is not None]
+        nonce = hashlib.sha256(turn.token.encode()).hexdigest()[:12]
+        cut_off = str(talk.session.data.get(CUT_OFF, ""))
+        return turn_prompt(told, earlier, cut_off, nonce, resumes=turn.resumes)
+
+    def _checkout(self, workspace: str) -> tuple[Argv, ...]:
+        git = self.ports.git
+        try:
+            return git.scratch(git.main(), workspace)
+        except NoMain:  # a repository without a commit has nothing to read yet
+            return (("mkdir", "-p", "--", workspace),)

@@ -1,0 +1,63 @@
+"""What an agent is told in a turn of a session: what was said to it, what interrupted it, how it talks back.
+
+1. What people say is the task; it is cleaned and bounded. What the agent itself said before is quoted, where its CLI
+   does not know the session any more and it has to be told again.
+2. A turn that its agent had begun is not told again what it was told: it goes on.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ..core.beads.outcomes import Outcome
+from ..core.sessions.session import Message
+from ..core.text.cleaning import clean, only_seen
+from ..core.transcript import PREFIX, Marker
+from .quoting import cut, fenced, quoted
+
+MESSAGE = 32_000
+EARLIER = 24_000
+
+PROTOCOL = f"""# How this session works
+
+You talk with a person who reads what you say later, perhaps on a phone. Your last message of each turn is what they
+read: say in it what you found and what you propose. You change no file. This folder is a checkout of the project to
+read, made anew for each turn.
+
+- `nobrakes agent ask "<question>"` when only the person can decide. Then end your turn: the answer comes with the next.
+- `nobrakes agent notify "<text>"` to tell the person something at once.
+- `nobrakes agent log "<text>"` for what should be kept.
+
+End the last message of a turn with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`
+when you have answered, `{PREFIX}{Marker.BLOCKED.value}` when you wait for an answer to a question that you asked."""
+
+_HAPPENED: Mapping[Outcome, str] = {
+    Outcome.RATE_LIMITED: "the provider's usage limit was reached, and is over now",
+    Outcome.PROVIDER_DOWN: "the provider had an outage",
+    Outcome.NETWORK: "the provider could not be reached",
+    Outcome.AUTH: "the provider did not accept the credentials for a while",
+    Outcome.BILLING: "the provider wanted money for a while",
+    Outcome.CAPPED: "a cap on what agents may cost was reached, and there is room again",
+    Outcome.INTERRUPTED: "you were stopped with nobrakes",
+    Outcome.COMPLETED: "something was said to you meanwhile",
+    Outcome.BLOCKED: "something was said to you meanwhile",
+}
+
+
+def turn_prompt(told: Sequence[Message], earlier: Sequence[Message], cut_off: str, nonce: str, *, resumes: bool) -> str:
+    """The prompt of one turn. `told` is what was said to it; `earlier` all before, for an agent that begins anew.
+
+    `cut_off`: how the last turn ended before its agent was done; empty: it was.
+    """
+    parts = [PROTOCOL] if not resumes else []
+    if earlier and not resumes:
+        said = "\n".join(f"{'You' if not one.author else 'The person'}: {clean(one.text)}" for one in earlier)
+        parts.append(
+            "# What was said before\n\nThe session has to begin anew; this is the end of what was said in it.\n"
+            + fenced(quoted(said[-EARLIER:]), nonce)
+        )
+    if cut_off:
+        why = _HAPPENED.get(Outcome(cut_off), "your process ended before you were done")
+        parts.append(f"You were interrupted: {why}. What you were doing last may be done by halves; go on from there.")
+    parts += [cut(clean(one.text).strip(), MESSAGE) for one in told]
+    if resumes:
+        parts.append(f"End your last message with exactly one line `{PREFIX}…`, as before.")
+    return only_seen("\n\n".join(parts) + "\n")

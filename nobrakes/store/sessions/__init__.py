@@ -1,0 +1,1 @@
+"""Sessions in the store: conversations, their turns, and what is said in them."""
