@@ -64,7 +64,7 @@ def events(
 
 
 def watch(
-    agent: Annotated[str, Argument(metavar="NAME|BEAD", help="Who to watch: a worker's name, or its bead.")],
+    agent: Annotated[str, Argument(metavar="NAME|BEAD", help="A worker's name, its bead, or `session~N`.")],
     as_json: AsJson = False,
 ) -> Output:
     """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C leaves it working.
@@ -79,7 +79,8 @@ def watch(
     with looked_at() as app:
         session = sessions.find_session(app.store, app.paths, agent)
         if not as_json:
-            write(f"{one_line(session.name)} ({session.role}) on {session.bead}, attempt {session.number}")
+            of = f"turn {session.number}" if session.turn else f"on {session.bead}, attempt {session.number}"
+            write(f"{one_line(session.name)} ({session.role}) {of}")
         for line in sessions.transcript(app.store, session, follow=True, last=100):
             write(dumps(line) if as_json else _line(line, screen))
         ended = sessions.outcome(app.store, session)

@@ -11,11 +11,11 @@ from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import NobrakesError
+from ..core.sessions.session import name_of
 from ..git.workspaces.remove import forget_sessions
 from ..ports import Notice
 from ..trash import Trash
 from .attempts.launch import tests_pin
-from .background.scratch import name_of
 from .ports import Ports
 from .review.landing_records import landing_pin
 from .review.lost import pin_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..core.beads.bead import CLOSED, Role
 from ..core.beads.events import Event, Kind
-from ..core.beads.ref_numbers import fences, last_attempt
+from ..core.beads.ref_numbers import fences, last_attempt, last_turn
 from ..core.board import Board
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.evidence.reconcile import WENT_BACK
@@ -67,11 +67,12 @@ def _count_on(ports: Ports) -> None:
     Whoever still works for an attempt that nobody knows is ended; what it committed stays in its clone.
     """
     try:
-        last = last_attempt(os.listdir(ports.paths.runs))
+        names = os.listdir(ports.paths.runs)
     except FileNotFoundError:
         return
-    if ports.store.count_on(last, {}) or ports.store.setting(WENT_BACK):
-        ports.store.count_on(last, fences(ports.git.kept()))
+    last, turns = last_attempt(names), last_turn(names)
+    if ports.store.count_on(last, {}, turns) or ports.store.setting(WENT_BACK):
+        ports.store.count_on(last, fences(ports.git.kept()), turns)
         end_all(ports.paths.wake, {run.id for run in ports.store.runs()})
         ports.store.set_setting(WENT_BACK, None)
 

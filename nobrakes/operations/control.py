@@ -69,7 +69,10 @@ def stop_one(store: "Store", paths: Paths, name_or_bead: str, hold: str | None, 
     from ..core.board import Limits
     from . import beads, sessions
 
-    found = store.attempt(sessions.find_session(store, paths, name_or_bead).attempt)
+    at_work = sessions.find_session(store, paths, name_or_bead)
+    if at_work.turn:
+        raise NotAllowed(f"{name_or_bead} is a session", f"`nobrakes session stop {name_or_bead.partition('~')[2]}`")
+    found = store.attempt(at_work.attempt)
     if found.outcome is not None:
         now = store.bead(found.bead).status.value
         raise NotAllowed(f"no agent works on bead {found.bead}: it is {now}", "`nobrakes status` names who is at work.")

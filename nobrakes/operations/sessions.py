@@ -14,6 +14,8 @@ from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Role
 from ..core.board import Limits
 from ..core.errors import NoSuchBead, NotAllowed
+from ..core.sessions.session import Session as Talk
+from ..core.sessions.session import Turn, name_of
 from ..core.transcript import Line
 from ..paths import Paths
 from ..ports import Store
@@ -35,6 +37,7 @@ class Session:
     role: str
     agent: str
     path: str
+    turn: int = 0  # of a session that is no attempt's; then `attempt` is 0
 
 
 def of(paths: Paths, attempt: Attempt) -> Session:
@@ -50,11 +53,24 @@ def of(paths: Paths, attempt: Attempt) -> Session:
     )
 
 
-def find_session(store: Store, paths: Paths, name_or_bead: str) -> Session:
-    """The session of who works under this name, or the latest one of this bead.
+def of_turn(paths: Paths, session: Talk, turn: Turn) -> Session:
+    """What the agent of a turn says."""
+    path = os.path.join(paths.runs, f"s{turn.id}-agent", "agent.out")
+    name, role = f"Session {session.id}", session.kind.value
+    return Session(0, name_of(session.id), turn.number, name, role, session.agent, path, turn.id)
 
-    NoSuchBead where nobody is called so; NotAllowed where no agent has worked on the bead.
+
+def find_session(store: Store, paths: Paths, name_or_bead: str) -> Session:
+    """The session of who works under this name, or the latest one of this bead; the last turn of `session~N`.
+
+    NoSuchBead where nobody is called so; NotAllowed where no agent has worked on the bead, or in the session.
     """
+    kind, _, number = name_or_bead.partition("~")
+    if kind == "session" and number.isascii() and number.isdigit() and len(number) < 19:
+        turns = store.turns(int(number))
+        if not turns:
+            raise NotAllowed(f"session {number} has not begun its first turn", "`nobrakes sessions` shows its state.")
+        return of_turn(paths, store.session(int(number)), turns[-1])
     working = [a for a in store.board(Limits()).attempts if a.role is not Role.REVIEWER]
     for attempt in working:
         if attempt.bead == name_or_bead or attempt.name.casefold() == name_or_bead.casefold():
@@ -73,7 +89,7 @@ def find_session(store: Store, paths: Paths, name_or_bead: str) -> Session:
 
 def outcome(store: Store, session: Session) -> str | None:
     """How the session's attempt ended; None while it works."""
-    found = store.attempt(session.attempt).outcome
+    found = store.turn(session.turn).outcome if session.turn else store.attempt(session.attempt).outcome
     return found.value if found else None
 
 

@@ -223,8 +223,8 @@ class Life(Protocol):
         """All attempts of a bead, oldest first."""
         ...
 
-    def count_on(self, attempts: int, fences: Mapping[str, int]) -> bool:
-        """Number attempts above this one, and each bead's fence above the one given; whether attempts were behind.
+    def count_on(self, attempts: int, fences: Mapping[str, int], turns: int = 0) -> bool:
+        """Number attempts and turns above these, and each bead's fence above the one given; whether one was behind.
 
         A bead that is being worked on keeps its fence. Without a change nothing is written.
         """

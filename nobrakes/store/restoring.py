@@ -202,15 +202,17 @@ def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:
     return names
 
 
-def count_on(db: Database, attempts: int, fences: Mapping[str, int]) -> bool:
-    """Number attempts above this one, and fences above these; whether attempts were behind."""
-    row = db.maybe("SELECT seq FROM sqlite_sequence WHERE name = 'attempts'")
-    was_behind = attempts > (row[0] if row is not None else 0)
+def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int = 0) -> bool:
+    """Number attempts and turns above these, and fences above these; whether attempts or turns were behind."""
+    counted = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('attempts', 'turns')"
+    known = {str(row[0]): int(row[1]) for row in db.all(counted)}
+    was_behind = attempts > known.get("attempts", 0) or turns > known.get("turns", 0)
     values = [(fence, bead, fence) for bead, fence in fences.items()]
     if was_behind or values:
         with db.write():
             if was_behind:
                 _count_from(db, "attempts", attempts)
+                _count_from(db, "turns", turns)
             db.run_many("UPDATE beads SET fence = ? WHERE id = ? AND fence < ? AND assignee IS NULL", values)
     return was_behind
 

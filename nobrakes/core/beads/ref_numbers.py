@@ -17,5 +17,15 @@ def fences(refs: Iterable[str]) -> dict[str, int]:
 
 def last_attempt(runs: Iterable[str]) -> int:
     """The highest attempt that a folder of a run bears; 0: none does."""
-    numbers = (name.partition("-")[0] for name in runs)
-    return max((int(number) for number in numbers if number.isdigit()), default=0)
+    return max(map(int, _numbers(runs, "")), default=0)
+
+
+def last_turn(runs: Iterable[str]) -> int:
+    """The highest turn of a session that a folder of a run bears; 0: none does."""
+    return max(map(int, _numbers(runs, "s")), default=0)
+
+
+def _numbers(runs: Iterable[str], begin: str) -> list[str]:
+    words = (name.partition("-")[0] for name in runs)
+    numbers = (word.removeprefix(begin) for word in words if word.startswith(begin))
+    return [number for number in numbers if number.isascii() and number.isdigit()]

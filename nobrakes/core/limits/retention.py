@@ -15,6 +15,20 @@ def attempt_of(run: str) -> int | None:
     return int(number) if number.isascii() and number.isdigit() else None
 
 
+def turn_of(run: str) -> int | None:
+    """The turn of a session that a run's folder is named after; None: it belongs to none."""
+    return attempt_of(run[1:]) if run[:1] == "s" else None
+
+
+def let_turns_go(runs: Sequence[str], ended: Mapping[int, float], now: float, days: float) -> list[str]:
+    """The runs of turns that may go; `ended`: when the session of a turn was ended, of those that were.
+
+    The newest turn's folder stays: turns are numbered on from it when the database is lost.
+    """
+    numbered = sorted((number, run) for run in runs if (number := turn_of(run)) is not None)
+    return [run for number, run in numbered[:-1] if number in ended and now - ended[number] >= days * DAY]
+
+
 def let_go(
     runs: Sequence[str], beads: Mapping[int, str], merged: Mapping[str, float], now: float, days: float, most: int
 ) -> list[str]:

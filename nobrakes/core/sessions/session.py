@@ -18,6 +18,14 @@ from ..beads.outcomes import Outcome
 from ..errors import NotAllowed
 
 
+def name_of(session: int) -> str:
+    """The name of a session's checkout, and what stands for a bead's id where agent CLIs keep their sessions.
+
+    No bead's id has a tilde.
+    """
+    return f"session~{session}"
+
+
 class SessionKind(StrEnum):
     """What a session is for."""
 

@@ -11,6 +11,7 @@ import json
 import os
 from functools import partial
 
+from ...core.sessions.session import name_of
 from ...ports import Notice
 from ...sandbox.home import HOME
 from ...trash import Trash
@@ -26,14 +27,6 @@ NOBODY = 0
 """The attempt of runs that judge nobody's work: the canary's, and those that a command asks for."""
 WATCH = "canary"
 """The setting with how far the canary is, and how the names of its runs begin."""
-
-
-def name_of(session: int) -> str:
-    """The name of a session's checkout, and what stands for a bead's id where agent CLIs keep their sessions.
-
-    No bead's id has a tilde.
-    """
-    return f"session~{session}"
 
 
 class Scratch:

@@ -8,13 +8,14 @@
 import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 
 from ...core.beads.bead import Status
 from ...core.board import Board
 from ...core.errors import NobrakesError
-from ...core.limits.retention import attempt_of, let_go
+from ...core.limits.retention import attempt_of, let_go, let_turns_go, turn_of
 from ...trash import Trash
 from ..ports import Ports
 
@@ -64,8 +65,20 @@ class Upkeep:
         done = store.beads([Status.DONE])
         merged = {bead.id: bead.closed_at or bead.updated_at for bead in done if bead.merged_commit is not None}
         going = let_go([*some, *last], beads, merged, board.now, settings.run_days, settings.run_beads)
+        going += let_turns_go(names, self._ended_turns(names), board.now, settings.run_days)
         self._place = max(0, self._place - len(going))
         return going[:MOST_AT_ONCE]
+
+    def _ended_turns(self, names: Sequence[str]) -> dict[int, float]:
+        """When the session of each turn was ended, of those that were."""
+        over = {one.id: one.ended_at for one in self.ports.store.sessions(going=False) if one.ended_at is not None}
+        found = {}
+        for number in {turn_of(name) for name in names} - {None}:
+            with suppress(NobrakesError):  # a rebuilt database does not know it
+                session = self.ports.store.turn(number or 0).session
+                if (ended := over.get(session)) is not None:
+                    found[number or 0] = ended
+        return found
 
     def _do(self, runs: Sequence[str]) -> None:
         trash, folder = Trash(self.ports.paths.trash), self.ports.paths.runs

@@ -15,7 +15,7 @@ from ...core.beads.attempt import Run, RunKind
 from ...core.beads.bead import Role
 from ...core.board import Limits
 from ...core.errors import NoMain
-from ...core.sessions.session import Talk
+from ...core.sessions.session import Talk, name_of
 from ...core.text.cleaning import only_seen
 from ...ports import Argv
 from ...roles.prompts import system_prompt
@@ -23,7 +23,6 @@ from ...roles.talking import turn_prompt
 from .. import agent_starts
 from ..attempts.guard_watch import NAMED
 from ..attempts.launch import DIARY, TELLS, WINDOW
-from ..background.scratch import name_of
 from ..confine import OWN, Confinement
 from ..ports import Ports
 

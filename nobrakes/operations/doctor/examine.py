@@ -16,6 +16,7 @@ from ...core.beads.bead import CLOSED, WORKING, DependencyType, Status
 from ...core.errors import DaemonRunning, NobrakesError, NoMain, StoreBroken, UsageError
 from ...core.graph.cycles import Circle
 from ...core.graph.readiness import Why, deadlocks, explain
+from ...core.sessions.session import name_of
 from ...git.workspaces.remove import BROKEN, forget_sessions, kept_by_agents
 from ...host.locks import holder
 from ...paths import Paths
@@ -261,6 +262,7 @@ def stale_workspaces(store: "Store", paths: Paths) -> list[str]:
     alive = {
         id_ for _, id_ in store.by_priority([status for status in Status if status not in (*CLOSED, Status.DRAFT)])
     }
+    alive |= {name_of(session.id) for session in store.sessions()}
     return sorted(names - alive)
 
 
@@ -345,6 +347,10 @@ def _repair_workspaces(patient: _Patient) -> list[str]:
     known = {bead.id: bead for bead in store.beads()}
     lines = []
     for name in stale_workspaces(store, patient.paths):
+        if name.startswith(name_of(0)[:-1]):  # of a session that is gone: it has no work that could be archived
+            forget_sessions(Trash(patient.paths.trash), patient.paths.agents, name)
+            lines.append(f"what agent CLIs kept of {name} was removed")
+            continue
         bead = known.get(name) or Bead(name, name)
         git.retire(bead, bead.fence)
         forget_sessions(Trash(patient.paths.trash), patient.paths.agents, name)
