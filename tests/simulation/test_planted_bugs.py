@@ -59,7 +59,31 @@ STAGED = ("--staging", "10", "--people", "0.5", "--crash", "0.01")
 
 OUTCOMES = "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):"
 
+TALKS = ("--people", "0.5", "--crash", "0.01")
+"""Where people have sessions, they have them all the time."""
+
 BUGS = (
+    Bug(
+        "what a session was told is told again",
+        "daemon/sessions/end.py",
+        "told_again=fact is not Fact.ENDED_WELL and (lost or not begun),",
+        "told_again=fact is not Fact.ENDED_WELL,",
+        options=TALKS,
+    ),
+    Bug(
+        "what is said to an agent at work waits for ever",
+        "store/sessions/turns.py",
+        "return Fact.CUT_OFF",
+        "return Fact.ENDED_WELL",
+        options=TALKS,
+    ),
+    Bug(
+        "a turn more than there are places",
+        "core/turns.py",
+        "free = board.limits.sessions - len(board.talks)",
+        "free = board.limits.sessions + 1 - len(board.talks)",
+        options=TALKS,
+    ),
     Bug(
         "a checkout that a kill left behind stays there",
         "simulate/fake_git.py",
@@ -209,8 +233,8 @@ BUGS = (
     Bug(
         "one start too many in an hour",
         "core/assigner.py",
-        "free = min(free, left)",
-        "free = min(free, left + 1)",
+        "free = min(free, left - len(talks))",
+        "free = min(free, left + 1 - len(talks))",
         seed=9,
     ),
     Bug(
@@ -223,8 +247,8 @@ BUGS = (
     Bug(
         "the lock of sessions forgets who holds them",
         "store/attempts/session_locks.py",
-        'row = db.maybe("SELECT value FROM settings WHERE key = ?", (HOLDER + session,))',
-        "row = None",
+        'if row["attempt"] != attempt:',
+        "if False:",
         options=("--only", "no_two_beads_share_a_session", "--fail", "0.4"),
         seed=2,
     ),
@@ -311,7 +335,7 @@ BUGS = (
     Bug(
         "the same is asked twice",
         "store/escalations.py",
-        '"fingerprint": fingerprint(new.type, bead, new.title),',
+        '"fingerprint": fingerprint(new.type, _subject(new, bead), new.title),',
         '"fingerprint": repr(now),',
         seed=29,
     ),
@@ -430,8 +454,8 @@ BUGS = (
     Bug(
         "an attempt can be ended twice",
         "store/attempts/claims.py",
-        '"SELECT * FROM attempts WHERE id = ? AND outcome IS NULL", (attempt_.id,)',
-        '"SELECT * FROM attempts WHERE id = ?", (attempt_.id,)',
+        'f"{rows.ATTEMPT} WHERE id = ? AND outcome IS NULL", (attempt_.id,)',
+        'f"{rows.ATTEMPT} WHERE id = ?", (attempt_.id,)',
     ),
     Bug(
         "tests that nobody counted are a pass",
