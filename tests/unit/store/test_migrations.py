@@ -3,16 +3,24 @@
 import sqlite3
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nobrakes.core.beads.attempt import Attempt, Run, RunKind
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.board import Limits
+from nobrakes.core.limits.breaker import Breaker
+from nobrakes.core.limits.breaker import State as Trip
+from nobrakes.core.owners import of_bead
 from nobrakes.store import migrations, schema
 from nobrakes.store.fast import reads
 from nobrakes.store.opening import create_store, open_store
+from nobrakes.store.sqlite import SqliteStore
+from tests.support.version_3 import bring_back
 
 VERSION_1 = Path(__file__).resolve().parents[2] / "support" / "schema_version_1.sql"
 
@@ -111,3 +119,34 @@ def test_many_processes_may_come_first(old: str) -> None:
 
 def test_every_earlier_version_has_its_step() -> None:
     assert sorted(migrations.STEPS) == list(range(1, schema.VERSION))
+
+
+def numberless(store: SqliteStore) -> list[Attempt]:
+    """The attempts, whatever number their session has."""
+    return [replace(one, session=None) for bead in ("a", "b") for one in store.attempts(bead)]
+
+
+def test_one_with_attempts_at_work_keeps_their_sessions_runs_and_breakers(tmp_path: Path) -> None:
+    path = str(tmp_path / "nobrakes.db")
+    new = create_store(path)
+    new.put([Bead(b, b.upper(), status=Status.NEEDS_DOER, needs_tests=False) for b in ("a", "b")], [], "me")
+    mine, other = (new.open_attempt(b, Role.DOER, "claude", ["Ada", "Bo"], 60.0, None, "anthropic") for b in ("a", "b"))
+    assert mine is not None and other is not None
+    assert new.hold_session("uuid", mine.id, fresh=True) and not new.hold_session("uuid", other.id, fresh=True)
+    assert new.hold_session("own", other.id, fresh=True)
+    new.plan_run(Run(f"{mine.id}-agent", mine.id, RunKind.AGENT, 1.0, pid=7, born="boot-7", hard_deadline=99.0))
+    new.save_breaker(of_bead("a"), "anthropic", Breaker(Trip.HALF_OPEN, 2, 1, "failed"))
+    attempts, runs = numberless(new), new.runs()
+    new.close()
+    bring_back(path)
+    assert version(path) == 3
+    migrated = open_store(path)
+    assert version(path) == schema.VERSION and migrated.check() == []
+    assert numberless(migrated) == attempts and migrated.runs() == runs
+    assert migrated.attempts("a")[0].provider_session == "uuid"
+    assert migrated.breakers(of_bead("a"))["anthropic"] == Breaker(Trip.HALF_OPEN, 2, 1, "failed")
+    assert not migrated.hold_session("uuid", other.id), "agents of two beads call it theirs"
+    assert migrated.hold_session("own", other.id)
+    board = migrated.board(Limits())
+    assert [a.id for a in board.attempts] == [mine.id, other.id] and board.runs[mine.id].pid == 7
+    assert migrated.setting("session:uuid") is None

@@ -1,0 +1,203 @@
+CREATE TABLE beads (
+    id VARCHAR NOT NULL,
+    status VARCHAR NOT NULL,
+    type VARCHAR NOT NULL,
+    priority INTEGER NOT NULL,
+    estimate INTEGER,
+    epic VARCHAR,
+    needs_tests BOOLEAN NOT NULL,
+    scaffolding BOOLEAN NOT NULL,
+    held VARCHAR,
+    defer_until FLOAT,
+    created_at FLOAT NOT NULL,
+    updated_at FLOAT NOT NULL,
+    closed_at FLOAT,
+    failures INTEGER NOT NULL,
+    retry_at FLOAT,
+    assignee VARCHAR,
+    fence INTEGER NOT NULL,
+    lease_until FLOAT,
+    return_to VARCHAR,
+    branch_kept BOOLEAN NOT NULL,
+    merged_commit VARCHAR,
+    open_blockers INTEGER DEFAULT 0 NOT NULL,
+    children INTEGER DEFAULT 0 NOT NULL,
+    open_children INTEGER DEFAULT 0 NOT NULL,
+    done_children INTEGER DEFAULT 0 NOT NULL,
+    asleep INTEGER DEFAULT 0 NOT NULL,
+    resting INTEGER DEFAULT 0 NOT NULL,
+    ready_since FLOAT NOT NULL,
+    rank INTEGER NOT NULL,
+    b_level INTEGER DEFAULT 0 NOT NULL,
+    done_level INTEGER DEFAULT 0 NOT NULL,
+    branch VARCHAR DEFAULT '' NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY(epic) REFERENCES beads (id)
+);
+CREATE INDEX beads_asleep ON beads (defer_until)
+    WHERE asleep = 1;
+CREATE INDEX beads_claimable ON beads (rank, b_level DESC, ready_since, id)
+    WHERE status IN ('needs_tests', 'needs_doer')
+    AND type <> 'epic'
+    AND open_blockers = 0
+    AND held IS NULL
+    AND asleep = 0
+    AND resting = 0
+    AND assignee IS NULL;
+CREATE INDEX beads_complete ON beads (id)
+    WHERE type = 'epic'
+    AND status = 'open'
+    AND open_children = 0
+    AND done_children > 0
+    AND open_blockers = 0
+    AND held IS NULL
+    AND asleep = 0;
+CREATE INDEX beads_epic ON beads (epic, b_level)
+    WHERE epic IS NOT NULL;
+CREATE INDEX beads_resting ON beads (retry_at)
+    WHERE resting = 1;
+CREATE INDEX beads_reviewable ON beads (rank, b_level DESC, ready_since, id)
+    WHERE status = 'needs_review'
+    AND open_blockers = 0
+    AND held IS NULL
+    AND asleep = 0
+    AND resting = 0
+    AND assignee IS NULL;
+CREATE INDEX beads_status ON beads (status);
+CREATE TABLE events (
+    seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    at FLOAT NOT NULL,
+    kind VARCHAR NOT NULL,
+    bead VARCHAR,
+    attempt INTEGER,
+    actor VARCHAR NOT NULL,
+    data VARCHAR NOT NULL
+);
+CREATE INDEX events_of_bead ON events (bead, seq)
+    WHERE bead IS NOT NULL;
+CREATE TABLE gates (
+    provider VARCHAR NOT NULL,
+    reason VARCHAR NOT NULL,
+    detail VARCHAR NOT NULL,
+    since FLOAT NOT NULL,
+    until FLOAT NOT NULL,
+    times INTEGER NOT NULL,
+    told BOOLEAN NOT NULL,
+    PRIMARY KEY (provider)
+);
+CREATE TABLE settings (
+    "key" VARCHAR NOT NULL,
+    value VARCHAR NOT NULL,
+    PRIMARY KEY ("key")
+);
+CREATE TABLE validations (
+    tree VARCHAR NOT NULL,
+    contract VARCHAR NOT NULL,
+    results VARCHAR NOT NULL,
+    at FLOAT NOT NULL,
+    PRIMARY KEY (tree, contract)
+);
+CREATE TABLE attempts (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    bead VARCHAR NOT NULL,
+    number INTEGER NOT NULL,
+    role VARCHAR NOT NULL,
+    name VARCHAR NOT NULL,
+    fence INTEGER NOT NULL,
+    token VARCHAR NOT NULL,
+    started_at FLOAT NOT NULL,
+    agent VARCHAR NOT NULL,
+    base VARCHAR,
+    head VARCHAR,
+    ended_at FLOAT,
+    outcome VARCHAR,
+    detail VARCHAR NOT NULL,
+    summary VARCHAR NOT NULL,
+    blockers VARCHAR NOT NULL,
+    learnings VARCHAR NOT NULL,
+    keep_branch BOOLEAN NOT NULL,
+    said VARCHAR,
+    data VARCHAR NOT NULL,
+    provider VARCHAR DEFAULT '' NOT NULL,
+    model VARCHAR DEFAULT '' NOT NULL,
+    cost_usd FLOAT DEFAULT 0 NOT NULL,
+    tokens INTEGER DEFAULT 0 NOT NULL,
+    FOREIGN KEY(bead) REFERENCES beads (id)
+);
+CREATE INDEX attempts_by_time ON attempts (started_at);
+CREATE UNIQUE INDEX attempts_of_bead ON attempts (bead, number);
+CREATE UNIQUE INDEX attempts_open ON attempts (bead)
+    WHERE outcome IS NULL;
+CREATE TABLE bead_text (
+    id VARCHAR NOT NULL,
+    title VARCHAR NOT NULL,
+    description VARCHAR NOT NULL,
+    acceptance VARCHAR NOT NULL,
+    labels VARCHAR NOT NULL,
+    touches VARCHAR NOT NULL,
+    notes VARCHAR NOT NULL,
+    metadata VARCHAR NOT NULL,
+    close_reason VARCHAR NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY(id) REFERENCES beads (id)
+);
+CREATE TABLE breakers (
+    bead VARCHAR NOT NULL,
+    provider VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    idle INTEGER NOT NULL,
+    same INTEGER NOT NULL,
+    error VARCHAR NOT NULL,
+    PRIMARY KEY (bead, provider),
+    FOREIGN KEY(bead) REFERENCES beads (id)
+);
+CREATE TABLE edges (
+    bead VARCHAR NOT NULL,
+    type VARCHAR NOT NULL,
+    needs VARCHAR NOT NULL,
+    PRIMARY KEY (bead, type, needs),
+    FOREIGN KEY(bead) REFERENCES beads (id),
+    FOREIGN KEY(needs) REFERENCES beads (id)
+)
+ WITHOUT ROWID;
+CREATE INDEX edges_needs ON edges (needs, type, bead);
+CREATE TABLE escalations (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    type VARCHAR NOT NULL,
+    bead VARCHAR,
+    title VARCHAR NOT NULL,
+    detail VARCHAR NOT NULL,
+    target VARCHAR NOT NULL,
+    attempt INTEGER,
+    evidence VARCHAR NOT NULL,
+    hypothesis VARCHAR NOT NULL,
+    created_at FLOAT NOT NULL,
+    answer VARCHAR,
+    answered_at FLOAT,
+    resolved_at FLOAT,
+    resolution VARCHAR NOT NULL,
+    return_to VARCHAR,
+    fingerprint VARCHAR NOT NULL,
+    FOREIGN KEY(bead) REFERENCES beads (id),
+    FOREIGN KEY(attempt) REFERENCES attempts (id)
+);
+CREATE INDEX escalations_of_bead ON escalations (bead);
+CREATE UNIQUE INDEX escalations_open ON escalations (fingerprint)
+    WHERE resolved_at IS NULL;
+CREATE TABLE runs (
+    id VARCHAR NOT NULL,
+    attempt INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,
+    started_at FLOAT NOT NULL,
+    pid INTEGER,
+    born VARCHAR NOT NULL,
+    hard_deadline FLOAT NOT NULL,
+    idle_seconds FLOAT NOT NULL,
+    active_at FLOAT NOT NULL,
+    sampled_at FLOAT NOT NULL,
+    activity VARCHAR NOT NULL,
+    stopping VARCHAR,
+    term_at FLOAT,
+    PRIMARY KEY (id),
+    FOREIGN KEY(attempt) REFERENCES attempts (id)
+);
