@@ -208,6 +208,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.steady import steady
     from .operations import control
     from .operations.agent import own_bead
+    from .operations.public.export import Exporter
     from .ports import Notice
     from .store.agent.channel import reply
     from .trash import Trash
@@ -239,6 +240,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         steady=steady,
         modules=Modules(app.paths.root).of,
         guard=guard_argv(),
+        export=Exporter(facts, app.paths.root, lambda: source().events.export, tell).turn,
     )
 
 

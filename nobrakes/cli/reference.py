@@ -15,6 +15,7 @@ from .dispatch import function_of
 from .full import before
 from .group import load, root
 from .pages import events_page, outcomes_page, row, settings_page
+from .public_page import public_events_page
 from .table import COMMANDS, JOURNEYS, Entry
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "errors": error_reference,
     "settings": settings_page,
     "events": events_page,
+    "events-public": public_events_page,
     "outcomes": outcomes_page,
     "operations": operations_page,
 }

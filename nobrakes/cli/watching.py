@@ -8,6 +8,7 @@ from typer import Argument, Option
 from ..core.beads.bead import Role
 from ..core.errors import UsageError
 from .output import Output, dumps, plain, write
+from .public_events import POLL_SECONDS
 from .repository import BeadId, known, looked_at
 from .screen import Screen, screen_of
 from .text import cut, one_line
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from ..core.transcript import Line
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON lines.")]
-POLL_SECONDS = 0.25
 PAGE = 1000
 SIGNS = {
     "text": " ",
@@ -34,21 +34,33 @@ def events(
     follow: Annotated[bool, Option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
     after: Annotated[int, Option("--after", min=0, help="Only events with a greater number.")] = 0,
     bead: Annotated[str | None, Option("--bead", help="Only events of this bead.")] = None,
+    public: Annotated[bool, Option("--public", help="The public events, as JSON lines: see events-public.md.")] = False,
+    export: Annotated[
+        str | None, Option("--export", metavar="FILE", help="Append the public events that FILE does not have yet.")
+    ] = None,
     as_json: AsJson = False,
 ) -> Output:
     """Everything that happened, in order. With --json one object a line: ts, event, task_id, agent, metadata.
 
-    Example: nobrakes events --follow --json | jq -r .event
+    Programs read --public: a promise of names and payloads. With the setting `events.export` the daemon keeps a file.
+
+    Example: nobrakes events --follow --public | jq -r .event
     """
     import sys
 
-    from . import event_text
+    from . import event_text, public_events
     from .live import Titles
 
     shown = 0
     with looked_at() as app:
         if bead is not None:
             known(app.store, bead)
+        if export is not None:
+            if public or after or bead is not None:
+                raise UsageError("a file holds every event, and knows where it goes on", "Leave the other options out.")
+            return public_events.export(app, export, follow)
+        if public:
+            return public_events.show(app.store, after, bead, follow)
         titles, width = Titles(app.store), screen_of(sys.stdout).width
         while True:
             found = app.store.events(after, PAGE, bead)

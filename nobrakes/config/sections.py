@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..core.beads.branches import PATTERN
 from ..core.policy.usual_protected import GATES
-from .values import Branch, BranchPattern, Hosts, OneOrMore, Rule, Section, WholePaths, section
+from .values import Branch, BranchPattern, ExportPath, Hosts, OneOrMore, Rule, Section, WholePaths, section
 
 if TYPE_CHECKING:
     from ..core.policy.agent_choice import AgentChoice
@@ -258,6 +258,13 @@ class RetentionSettings(Section):
     archive_days: Annotated[float, Rule(ge=0)] | None = None
     run_days: Annotated[float, Rule(ge=0)] = 30.0
     run_beads: Annotated[int, Rule(ge=0)] = 200
+
+
+@section
+class EventSettings(Section):
+    """Where other programs read what happens."""
+
+    export: Annotated[str, ExportPath()] = ""
 
 
 @section

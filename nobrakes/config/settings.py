@@ -23,6 +23,7 @@ from .sections import (
     BoundarySettings,
     BreakerSettings,
     CapsSettings,
+    EventSettings,
     GitSettings,
     LimitSettings,
     RetentionSettings,
@@ -58,6 +59,7 @@ class Config(Section):
     sandbox: SandboxSettings = SandboxSettings()
     git: GitSettings = GitSettings()
     retention: RetentionSettings = RetentionSettings()
+    events: EventSettings = EventSettings()
     names: tuple[str, ...] = ()
 
     def board_limits(self) -> "Limits":

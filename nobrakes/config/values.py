@@ -100,6 +100,24 @@ def _branch_pattern(pattern: str) -> str:
     return pattern
 
 
+class ExportPath:
+    """A file that events may be written to; empty: none."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_export_path, handler(source))
+
+
+def _export_path(path: str) -> str:
+    from ..core.public.export_path import path_mistake
+
+    wrong = path_mistake(path)
+    if wrong:
+        raise ValueError(wrong)
+    return path
+
+
 class OneOrMore:
     """One name stands for a list of it alone."""
 

@@ -154,6 +154,7 @@ class Daemon:
             self._guarded(partial(self._read_news, board, events))
             self._guarded(self.performer.validation.scratch.settle)
             self._guarded(partial(self.upkeep.turn, board))
+            self.ports.export()
         if changed:
             board = self._look()
         self._forget(board)

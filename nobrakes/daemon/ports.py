@@ -50,3 +50,4 @@ class Ports:
     steady: Callable[[], tuple[str, float] | None] = lambda: None  # a clock that nobody sets: its boot, and seconds
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
+    export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

@@ -129,6 +129,7 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
         finally:
             close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
+            ports.export()
             if signals.asked < 2:
                 store.set_setting(RUN_SINCE, None)
             if signals.asked:

@@ -95,8 +95,9 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
 def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: float) -> None:
     before = planning.bead(db, bead.id)
     fence = max(before.fence, bead.fence)
+    ended = None
     if before.status in WORKING:
-        transitions.end_open_attempt(db, before, Kind.BROUGHT_BACK.value, now)
+        ended = transitions.end_open_attempt(db, before, Kind.BROUGHT_BACK.value, now)
         fence = max(fence, before.fence + 1)
     status = lifecycle.added(bead)
     values = rows.state_values(replace(bead, status=status, fence=fence, assignee=None, lease_until=None))
@@ -107,7 +108,7 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
     db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead.id})
     moves.set_texts(db, bead.id, rows.text_values(bead))
     told = {"before": before.status.value if was_here else None, "status": status.value}
-    events.append(db, now, Kind.BROUGHT_BACK, bead.id, actor, told)
+    events.append(db, now, Kind.BROUGHT_BACK, bead.id, actor, told, ended)
 
 
 def _ended(db: Database, one: Attempt) -> bool:

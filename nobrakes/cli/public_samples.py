@@ -1,0 +1,199 @@
+"""One event of each kind as the store has it, for the examples of the reference: what comes of it is made, not written.
+
+Nobody but the reference and the tests reads this.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import Bead, Role
+from ..core.beads.escalations import Escalation
+from ..core.beads.events import Event, Kind
+from ..core.beads.outcomes import Outcome
+from ..core.public.events import PublicEvent, public
+
+AT = 1769825404.125
+_HEAD, _MERGE = "8a1f" * 10, "c0de" * 10
+_BEGUN = {"role": "doer", "name": "Ada", "agent": "claude", "model": "", "number": 1}
+_ENDED = {"detail": "", "role": "doer", "name": "Ada", "number": 1, "head": _HEAD, "merged_commit": None}
+_DONE = {"before": "doing", "return_to": None}
+_CHECK = {"check": "unit", "test": "test_cli.py::test_help", "reason": "it fails on Mondays"}
+_ROLES: Mapping[Kind, Role] = {
+    **dict.fromkeys((Kind.TEST_WRITER_STARTED, Kind.TESTS_PROVEN_RED), Role.TEST_WRITER),
+    **dict.fromkeys((Kind.TESTS_REJECTED, Kind.TEST_WRITER_STOPPED), Role.TEST_WRITER),
+    **dict.fromkeys((Kind.REVIEW_STARTED, Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED, Kind.MERGED), Role.REVIEWER),
+}
+_OF_THE_MACHINE = frozenset(
+    {
+        Kind.DAEMON_STARTED,
+        Kind.DAEMON_STOPPED,
+        Kind.PAUSED,
+        Kind.RESUMED,
+        Kind.LIMITS_CHANGED,
+        Kind.QUARANTINED,
+        Kind.QUARANTINE_LIFTED,
+        Kind.GATE_CLOSED,
+        Kind.GATE_OPENED,
+        Kind.CAP_REACHED,
+        Kind.MAIN_GREEN,
+        Kind.MAIN_FROZEN,
+        Kind.MAIN_UNFROZEN,
+        Kind.MAIN_REWRITTEN,
+        Kind.CULPRIT_FOUND,
+        Kind.RECOVERED,
+        Kind.UNCONFINED,
+        Kind.DEGRADED,
+    }
+)
+_BY_A_PERSON = frozenset(
+    {
+        Kind.PROPOSED,
+        Kind.CHANGED,
+        Kind.APPROVED,
+        Kind.HELD,
+        Kind.RELEASED,
+        Kind.DEFERRED,
+        Kind.DEPENDENCY_ADDED,
+        Kind.DEPENDENCY_REMOVED,
+        Kind.STOP_ASKED,
+        Kind.ANSWERED,
+        Kind.RESOLVED,
+        Kind.CANCELLED,
+        Kind.DONE_BY_HAND,
+        Kind.REOPENED,
+        Kind.UNDONE,
+        Kind.PAUSED,
+        Kind.RESUMED,
+        Kind.LIMITS_CHANGED,
+        Kind.QUARANTINED,
+        Kind.QUARANTINE_LIFTED,
+    }
+)
+_BY_THE_AGENT = frozenset({Kind.LOGGED, Kind.PROGRESSED, Kind.NOTIFIED, Kind.TESTED, Kind.HANDED_OFF, Kind.SUGGESTED})
+_WITHOUT_AN_ATTEMPT = frozenset(
+    {Kind.PROPOSED, Kind.CHANGED, Kind.APPROVED, Kind.HELD, Kind.RELEASED, Kind.DEFERRED}
+    | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.REOPENED, Kind.UNDONE}
+)
+
+DATA: Mapping[Kind, Mapping[str, Any]] = {
+    Kind.PROPOSED: {"status": "draft", "needs": [["lexer", "blocks"]]},
+    Kind.CHANGED: {"fields": {"priority": [2, 0]}},
+    Kind.APPROVED: {},
+    Kind.HELD: {"reason": "wait for the design", "before": None},
+    Kind.RELEASED: {"before": "wait for the design"},
+    Kind.DEFERRED: {"until": AT + 3600, "before": None},
+    Kind.DEPENDENCY_ADDED: {"needs": "lexer", "type": "blocks"},
+    Kind.DEPENDENCY_REMOVED: {"needs": "lexer", "type": "blocks"},
+    Kind.TEST_WRITER_STARTED: {**_BEGUN, "role": "test_writer"},
+    Kind.TESTS_PROVEN_RED: {**_ENDED, "outcome": "completed", "role": "test_writer"},
+    Kind.TESTS_REJECTED: {**_ENDED, "outcome": "not_red", "role": "test_writer"},
+    Kind.TEST_WRITER_STOPPED: {**_ENDED, "outcome": "timed_out", "role": "test_writer"},
+    Kind.DOER_STARTED: _BEGUN,
+    Kind.WORK_SUBMITTED: {**_ENDED, "outcome": "completed"},
+    Kind.DOER_STOPPED: {**_ENDED, "outcome": "stalled", "detail": "no sign of life for 10 minutes", "head": None},
+    Kind.STOP_ASKED: {"name": "Ada", "number": 1},
+    Kind.REVIEW_STARTED: {"role": "reviewer", "name": "Reviewer", "agent": "", "model": "", "number": 2},
+    Kind.REVIEW_STEP: {"step": "validate_branch", "commit": _HEAD, "run": "8-1", "results": []},
+    Kind.REVIEW_REJECTED: {**_ENDED, "role": "reviewer", "name": "Reviewer", "outcome": "failed_review"},
+    Kind.REVIEW_INTERRUPTED: {
+        **_ENDED,
+        "role": "reviewer",
+        "name": "Reviewer",
+        "outcome": "conflict",
+        "detail": "src/cli.py",
+    },
+    Kind.MERGED: {**_ENDED, "role": "reviewer", "name": "Reviewer", "outcome": "completed", "merged_commit": _MERGE},
+    Kind.FOUND_MERGED: {"merged_commit": _MERGE, "base": _HEAD, "reason": "found on main", **_DONE},
+    Kind.REVERTED: {"commit": _MERGE, "revert": "d00d" * 10, "results": []},
+    Kind.FLAKED: {"check": "unit", "tests": ["test_cli.py::test_help"], "tree": "beef" * 10, "run": "8-1"},
+    Kind.ESCALATED: {"escalation": 3, "type": "question", "title": "Which time zone?"},
+    Kind.SUGGESTED: {"escalation": 4, "type": "doer_suggestion", "title": "The parser needs a bead of its own"},
+    Kind.ANSWERED: {"escalation": 3, "answer": "UTC"},
+    Kind.RESOLVED: {"escalation": 3, "resolution": "answered", "to": "needs_doer"},
+    Kind.CANCELLED: {"reason": "not wanted any more", **_DONE},
+    Kind.DONE_BY_HAND: {"reason": "was a line", **_DONE},
+    Kind.REOPENED: {"reason": "after all", "before": "cancelled", "return_to": None},
+    Kind.EPIC_COMPLETED: {"before": "open", "return_to": None},
+    Kind.LOGGED: {"text": "the grammar has two rules", "data": {}},
+    Kind.PROGRESSED: {"text": "the parser", "data": {"step": 2, "of": 5}},
+    Kind.NOTIFIED: {"text": "the fixture is slow", "data": {}},
+    Kind.TESTED: {"text": "unit: pass", "data": {}},
+    Kind.HANDED_OFF: {"outcome": "completed"},
+    Kind.DAEMON_STARTED: {"pid": 4711},
+    Kind.DAEMON_STOPPED: {"pid": 4711},
+    Kind.PAUSED: {"settings": {"paused": "1"}},
+    Kind.RESUMED: {"settings": {"paused": None}},
+    Kind.LIMITS_CHANGED: {"before": {"doers": 4}, "after": {"doers": 2}},
+    Kind.QUARANTINED: _CHECK,
+    Kind.QUARANTINE_LIFTED: _CHECK,
+    Kind.GATE_CLOSED: {
+        "provider": "anthropic",
+        "reason": "rate_limited",
+        "until": AT + 600,
+        "times": 1,
+        "detail": "429",
+    },
+    Kind.GATE_OPENED: {"provider": "anthropic"},
+    Kind.BREAKER_RESET: {"provider": "anthropic"},
+    Kind.CAP_REACHED: {"cap": "day.usd", "spent": 20.4, "limit": 20.0, "until": AT + 7200},
+    Kind.MAIN_GREEN: {"commit": _MERGE, "unsteady": []},
+    Kind.MAIN_FROZEN: {"commit": _MERGE, "results": []},
+    Kind.MAIN_UNFROZEN: {"commit": _MERGE},
+    Kind.MAIN_REWRITTEN: {"commit": _HEAD, "text": "cli is not on main any more"},
+    Kind.CULPRIT_FOUND: {"commit": _MERGE, "why": "merge", "green": _HEAD},
+    Kind.RECOVERED: {"alive": [], "ended": ["7-agent"]},
+    Kind.BROUGHT_BACK: {"before": "doing", "status": "needs_doer"},
+    Kind.ARCHIVE_EXPIRED: {"refs": []},
+    Kind.UNDONE: {"undone": [52], "beads": []},
+    Kind.UNCONFINED: {"why": "neither sandbox nor wall works here"},
+    Kind.DEGRADED: {"why": "codex: its hooks were not seen to hold"},
+    Kind.HOSTS_REFUSED: {"run": "7-agent", "hosts": ["example.org"]},
+}
+
+
+class _Sample:
+    """The bead of the examples, with its one attempt."""
+
+    def __init__(self, event: Event) -> None:
+        role = _ROLES.get(event.kind, Role.DOER)
+        ended = "outcome" in event.data and event.kind is not Kind.HANDED_OFF
+        self._attempt = Attempt(
+            event.attempt or 7,
+            "cli",
+            int(event.data.get("number") or 1),
+            role,
+            "Reviewer" if role is Role.REVIEWER else "Ada",
+            1,
+            "",
+            AT - 60,
+            ended_at=AT if ended else None,
+            outcome=Outcome(event.data["outcome"]) if ended else None,
+        )
+        self._attempts = () if event.kind in _WITHOUT_AN_ATTEMPT else (self._attempt,)
+
+    def bead(self, bead: str) -> Bead:
+        """The bead."""
+        return Bead(bead, "The command line", epic="tools", metadata={"semantic_id": "cli-parser"})
+
+    def attempts(self, bead: str) -> Sequence[Attempt]:
+        """Its attempt."""
+        return self._attempts
+
+    def escalations(self, bead: str) -> Sequence[Escalation]:
+        """Nothing is asked."""
+        return ()
+
+
+def sample(kind: Kind, seq: int = 41) -> Event:
+    """An event of this kind as the store has it."""
+    actor = "you" if kind in _BY_A_PERSON else "Ada" if kind in _BY_THE_AGENT else "nobrakes"
+    bead = None if kind in _OF_THE_MACHINE else "cli"
+    attempt = None if bead is None or kind in _WITHOUT_AN_ATTEMPT else 7
+    return Event(kind, bead, attempt, actor, DATA[kind], seq, AT)
+
+
+def examples(kind: Kind) -> tuple[PublicEvent, ...]:
+    """What comes of it in public."""
+    event = sample(kind)
+    return public(event, _Sample(event))

@@ -1,0 +1,78 @@
+"""The names of public events. A name never changes its meaning; a new meaning is a new name."""
+
+from enum import StrEnum
+
+
+class Name(StrEnum):
+    """Every public event, with what it says."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> "Name":
+        """A name with its meaning, for the reference."""
+        made = str.__new__(cls, value)
+        made._value_ = value
+        made.meaning = meaning
+        return made
+
+    # agents
+    TEST_WRITER_SPAWNED = "test_writer_spawned", "A Test Writer begins on the bead."
+    TEST_WRITER_COMPLETED = "test_writer_completed", "Its tests fail as they should; a Doer is next."
+    TEST_WRITER_FAILED = "test_writer_failed", "It ended without proven tests, or the bead was taken away from it."
+    DOER_SPAWNED = "doer_spawned", "A Doer begins on the bead."
+    DOER_COMPLETED = "doer_completed", "It handed in; the Reviewer is next."
+    DOER_FAILED = "doer_failed", "It ended without handing in, or the bead was taken away from it."
+    CRASH_TIMEOUT = (
+        "crash_timeout",
+        "An agent ended without a word: crashed, killed, silent, out of time. Its end follows.",
+    )
+    STOP_REQUESTED = "execution.stop_requested", "A person stops one agent."
+    # reviews
+    REVIEW_STARTED = "review_started", "The Reviewer begins on what was handed in."
+    REVIEW_PASSED = "review_passed", "It is on main."
+    REVIEW_FAILED = "review_failed", "The work goes back."
+    REVIEW_INTERRUPTED = "review_interrupted", "The review ended without a judgement; another one follows if it can."
+    REBASE_CONFLICT = "rebase_conflict", "The work conflicts with main. The review's end follows."
+    # people
+    ESCALATION = "escalation", "A person is asked, or is shown something."
+    QUESTION_ASKED = "question.asked", "An agent asks a person; the bead waits."
+    QUESTION_ANSWERED = "question.answered", "A person answered."
+    # the plan
+    STEP_ADDED = "plan.step_added", "A bead came into the plan."
+    STEP_UPDATED = "plan.step_updated", "A bead was edited."
+    STEP_REORDERED = "plan.step_reordered", "A dependency came or went."
+    PLAN_APPROVED = "plan.approved", "A draft went live."
+    # the work
+    STEP_STARTED = "execution.step_started", "The first attempt on the bead begins."
+    STEP_COMPLETED = "execution.step_completed", "The bead is done."
+    STEP_CANCELLED = "execution.step_cancelled", "A person gave the bead up."
+    STEP_REOPENED = "execution.step_reopened", "A closed bead is live again."
+    STEP_UNDONE = "execution.step_undone", "A person's step was taken back."
+    PAUSED_BLOCKER = "execution.paused_blocker", "The bead waits: for a person, or until a moment."
+    PAUSED = "execution.paused", "Nothing new is started."
+    RESUMED = "execution.resumed", "The bead goes on, or all of the work does."
+    STATUS = "execution.status", "An agent says how far it is."
+    AGENT_LOGGED = "agent.logged", "An agent wrote a line into the bead's log."
+    AGENT_NOTIFIED = "agent.notified", "An agent tells the person something, without waiting."
+    AGENT_TESTED = "agent.tested", "An agent ran the checks in its workspace; how each ended."
+    AGENT_HANDED_OFF = "agent.handed_off", "An agent said how it ends; its process has not ended yet."
+    # checks and main
+    CHECK_FLAKED = "check.flaked", "A check failed and passed on the same tree."
+    CHECK_QUARANTINED = "check.quarantined", "A person lets a test or a check fail for a time."
+    CHECK_QUARANTINE_LIFTED = "check.quarantine_lifted", "It has to pass again."
+    MAIN_GREEN = "main.green", "Main's tip passed a run of its own."
+    MAIN_FROZEN = "main.frozen", "Main is red: nothing is merged."
+    MAIN_UNFROZEN = "main.unfrozen", "Main is green again."
+    MAIN_REWRITTEN = "main.rewritten", "A person took done beads off main."
+    MAIN_CULPRIT_FOUND = "main.culprit_found", "The search for what made main red is over; without a commit: in vain."
+    # the machine
+    DAEMON_STARTED = "daemon.started", "A daemon works."
+    DAEMON_STOPPED = "daemon.stopped", "It ended in order."
+    LIMITS_CHANGED = "limits.changed", "A person changed limits while it runs."
+    PROVIDER_REFUSED = "provider.refused", "A provider of models refuses: nothing is started there for now."
+    PROVIDER_AVAILABLE = "provider.available", "The provider may be asked again."
+    CAP_REACHED = "cap.reached", "A cap on cost, tokens or time is reached: nothing new is started under it."
+    SAFETY_REDUCED = "safety.reduced", "Agents run with less protection than they should."
+    SAFETY_HOSTS_REFUSED = "safety.hosts_refused", "A confined run asked for hosts that it may not reach."
+    # the log itself
+    LOG_BEGUN = "log.begun", "A file of events begins here, or begins anew; `seq` is 0."

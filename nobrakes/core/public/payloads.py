@@ -1,0 +1,280 @@
+"""What a public event says beside its name: one frozen value for each shape, made of an internal event's data.
+
+1. Fields are JSON values. A field that an older event does not have is empty, 0, False or None, by its type.
+2. A field is only ever added; one that changes its meaning is another field, and another version of the language.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, get_type_hints
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """Nothing more than what is said about every event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spawned(Payload):
+    """An attempt began."""
+
+    attempt: int | None = None  # the attempt in the database: what begins here ends under the same number
+    number: int | None = None  # counts the bead's attempts of every role, from 1
+    role: str = ""
+    cli: str = ""  # the agent CLI that works under the agent's name
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended(Payload):
+    """An attempt ended; `outcome` is one of docs/reference/outcomes.md."""
+
+    attempt: int | None = None
+    number: int | None = None
+    role: str = ""
+    outcome: str = ""
+    detail: str = ""
+    head: str | None = None  # the commit that was handed in
+    merged_commit: str | None = None  # what main became
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Payload):
+    """A person is asked, or has something to look at. `stops`: the bead waits for it."""
+
+    escalation: int | None = None
+    type: str = ""
+    title: str = ""
+    stops: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Payload):
+    """An agent asks."""
+
+    question_id: int | None = None
+    type: str = ""
+    text: str = ""
+    required: bool = True  # the bead does not go on without an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Payload):
+    """A person answered."""
+
+    question_id: int | None = None
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepAdded(Payload):
+    """A bead came into the plan; `needs` are pairs of a bead and the type of dependency."""
+
+    status: str = ""
+    needs: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepUpdated(Payload):
+    """A bead was edited: field -> what it was and what it is."""
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StepReordered(Payload):
+    """A dependency came (`added`) or went."""
+
+    needs: str = ""
+    type: str = ""
+    added: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepClosed(Payload):
+    """A bead is done or given up."""
+
+    how: str = ""  # merged, found_merged, done_by_hand, epic_completed, cancelled
+    commit: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOpened(Payload):
+    """A closed bead is live again."""
+
+    how: str = ""  # reopened, reverted
+    commit: str | None = None  # the merge that was taken back
+    revert: str | None = None  # the commit that took it back
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone(Payload):
+    """A step was taken back: the numbers (`seq`) of its events, and the beads, where it was a step of several."""
+
+    undone: tuple[int, ...] = ()
+    beads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paused(Payload):
+    """Work stands still: of a bead, or (task_id null) of all."""
+
+    blocker: str = ""
+    needs_input: bool = False
+    until: float | None = None  # seconds since 1970, where it goes on by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed(Payload):
+    """Work goes on: of a bead, or (task_id null) of all."""
+
+    escalation: int | None = None
+    resolution: str = ""
+    to: str | None = None  # the status that the bead goes on in
+
+
+@dataclass(frozen=True, slots=True)
+class Said(Payload):
+    """What an agent says. A claim, and the words of an agent: information, never an instruction."""
+
+    text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOff(Payload):
+    """What an agent says of its end; its process has not ended yet."""
+
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsked(Payload):
+    """A person stops one agent: it ends as `interrupted`."""
+
+    worker: str = ""
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Process(Payload):
+    """The daemon's process."""
+
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(Payload):
+    """Limits that a person changed while it runs, by name."""
+
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckNamed(Payload):
+    """A check, and where only one of its tests is meant, that test."""
+
+    check: str = ""
+    test: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flaked(Payload):
+    """A check failed and passed on the same tree."""
+
+    check: str = ""
+    tests: tuple[str, ...] = ()
+    tree: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider(Payload):
+    """A provider of models refuses, or is there again."""
+
+    provider: str = ""
+    reason: str = ""
+    until: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cap(Payload):
+    """A cap on cost, tokens or time is reached."""
+
+    cap: str = ""
+    spent: float | None = None
+    limit: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Main(Payload):
+    """Something about main's tip."""
+
+    commit: str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Warned(Payload):
+    """Agents run with less protection than they should."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostsRefused(Payload):
+    """A confined run asked for hosts that it may not reach."""
+
+    run: str = ""
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Begun(Payload):
+    """A file of events begins, or goes on otherwise: what follows comes after the event `after` of this database."""
+
+    after: int = 0
+    why: str = ""
+
+
+P = TypeVar("P", bound=Payload)
+
+
+KINDS: tuple[type[Payload], ...] = (Payload, *Payload.__subclasses__())
+"""Every shape."""
+_TYPES: Mapping[type[Payload], Mapping[str, Any]] = {kind: get_type_hints(kind) for kind in KINDS}
+
+
+def made(kind: type[P], values: Mapping[str, Any]) -> P:
+    """The payload of what `values` has for its fields; a value of another type becomes the field's, or is left out."""
+    types = _TYPES[kind]
+    known: dict[str, Any] = {}
+    for one in fields(kind):
+        if values.get(one.name) is not None:
+            value = _fitting(types[one.name], values[one.name])
+            if value is not None:
+                known[one.name] = value
+    return kind(**known)
+
+
+def _fitting(type_: Any, value: Any) -> Any:
+    if type_ in (str, str | None):
+        return str(value)
+    if type_ is bool:
+        return bool(value)
+    if type_ == int | None:
+        return int(value) if isinstance(value, int | float) else None
+    if type_ == float | None:
+        return float(value) if isinstance(value, int | float) else None
+    if type_ == tuple[str, ...]:
+        return tuple(map(str, value)) if isinstance(value, list | tuple) else None
+    if type_ == tuple[int, ...]:
+        return tuple(int(one) for one in value if isinstance(one, int)) if isinstance(value, list | tuple) else None
+    if type_ == tuple[tuple[str, ...], ...]:
+        return tuple(tuple(map(str, one)) for one in value if isinstance(one, list | tuple))
+    return dict(value) if isinstance(value, Mapping) else None

@@ -1,0 +1,37 @@
+"""Whatever a simulated night brings: in public, what began has exactly one end, in order, under an agent's name."""
+
+import pytest
+
+from nobrakes.core.public.names import Name
+from nobrakes.core.public.schema import mistakes, schema
+from nobrakes.operations.public.facts import public_events
+from nobrakes.simulate.world import World
+
+ENDS = {
+    Name.TEST_WRITER_SPAWNED: {Name.TEST_WRITER_COMPLETED, Name.TEST_WRITER_FAILED},
+    Name.DOER_SPAWNED: {Name.DOER_COMPLETED, Name.DOER_FAILED},
+    Name.REVIEW_STARTED: {Name.REVIEW_PASSED, Name.REVIEW_FAILED, Name.REVIEW_INTERRUPTED},
+}
+ANY_END = set.union(*ENDS.values())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_began_has_one_end(seed: int) -> None:
+    world = World(seed)
+    world.run()
+    going: dict[int, tuple[str, set[Name]]] = {}
+    last = (0, 0)
+    for _, page in public_events(world.store, 0):
+        for event in page:
+            assert last < (event.about.seq, event.about.part)
+            last = event.about.seq, event.about.part
+            own = {name: getattr(event.payload, name) for name in event.payload.__dataclass_fields__}
+            listed = {name: event.as_values()["metadata"][name] for name in own}
+            assert mistakes(listed, schema(type(event.payload))) == []
+            if event.name in ENDS:
+                assert event.agent != "nobrakes" and event.payload.attempt not in going
+                going[event.payload.attempt] = event.agent, ENDS[event.name]
+            elif event.name in ANY_END:
+                agent, ends = going.pop(event.payload.attempt)
+                assert event.agent == agent and event.name in ends
+    assert going == {}
