@@ -108,6 +108,11 @@ class Paths:
         return os.path.join(self.folder, "trash")
 
     @property
+    def request_lock(self) -> str:
+        """Locked, a byte of it for each key, while a command under that key is done."""
+        return os.path.join(self.folder, "requests.lock")
+
+    @property
     def lock(self) -> str:
         """Held (flock) by the one daemon, with its pid inside."""
         return os.path.join(self.folder, "daemon.lock")

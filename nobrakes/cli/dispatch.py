@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from .asking import Asked, asked, choose
 from .output import Output
 from .table import Entry
 
@@ -35,8 +36,30 @@ def function_of(entry: Entry) -> Callable[..., Output]:
     return function
 
 
-def call(entry: Entry, function: Callable[..., Output], arguments: Mapping[str, Any], as_json: bool) -> Result:
-    """Call the command's function, unless an agent asks that may not."""
+def call(
+    entry: Entry, function: Callable[..., Output], arguments: Mapping[str, Any], as_json: bool, after: Asked
+) -> Result:
+    """Call the command's function, unless an agent asks that may not; under a key, once."""
     _refuse_agents(entry)
     own = {"as_json": as_json} if "as_json" in function.__annotations__ else {}  # a command that streams wants to know
-    return Result(entry, function(**arguments, **own), as_json)
+    said = asked(after)
+    if not entry.changes:
+        _refuse(said, entry)
+        return Result(entry, function(**arguments, **own), as_json)
+    actor = choose(said.name)
+    if said.request is None:
+        return Result(entry, function(**arguments, **own), as_json)
+    from . import requests
+
+    _refuse(Asked(None, said.request if entry.words in requests.NEVER else None), entry)
+    output = requests.once(entry.words, said.request, actor, arguments, lambda: function(**arguments, **own))
+    return Result(entry, output, as_json)
+
+
+def _refuse(said: Asked, entry: Entry) -> None:
+    """UsageError for an option before the words of a command that does not take it."""
+    for option, value in (("--as", said.name), ("--request", said.request)):
+        if value is not None:
+            from ..core.errors import UsageError
+
+            raise UsageError(f"`nobrakes {entry.words}` takes no {option}", f"See `nobrakes {entry.words} --help`.")

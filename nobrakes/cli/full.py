@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .asking import BEFORE, As, Asked, RequestKey
 from .group import root
 from .output import write
 
@@ -13,6 +14,8 @@ def before(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when nobrakes itself fails.")] = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Without a command: the overview as JSON.")] = False,
+    act_as: As = None,
+    request_key: RequestKey = None,
 ) -> Any:
     """Coding agents build software in your repository, unattended, and cannot break it.
 
@@ -24,6 +27,7 @@ def before(
 
         write(f"nobrakes {__version__}")
         raise typer.Exit()
+    BEFORE.set(Asked(act_as, request_key))
     if ctx.invoked_subcommand is None:
         from . import overview
 

@@ -1,4 +1,4 @@
-"""Typer commands that are imported when they are called: the table makes them, `--json` is added to each.
+"""Typer commands that are imported when they are called: the table makes them, the options that all have are added.
 
 1. A group knows its commands as placeholders from the table; only the called one is loaded.
 2. A command function returns an Output; its docstring is its help.
@@ -11,7 +11,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from .asking import As, Asked, RequestKey
 from .dispatch import Result, call, function_of
+from .requests import NEVER
 from .table import COMMANDS, GROUPS, JOURNEYS, Entry
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -19,19 +21,21 @@ SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
 def _shown(entry: Entry) -> Callable[..., Result]:
-    """The command's function with `--json`, refusing agents where it must."""
+    """The command's function with `--json`, and where it changes something with `--as` and `--request`."""
     function = function_of(entry)
     signature = inspect.signature(function, eval_str=True)
     own = "as_json" in signature.parameters
 
     def called(**arguments: Any) -> Result:
-        return call(entry, function, arguments, bool(arguments.pop("as_json")))
+        asked = Asked(arguments.pop("act_as", None), arguments.pop("request_key", None))
+        return call(entry, function, arguments, bool(arguments.pop("as_json")), asked)
 
     parameters = list(signature.parameters.values())
     if not own:
         parameters.append(
             inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
         )
+    parameters += [inspect.Parameter(name, _ANYWHERE, default=None, annotation=of) for name, of in _more(entry)]
     called.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters], return_annotation=Result
     )
@@ -39,6 +43,16 @@ def _shown(entry: Entry) -> Callable[..., Result]:
     called.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("Example:", "\b\nExample:")  # \b: not re-wrapped
     called.__name__ = function.__name__
     return called
+
+
+_ANYWHERE = inspect.Parameter.KEYWORD_ONLY
+
+
+def _more(entry: Entry) -> list[tuple[str, Any]]:
+    """The options of every command that changes something."""
+    if not entry.changes:
+        return []
+    return [("act_as", As), *([("request_key", RequestKey)] if entry.words not in NEVER else [])]
 
 
 def load(entry: Entry) -> TyperCommand:

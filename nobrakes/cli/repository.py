@@ -4,11 +4,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument
 
 from ..core.errors import NoSuchBead, UsageError
+from .asking import present
 
 if TYPE_CHECKING:
     from ..app import App
@@ -32,6 +34,10 @@ def opened(is_reading: bool = False) -> Iterator["App"]:
     """The repository around the current folder; NotInitialised, ConfigError, StoreBroken."""
     from ..app import open_app
 
+    held = _SHARED.get()
+    if held is not None:
+        yield held
+        return
     app = open_app(is_reading=is_reading)
     try:
         yield app
@@ -42,9 +48,23 @@ def opened(is_reading: bool = False) -> Iterator["App"]:
         app.close()
 
 
+_SHARED: "ContextVar[App | None]" = ContextVar("_SHARED", default=None)
+
+
+@contextmanager
+def shared() -> Iterator["App"]:
+    """The repository, opened once for all that asks for it inside."""
+    with opened() as app:
+        before = _SHARED.set(app)
+        try:
+            yield app
+        finally:
+            _SHARED.reset(before)
+
+
 def actor() -> str:
-    """Who a change is written down for: the person at the keyboard."""
-    return os.environ.get("USER") or os.environ.get("LOGNAME") or "person"
+    """Who a change is written down for: the person at the keyboard, or who was named in their place."""
+    return present().name
 
 
 def near(wanted: str, ids: list[str]) -> str:

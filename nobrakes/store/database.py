@@ -5,7 +5,8 @@
 3. Where the folder cannot be written, a copy is read (readonly.py); writing to it is StoreReadOnly.
 4. SQLite's errors leave as core.errors; anything else is a bug and passes unchanged.
 5. Who asked for it is told right after a transaction in which something was `noted` is committed.
-6. A power cut may take the last transactions; `sync` is for those that must be on the disk before something else is.
+6. What asked for it (`before_commit`) is written with each transaction, in it.
+7. A power cut may take the last transactions; `sync` is for those that must be on the disk before something else is.
 """
 
 import contextlib
@@ -37,6 +38,7 @@ class Database:
         self.noted = False
         self.tell: Callable[[], None] | None = None
         self.settle: Callable[[], None] | None = None
+        self.before_commit: Callable[[], None] | None = None
         if path != MEMORY and not create and not os.path.exists(path):
             raise missing(path)
         self.is_copy = False
@@ -125,6 +127,8 @@ class Database:
         self.noted = False
         with self.errors(), self._transaction("BEGIN IMMEDIATE"):
             yield
+            if self.before_commit is not None and not derived:
+                self.before_commit()
         if self.noted and told and self.tell is not None:
             self.tell()
 

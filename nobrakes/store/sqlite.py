@@ -11,6 +11,7 @@ from .graph import Graph
 from .log import EventLog
 from .people import People
 from .questions import Questions
+from .requests import Requests
 from .spender import Spender
 from .state import Machine
 from .talks import Talks
@@ -27,7 +28,7 @@ def _secret() -> str:
     return token_urlsafe(24)
 
 
-class SqliteStore(Graph, Questions, Life, Reviewing, Spender, Talks, Machine, People, EventLog, Upkeep):
+class SqliteStore(Graph, Questions, Life, Reviewing, Spender, Talks, Machine, People, EventLog, Requests, Upkeep):
     """The store. `clock` replaces the database's own clock, `token_source` the secrets in tokens: for simulation."""
 
     def __init__(

@@ -1,7 +1,8 @@
 """What piles up is kept small, beside the loop: logs of runs that were merged long since, and refs in single files.
 
 1. It is looked for when nothing else is to be done, at the start and then every ten minutes; some of it at a time.
-2. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
+2. Keys of commands (`--request`) are forgotten after thirty days.
+3. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
    it.
 """
 
@@ -22,6 +23,8 @@ from ..ports import Ports
 JOB = "upkeep"
 AGAIN = 600.0
 """Seconds between two looks."""
+REQUEST_SECONDS = 30 * 86400.0
+"""A command under a key is remembered so long."""
 MOST_LOOKED_AT = 2000
 """Folders of runs in one look."""
 MOST_AT_ONCE = 200
@@ -43,6 +46,7 @@ class Upkeep:
             background.over(JOB)
         elif board.now >= self._looked + AGAIN and not board.attempts:
             self._looked = board.now
+            self.ports.store.forget_requests(board.now - REQUEST_SECONDS)
             background.begin(JOB, partial(self._do, self._old_runs(board)))
         return False
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...core.beads.events import Event, Kind
+from ...core.public.actor import UNDO_MARK
 from ...ports import Store
 
-MARK = " (undo)"
+MARK = UNDO_MARK
 US = "nobrakes"
 """The machine's own name: what it does by itself, such as the canary's note on a bead, is no person's step."""
 PAGE = 1000

@@ -1,0 +1,105 @@
+"""`--request KEY`: a command that is given twice under one key is done once, and answers the same.
+
+1. A command that is one transaction is one with its key: killed at any moment, both are there or neither.
+2. A command that also works on git or on files remembers its key with each of its transactions, and its answer at the
+   end. Killed in between, it is not done again unasked: whoever repeats it is told (`CutOff`).
+3. A command that failed leaves no key. Another command, or other words, under a known key is refused.
+4. Of two processes with one key one waits for the other's transaction, or for its lock.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ...core.errors import NotAllowed, UsageError
+from ...core.public.actor import Actor
+from ...host.key_lock import locked
+from ...ports.requests import Request
+
+if TYPE_CHECKING:
+    from ...paths import Paths
+    from ...ports import Store
+
+MOST = 200
+"""Characters of a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command came to: its exit code, its data as JSON, its text; the error that the code stands for, if any."""
+
+    code: int
+    data: str
+    text: str
+    error: tuple[str, str, str] | None = None  # its name, message and hint
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A command under its key. `together`: it is one transaction, and works on nothing but the store."""
+
+    key: str
+    command: str  # its words and its arguments: `named` makes it
+    actor: Actor
+    together: bool
+
+
+def named(words: str, arguments: Any, more: str = "") -> str:
+    """The command with all that it was given, `more` being what it reads elsewhere, such as standard input."""
+    given = json.dumps([arguments, more], sort_keys=True, default=str)
+    return f"{words} {sha256(given.encode()).hexdigest()}"
+
+
+def once(store: "Store", paths: "Paths", wanted: Once, do: Callable[[], Answer]) -> tuple[Answer, bool]:
+    """Do it, unless it was done; what it came to, and whether it was done before. UsageError, NotAllowed."""
+    _check(wanted.key)
+    request = Request(wanted.key, wanted.command, wanted.actor.name)
+    if wanted.together:
+        with store.together():
+            known = _known(store, request)
+            answer = known or do()
+            if known is None:
+                store.keep_request(_ended(request, answer))
+        return answer, known is not None
+    with locked(paths.request_lock, wanted.key):
+        known = _known(store, request)
+        if known is not None:
+            return known, True
+        with store.noting(request):
+            answer = do()
+        store.keep_request(_ended(request, answer))
+        return answer, False
+
+
+def _ended(request: Request, answer: Answer) -> Request:
+    return Request(request.key, request.command, request.actor, result=json.dumps(asdict(answer)))
+
+
+def _check(key: str) -> None:
+    if not 0 < len(key) <= MOST or not key.isascii() or not key.isprintable() or " " in key:
+        raise UsageError(
+            "the key of the request cannot be one",
+            f"Use 1 to {MOST} visible ASCII characters without spaces, such as a UUID.",
+        )
+
+
+def _known(store: "Store", request: Request) -> Answer | None:
+    found = store.request(request.key)
+    if found is None:
+        return None
+    if found.command != request.command:
+        other = found.command.rpartition(" ")[0]
+        raise UsageError(
+            f"the key '{request.key}' was given to another command: nobrakes {other}, or to it with other words",
+            "Use a new key for each thing that you want done, and the same one only to repeat it word for word.",
+        )
+    if found.result is None:
+        raise NotAllowed(
+            f"the command under the key '{request.key}' was cut off after it had begun to change something",
+            "`nobrakes events` shows what was done. To do it again, use a new key.",
+        )
+    values = json.loads(found.result)
+    error = values.pop("error")
+    return Answer(**values, error=None if error is None else tuple(error))
