@@ -38,7 +38,9 @@ def asked(after: Asked) -> Asked:
     for option, first, second in (("--as", before.name, after.name), ("--request", before.request, after.request)):
         if first is not None and second is not None and first != second:
             raise UsageError(f"{option} is said twice, and not the same", "Say it once.")
-    return Asked(after.name or before.name, after.request or before.request)
+    return Asked(
+        before.name if after.name is None else after.name, before.request if after.request is None else after.request
+    )
 
 
 def choose(name: str | None) -> Actor:

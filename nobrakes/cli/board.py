@@ -1,6 +1,6 @@
 """Seeing where things are: list, show, ready."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -10,9 +10,6 @@ from .output import Output, plain
 from .repository import BeadId, known, looked_at
 from .screen import Screen, table
 from .text import one_line
-
-if TYPE_CHECKING:
-    from ..ports import Store
 
 LINES = 200
 Label = Annotated[list[str] | None, Option("--label", "-l", help="Only with this label; may be repeated.")]
@@ -40,15 +37,15 @@ def list_beads(
 
     Example: nobrakes list --status needs_doer --status doing
     """
+    from ..operations.views.listing import listing
+
     statuses = _statuses(status)
     with looked_at() as app:
         if epic is not None:
             known(app.store, epic)
-        fitting = app.store.by_priority(statuses, epic)
-        shown = _first(fitting, len(fitting) if all or as_json or label else LINES)
-        beads = _read(app.store, shown, lines_only=all and not (as_json or label))
-    if label:
-        beads = [bead for bead in beads if set(label) <= set(bead.labels)]
+        limit = None if all or as_json or label else LINES
+        found = listing(app.store, statuses, epic, label or (), limit, lines_only=all and not (as_json or label))
+    beads = found.beads
 
     def text(screen: Screen) -> str:
         rows = [
@@ -56,43 +53,22 @@ def list_beads(
             for b in beads
         ]
         out = table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
-        if len(shown) < len(fitting):
-            out += f"\n{len(shown)} of {len(fitting)} beads; --all shows the rest"
+        if found.read < found.fitting:
+            out += f"\n{found.read} of {found.fitting} beads; --all shows the rest"
         return out
 
     return Output(beads, text)
 
 
-def _read(store: "Store", ids: list[str], lines_only: bool) -> list[Any]:
-    """These beads in this order; of a whole graph for its lines, what a line tells."""
-    if not ids:
-        return []
-    found = {bead.id: bead for bead in (store.nodes() if lines_only else store.beads(ids=ids))}
-    return [found[id_] for id_ in ids]
-
-
-def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
-    """The ids of the first beads by priority and id; only those that may be among them are sorted by id."""
-    last = sorted(priority for priority, _ in fitting)[:limit][-1:]
-    near = [(priority, _natural(id_), id_) for priority, id_ in fitting if [priority] <= last]
-    return [id_ for *_, id_ in sorted(near)[:limit]]
-
-
-def _natural(bead: str) -> tuple[object, ...]:
-    """Sorts nb-2 before nb-10."""
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))
-
-
 def show(bead: BeadId) -> Output:
     """One bead with everything about it: texts, dependencies, attempts, open escalations."""
+    from ..operations.views.one_bead import neighbours, whole_bead
+
     with looked_at() as app:
-        found = plain(known(app.store, bead))
-        dependencies = app.store.dependencies(bead)
-        found["dependencies"] = plain(dependencies)
-        found["attempts"] = plain(app.store.attempts(bead))
-        found["escalations"] = plain(app.store.escalations(bead=bead))
-        ids = {d.needs for d in dependencies} | {d.bead for d in dependencies}
-        others = {b.id: plain(b) for b in app.store.beads(ids=ids)} if ids else {}
+        known(app.store, bead)
+        whole = whole_bead(app.store, bead)
+        others = {id_: plain(one) for id_, one in neighbours(app.store, whole).items()}
+    found = plain(whole)
     return Output(found, lambda screen: beadtext.show_text(found, screen, others.get))
 
 

@@ -6,14 +6,14 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from ..core.errors import NobrakesError
+from ..core.public.values import plain as plain
 from ..lightjson import visible
 from .screen import Screen, screen_of
 
-SECRET = frozenset(("token",))
 PIPE_CLOSED = 141  # as a shell reports a program that SIGPIPE ended
 
 
@@ -37,28 +37,6 @@ class Output(NamedTuple):
 def said(data: Any, text: str) -> Output:
     """An Output whose text is ready and needs no screen."""
     return Output(data, lambda screen: text)
-
-
-def plain(value: Any) -> Any:
-    """`value` as JSON values: dataclasses by field without secrets, tuples as lists, sets sorted."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, set | frozenset):
-        return sorted(plain(item) for item in value)
-    fields = getattr(type(value), "__dataclass_fields__", None)
-    if fields is None and hasattr(value, "_fields"):
-        fields = value._fields
-    if fields is not None:
-        return {name: plain(getattr(value, name)) for name in fields if name not in SECRET}
-    if hasattr(value, "items"):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Iterable):
-        return [plain(item) for item in value]
-    raise TypeError(f"{type(value).__name__} is not a value that JSON has")
 
 
 def dumps(value: Any) -> str:

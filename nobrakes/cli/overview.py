@@ -24,21 +24,12 @@ def next_step() -> tuple[str, str]:
         if paths.repository_root(os.getcwd()) is None:
             return "git init", "nobrakes lives in a git repository, and there is none here"
         return "nobrakes init", "this repository does not use nobrakes yet"
+    from ..operations.views import next_step as views
     from .repository import looked_at
 
     with looked_at() as app:
-        counts = app.store.counts()
-        waiting = app.store.escalations()
-    beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
-    if not beads:
-        return "nobrakes shape", "there is no bead yet: plan some work; by hand: nobrakes plan example"
-    if waiting:
-        return "nobrakes escalations", f"{len(waiting)} of them wait for your decision"
-    if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
-        return "nobrakes commit-strategy", "the drafts wait for your approval"
-    if beads.keys() <= {"done", "cancelled"}:
-        return "nobrakes reshape", "everything is done: plan the next increment"
-    return "nobrakes run", "there is work to do (or `nobrakes daemon start` for the background)"
+        found = views.next_step(app.store)
+    return found.command, found.why
 
 
 def overview() -> Output:

@@ -17,6 +17,7 @@ from .group import load, root
 from .pages import events_page, outcomes_page, row, settings_page
 from .public_page import public_events_page
 from .table import COMMANDS, JOURNEYS, Entry
+from .views_page import views_page
 
 if TYPE_CHECKING:
     from ..operations.agent.api import Operation
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 _INTRO = """Every command takes `--help`, and `--json` for programs. With `--json` a command prints one envelope:
 `{"ok": true, "command": …, "data": …}`, or `{"ok": false, "command": …, "error": {"code", "name", "message", "hint"}}`,
 where `error.code` is the [exit code](errors.md). Commands marked *streams* print one JSON object a line instead.
+Commands that change something also take `--as NAME` (who acts; else `NOBRAKES_ACTOR`, or the person at the keyboard)
+and `--request KEY`: the same command with the same words under that key is done once, and answers again what it
+answered first, for thirty days; with other words it is refused, and one that failed leaves no key. The data of each
+command is in [Views](views.md).
 Where `NOBRAKES_TOKEN` is set (inside an agent) commands marked *people only* are refused with exit code 17.
 
 Colour is used on a terminal, unless `NO_COLOR` is set. Without a command, `nobrakes` says what the sensible next step
@@ -143,6 +148,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "events-public": public_events_page,
     "outcomes": outcomes_page,
     "operations": operations_page,
+    "views": views_page,
 }
 """The generated pages of docs/reference, by name."""
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .output import Output, dumps, plain
+from .output import Output, dumps
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ def once(words: str, key: str, actor: "Actor", arguments: Mapping[str, Any], fun
     from .repository import shared
 
     with shared() as app:
-        wanted = requests.Once(
-            key, requests.named(words, plain(arguments), _stdin(arguments)), actor, words in TOGETHER
-        )
+        wanted = requests.Once(key, requests.named(words, dict(arguments), _stdin(arguments)), actor, words in TOGETHER)
         shown: list[Output] = []
 
         def do() -> "Answer":

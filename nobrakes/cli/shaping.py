@@ -104,6 +104,7 @@ def commit_strategy(
     """
     from ..host.locks import holder
     from ..operations.forge import approving
+    from ..operations.forge.approving import Approved
 
     with opened() as app:
         if dry_run:
@@ -112,7 +113,7 @@ def commit_strategy(
         if not app.store.by_priority([Status.DRAFT]):
             done = approving.commit_strategy(app.store, app.git, app.paths, actor())
             kept = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-            return said({"approved": [], "commit": done.commit}, f"there is no draft to approve{kept}")
+            return said(plain(Approved((), done.commit)), f"there is no draft to approve{kept}")
         if not yes:
             difference = approving.difference(app.store)
             if as_json or not sys.stdin.isatty():
@@ -122,11 +123,11 @@ def commit_strategy(
                 )
             write(_difference(difference, screen_of(sys.stdout)))
             if not confirm("Let them go live?"):
-                return said({"approved": [], "commit": None}, "nothing was changed")
+                return said(plain(Approved((), None)), "nothing was changed")
         done = approving.commit_strategy(app.store, app.git, app.paths, actor())
         begun = holder(app.paths.lock) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    data = {"approved": list(done.beads), "commit": done.commit}
+    data = plain(Approved(done.beads, done.commit))
     then = "" if begun else "\nlet the work begin: nobrakes run"
     return said(data, f"{count(len(done.beads), 'bead')} went live{on_main}{then}")
 

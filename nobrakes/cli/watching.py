@@ -1,11 +1,10 @@
 """Looking on: the events as they happen, and what an agent says while it works."""
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..core.beads.bead import Role
 from ..core.errors import UsageError
 from .output import Output, dumps, plain, write
 from .public_events import POLL_SECONDS
@@ -111,28 +110,18 @@ def log(
     last: Annotated[int, Option("--last", min=1, help="At most so many lines an attempt.")] = 100,
 ) -> Output:
     """What the agents on a bead said and did, attempt by attempt."""
-    from ..operations import sessions
+    from ..operations.views.transcripts import transcripts
 
     with looked_at() as app:
         known(app.store, bead)
-        agents = [a for a in app.store.attempts(bead) if a.role is not Role.REVIEWER]
-        chosen = [a for a in agents if attempt is None or a.number == attempt]
-        if attempt is not None and not chosen:
-            raise UsageError(
-                f"no agent worked on bead {bead} in attempt {attempt}", f"`nobrakes history {bead}` lists them."
-            )
-        found: list[tuple[Any, list[Line]]] = [
-            (one, list(sessions.transcript(app.store, sessions.of(app.paths, one), follow=False, last=last)))
-            for one in chosen
-        ]
+        found = transcripts(app.store, app.paths, bead, attempt, last)
 
     def text(screen: Screen) -> str:
         out = []
-        for one, lines in found:
+        for one, lines in ((said.attempt, said.lines) for said in found):
             end = one.outcome.value if one.outcome else "works"
             out.append(screen.paint(f"attempt {one.number}: {one.role.value} {one_line(one.name)}: {end}", "bold"))
             out += [_line(line, screen) for line in lines] or ["  it said nothing"]
         return "\n".join(out) or "no agent has worked on it yet"
 
-    data = [{"attempt": plain(one), "lines": plain(lines)} for one, lines in found]
-    return Output(data, text)
+    return Output(plain(found), text)

@@ -7,13 +7,13 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from .. import paths
 from ..config.settings import load
 from ..core.errors import NoSuchBead, NotInitialised, UsageError
 from ..core.public.actor import Actor, Surface
+from ..core.public.values import plain
 from ..lightjson import visible
 from ..paths import Paths
 from ..ports import Store
@@ -50,14 +50,9 @@ def _store() -> Iterator[Store]:
 
 
 def _reply(value: Any) -> Reply:
-    """A dataclass, or a list of them, as indented JSON. Nothing that is handed out here holds a token."""
-    values = [asdict(one) if is_dataclass(one) and not isinstance(one, type) else one for one in _listed(value)]
-    data = values if isinstance(value, list) else values[0]
-    return Reply(data, visible(json.dumps(data, ensure_ascii=False, indent=1, default=str)))
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    """A view, or a list of them, as indented JSON: the same values that `--json` has under `data`."""
+    data = plain(value)
+    return Reply(data, visible(json.dumps(data, ensure_ascii=False, indent=1)))
 
 
 def _status() -> Reply:
@@ -95,7 +90,7 @@ def _propose(plan: str, request: str) -> Reply:
 
         def do() -> requests.Answer:
             reply = _reply(approving.propose(store, read, PROPOSER.name))
-            return requests.Answer(0, json.dumps(reply.data, default=str), reply.text)
+            return requests.Answer(0, json.dumps(reply.data), reply.text)
 
         if not request:
             done = do()

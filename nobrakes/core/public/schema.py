@@ -10,8 +10,8 @@ from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-HIDDEN = frozenset(("token",))
-"""Fields that leave the process nowhere."""
+from .values import HIDDEN
+
 _PLAIN: Mapping[Any, Mapping[str, str]] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..plan import apply
 
 __all__ = [
+    "Approved",
     "Committed",
     "Strategy",
     "approved",
@@ -70,6 +71,14 @@ class Committed:
     """What commit-strategy did. `commit` None: main had it all already, or there is no main yet."""
 
     beads: tuple[str, ...]
+    commit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """What surfaces show of it. `commit` as in Committed."""
+
+    approved: tuple[str, ...]
     commit: str | None
 
 

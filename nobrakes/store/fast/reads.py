@@ -1,7 +1,7 @@
 """What `ready` and `show` need of the store: JSON text built by SQLite.
 
 1. Importing this costs three small modules: no json, re, enum, dataclasses, typing, nothing of core.
-2. The JSON says what cli.output.plain says of the same beads; tests compare the two.
+2. The JSON says what core.public.values.plain says of the same beads; tests compare the two.
 """
 
 from ..conditions import CLAIMABLE, DUE, IN_ORDER, now

@@ -1,0 +1,54 @@
+"""What people's surfaces show, by the command that shows it: one typed view model each, the same for all of them.
+
+1. `--json` is `plain` of the view under `data`; a page and a phone read the same values.
+2. LANGUAGE grows when a field changes its meaning or goes. Fields are added in the same version.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.beads.bead import Bead
+from ...core.beads.escalations import Escalation
+from ...core.board import Limits
+from ...core.public.schema import Schema, schema
+from ...core.review.flakes import Line as Flaked
+from ...core.review.quarantine import Quarantined
+from ..forge.approving import Approved, Strategy
+from ..views.board import BoardView, StatusView
+from ..views.history import BeadHistory, Review
+from ..views.next_step import NextStep
+from ..views.one_bead import WholeBead
+from ..views.readiness import Explained
+from ..views.transcripts import AttemptLines
+
+LANGUAGE = 1
+
+
+NAMES: Mapping[str, Any] = {"Limits": Limits, "Quarantined": Quarantined}
+"""Types that modules of views know for checking alone."""
+VIEWS: Mapping[str, Any] = {
+    "status": StatusView,
+    "board": BoardView,
+    "list": list[Bead],
+    "show": WholeBead,
+    "ready": list[Bead],
+    "ready --explain": list[Explained],
+    "escalations": list[Escalation],
+    "escalation": Escalation,
+    "history": BeadHistory,
+    "reviews": list[Review],
+    "log": list[AttemptLines],
+    "flakes": list[Flaked],
+    "commit-strategy --dry-run": Strategy,
+    "commit-strategy": Approved,
+    "answer": Escalation,
+    "resolve": Escalation,
+    **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), Bead),
+}
+"""Command -> the type of its data. `nobrakes` alone has its `next`: NEXT."""
+NEXT = NextStep
+
+
+def schema_of(words: str) -> Schema:
+    """The JSON schema of what the command hands out."""
+    return schema(VIEWS[words], NAMES)

@@ -1,0 +1,59 @@
+"""Beads in a list, first by priority and then by id as people count."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ...core.beads.bead import Bead, Status
+from ...core.graph.links import Node
+from ...ports import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The first beads that fit, and how many fit."""
+
+    beads: Sequence[Bead | Node]
+    fitting: int
+    read: int  # so many were looked at for their labels
+
+
+def listing(
+    store: Store,
+    statuses: Iterable[Status] = (),
+    epic: str | None = None,
+    labels: Iterable[str] = (),
+    limit: int | None = None,
+    lines_only: bool = False,
+) -> Listing:
+    """The first `limit` beads (None: all) with one of these statuses, in this epic, that have all these labels.
+
+    `lines_only`: what a line of text tells of each is enough.
+    """
+    fitting = store.by_priority(tuple(statuses), epic)
+    shown = _first(fitting, len(fitting) if limit is None else limit)
+    beads = _read(store, shown, lines_only)
+    wanted = set(labels)
+    if wanted:
+        beads = [bead for bead in beads if isinstance(bead, Bead) and wanted <= set(bead.labels)]
+    return Listing(beads, len(fitting), len(shown))
+
+
+def _read(store: Store, ids: list[str], lines_only: bool) -> list[Bead | Node]:
+    """These beads in this order; of a whole graph for its lines, what a line tells."""
+    if not ids:
+        return []
+    some: Sequence[Bead | Node] = store.nodes() if lines_only else store.beads(ids=ids)
+    found = {bead.id: bead for bead in some}
+    return [found[id_] for id_ in ids]
+
+
+def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
+    """The ids of the first beads by priority and id; only those that may be among them are sorted by id."""
+    last = sorted(priority for priority, _ in fitting)[:limit][-1:]
+    near = [(priority, _natural(id_), id_) for priority, id_ in fitting if [priority] <= last]
+    return [id_ for *_, id_ in sorted(near)[:limit]]
+
+
+def _natural(bead: str) -> tuple[object, ...]:
+    """Sorts nb-2 before nb-10."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))

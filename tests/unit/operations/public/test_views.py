@@ -1,0 +1,118 @@
+"""What is shown is what the reference says, field by field, and no secret is in it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nobrakes.config.checks import CheckSettings
+from nobrakes.config.settings import Config
+from nobrakes.core.beads.attempt import Attempt
+from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.limits.cooldowns import Cooldown
+from nobrakes.core.public.schema import mistakes, schema
+from nobrakes.core.public.values import plain
+from nobrakes.core.transcript import Line, LineKind
+from nobrakes.operations import beads, desk, flakes
+from nobrakes.operations.forge import approving
+from nobrakes.operations.public import views
+from nobrakes.operations.views import board, history, listing, next_step, one_bead, readiness, transcripts
+from nobrakes.paths import Paths
+from nobrakes.ports import NewEscalation
+from nobrakes.store.sqlite import SqliteStore
+
+
+@pytest.fixture
+def lively(store: SqliteStore) -> SqliteStore:
+    """A store with something of everything that is shown."""
+    beads.add(store, "An epic", id="e", type="epic", draft=False, actor="me")
+    for id_ in ("a", "b", "c"):
+        beads.add(store, f"Bead {id_}", id=id_, needs_tests=False, draft=False, actor="me", epic="e", labels=("x",))
+    beads.add(store, "A draft", id="d", needs=("a",), actor="me")
+    beads.add(store, "One that is ready", id="f", needs_tests=False, draft=False, actor="me")
+    beads.hold(store, "c", "later", "me")
+    attempt = store.open_attempt("a", Role.DOER, "script", ["Ada"], 60.0, None)
+    assert attempt is not None and attempt.token
+    store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, head="1" * 40)
+    review = store.open_attempt("a", Role.REVIEWER, "", ["Reviewer"], 60.0, None)
+    assert review is not None
+    store.journal(review.id, {"step": "validate_branch", "results": [{"name": "unit", "outcome": "pass"}]})
+    assert store.open_attempt("b", Role.DOER, "script", ["Bo"], 60.0, None) is not None
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Which?", evidence={"tried": [1]}), "c", None, "Ada")
+    store.start_cooldown(Cooldown("north", Outcome.AUTH, "no key", 1.0, 9e9, 1, told=False))
+    config = Config(checks=(CheckSettings(name="unit", command="make"),))
+    flakes.quarantine(store, config, "unit", "a test", "it fails at times", "me")
+    data = {"check": "unit", "tests": ["a test"], "tree": "2" * 40, "run": "1-1"}
+    store.record(Event(Kind.FLAKED, "a", review.id, data=data))
+    return store
+
+
+def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
+    escalation = store.escalations()[0]
+    attempt = store.attempts("a")[0]
+    bead = store.bead("c")
+    return {
+        "status": board.status(store, Paths(str(folder)), Config()),
+        "board": board.board(store),
+        "list": listing.listing(store, labels=("x",)).beads,
+        "show": one_bead.whole_bead(store, "a"),
+        "ready": readiness.ready(store),
+        "ready --explain": readiness.explain(store),
+        "escalations": desk.escalations(store),
+        "escalation": desk.show(store, escalation.id),
+        "history": history.history(store, None, "a"),
+        "reviews": history.reviews(store),
+        "log": [transcripts.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
+        "flakes": flakes.flakes(store),
+        "commit-strategy --dry-run": approving.difference(store),
+        "commit-strategy": approving.Approved(("d",), None),
+        "answer": escalation,
+        "resolve": escalation,
+        **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
+    }
+
+
+def test_every_view_is_as_it_is_described(lively: SqliteStore, tmp_path: Path) -> None:
+    found = shown(lively, tmp_path)
+    assert found.keys() == views.VIEWS.keys()
+    tokens = {attempt.token for bead in "ab" for attempt in lively.attempts(bead)}
+    for words, value in found.items():
+        values = plain(value)
+        assert mistakes(values, views.schema_of(words), words) == []
+        assert values, f"{words} shows nothing here, and proves nothing"
+        assert not [token for token in tokens if token in json.dumps(values)]
+
+
+def test_the_next_step_is_a_view(lively: SqliteStore) -> None:
+    assert mistakes(plain(next_step.next_step(lively)), schema(views.NEXT)) == []
+
+
+def test_the_keys_that_scripts_know_are_there(lively: SqliteStore, tmp_path: Path) -> None:
+    """They are version 1: one that goes, or means something else, is another version."""
+    found = {words: plain(value) for words, value in shown(lively, tmp_path).items()}
+    known = {
+        "status": "main daemon paused frozen stopping counts epics working escalations limits checks next_at gates caps "
+        "degraded quarantined behind off_main unknown",
+        "board": "columns counts working gates frozen",
+        "history": "bead dependencies events attempts reviews escalations commit archived",
+        "commit-strategy --dry-run": "drafts new changed removed becomes_ready critical_path deadlocks needs",
+        "commit-strategy": "approved commit",
+    }
+    for words, keys in known.items():
+        assert set(keys.split()) <= found[words].keys(), words
+    assert list(found["show"])[-3:] == ["dependencies", "attempts", "escalations"]
+    assert set(found["log"][0]) == {"attempt", "lines"}
+    assert {"id", "type", "bead", "title", "detail", "answer", "behind"} <= found["escalation"].keys()
+
+
+def test_a_value_that_is_not_as_described_is_seen() -> None:
+    of = schema(list[Attempt])
+    good = plain([Attempt(1, "a", 1, Role.DOER, "Ada", 1, "secret", 1.0)])
+    assert mistakes(good, of) == [] and "secret" not in json.dumps(good)
+    for change in ({"id": "1"}, {"role": "cook"}, {"more": 1}, {"log": None}):
+        assert mistakes([good[0] | change], of)
+    assert mistakes([{key: value for key, value in good[0].items() if key != "name"}], of)
