@@ -86,12 +86,38 @@ Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for the pe
 def ask(
     question: Annotated[str, Argument(help="The question; '-' reads it from stdin.")],
     wait: Wait = 0,
+    option: Annotated[
+        list[str] | None, Option("--option", help="A choice: 'LABEL: what it means; costs …'; again for each.")
+    ] = None,
+    recommend: Annotated[list[str] | None, Option("--recommend", help="The label that you recommend.")] = None,
+    checkbox: Annotated[bool, Option("--checkbox", help="Several options may be chosen.")] = False,
+    yes_no: Annotated[bool, Option("--yes-no", help="The answer is yes or no.")] = False,
+    long: Annotated[bool, Option("--long", help="The answer is a longer text.")] = False,
+    optional: Annotated[bool, Option("--optional", help="The person may leave it open: you decide then.")] = False,
+    priority: Annotated[
+        int | None, Option("--priority", min=1, max=3, help="1 is the most urgent; 2 is usual.")
+    ] = None,
+    context: Annotated[str, Option("--context", help="What the person has to know to decide.")] = "",
 ) -> Output:
     """Ask the person a question. The same question is asked once; its answer comes with the next attempt.
 
-    Example: nobrakes agent ask --wait 120 "Is UTC right for the report?"
+    With options the person chooses; without any of these, they answer with any text.
+
+    Example: nobrakes agent ask "Which one?" --option "Postgres: what we have" --option "SQLite: simpler; costs a move"
     """
-    return _do("ask", question=text_or_stdin(question, "question"), wait=float(wait))
+    return _do(
+        "ask",
+        question=text_or_stdin(question, "question"),
+        wait=float(wait),
+        option=option or [],
+        recommend=recommend or [],
+        checkbox=checkbox,
+        yes_no=yes_no,
+        long=long,
+        optional=optional,
+        priority=priority,
+        context=context,
+    )
 
 
 def request_review(

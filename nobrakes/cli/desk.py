@@ -1,15 +1,17 @@
 """The Decision Desk: what waits for a person, costliest first."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from ..core.beads.bead import Status
 from ..core.errors import UsageError
+from . import forms
 from .output import Output, dumps, plain, said
-from .repository import actor, looked_at, opened, text_or_stdin
+from .repository import actor, looked_at, opened
 from .screen import Screen, paragraph, table
-from .text import age, count, one_line
+from .text import age, count, cut, one_line
 
 if TYPE_CHECKING:
     from ..core.beads.escalations import Escalation
@@ -20,7 +22,7 @@ Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
 
 
 def escalations(all: Annotated[bool, Option("--all", help="The resolved ones too.")] = False) -> Output:
-    """What waits for a decision; first that for which most beads wait."""
+    """What waits for a decision: the urgent first, then that for which most beads wait."""
     from ..operations import desk
 
     with looked_at() as app:
@@ -29,10 +31,13 @@ def escalations(all: Annotated[bool, Option("--all", help="The resolved ones too
 
     def text(screen: Screen) -> str:
         rows = [
-            (str(e.id), e.type.value, e.bead or "", str(e.behind or ""), age(now - e.created_at), _state(e), e.title)
+            (
+                *(str(e.id), forms.priority(e), forms.kind(e), e.bead or "", str(e.behind or "")),
+                *(age(now - e.created_at), _state(e), e.title),
+            )
             for e in found
         ]
-        head = ("N", "TYPE", "BEAD", "BEHIND", "AGE", "", "TITLE")
+        head = ("N", "P", "TYPE", "BEAD", "BEHIND", "AGE", "", "TITLE")
         return table(head, rows, screen) or "nothing waits for you"
 
     return Output(plain(found), text)
@@ -56,12 +61,16 @@ def escalation(number: Number) -> Output:
         )
         if found.detail:
             out += ["", paragraph(found.detail)]
+        out += forms.shown(found)
         if found.hypothesis:
             out += ["", f"likely cause: {one_line(found.hypothesis)}"]
         for name, value in found.evidence.items():
             out += ["", f"{one_line(str(name))}:", *_evidence(value)]
         if found.answer is not None:
-            out += ["", "answer:", paragraph(found.answer)]
+            read = "" if found.read_at is None else ", and an agent acts by it"
+            out += ["", f"answer{read}:", paragraph(found.answer)]
+            if found.read_at is None and found.type in desk.ANSWERED:
+                out += [f"Take it back, until an agent reads it: nobrakes answer {found.id} --take-back"]
         if found.resolved_at is not None:
             out += ["", f"resolved: {one_line(found.resolution)}"]
         elif found.type.value == "plan_review":
@@ -76,10 +85,9 @@ def escalation(number: Number) -> Output:
             out += ["", f"Accept {what}: nobrakes resolve {found.id} --approve"]
             out += [f'Send the work back: nobrakes resolve {found.id} --retry --note "…"']
         elif found.type.value == "question":
-            out += ["", f'Answer it: nobrakes answer {found.id} "…"']
+            out += ["", *forms.commands(found)]
         else:
-            landings = "--retry | --done | --cancel | --dismiss" if found.bead else "--retry | --dismiss"
-            out += ["", f"Decide it: nobrakes resolve {found.id} {landings}"]
+            out += ["", desk.decisions(found)]
         return "\n".join(out)
 
     return Output(plain(found), text)
@@ -103,17 +111,37 @@ def _evidence(value: object) -> list[str]:
     return out
 
 
-def answer(number: Number, text: Annotated[str, Argument(help="The answer; '-' reads it from stdin.")]) -> Output:
+def answer(
+    number: Number,
+    text: Annotated[
+        str | None, Argument(help="The answer: an option's number or label, or a text; '-' reads it from stdin.")
+    ] = None,
+    recommended: Annotated[bool, Option("--recommended", help="What the agent recommends.")] = False,
+    take_back: Annotated[bool, Option("--take-back", help="Take the answer back that no agent has read.")] = False,
+) -> Output:
     """Answer a question. Its bead goes on, and the answer is in the next prompt.
+
+    Of several options that may be chosen, give the numbers or labels with a comma between them.
 
     Example: nobrakes answer 4 "Use UTC everywhere"
     """
     from ..operations import desk
 
+    if (text is not None) + recommended + take_back != 1:
+        raise UsageError(
+            f"say how to answer escalation {number}, in one way",
+            f"Give the answer, --recommended or --take-back; `nobrakes escalation {number}` shows the question.",
+        )
     with opened() as app:
-        found = desk.answer(app.store, number, text_or_stdin(text, "answer"), actor=actor(), paths=app.paths)
+        if take_back:
+            found = desk.take_back(app.store, number, actor=actor(), paths=app.paths)
+            done = "is open again: its answer was taken back"
+        else:
+            words = sys.stdin.read() if text == "-" else text or ""
+            found = desk.answer(app.store, number, words, actor(), app.paths, recommended)
+            done = f"is answered: {cut(one_line(found.answer or ''), 200)}" if found.form else "is answered"
         then = _then(app.store, found)
-    return said(plain(found), f"escalation {number} is answered{then}")
+    return said(plain(found), f"escalation {number} {done}{then}")
 
 
 def _then(store: "Store", decided: "Escalation") -> str:

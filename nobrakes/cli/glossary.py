@@ -128,6 +128,11 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.ESCALATED: Happening("A person is asked, and the bead waits.", _ASKED),
     Kind.SUGGESTED: Happening("A person is told, and nothing waits.", _ASKED),
     Kind.ANSWERED: Happening("A person answered.", ("escalation", "answer")),
+    Kind.ANSWER_READ: Happening(
+        "An agent acts by the answer from now on: it began with it, or read it. It cannot be taken back any more.",
+        ("escalation",),
+    ),
+    Kind.ANSWER_TAKEN_BACK: Happening("A person took an answer back that nobody had read.", ("escalation", "answer")),
     Kind.RESOLVED: Happening("A person decided.", ("escalation", "resolution", "to")),
     Kind.CANCELLED: Happening("A person gave the bead up.", _CLOSED),
     Kind.DONE_BY_HAND: Happening("A person did the bead.", _CLOSED),

@@ -27,10 +27,11 @@ def answer(words: "list[str]") -> "int | None":
     valued: tuple[str, ...]
     flags: tuple[str, ...]
     valued, flags = MORE.get(verb, ((), ()))
-    valued += tuple(_option(p) for p in operation.parameters[1:] if p.kind is not bool)
+    valued += tuple(_option(p) for p in operation.parameters[1:] if p.kind not in (bool, list))
+    lists: dict[str, list[str]] = {_option(p): [] for p in operation.parameters[1:] if p.kind is list}
     flags += tuple(_option(p) for p in operation.parameters[1:] if p.kind is bool)
-    read = read_words(words[1:], valued, ("--json", *flags))
-    arguments = None if read is None else _arguments(operation, *read)
+    read = read_words(words[1:], valued, ("--json", *flags), lists)
+    arguments = None if read is None else _arguments(operation, *read, lists)
     if read is None or arguments is None:
         return None
     reply = api.perform(verb, arguments)
@@ -41,7 +42,9 @@ def _option(parameter: api.Parameter) -> str:
     return "--" + parameter.name.replace("_", "-")
 
 
-def _arguments(operation: api.Operation, options: "dict[str, str]", texts: "list[str]") -> "dict[str, Any] | None":
+def _arguments(
+    operation: api.Operation, options: "dict[str, str]", texts: "list[str]", lists: "dict[str, list[str]]"
+) -> "dict[str, Any] | None":
     """What the words say for each parameter; None where they do not say it plainly."""
     found: dict[str, Any] = {}
     first, *others = operation.parameters or (None,)
@@ -54,6 +57,9 @@ def _arguments(operation: api.Operation, options: "dict[str, str]", texts: "list
     if first is not None and word is not None and not from_stdin:
         found[first.name] = _read(first, word)
     for parameter in others:
+        if parameter.kind is list:
+            found[parameter.name] = lists[_option(parameter)]
+            continue
         said = options.get(_option(parameter))
         if said is not None:
             found[parameter.name] = True if parameter.kind is bool else _read(parameter, said)

@@ -134,7 +134,8 @@ def _operation(operation: "Operation", command: str) -> list[str]:
         return out
     out += [row("argument", "what it is", "type"), "|---|---|---|"]
     for parameter in operation.parameters:
-        kind = {str: "text", int: "whole number", float: "number", bool: "true or false"}[parameter.kind]
+        kinds = {str: "text", int: "whole number", float: "number", bool: "true or false", list: "list of texts"}
+        kind = kinds[parameter.kind]
         kind = " or ".join(f"`{choice}`" for choice in parameter.choices) or kind
         out.append(row(f"`{parameter.name}`", parameter.help, kind + (", required" if parameter.required else "")))
     return [*out, ""]

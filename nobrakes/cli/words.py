@@ -7,9 +7,16 @@ from ..lightjson import visible
 
 
 def read_words(
-    words: "list[str]", valued: "tuple[str, ...]", flags: "tuple[str, ...]"
+    words: "list[str]",
+    valued: "tuple[str, ...]",
+    flags: "tuple[str, ...]",
+    repeated: "dict[str, list[str]] | None" = None,
 ) -> "tuple[dict[str, str], list[str]] | None":
-    """(options, texts) of a command line whose every option is known and given once; None for any other."""
+    """(options, texts) of a command line whose every option is known and given once; None for any other.
+
+    The values of options that may be given again are added to their lists in `repeated`.
+    """
+    lists = repeated or {}
     options: dict[str, str] = {}
     texts: list[str] = []
     place = 0
@@ -22,14 +29,17 @@ def read_words(
         if not word.startswith("-") or word == "-":
             texts.append(word)
             continue
-        if name in options or (name not in valued and word not in flags):
+        if name in options or (name not in valued and name not in lists and word not in flags):
             return None
-        if name in valued and not equals:
+        if (name in valued or name in lists) and not equals:
             if place == len(words):
                 return None
             value = words[place]
             place += 1
-        options[name] = value
+        if name in lists:
+            lists[name].append(value)
+        else:
+            options[name] = value
     return options, texts
 
 

@@ -13,6 +13,8 @@ from typing import Any
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Status
 from ..core.beads.escalations import Escalation, EscalationType
+from ..core.beads.forms import as_values, form
+from ..core.errors import UsageError
 from ..ports import Changes
 from . import ended
 from .beads import dump
@@ -23,7 +25,7 @@ ESCALATION = "nobrakes_escalation"
 SETTINGS = "nobrakes_settings"
 
 _FIELDS = ("title", "detail", "target", "hypothesis", "resolution")
-_MOMENTS = ("answered_at", "resolved_at")
+_MOMENTS = ("answered_at", "resolved_at", "read_at")
 
 
 @dataclass
@@ -72,7 +74,7 @@ def read(text: str, where: str) -> Since:
                 found.settings = {str(key): str(text) for key, text in value["settings"].items()}
             elif not line.startswith(BEGIN):
                 of_beads.append(line)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError):
             found.notes.append(f"{where}:{number}: the line is torn or damaged: left out")
     twice: list[str] = []
     found.records = {id_: raw for id_, (_, raw) in records("\n".join(of_beads), where, twice).items()}
@@ -89,6 +91,8 @@ def _escalation(one: Escalation) -> dict[str, Any]:
         "evidence": dict(one.evidence),
         "created_at": one.created_at,
         "answer": one.answer,
+        "form": dict(one.form or {}),
+        "value": one.value,
         **{name: getattr(one, name) for name in _MOMENTS},
         "return_to": one.return_to.value if one.return_to else None,
     }
@@ -98,6 +102,8 @@ def _escalation(one: Escalation) -> dict[str, Any]:
 def _read_escalation(value: Mapping[str, Any]) -> Escalation:
     texts: dict[str, Any] = {name: str(value.get(name) or "") for name in _FIELDS}
     moments: dict[str, Any] = {name: value.get(name) for name in _MOMENTS}
+    if "form" not in value:  # a line of a version that did not know who had read an answer: it is taken as read
+        moments["read_at"] = moments["answered_at"]
     return Escalation(
         id=int(value["id"]),
         type=EscalationType(value["type"]),
@@ -105,6 +111,8 @@ def _read_escalation(value: Mapping[str, Any]) -> Escalation:
         evidence=dict(value.get("evidence") or {}),
         created_at=float(value.get("created_at") or 0.0),
         answer=value.get("answer"),
+        form=as_values(form(value["form"])) if value.get("form") else None,
+        value=value.get("value"),
         return_to=Status(value["return_to"]) if value.get("return_to") else None,
         **texts,
         **moments,

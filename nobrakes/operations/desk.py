@@ -1,11 +1,12 @@
 """The Decision Desk: what waits for a person, and the ways to decide it.
 
-1. An escalation is decided once; the second time is refused.
+1. An escalation is decided once; the second time is refused. An answer is taken back until somebody acts by it.
 2. What a person writes is kept as the escalation's answer, so that the next attempt can be told.
 """
 
 from typing import Literal
 
+from ..core.beads import forms
 from ..core.beads.approval import APPROVE
 from ..core.beads.bead import Status
 from ..core.beads.escalations import Escalation, EscalationType
@@ -20,11 +21,13 @@ HOWS: tuple[How, ...] = ("approve", "retry", "cancel", "done", "dismiss")
 _OF_A_HEAD = (EscalationType.CHECKS_CHANGED, EscalationType.UNUSUAL_CONTENT)
 """What is approved is one commit, whose review goes on."""
 _APPROVED = (EscalationType.PLAN_REVIEW, *_OF_A_HEAD)
+ANSWERED = (EscalationType.QUESTION, EscalationType.PLAN_REVIEW)
+"""What is answered with words; everything else is decided."""
 _ENDS = {"cancel": Kind.CANCELLED, "done": Kind.DONE_BY_HAND}
 
 
 def escalations(store: Store, all: bool = False) -> list[Escalation]:
-    """What is open, costliest first: by how many beads wait behind it. With `all`, what was decided too."""
+    """What is open: the urgent first, then by how many beads wait behind it. With `all`, what was decided too."""
     return store.escalations(open_only=not all)
 
 
@@ -33,14 +36,47 @@ def show(store: Store, n: int) -> Escalation:
     return store.escalation(n)
 
 
-def answer(store: Store, n: int, text: str, actor: str, paths: Paths | None = None) -> Escalation:
-    """Answer; the bead goes on, and the answer is in its next prompt. NotAllowed when it was decided before."""
-    if not text.strip():
-        raise UsageError("the answer is empty")
-    found = store.answer(n, text, actor)
+def answer(
+    store: Store, n: int, text: str, actor: str, paths: Paths | None = None, recommended: bool = False
+) -> Escalation:
+    """Answer; the bead goes on, and the answer is in its next prompt.
+
+    A question with a form takes one of its options (core.beads.forms.judge), or with `recommended` the one that the
+    agent recommends. UsageError: it is none. NotAllowed: it was decided before, or is no question.
+    """
+    found = store.escalation(n)
+    if found.type not in ANSWERED and found.resolved_at is None:
+        raise NotAllowed(f"escalation {n} is no question: it is decided, not answered", decisions(found))
+    if found.form is None:
+        if recommended:
+            raise UsageError(f"escalation {n} recommends nothing", f'Answer it: `nobrakes answer {n} "…"`.')
+        if not text.strip():
+            raise UsageError("the answer is empty")
+        decided = store.answer(n, text, actor)
+    else:
+        form = forms.form(found.form)
+        value = forms.judge(form, text, recommended)
+        decided = store.answer(n, forms.text_of(form, value), actor, value)
+    if paths is not None:
+        wake(paths)
+    return decided
+
+
+def take_back(store: Store, n: int, actor: str, paths: Paths | None = None) -> Escalation:
+    """Take an answer back that nobody has read: the question is open again. NotAllowed: somebody acts by it."""
+    found = store.take_back(n, actor)
     if paths is not None:
         wake(paths)
     return found
+
+
+def decisions(found: Escalation) -> str:
+    """What to type to decide what is no question."""
+    if found.type in _OF_A_HEAD:
+        how = "--approve | --retry"
+    else:
+        how = "--retry | --done | --cancel | --dismiss" if found.bead else "--retry | --dismiss"
+    return f'Decide it: nobrakes resolve {found.id} {how} --note "…"'
 
 
 def resolve(

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from .git import Argv, Candidate, Conflict, Git, Land, Landing, Lands, Message, Workspace
     from .people import Background, Clock, Notice, Notifier
     from .processes import Born, ChannelServer, Command, Ending, Login, Processes, Remains, Reports, Step, StepEnd
-    from .store import Changes, NewEscalation, Position, Restored, Store
+    from .store import NO_ANSWERS, Changes, NewEscalation, Position, Restored, Store
 
 __all__ = [
+    "NO_ANSWERS",
     "Argv",
     "Background",
     "Born",
@@ -53,7 +54,7 @@ _HOME = {
     **dict.fromkeys(("Background", "Clock", "Notice", "Notifier"), "people"),
     **dict.fromkeys(("Born", "Command", "ChannelServer", "Ending", "Login", "Processes", "Remains"), "processes"),
     **dict.fromkeys(("Reports", "Step", "StepEnd"), "processes"),
-    **dict.fromkeys(("Changes", "NewEscalation", "Position", "Restored", "Store"), "store"),
+    **dict.fromkeys(("NO_ANSWERS", "Changes", "NewEscalation", "Position", "Restored", "Store"), "store"),
 }
 
 

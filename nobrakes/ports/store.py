@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from ..core.board import Board, Limits
 
 
+NO_ANSWERS: Mapping[int, str] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class NewEscalation:
     """An escalation about to be filed. `adds_to`: the open one which this is more of; 0: none.
 
     `session`: the session that asks, where it is no attempt's; such a question is about no bead.
+    `form`: of a question, as core.beads.forms.as_values gives it.
     """
 
     type: EscalationType
@@ -35,6 +39,7 @@ class NewEscalation:
     hypothesis: str = ""
     adds_to: int = 0
     session: int | None = None
+    form: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +217,12 @@ class Life(Protocol):
         """
         ...
 
-    def journal(self, attempt: int, data: Mapping[str, Any]) -> None:
-        """Replace the attempt's `data` (the review's journal, the agent's session); Stale when it has ended."""
+    def journal(self, attempt: int, data: Mapping[str, Any], answers: Mapping[int, str] = NO_ANSWERS) -> bool:
+        """Replace the attempt's `data` (the review's journal, the agent's session); Stale when it has ended.
+
+        `answers`: what it acts by from now on, as for `act_by`. False, and nothing is written: one of them does not
+        stand any more.
+        """
         ...
 
     def attempt(self, attempt: int) -> Attempt:
@@ -299,8 +308,22 @@ class People(Protocol):
         """One escalation; NoSuchEscalation."""
         ...
 
-    def answer(self, number: int, text: str, actor: str) -> Escalation:
-        """Answer and resolve, exactly once: NotAllowed the second time. The bead goes back to `return_to`."""
+    def answer(self, number: int, text: str, actor: str, value: Any = None) -> Escalation:
+        """Answer and resolve, exactly once: NotAllowed the second time. The bead goes back to `return_to`.
+
+        `value`: of the question's form.
+        """
+        ...
+
+    def take_back(self, number: int, actor: str) -> Escalation:
+        """Open an answered question again, which stops its bead as before. NotAllowed: it was read, or is past."""
+        ...
+
+    def act_by(self, answers: Mapping[int, str], actor: str, attempt: int | None = None) -> bool:
+        """Somebody acts by these answers from now on: by the question's number, the answer.
+
+        False, and nothing is written: one of them does not stand any more.
+        """
         ...
 
     def resolve(self, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:

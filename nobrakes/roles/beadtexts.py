@@ -5,6 +5,7 @@
 """
 
 from ..core.beads import imported
+from ..core.beads.forms import question
 from ..core.policy import plan_approval
 from ..core.text.cleaning import clean
 from .quoting import HISTORY, cut, fenced, history, quoted
@@ -65,9 +66,9 @@ def earlier_text(bead: str, ended: "Sequence[Attempt]", nonce: str) -> str:
 
 
 def answers_of(filed: "Iterable[Escalation]") -> "list[tuple[str, str]]":
-    """(question, answer) of what was answered, oldest first; the question of a plan that is to change is the plan."""
+    """(question with its options, answer) of what was answered, oldest first; of a plan that is to change the plan."""
     found = sorted((e for e in filed if e.answer), key=lambda e: e.id)
-    return [(e.detail if e.type == "plan_review" else e.title, e.answer or "") for e in found]
+    return [(e.detail if e.type == "plan_review" else question(e.title, e.form), e.answer or "") for e in found]
 
 
 def plan_text(bead: "Bead", role: "Role", filed: "Sequence[Escalation]", nonce: str) -> str:

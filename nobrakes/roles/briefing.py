@@ -4,11 +4,13 @@ The daemon starts agents with it and `nobrakes prompt` prints it, so that what i
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Bead, Role
+from ..core.beads.escalations import Escalation
 from ..core.text.cleaning import only_seen
 from ..paths import Paths
 from ..ports import Store
@@ -22,10 +24,13 @@ TOLD = "told"
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What an agent is given: `system` on top of its own instructions, then `prompt`."""
+    """What an agent is given: `system` on top of its own instructions, then `prompt`, in which are the `answers` to
+    questions, by number.
+    """
 
     system: str
     prompt: str
+    answers: Mapping[int, str] = field(default_factory=dict)
 
 
 def brief(
@@ -51,12 +56,17 @@ def brief(
     system = system_prompt(role, os.path.join(paths.folder, "roles"))
     if resumes is not None:
         changed = "" if resumes.data.get(TOLD) == digest(bead) else bead_text(bead)
-        plan = plan if new_since(resumes, filed) else ""
-        return Briefing(only_seen(system), only_seen(resume_prompt(bead, resumes, filed, changed, plan, nonce)))
+        new = new_since(resumes, filed)
+        prompt = resume_prompt(bead, resumes, filed, changed, plan if new else "", nonce)
+        return Briefing(only_seen(system), only_seen(prompt), _given(new))
     prompt = compile_prompt(
         role, bead, config, earlier, answers_of(filed), nonce=nonce, main=main, plan=plan, instructions=instructions
     )
-    return Briefing(only_seen(system), only_seen(prompt))
+    return Briefing(only_seen(system), only_seen(prompt), _given(filed))
+
+
+def _given(filed: Iterable[Escalation]) -> dict[int, str]:
+    return {one.id: one.answer for one in filed if one.answer}
 
 
 def digest(bead: Bead) -> str:

@@ -9,12 +9,13 @@ _COMMITS = """- Commit often, each commit one step, with the message `<subject>`
 _TALK = """The tools of an MCP server `nobrakes` do the same.
 
 - `nobrakes agent progress "<where you are>" --step <n> --of <m>` after each step, with its commit made.
-- `nobrakes agent ask "<question>" --wait 120` when only the human can decide. Without an answer, stop as BLOCKED.
-- `nobrakes agent escalate "<suggestion>"` for work outside this bead. Do not do it, and create no task.
-- `nobrakes agent notify "<text>"` to tell the human something without waiting.
+- `nobrakes agent ask "<question>" --wait 120` when only the human can decide. Unanswered, stop as BLOCKED.
+  Choices: `--option "<label>: <meaning>; costs <what>"`, `--recommend <label>`, `--yes-no`.
+- `nobrakes agent escalate "<suggestion>"` for work outside this bead. Do not do it; create no task.
+- `nobrakes agent notify "<text>"` tells the human something without waiting.
 - `nobrakes agent log "<text>"` for later readers of this bead.
 - `nobrakes agent test` runs the checks here: one test round.
-- `nobrakes agent whats-next` when you are not sure what is left."""
+- `nobrakes agent whats-next` when unsure what is left."""
 
 _GIVE_UP = """Give up after three rounds of {what} that you cannot explain, or when your context runs low, before you
 start guessing. A good log makes the next attempt succeed; a forced result does not."""

@@ -57,6 +57,15 @@ def resume_prompt(bead: Bead, last: Attempt, filed: Sequence[Escalation], change
 
 
 def new_since(last: Attempt, filed: Sequence[Escalation]) -> list[Escalation]:
-    """What was decided after the session of `last` stopped, or in its last moments while it gave up waiting."""
-    begin = last.started_at if last.outcome is Outcome.BLOCKED else (last.ended_at or last.started_at)
-    return [one for one in filed if one.resolved_at is not None and one.resolved_at >= begin]
+    """What was decided after the session of `last` stopped, or in its last moments while it gave up waiting; and what
+    was answered while it worked, and it did not read.
+    """
+    ended = last.ended_at or last.started_at
+    begin = last.started_at if last.outcome is Outcome.BLOCKED else ended
+    decided = (one for one in filed if one.resolved_at is not None)
+    return [
+        one
+        for one in decided
+        if (one.resolved_at or 0.0) >= begin
+        or (one.answer is not None and (one.read_at is None or one.read_at >= ended))
+    ]

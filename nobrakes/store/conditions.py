@@ -1,4 +1,4 @@
-"""Conditions on a row of `beads`, as SQL text, and the clock that they are asked with.
+"""Conditions on a row of `beads` (one is of `escalations`), as SQL text, and the clock that they are asked with.
 
 A partial index serves a query only when both say the same words. Imports nothing that costs: hot commands, the store
 and the declared tables share these.
@@ -23,6 +23,9 @@ EPIC_COMPLETE = f"type = 'epic' AND status = 'open' AND open_children = 0 AND do
 
 IN_ORDER = "ORDER BY rank, b_level DESC, ready_since, id"
 """The Assigner's order; the indexes hold it."""
+
+PRIORITY_OF_FORM = "coalesce(json_extract(nullif(form, ''), '$.priority'), 2)"
+"""How urgent an escalation is, by core.beads.forms.priority_of's rule."""
 
 CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 1 OR open_blockers > 0)"
 """Whether the bead, as a parent, keeps its children from being started."""

@@ -1,4 +1,4 @@
-"""Escalations in the store: asked once, answered once.
+"""Escalations in the store: asked once, decided once; how questions are answered is store.answers.
 
 1. The fingerprint is unique among the open ones: filing the same again returns the open one. It is told again where it
    stops its bead only now.
@@ -15,6 +15,7 @@ from typing import Any
 from ..core.beads.bead import Bead, Status
 from ..core.beads.escalations import STOPS_BEAD, Escalation, fingerprint
 from ..core.beads.events import Kind
+from ..core.beads.forms import priority_of
 from ..core.beads.lifecycle import Facts, Move, advance
 from ..core.errors import NoSuchEscalation, NotAllowed
 from ..core.owners import of_session
@@ -74,7 +75,8 @@ def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None
             "hypothesis": new.hypothesis,
             "created_at": now,
             "resolution": "",
-            "fingerprint": fingerprint(new.type, _subject(new, bead), new.title),
+            "fingerprint": _fingerprint(new, bead),
+            "form": _form(new),
             "session": new.session,
         },
     )
@@ -116,14 +118,19 @@ def _add(db: Database, earlier: Escalation, new: NewEscalation, bead: str | None
 
 
 def _same(db: Database, new: NewEscalation, bead: str | None) -> Escalation | None:
-    mark = fingerprint(new.type, _subject(new, bead), new.title)
+    mark = _fingerprint(new, bead)
     row = db.maybe("SELECT * FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (mark,))
     return None if row is None else rows.escalation(row)
 
 
-def _subject(new: NewEscalation, bead: str | None) -> str | None:
-    """What it is about: the bead, or the session that asks."""
-    return of_session(new.session) if bead is None and new.session is not None else bead
+def _form(new: NewEscalation) -> str:
+    return "" if new.form is None else rows.as_json(dict(new.form))
+
+
+def _fingerprint(new: NewEscalation, bead: str | None) -> str:
+    """Of what it is about, the bead or the session that asks, and of its words."""
+    about = of_session(new.session) if bead is None and new.session is not None else bead
+    return fingerprint(new.type, about, new.title, _form(new))
 
 
 def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
@@ -159,7 +166,7 @@ def escalation(db: Database, number: int) -> Escalation:
 
 
 def listed(db: Database, open_only: bool, bead: str | None = None) -> list[Escalation]:
-    """The open ones by how many beads wait behind them, most first; then the resolved ones, newest first."""
+    """The open ones, urgent first, then by how many beads wait behind them; then the resolved ones, newest first."""
     with db.read():
         whose, value = ("1", ()) if bead is None else ("bead = ?", (bead,))
         remembered = cache(lambda sql, values: db.connection.execute(sql, values).fetchall())
@@ -167,7 +174,7 @@ def listed(db: Database, open_only: bool, bead: str | None = None) -> list[Escal
             rows.escalation(row, _behind(remembered, row))
             for row in db.all(f"SELECT * FROM escalations WHERE {whose} AND resolved_at IS NULL ORDER BY id", value)
         ]
-        waiting.sort(key=lambda one: (-one.behind, one.id))
+        waiting.sort(key=lambda one: (priority_of(one.form), -one.behind, one.id))
         if open_only:
             return waiting
         over = db.all(f"SELECT * FROM escalations WHERE {whose} AND resolved_at IS NOT NULL ORDER BY id DESC", value)
@@ -185,28 +192,16 @@ def _behind(execute: Execute, row: Any) -> int:
     return behind(execute, row["bead"])
 
 
-def answer(db: Database, number: int, text: str, actor: str) -> Escalation:
-    """Answer and resolve, exactly once."""
-    now = db.now()
-    with db.write():
-        row = _open(db, number)
-        db.run("UPDATE escalations SET answer = ?, answered_at = ? WHERE id = ?", (text, now, number))
-        events.append(
-            db, now, Kind.ANSWERED, row["bead"], actor, {"escalation": number, "answer": text}, row["attempt"]
-        )
-        _settle(db, _row(db, number), "answered", actor, None, now)
-    return escalation(db, number)
-
-
 def resolve(db: Database, number: int, resolution: str, actor: str, to: Status | None) -> Escalation:
     """Resolve; the bead goes back to `to`, or to where it was."""
     now = db.now()
     with db.write():
-        _settle(db, _open(db, number), resolution, actor, to, now)
+        settle(db, open_row(db, number), resolution, actor, to, now)
     return escalation(db, number)
 
 
-def _row(db: Database, number: int) -> Any:
+def open_row(db: Database, number: int) -> Any:
+    """The row of an open one; NotAllowed for one that was decided."""
     row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
     if row is None:
         raise NoSuchEscalation(f"there is no escalation {number}")
@@ -214,14 +209,15 @@ def _row(db: Database, number: int) -> Any:
 
 
 def _open(db: Database, number: int) -> Any:
-    row = _row(db, number)
+    row = open_row(db, number)
     if row["resolved_at"] is not None:
         what = f"answered already: {row['answer'][:200]}" if row["answer"] is not None else "resolved already"
         raise NotAllowed(f"escalation {number} was {what}")
     return row
 
 
-def _settle(db: Database, row: Any, resolution: str, actor: str, to: Status | None, now: float) -> None:
+def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | None, now: float) -> None:
+    """Write down how it was decided, in the caller's transaction, and send its bead back."""
     number = row["id"]
     db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, resolution, number))
     data: dict[str, Any] = {"escalation": number, "resolution": resolution}

@@ -87,6 +87,7 @@ _NEW_COLUMNS = (
     "ALTER TABLE escalations ADD COLUMN form VARCHAR DEFAULT '' NOT NULL",
     "ALTER TABLE escalations ADD COLUMN value VARCHAR",
     "ALTER TABLE escalations ADD COLUMN read_at FLOAT",
+    "UPDATE escalations SET read_at = answered_at",  # nobody wrote down who had read an answer
 )
 _MOVED = (
     "INSERT INTO runs_4 SELECT id, attempt, NULL, kind, started_at, pid, born, hard_deadline, idle_seconds, active_at, "

@@ -1,9 +1,12 @@
 """The part of the port `Store` that people see to: escalations."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..core.beads.bead import Status
 from ..core.beads.escalations import Escalation
 from ..ports import NewEscalation
-from . import escalations
+from . import answers, escalations
 from .database import Database
 
 
@@ -28,9 +31,17 @@ class People:
         """One escalation."""
         return escalations.escalation(self._db, number)
 
-    def answer(self, number: int, text: str, actor: str) -> Escalation:
+    def answer(self, number: int, text: str, actor: str, value: Any = None) -> Escalation:
         """Answer and resolve, exactly once."""
-        return escalations.answer(self._db, number, text, actor)
+        return answers.answer(self._db, number, text, actor, value)
+
+    def take_back(self, number: int, actor: str) -> Escalation:
+        """Open an answered question again that nobody read."""
+        return answers.take_back(self._db, number, actor)
+
+    def act_by(self, answers_: Mapping[int, str], actor: str, attempt: int | None = None) -> bool:
+        """Somebody acts by these answers from now on; False: one of them does not stand any more."""
+        return answers.act_by(self._db, answers_, actor, attempt)
 
     def resolve(self, number: int, resolution: str, actor: str, to: Status | None = None) -> Escalation:
         """Resolve, exactly once."""

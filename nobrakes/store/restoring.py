@@ -158,7 +158,7 @@ def _columns(one: Attempt) -> dict[str, Any]:
 
 def _asked_later(db: Database, one: Escalation) -> bool:
     """Whether the escalation was not here, or not as it is there."""
-    mark = fingerprint(one.type, one.bead, one.title)
+    mark = _mark(one)
     row = db.maybe("SELECT * FROM escalations WHERE id = ?", (one.id,))
     if row is not None and not _is(row, one, mark):
         same = db.all("SELECT * FROM escalations WHERE fingerprint = ?", (mark,))
@@ -172,13 +172,7 @@ def _asked_later(db: Database, one: Escalation) -> bool:
     if row is None:
         _escalation(db, one)
         return True
-    later = {
-        "answer": one.answer,
-        "answered_at": one.answered_at,
-        "resolved_at": one.resolved_at,
-        "resolution": one.resolution,
-        "return_to": one.return_to.value if one.return_to else None,
-    }
+    later = _decided(one)
     if all(row[name] == value for name, value in later.items()):
         return False
     sets = ", ".join(f"{name} = :{name}" for name in later)
@@ -236,14 +230,32 @@ def _escalation(db: Database, one: Escalation) -> None:
         "evidence": rows.as_json(dict(one.evidence)),
         "hypothesis": one.hypothesis,
         "created_at": one.created_at,
+        **_decided(one),
+        "fingerprint": _mark(one),
+        "form": _form(one),
+    }
+    db.insert("escalations", values)
+
+
+def _decided(one: Escalation) -> dict[str, Any]:
+    """What became of it, as columns."""
+    return {
         "answer": one.answer,
         "answered_at": one.answered_at,
         "resolved_at": one.resolved_at,
         "resolution": one.resolution,
         "return_to": one.return_to.value if one.return_to else None,
-        "fingerprint": fingerprint(one.type, one.bead, one.title),
+        "value": None if one.value is None else rows.as_json(one.value),
+        "read_at": one.read_at,
     }
-    db.insert("escalations", values)
+
+
+def _form(one: Escalation) -> str:
+    return "" if one.form is None else rows.as_json(dict(one.form))
+
+
+def _mark(one: Escalation) -> str:
+    return fingerprint(one.type, one.bead, one.title, _form(one))
 
 
 def _proven(db: Database, bead: str, commit: str, now: float) -> None:

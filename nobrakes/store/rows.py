@@ -266,6 +266,9 @@ def escalation(row: Row, behind: int = 0) -> Escalation:
         return_to=Status(row["return_to"]) if row["return_to"] else None,
         behind=behind,
         session=row["session"],
+        form=json.loads(row["form"]) if row["form"] else None,
+        value=None if row["value"] is None else json.loads(row["value"]),
+        read_at=row["read_at"],
     )
 
 

@@ -44,6 +44,25 @@ def _answer_each(path: str, rounds: int, barrier: Barrier, results: Any) -> None
     results.put(won)
 
 
+def _take_back_or_act(path: str, rounds: int, barrier: Barrier, results: Any) -> None:
+    """The one takes each answer back, the other begins with it."""
+    store = open_store(path)
+    won = []
+    barrier_first = barrier.wait(PATIENCE)
+    for number in range(1, rounds + 1):
+        barrier.wait(PATIENCE)
+        if barrier_first:
+            won += [(number, "acts")] if store.act_by({number: "so"}, "Ada") else []
+            continue
+        try:
+            store.take_back(number, "me")
+        except NotAllowed:
+            continue
+        won.append((number, "taken back"))
+    store.close()
+    results.put(won)
+
+
 def race(target: Any, path: str, rounds: int, racers: int) -> list[Any]:
     """What all racers won. They start each round together."""
     context = multiprocessing.get_context("spawn")
@@ -83,3 +102,17 @@ def test_each_question_is_answered_once(tmp_path: Path) -> None:
     won = race(_answer_each, path, rounds, 2)
     assert sorted(number for number, _ in won) == list(range(1, rounds + 1))
     assert all(store.escalation(number).answer == answer for number, answer in won)
+
+
+def test_each_answer_is_taken_back_or_acted_by_and_never_both(tmp_path: Path) -> None:
+    path = str(tmp_path / "nobrakes.db")
+    store = create_store(path)
+    rounds = 20
+    for number in range(1, rounds + 1):
+        store.escalate(NewEscalation(EscalationType.QUESTION, f"which {number}?"), None, None, "me")
+        store.answer(number, "so", "me")
+    won = race(_take_back_or_act, path, rounds, 2)
+    assert sorted(number for number, _ in won) == list(range(1, rounds + 1))
+    for number, how in won:
+        found = store.escalation(number)
+        assert (found.read_at is not None, found.answer) == ((True, "so") if how == "acts" else (False, None))

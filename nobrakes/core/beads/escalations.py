@@ -2,7 +2,9 @@
 
 1. An escalation that stops its bead remembers where the bead returns to; a suggestion stops nothing.
 2. The same thing is asked once: `fingerprint` is unique among the open ones.
-3. The hypothesis (B42) quotes its evidence, and is empty without any (core.beads.causes).
+3. A question may have a form (core.beads.forms): then its answer is a value of it, and `answer` the same as text.
+4. Since `read_at` an agent acts by the answer; until then it can be taken back.
+5. The hypothesis (B42) quotes its evidence, and is empty without any (core.beads.causes).
 """
 
 from collections.abc import Iterable, Mapping
@@ -57,6 +59,9 @@ class Escalation:
     return_to: Status | None = None
     behind: int = 0
     session: int | None = None  # the session that asks, where it is no attempt's
+    form: Mapping[str, Any] | None = None  # core.beads.forms.as_values; None: any text is an answer
+    value: Any = None
+    read_at: float | None = None
 
 
 def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, of: str = "head") -> bool:
@@ -70,11 +75,15 @@ def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, o
     )
 
 
-def fingerprint(type_: EscalationType, bead: str | None, title: str) -> str:
-    """What makes two escalations the same: type, bead, and for questions and suggestions their words."""
+def fingerprint(type_: EscalationType, bead: str | None, title: str, form: str = "") -> str:
+    """What makes two escalations the same: type, bead, and for questions and suggestions their words.
+
+    `form`: the question's form in JSON; empty: it has none.
+    """
     import hashlib  # loads OpenSSL, and whoever only reads escalations needs none
 
     words = " ".join(title.split()).lower() if type_ in _BY_WORDS else ""
+    words += f"\0{form}" if form else ""
     return hashlib.sha256(f"{type_.value}\0{bead or ''}\0{words}".encode()).hexdigest()[:32]
 
 

@@ -44,6 +44,8 @@ class Kind(StrEnum):
     ESCALATED = "escalated"
     SUGGESTED = "suggested"
     ANSWERED = "answered"
+    ANSWER_READ = "answer_read"
+    ANSWER_TAKEN_BACK = "answer_taken_back"
     RESOLVED = "resolved"
     CANCELLED = "cancelled"
     DONE_BY_HAND = "done_by_hand"

@@ -109,7 +109,10 @@ class Launcher:
         }
         known |= {WINDOW: launch.context_tokens, DIARY: launch.diary}
         known |= {TELLS: True} if launch.tells else {}
-        ports.store.journal(attempt.id, {**attempt.data, "phase": "agent", "start": start, FORK: fork, **known})
+        data = {**attempt.data, "phase": "agent", "start": start, FORK: fork, **known}
+        if not ports.store.journal(attempt.id, data, briefing.answers):
+            self.start(attempt, limits)  # an answer was taken back since the prompt was made with it
+            return
         ports.store.plan_run(
             Run(
                 run_id,

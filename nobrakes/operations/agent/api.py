@@ -7,6 +7,7 @@
 5. Imports nothing that costs, since agents call all night: no dataclass and no NamedTuple here.
 """
 
+from ...core.beads.forms import MOST_OPTIONS
 from . import client
 
 TYPE_CHECKING = False
@@ -26,7 +27,11 @@ class Reply:
 
 
 class Parameter:
-    """One argument. `kind` is str, int, float or bool; a text of `choices` is one of them, a number within its ends."""
+    """One argument. `kind` is str, int, float, bool or list.
+
+    A text of `choices` is one of them, a number is within its ends. A list is one of texts, at most `most` of them; on
+    the command line its option may be given again and again.
+    """
 
     def __init__(
         self,
@@ -94,8 +99,24 @@ def _progress(text: str, step: "int | None", of: "int | None") -> Reply:
     return Reply(data, client.WRITTEN + (f"; but {doubt}" if doubt else ""))
 
 
-def _ask(question: str, wait: float) -> Reply:
-    return _answered(*client.ask(question, wait))
+def _ask(
+    question: str,
+    wait: float,
+    option: "list[str]",
+    recommend: "list[str]",
+    checkbox: bool,
+    yes_no: bool,
+    long: bool,
+    optional: bool,
+    priority: "int | None",
+    context: str,
+) -> Reply:
+    form = None
+    if option or recommend or checkbox or yes_no or long or optional or priority is not None or context:
+        from .asking import form_of
+
+        form = form_of(option, recommend, checkbox, yes_no, long, optional, priority, context)
+    return _answered(*client.ask(question, wait, form))
 
 
 def _answer(number: "int | None") -> Reply:
@@ -133,6 +154,18 @@ def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_bra
 
 _TEXT = Parameter("text", "The text.", required=True)
 _WAIT = Parameter("wait", "Seconds to wait for the person.", float, 0.0, most=int(client.MOST_SECONDS))
+_FORM = (
+    Parameter(
+        "option", 'A choice, as "LABEL: what it means; costs what it costs"; from 2 to 12.', list, (), most=MOST_OPTIONS
+    ),
+    Parameter("recommend", "The label of the option that you recommend.", list, (), most=MOST_OPTIONS),
+    Parameter("checkbox", "Several options may be chosen.", bool, False),
+    Parameter("yes_no", "The answer is yes or no.", bool, False),
+    Parameter("long", "The answer is a longer text.", bool, False),
+    Parameter("optional", "The person may leave it open: you decide then.", bool, False),
+    Parameter("priority", "How urgent it is: 1 is most, 2 unless told.", int, least=1, most=3),
+    Parameter("context", "What the person has to know to decide.", default=""),
+)
 
 OPERATIONS: "tuple[Operation, ...]" = (
     Operation("bead", "Your bead: description, acceptance criteria, notes, what people answered.", _bead, reads=True),
@@ -158,10 +191,10 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation("notify", "Tell the person something, without waiting for an answer.", _said("notify"), (_TEXT,)),
     Operation(
         "ask",
-        "Ask the person what only they can decide. Asked twice, it is asked once. Without an answer in time, end as "
-        "blocked: the answer comes with the next attempt.",
+        "Ask the person what only they can decide; with options, where you can name them. Asked twice, it is asked "
+        "once. Without an answer in time, end as blocked: the answer comes with the next attempt.",
         _ask,
-        (Parameter("question", "The question.", required=True), _WAIT),
+        (Parameter("question", "The question.", required=True), _WAIT, *_FORM),
     ),
     Operation(
         "answer",
@@ -239,8 +272,18 @@ def _value(parameter: Parameter, given: "Any") -> "Any":
     value: Any = given
     fits = type(value) is kind
     if not fits:
-        words = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+        words = {
+            str: "a text",
+            int: "a whole number",
+            float: "a number",
+            bool: "true or false",
+            list: "a list of texts",
+        }
         raise _refused(f"{name} has to be {words[kind]}")
+    if kind is list and not all(type(one) is str for one in value):
+        raise _refused(f"{name} has to be a list of texts")
+    if kind is list and len(value) > parameter.most:
+        raise _refused(f"{name} has at most {parameter.most} texts, and here are {len(value)}")
     if kind is str and parameter.required and not value.strip():
         raise _refused(f"the {name} is empty", f"Say something in {name}.")
     if parameter.choices and value not in parameter.choices:
@@ -252,7 +295,7 @@ def _value(parameter: Parameter, given: "Any") -> "Any":
 
 def schema(found: Operation) -> "dict[str, Any]":
     """The arguments as JSON Schema."""
-    words = {str: "string", int: "integer", float: "number", bool: "boolean"}
+    words = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array"}
     properties: dict[str, Any] = {}
     for parameter in found.parameters:
         one: dict[str, Any] = {"type": words[parameter.kind], "description": parameter.help}
@@ -260,7 +303,9 @@ def schema(found: Operation) -> "dict[str, Any]":
             one["enum"] = list(parameter.choices)
         if parameter.kind in (int, float):
             one |= {"minimum": parameter.least, "maximum": parameter.most}
-        if parameter.default not in (None, "", False):
+        if parameter.kind is list:
+            one |= {"items": {"type": "string"}, "maxItems": parameter.most}
+        if parameter.default not in (None, "", False, ()):
             one["default"] = parameter.default
         properties[parameter.name] = one
     required = [parameter.name for parameter in found.parameters if parameter.required]

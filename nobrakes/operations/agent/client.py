@@ -122,11 +122,16 @@ def own_commits(since: float) -> "int | None":
     return commits_since(workspace, since) if os.path.isabs(workspace) else None
 
 
-def ask(question: str, wait: float) -> "tuple[int, str | None]":
+def ask(question: str, wait: float, form: "dict[str, Any] | None" = None) -> "tuple[int, str | None]":
     """File the question, or find the one that is the same, and wait at most `wait` seconds for its answer."""
     at = store()
     path, token = key()
-    number = at.agent_ask(path, token, cleaned(question))
+    if form is None:
+        number = at.agent_ask(path, token, cleaned(question))
+    else:
+        from ...lightjson import dumps
+
+        number = at.agent_ask(path, token, cleaned(question), dumps(form))
     return number, wait_for(path, token, number, wait)
 
 

@@ -43,9 +43,9 @@ def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[i
     return found, text
 
 
-def agent_ask(path: str, token: str, question: str) -> int:
-    """File a question about the agent's own bead; its number."""
-    return int(call(token, "ask", question))
+def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
+    """File a question about the agent's own bead, perhaps with a form; its number."""
+    return int(call(token, "ask", question, form_json))
 
 
 def agent_escalate(path: str, token: str, title: str, detail: str = "") -> int:

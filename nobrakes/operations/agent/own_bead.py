@@ -36,10 +36,10 @@ class _Row:
 class _Own:
     """All that one agent may read."""
 
-    def __init__(self, path: str, token: str) -> None:
+    def __init__(self, path: str, token: str, reads_answers: bool = False) -> None:
         from ...store.agent.edits import agent_own
 
-        found = loads(agent_own(path, token))
+        found = loads(agent_own(path, token, reads_answers))
         self.bead: Any = _Row(found["bead"])
         self.attempt: Any = _Row(found["attempt"])
         self.earlier: list[Any] = [_Row(one) for one in found["earlier"]]
@@ -69,7 +69,7 @@ def bead() -> "tuple[dict[str, Any], str]":
 
 
 def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
-    own = _Own(path, token)
+    own = _Own(path, token, reads_answers=True)
     found, attempt, filed = own.bead, own.attempt, own.filed
     nonce = new_nonce()
     answers = beadtexts.answers_of(filed)

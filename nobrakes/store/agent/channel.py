@@ -29,7 +29,7 @@ Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
 CALLS: Calls = {
     "say": (_say, ((str,), (str,), (str,))),
     "standing": (edits.agent_standing, ()),
-    "ask": (edits.agent_ask, ((str,),)),
+    "ask": (edits.agent_ask, ((str,), (str,))),
     "escalate": (edits.agent_escalate, ((str,), (str,))),
     "answer": (edits.agent_answer, ((int, type(None)),)),
     "done": (edits.agent_done, ((str,), (str,), (str,), (str,), (bool,))),

@@ -3,7 +3,8 @@
 1. As light as store.fast.reads, since agents call it all night.
 2. A door opens for the token of an attempt that is open and whose fence is the bead's, or of an open turn of a
    session; Stale for any other.
-3. What agents write is cut at LIMIT characters, and holds no NUL and nothing that is not UTF-8.
+3. Who reads an answer acts by it: that is written down with it, so that nobody takes it back any more.
+4. What agents write is cut at LIMIT characters, and holds no NUL and nothing that is not UTF-8.
 """
 
 import sys
@@ -18,11 +19,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from sqlite3 import Connection
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
 
 LIMIT = 8000
+FORM = 24_000
+"""Characters of a question's form, before it is bounded."""
 CUT = " […]"
 SAYING = {"log": "logged", "progress": "progressed", "notify": "notified", "test": "tested"}
 SAID = ("completed", "gave_up_context", "gave_up_tests", "failed", "blocked")
@@ -36,9 +39,8 @@ def bounded(text: str) -> str:
     return clean if len(clean) <= LIMIT else clean[: LIMIT - len(CUT)] + CUT
 
 
-def _worker(connection: "Connection", token: str) -> "tuple[int, str, str]":
-    """(attempt, bead, name) that the token speaks for; Stale, and NotAllowed for a session, which has no bead."""
-    who = speaker(connection, token)
+def _worker(who: Speaker) -> "tuple[int, str, str]":
+    """(attempt, bead, name) of who speaks; NotAllowed for a session, which has no bead."""
     if who.attempt is None or who.bead is None:
         from ...core.errors import NotAllowed
 
@@ -99,22 +101,22 @@ _ATTEMPT = json_object("id number role name agent outcome detail head said {log"
 _EARLIER = f"""SELECT json_group_array(json({_ATTEMPT})) FROM (SELECT *, {LOG} AS log FROM attempts
 WHERE bead = ? AND outcome IS NOT NULL ORDER BY number)"""
 _MINE = f"SELECT {_ATTEMPT} FROM (SELECT *, {LOG} AS log FROM attempts WHERE id = ?)"
-_FILED = f"""SELECT json_group_array(json({json_object("id type title detail attempt answer resolved_at resolution")}))
-FROM (SELECT * FROM escalations WHERE bead = ? ORDER BY id)"""
+_ASKED = json_object("id type title detail attempt answer resolved_at resolution {form")
+_FILED = f"""SELECT json_group_array(json({_ASKED})) FROM (SELECT id, type, title, detail, attempt, answer, resolved_at,
+resolution, nullif(form, '') AS form FROM escalations WHERE bead = ? ORDER BY id)"""
 _CLAIM = """SELECT coalesce((SELECT json_extract(data, '$.data') FROM events
 WHERE bead = ? AND attempt = ? AND kind = 'progressed' ORDER BY seq DESC LIMIT 1), '{}')"""
 
 
-def agent_own(path: str, token: str) -> str:
-    """All that the agent may read, as a JSON object.
+def agent_own(path: str, token: str, reads: bool = False) -> str:
+    """All that the agent may read, as a JSON object; `reads`: and it acts by the answers in it from now on.
 
     Its `bead`, its `attempt`, the `earlier` ones oldest first, what was `filed` about the bead, and the numbers of the
     last `claim` of its progress ({} where it made none). Nobody's token is in it.
     """
 
-    def work(connection: "Connection") -> str:
-        connection.execute("BEGIN")
-        attempt, bead, _ = _worker(connection, token)
+    def look(connection: "Connection", who: Speaker) -> "tuple[str, None]":
+        attempt, bead, _ = _worker(who)
 
         def value(sql: str, *values: object) -> str:
             return str(connection.execute(sql, values).fetchone()[0])
@@ -122,9 +124,13 @@ def agent_own(path: str, token: str) -> str:
         return (
             f'{{"bead":{value(_BEAD, bead)},"attempt":{value(_MINE, attempt)},"earlier":{value(_EARLIER, bead)},'
             f'"filed":{value(_FILED, bead)},"claim":{value(_CLAIM, bead, attempt)}}}'
-        )
+        ), None
 
-    return connected(path, work)
+    def only_look(connection: "Connection") -> str:
+        connection.execute("BEGIN")
+        return look(connection, speaker(connection, token))[0]
+
+    return _read(path, token, look) if reads else connected(path, only_look)
 
 
 def agent_done(
@@ -133,7 +139,7 @@ def agent_done(
     """Leave the attempt's log and what the agent says of its end; the daemon reads both when the process ends."""
 
     def work(connection: "Connection", who: Speaker) -> None:
-        attempt, bead, name = _worker(connection, token)
+        attempt, bead, name = _worker(who)
         if outcome not in SAID:
             from ...core.errors import UsageError
 
@@ -149,34 +155,64 @@ def agent_done(
     _at_door(path, token, work)
 
 
+_UNREAD = """SELECT id FROM escalations WHERE (bead = :bead OR session = :session) AND answer IS NOT NULL
+AND read_at IS NULL AND (:number IS NULL OR id = :number) ORDER BY id"""
+_TOLD = "UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL"
+
+
+def _read(path: str, token: str, look: "Callable[[Connection, Speaker], tuple[T, int | None]]") -> "T":
+    """What `look` finds, and from now on the agent acts by the answer to the question that it names (None: to each)."""
+
+    def reading(connection: "Connection") -> "tuple[T, bool]":
+        connection.execute("BEGIN")
+        who = speaker(connection, token)
+        found, number = look(connection, who)
+        unread = {"bead": who.bead, "session": who.session, "number": number}
+        return found, connection.execute(_UNREAD, unread).fetchone() is not None
+
+    def marking(connection: "Connection", who: Speaker) -> "T":
+        found, number = look(connection, who)
+        event = _EVENT % "json_object('escalation', ?)"
+        unread = {"bead": who.bead, "session": who.session, "number": number}
+        for (one,) in connection.execute(_UNREAD, unread).fetchall():
+            connection.execute("UPDATE escalations SET read_at = ? WHERE id = ?", (now(), one))
+            connection.execute(event, ("answer_read", who.bead, who.attempt, who.name, one))
+            if who.turn is not None:  # no later turn is told of what this one has read
+                connection.execute(_TOLD, (who.turn, one))
+        return found
+
+    found, is_new = connected(path, reading)
+    return _at_door(path, token, marking) if is_new else found
+
+
+_ANSWER = """SELECT id, coalesce(answer, iif(resolved_at IS NULL, NULL, resolution)) FROM escalations
+WHERE (bead = :bead OR session = :session) AND type IN ('question', 'plan_review')
+AND (:number IS NULL OR id = :number) ORDER BY id DESC LIMIT 1"""
+
+
 def agent_answer(path: str, token: str, number: "int | None" = None) -> "tuple[int, str | None]":
     """(number, answer) of a question about the agent's own bead; `number` None: the last one; answer None: not yet."""
 
-    def work(connection: "Connection", who: Speaker) -> "tuple[int, str | None]":
-        row = connection.execute(
-            "SELECT id, coalesce(answer, iif(resolved_at IS NULL, NULL, resolution)) FROM escalations "
-            "WHERE (bead = :bead OR session = :session) AND type IN ('question', 'plan_review') "
-            "AND (:number IS NULL OR id = :number) ORDER BY id DESC LIMIT 1",
-            {"bead": who.bead, "session": who.session, "number": number},
-        ).fetchone()
+    def look(connection: "Connection", who: Speaker) -> "tuple[tuple[int, str | None], int]":
+        asked = {"bead": who.bead, "session": who.session, "number": number}
+        row = connection.execute(_ANSWER, asked).fetchone()
         if row is None:
             from ...core.errors import NoSuchEscalation
 
             which = "no question" if number is None else f"no question {number}"
             raise NoSuchEscalation(f"there is {which} of {who.bead or who.name}", "`nobrakes agent ask` asks one.")
-        if row[1] is not None and who.turn is not None:  # no later turn is told of what this one has read
-            connection.execute(_READ, (who.turn, row[0]))
-        return row[0], row[1]
+        return (row[0], row[1]), row[0]
 
-    return _at_door(path, token, work)
+    return _read(path, token, look)
 
 
-_READ = "UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL"
+def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
+    """File a question about the agent's own bead, or find the open one that is the same; its number.
 
-
-def agent_ask(path: str, token: str, question: str) -> int:
-    """File a question about the agent's own bead, or find the open one that is the same; its number."""
-    return _file(path, token, "question", "escalated", question, "")
+    `form_json`: its form (core.beads.forms), '' where any text is an answer; UsageError for a wrong one.
+    """
+    form = _form(path, form_json) if form_json else ""
+    return _file(path, token, "question", "escalated", question, "", form)
 
 
 def agent_escalate(path: str, token: str, title: str, detail: str = "") -> int:
@@ -191,11 +227,38 @@ def agent_plan(path: str, token: str, title: str, plan: str) -> int:
 
 _SAME = "SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL"
 _FILE = """INSERT INTO escalations
-(type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint, session)
-VALUES (?, ?, ?, ?, 'human', ?, '{}', '', ?, '', ?, ?)"""
+(type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint, form, session)
+VALUES (?, ?, ?, ?, 'human', ?, '{}', '', ?, '', ?, ?, ?)"""
 
 
-def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str) -> int:
+def _form(path: str, text: str) -> str:
+    """The form as the store keeps it: judged, bounded, and without secrets."""
+    from ...core.beads.forms import as_values, form
+    from ...lightjson import dumps, loads
+
+    def is_json(connection: "Connection") -> bool:
+        return bool(connection.execute("SELECT json_valid(?)", (text,)).fetchone()[0])
+
+    if len(text) <= FORM and connected(path, is_json):
+        try:
+            return dumps(as_values(form(_safe(loads(text)))))
+        except RecursionError:
+            pass
+    from ...core.errors import UsageError
+
+    raise UsageError(f"the form of a question must be JSON of at most {FORM} characters, and not nested deeply")
+
+
+def _safe(value: "Any") -> "Any":
+    """JSON values whose texts hold no secret."""
+    if isinstance(value, str):
+        return bounded(value)
+    if isinstance(value, list):
+        return [_safe(one) for one in value]
+    return {name: _safe(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str, form: str = "") -> int:
     """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
 
     NotAllowed where the attempt has asked too often.
@@ -204,11 +267,11 @@ def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str)
 
     def work(connection: "Connection", who: Speaker) -> int:
         refuse_flood(connection, who, QUESTIONS)
-        mark = _fingerprint(type_, who.bead or f"session:{who.session}", title)
+        mark = _fingerprint(type_, who.bead or f"session:{who.session}", title, form)
         same = connection.execute(_SAME, (mark,)).fetchone()
         if same is not None:
             return int(same[0])
-        filed = (type_, who.bead, title, detail, who.attempt, now(), mark, who.session)
+        filed = (type_, who.bead, title, detail, who.attempt, now(), mark, form, who.session)
         number = int(connection.execute(_FILE, filed).lastrowid or 0)
         told = "json_object('escalation', ?, 'title', ?, 'type', ?)"
         values: list[object] = [kind, who.bead, who.attempt, who.name, number, title, type_]
@@ -220,11 +283,11 @@ def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str)
     return _at_door(path, token, work)
 
 
-def _fingerprint(type_: str, bead: str, title: str) -> str:
+def _fingerprint(type_: str, bead: str, title: str, form: str) -> str:
     """core.beads.escalations.fingerprint, without hashlib, which loads OpenSSL."""
     if sys.version_info >= (3, 12):
         from _sha2 import sha256
     else:
         from _sha256 import sha256  # type: ignore[import-not-found]
-    words = " ".join(title.split()).lower()
+    words = " ".join(title.split()).lower() + (f"\0{form}" if form else "")
     return str(sha256(f"{type_}\0{bead}\0{words}".encode()).hexdigest()[:32])

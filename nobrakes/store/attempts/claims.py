@@ -19,7 +19,7 @@ from ...core.beads.outcomes import Outcome
 from ...core.beads.worker_names import next_name
 from ...core.errors import NobrakesError, NoSuchBead, Stale
 from ...ports import NewEscalation
-from .. import escalations, events, rows
+from .. import answers, escalations, events, rows
 from ..beads import moves, transitions
 from ..beads.planning import bead as whole_bead
 from ..conditions import CLAIMABLE, OPEN_ATTEMPT
@@ -211,13 +211,19 @@ def attempts(db: Database, bead_id: str) -> list[Attempt]:
     return [rows.attempt(row) for row in found]
 
 
-def journal(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
-    """Replace an open attempt's data; what the agent said about its end is kept apart and stays. Stale: it ended."""
+def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Mapping[int, str]) -> bool:
+    """Replace an open attempt's data; what the agent said about its end is kept apart and stays. Stale: it ended.
+
+    False, and nothing is written: one of the answers that it acts by from now on does not stand any more.
+    """
     with db.write():
+        if answers_ and not answers.act_by(db, answers_, attempt(db, attempt_id).name, attempt_id):
+            return False
         set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
         if not db.run(set_it, (rows.attempt_data(data), attempt_id)):
             found = attempt(db, attempt_id)
             raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
+    return True
 
 
 def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> None:

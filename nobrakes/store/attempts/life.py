@@ -8,7 +8,7 @@ from ...core.beads.bead import Bead, Role
 from ...core.beads.branches import PATTERN
 from ...core.beads.events import Event, Kind
 from ...core.beads.outcomes import Outcome
-from ...ports import NewEscalation
+from ...ports import NO_ANSWERS, NewEscalation
 from .. import restoring
 from ..beads import transitions
 from ..database import Database
@@ -76,9 +76,9 @@ class Life:
             merged_commit=merged_commit,
         )
 
-    def journal(self, attempt: int, data: Mapping[str, Any]) -> None:
-        """Replace the attempt's `data`."""
-        claims.journal(self._db, attempt, data)
+    def journal(self, attempt: int, data: Mapping[str, Any], answers: Mapping[int, str] = NO_ANSWERS) -> bool:
+        """Replace the attempt's `data`; False: one of the answers that it is to act by does not stand any more."""
+        return claims.journal(self._db, attempt, data, answers)
 
     def attempt(self, attempt: int) -> Attempt:
         """One attempt."""

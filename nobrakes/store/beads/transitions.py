@@ -43,7 +43,7 @@ def record(db: Database, event: Event) -> Bead | None:
             asked = _ask_again(db, bead) if event.kind is Kind.UNDONE and bead.status in CLOSED else []
             changes = moved(db, bead, event.kind, event.data, now, is_asked=bool(asked))
             if event.kind is not Kind.FOUND_MERGED:  # which is of main, and no wish of a person
-                _refuse_while_it_lands(db, bead)
+                refuse_while_it_lands(db, bead)
             data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
             if asked and changes["status"] == Status.ESCALATED:
                 data["asked"] = asked
@@ -137,7 +137,7 @@ def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | No
     return int(row[0])
 
 
-def _refuse_while_it_lands(db: Database, bead: Bead) -> None:
+def refuse_while_it_lands(db: Database, bead: Bead) -> None:
     """NotAllowed when the bead's review is about to move main, has moved it, or was stopped before it knew: what is
     on main is done.
     """

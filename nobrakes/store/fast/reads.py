@@ -4,7 +4,7 @@
 2. The JSON says what core.public.values.plain says of the same beads; tests compare the two.
 """
 
-from ..conditions import CLAIMABLE, DUE, IN_ORDER, now
+from ..conditions import CLAIMABLE, DUE, IN_ORDER, PRIORITY_OF_FORM, now
 from .asjson import BEAD, LOG, json_object
 from .connection import connected
 
@@ -30,10 +30,12 @@ iif(said IS NULL, data, json_set(data, '$.said', said)) AS data, provider, model
 FROM attempts WHERE bead = :id ORDER BY number)"""
 _ESCALATION = json_object(
     "id type bead title detail target attempt {evidence hypothesis created_at answer answered_at resolved_at "
-    "resolution return_to session"
+    "resolution return_to session {form {value read_at"
 )
 _ESCALATIONS = f"""SELECT json_group_array(json_set({_ESCALATION}, '$.behind', :behind)) FROM (
-SELECT * FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY id)"""
+SELECT id, type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, answer, answered_at,
+resolved_at, resolution, return_to, session, nullif(form, '') AS form, value, read_at
+FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY {PRIORITY_OF_FORM}, id)"""
 
 
 def ready_json(path: str, limit: int) -> str:

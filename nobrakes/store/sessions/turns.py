@@ -48,13 +48,22 @@ def open_turn(db: Database, secret: Callable[[], str], number: int) -> tuple[Tur
         made = db.insert("turns", values)
         db.run("UPDATE turns SET token = ? WHERE id = ?", (f"s{made}.{number}.{secret()}", made))
         db.run("UPDATE messages SET turn = ? WHERE session = ? AND turn IS NULL", (made, number))
-        answers = "UPDATE escalations SET read_at = ? WHERE read_at IS NULL AND id IN (SELECT escalation FROM messages "
-        db.run(f"{answers} WHERE turn = ? AND escalation IS NOT NULL)", (now, made))
+        _acts_by(db, made, number, now)
         conversations.move(db, one, Fact.STARTED, now, retry_at=None, stop_asked=False)
         told = {"session": number, "turn": count, "agent": one.agent, "model": one.model}
         seq = events.append(db, now, Kind.TURN_STARTED, None, "nobrakes", told)
         db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json({"seq": seq}), made))
         return turn(db, made), told_to(db, made)
+
+
+def _acts_by(db: Database, made: int, number: int, now: float) -> None:
+    """The turn acts by the answers that it was given: nobody takes them back any more."""
+    unread = """SELECT id FROM escalations WHERE read_at IS NULL
+    AND id IN (SELECT escalation FROM messages WHERE turn = ? AND escalation IS NOT NULL) ORDER BY id"""
+    for row in db.all(unread, (made,)):
+        db.run("UPDATE escalations SET read_at = ? WHERE id = ?", (now, row["id"]))
+        told = {"escalation": row["id"]}
+        events.append(db, now, Kind.ANSWER_READ, None, f"Session {number}", told)
 
 
 def told_to(db: Database, made: int) -> list[Message]:

@@ -11,6 +11,7 @@ from nobrakes.cli import hotagent, main
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.errors import UsageError
 from nobrakes.operations.agent import api, own_bead
 from nobrakes.ports import Store
 from nobrakes.store.opening import create_store
@@ -51,6 +52,10 @@ PLAIN = [
     ["notify", "look"],
     ["ask", "Which?"],
     ["ask", "Which?", "--wait", "0"],
+    ["ask", "Which?", "--option", "UTC: as the logs", "--option=C\x1b[0mET", "--recommend", "utc", "--priority", "1"],
+    ["ask", "Which?", "--option", "a", "--option", "-", "--checkbox", "--optional", "--context", "so"],
+    ["ask", "Sure?", "--yes-no", "--recommend=yes"],
+    ["ask", "Why?", "--long"],
     ["request-review", "1. parse"],
     ["escalate", "Split", "--detail", "in two"],
     ["done"],
@@ -120,6 +125,11 @@ def test_both_ways_read_the_same_answer(
         ["ask", "Why?", "--wait", "3601"],
         ["ask", "Why?", "--wait", "1.5"],
         ["ask", "--question", "Why?"],
+        ["ask", "Why?", "--priority", "4"],
+        ["ask", "Why?", "--priority", "1", "--priority", "1"],
+        ["ask", "Why?", "--option"],
+        ["ask", "Why?", "--yes-no=1"],
+        ["ask", "Why?", "--context", "-"],
         ["answer", "last"],
         ["escalate", "x", "--detail", "-"],
         ["done", "merged"],
@@ -141,3 +151,26 @@ def test_what_is_not_plain_is_left_to_the_whole_command_line(
     assert hotagent.answer(words) is None
     assert stdin.read() == "for whoever comes after us"
     assert store.events()[-1] == before and os.environ["NOBRAKES_TOKEN"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--option", "one"], "from 2 to 12 options"),
+        (["--option", "a", "--option", "A "], "two options"),
+        (["--option", "a", "--option", "b", "--recommend", "c"], "no option"),
+        (["--option", "a", "--option", "b", "--yes-no"], "at once"),
+        (["--yes-no", "--long"], "at once"),
+        (["--checkbox"], "needs options"),
+        (["--recommend", "a"], "no options to recommend"),
+        ([word for label in range(13) for word in ("--option", f"o{label}")], "at most 12"),
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_form_is_refused_with_what_to_correct(
+    store: Store, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        hotagent.answer(["ask", "Which?", *words])
+    assert main.run(["agent", "ask", "Which?", *words]) == 2
+    assert said in capsys.readouterr().err and store.escalations() == []

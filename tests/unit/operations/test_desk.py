@@ -2,6 +2,7 @@
 
 import pytest
 
+from nobrakes.core.beads import forms
 from nobrakes.core.beads.bead import Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.errors import NoSuchEscalation, NotAllowed, UsageError
@@ -18,6 +19,24 @@ def stopped(store):
     )
     assert store.bead(bead.id).status is Status.ESCALATED
     return bead.id, found.id
+
+
+@pytest.fixture
+def asked(store):
+    """A bead about which an agent asks anything, and the question's number."""
+    return _asked(store)
+
+
+@pytest.fixture
+def chosen(store):
+    """A bead about which an agent asks with options, and the question's number."""
+    return _asked(store, forms.as_values(forms.made("radio", ["UTC: as the logs", "CET"], ["UTC"])))
+
+
+def _asked(store, form=None):
+    bead = beads.add(store, "a", draft=False, needs_tests=False)
+    new = NewEscalation(EscalationType.QUESTION, "which zone?", form=form)
+    return bead.id, store.escalate(new, bead.id, None, "Ada").id
 
 
 def test_open_ones_and_all(store, stopped):
@@ -37,18 +56,37 @@ def test_the_costliest_comes_first(store, stopped):
     assert [e.id for e in desk.escalations(store)] == [second.id, stopped[1]]
 
 
-def test_an_answer_sends_the_bead_on(store, stopped):
-    found = desk.answer(store, stopped[1], "use UTC", "me")
-    assert (found.answer, store.bead(stopped[0]).status) == ("use UTC", Status.NEEDS_DOER)
+def test_an_answer_sends_the_bead_on(store, asked):
+    found = desk.answer(store, asked[1], "use UTC", "me")
+    assert (found.answer, store.bead(asked[0]).status) == ("use UTC", Status.NEEDS_DOER)
     with pytest.raises(NotAllowed):
-        desk.answer(store, stopped[1], "no, CET", "me")
-    assert desk.show(store, stopped[1]).answer == "use UTC"
+        desk.answer(store, asked[1], "no, CET", "me")
+    assert desk.show(store, asked[1]).answer == "use UTC"
 
 
-def test_an_empty_answer_is_none(store, stopped):
+def test_an_empty_answer_is_none(store, asked):
     with pytest.raises(UsageError):
-        desk.answer(store, stopped[1], "  ", "me")
+        desk.answer(store, asked[1], "  ", "me")
+    with pytest.raises(UsageError, match="recommends nothing"):
+        desk.answer(store, asked[1], "", "me", recommended=True)
+    assert desk.show(store, asked[1]).resolved_at is None
+
+
+def test_what_is_no_question_is_decided_and_not_answered(store, stopped):
+    with pytest.raises(NotAllowed, match="no question") as refused:
+        desk.answer(store, stopped[1], "use UTC", "me")
+    assert refused.value.hint.startswith(f"Decide it: nobrakes resolve {stopped[1]} --retry | --done")
     assert desk.show(store, stopped[1]).resolved_at is None
+
+
+def test_an_answer_is_an_option_or_refused(store, chosen):
+    with pytest.raises(UsageError, match="no option") as refused:
+        desk.answer(store, chosen[1], "EST", "me")
+    assert "1 UTC, 2 CET" in refused.value.hint and desk.show(store, chosen[1]).resolved_at is None
+    found = desk.answer(store, chosen[1], "2", "me")
+    assert (found.answer, found.value, store.bead(chosen[0]).status) == ("CET", "CET", Status.NEEDS_DOER)
+    assert desk.take_back(store, chosen[1], "me").answer is None
+    assert desk.answer(store, chosen[1], "", "me", recommended=True).value == "UTC"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from nobrakes.core.beads import forms
 from nobrakes.core.beads.attempt import Attempt
 from nobrakes.core.beads.bead import Bead, Role
 from nobrakes.core.beads.escalations import Escalation, EscalationType
@@ -18,8 +19,9 @@ def last(outcome: Outcome) -> Attempt:
     return Attempt(1, "a1", 1, Role.DOER, "Ada", 1, "t", 100.0, "claude", ended_at=200.0, outcome=outcome)
 
 
-def answered(at: float, text: str = "Take hello.") -> Escalation:
-    return Escalation(1, EscalationType.QUESTION, "a1", "Which one?", answer=text, answered_at=at, resolved_at=at)
+def answered(at: float, text: str = "Take hello.", read_at: float | None = None) -> Escalation:
+    told: dict[str, Any] = {"answer": text, "answered_at": at, "resolved_at": at, "read_at": read_at}
+    return Escalation(1, EscalationType.QUESTION, "a1", "Which one?", **told)
 
 
 def prompt(outcome: Outcome, *filed: Escalation, changed: str = "", plan: str = "") -> str:
@@ -34,17 +36,27 @@ def test_every_ending_that_goes_on_says_what_happened(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "at", "told"),
+    ("outcome", "at", "read_at", "told"),
     [
-        (Outcome.BLOCKED, 300.0, True),
-        (Outcome.BLOCKED, 150.0, True),  # while it had given up waiting, and had not ended yet
-        (Outcome.BLOCKED, 50.0, False),  # it was in its own prompt
-        (Outcome.INTERRUPTED, 300.0, True),
-        (Outcome.INTERRUPTED, 150.0, False),  # it worked on, so it has heard it
+        (Outcome.BLOCKED, 300.0, None, True),
+        (Outcome.BLOCKED, 150.0, None, True),  # while it had given up waiting, and had not ended yet
+        (Outcome.BLOCKED, 50.0, 100.0, False),  # it was in its own prompt
+        (Outcome.INTERRUPTED, 300.0, None, True),
+        (Outcome.INTERRUPTED, 300.0, 300.5, True),  # a crash cut the start off which was to tell it
+        (Outcome.INTERRUPTED, 150.0, 160.0, False),  # it read it
+        (Outcome.INTERRUPTED, 150.0, None, True),  # it was stopped before it read it
     ],
 )
-def test_an_answer_is_told_once(outcome: Outcome, at: float, told: bool) -> None:
-    assert ("Take hello." in prompt(outcome, answered(at))) is told
+def test_an_answer_is_told_once(outcome: Outcome, at: float, read_at: float | None, told: bool) -> None:
+    assert ("Take hello." in prompt(outcome, answered(at, read_at=read_at))) is told
+
+
+def test_an_answer_to_a_question_with_options_is_told_with_them() -> None:
+    form = forms.as_values(forms.made("radio", ["UTC: as the logs; costs nothing", "CET"], ["UTC"]))
+    asked = Escalation(1, EscalationType.QUESTION, "a1", "Which zone?", answer="UTC", resolved_at=300.0, form=form)
+    text = prompt(Outcome.BLOCKED, asked)
+    assert "> Which zone?\n> - UTC: as the logs; costs nothing\n> - CET\n" in text
+    assert "The human answered:\n> UTC\n" in text
 
 
 def test_what_people_and_agents_wrote_cannot_pass_for_anything_else() -> None:

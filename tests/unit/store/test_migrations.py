@@ -10,12 +10,14 @@ import pytest
 
 from nobrakes.core.beads.attempt import Attempt, Run, RunKind
 from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Limits
 from nobrakes.core.limits.breaker import Breaker
 from nobrakes.core.limits.breaker import State as Trip
 from nobrakes.core.owners import of_bead
+from nobrakes.ports import NewEscalation
 from nobrakes.store import migrations, schema
 from nobrakes.store.fast import reads
 from nobrakes.store.opening import create_store, open_store
@@ -35,6 +37,9 @@ def old(tmp_path: Path) -> str:
         assert attempt is not None
         if bead == "a":
             new.close_attempt(attempt, Kind.DOER_STOPPED, Outcome.FAILED, detail="no", counts=True)
+    number = new.escalate(NewEscalation(EscalationType.QUESTION, "which?"), "a", None, "me").id
+    new.answer(number, "so", "me")
+    assert new.act_by({number: "so"}, "Ada")
     new.set_setting("paused", "yes")
     new.close()
     with sqlite3.connect(path) as connection:
@@ -83,6 +88,9 @@ def test_it_has_the_shape_of_a_new_one_and_all_that_was_in_it(
         assert migrated.bead(bead) == new.bead(bead) and migrated.bead(bead).branch == f"task/bead-{bead}"
         assert migrated.attempts(bead) == new.attempts(bead)
     assert migrated.events() == new.events() and migrated.setting("paused") == "yes"
+    (asked,) = migrated.escalations_as_filed()
+    assert (asked.answer, asked.form, asked.value) == ("so", None, None)
+    assert asked.read_at == asked.answered_at, "who had read it nobody knows: it counts as read"
     assert migrated.check() == []
 
 

@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from nobrakes.core.beads import forms
 from nobrakes.core.beads.bead import CLOSED, Bead, BeadType, Dependency, DependencyType, Role, Status
 from nobrakes.core.beads.branches import branch_of
 from nobrakes.core.beads.escalations import EscalationType
@@ -127,6 +128,7 @@ REMARKS = st.sampled_from(
 )
 TYPES = st.sampled_from([EscalationType.QUESTION, EscalationType.DOER_SUGGESTION, EscalationType.CONFLICT])
 REFUSED = (NotAllowed, Deadlock, BadBead)
+SURE = forms.as_values(forms.made("yes_no", recommended=["yes"], priority=1, context="why"))
 
 
 class AnyPlanning(RuleBasedStateMachine):
@@ -201,7 +203,19 @@ class AnyPlanning(RuleBasedStateMachine):
         bead = None if which is None else self.pick(which)
         if bead is not None and self.store.bead(bead).status in CLOSED:
             return
-        self.store.escalate(NewEscalation(type_, title, "x", {"a": [1, None]}), bead, None, "me")
+        form = SURE if type_ is EscalationType.QUESTION and len(title) % 2 else None
+        self.store.escalate(NewEscalation(type_, title, "x", {"a": [1, None]}, form=form), bead, None, "me")
+
+    @precondition(lambda self: any(one.answer is not None for one in self.store.escalations_as_filed()))
+    @rule(which=NUMBER, back=st.booleans())
+    def read_or_take_back(self, which: int, back: bool) -> None:
+        found = [one for one in self.store.escalations_as_filed() if one.answer is not None]
+        one = found[which % len(found)]
+        with suppress(*REFUSED):
+            if back:
+                self.store.take_back(one.id, "me")
+            else:
+                self.store.act_by({one.id: str(one.answer)}, "Ada")
 
     @precondition(lambda self: self.store.escalations())
     @rule(which=NUMBER, text=TEXT, answered=st.booleans())
@@ -209,7 +223,7 @@ class AnyPlanning(RuleBasedStateMachine):
         asked = self.store.escalations()
         number = asked[which % len(asked)].id
         if answered:
-            self.store.answer(number, text, "me")
+            self.store.answer(number, text, "me", [text, 1, None])
         else:
             self.store.resolve(number, text, "me")
 
@@ -299,6 +313,11 @@ STEPS: dict[str, Callable[[SqliteStore, Paths], object]] = {
         store.answer(1, "so", "me"),
     ),
     "answer": lambda store, _: store.answer(1, "so", "me"),
+    "ask with a form": lambda store, _: store.escalate(
+        NewEscalation(EscalationType.QUESTION, "?", form=SURE), "one", None, "me"
+    ),
+    "answer with a value": lambda store, _: store.answer(1, "no", "me", False),
+    "act by the answer": lambda store, _: (store.answer(1, "so", "me"), store.act_by({1: "so"}, "Ada")),
     "resolve": lambda store, _: store.resolve(2, "dismiss", "me"),
     "pause": lambda store, paths: control.pause(store, paths, "me"),
     "limits": lambda store, paths: control.set_limits(store, {"doers": "1"}, "me", paths),
@@ -578,3 +597,33 @@ def test_what_was_synced_outlives_a_power_cut(paths: Paths, monkeypatch: pytest.
     after.close()
     log = (disk / "beads.since.jsonl").read_text()
     assert '"kept"' in log and '"gone"' not in log
+
+
+def test_an_answer_that_was_taken_back_is_open_again_everywhere(paths: Paths) -> None:
+    store = opened(paths)
+    operation.add(store, "One", id="one", draft=False)
+    number = store.escalate(NewEscalation(EscalationType.QUESTION, "?", form=SURE), "one", None, "me").id
+    store.answer(number, "yes", "me", True)
+    store.take_back(number, "me")
+    before = facts(store)
+    store.close()
+    os.unlink(paths.database)
+    rebuild(paths, Pins([]))  # type: ignore[arg-type]
+    again = open_store(paths.database)
+    assert facts(again) == before and again.escalation(number).form == SURE
+    assert again.bead("one").status is Status.ESCALATED
+
+
+def test_an_answer_of_a_line_of_before_counts_as_read(paths: Paths) -> None:
+    store = opened(paths)
+    store.escalate(NewEscalation(EscalationType.QUESTION, "?"), None, None, "me")
+    store.answer(1, "so", "me")
+    assert store.escalation(1).read_at is None
+    store.close()
+    text = Path(paths.since).read_text()
+    assert '"form":{},' in text
+    Path(paths.since).write_text(text.replace('"form":{},', ""))
+    os.unlink(paths.database)
+    rebuild(paths, Pins([]))  # type: ignore[arg-type]
+    found = open_store(paths.database).escalation(1)
+    assert found.read_at == found.answered_at is not None

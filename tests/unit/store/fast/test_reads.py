@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from nobrakes.cli.output import plain
+from nobrakes.core.beads import forms
 from nobrakes.core.beads.attempt import Attempt, AttemptLog
 from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.errors import NoSuchEscalation, Stale, UsageError
+from nobrakes.core.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
 from nobrakes.ports import NewEscalation
 from nobrakes.store.agent import edits
 from nobrakes.store.fast import reads
@@ -108,6 +109,12 @@ def test_show_is_what_the_store_says_without_tokens(store: SqliteStore, path: st
     edits.agent_done(path, attempt.token, "failed", "sum", "bl", "le", keep=False)
     for title in ("idea", "other"):
         store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, title, evidence={"x": 1}), "a", None, "me")
+    for priority in (3, 1):
+        form = forms.as_values(forms.made("radio", ["x", "ü: \"q\"; costs 'all'"], priority=priority))
+        asked = store.escalate(NewEscalation(EscalationType.QUESTION, "which?", form=form), "a", None, "me")
+    store.escalate(NewEscalation(EscalationType.QUESTION, "any?"), "a", None, "me")
+    store.answer(asked.id, "x", "me", "x")
+    store.take_back(asked.id, "me")
     expected = bare(store.bead(bead)) | {
         "dependencies": bare(store.dependencies(bead)),
         "attempts": bare(store.attempts(bead)),
@@ -173,6 +180,49 @@ def test_an_agent_asks_and_is_answered(store: SqliteStore, path: str) -> None:
     assert edits.agent_answer(path, attempt.token, number) == (number, "that one")
 
 
+OPTIONS = [{"label": "UTC", "means": "password: hunter2secret"}, {"label": "C\x1b[0mET\udcff"}]
+FORM = json.dumps({"kind": "radio", "options": OPTIONS, "recommended": ["utc"], "priority": 1})
+
+
+def test_an_agent_asks_with_a_form(store: SqliteStore, path: str) -> None:
+    attempt = filled(store)
+    number = edits.agent_ask(path, attempt.token, "which?", FORM)
+    assert edits.agent_ask(path, attempt.token, "which?", FORM) == number
+    assert edits.agent_ask(path, attempt.token, "which?") != number
+    form = store.escalation(number).form
+    assert form is not None and form["recommended"] == ["UTC"] and form["priority"] == 1
+    assert [one["label"] for one in form["options"]] == ["UTC", "CET?"] and "hunter2" not in str(form)
+    for wrong in ("{", "[]", '{"kind": "radio"}', '{"kind": "yes_no", "x": 1}', " " * 30_000, "[" * 900 + "]" * 900):
+        with pytest.raises(UsageError):
+            edits.agent_ask(path, attempt.token, "which now?", wrong)
+    assert len(store.escalations()) == 2
+
+
+@pytest.mark.parametrize("by", ["answer", "number", "bead"])
+def test_who_reads_an_answer_acts_by_it(store: SqliteStore, path: str, by: str) -> None:
+    attempt = filled(store)
+    other = edits.agent_ask(path, attempt.token, "other?")
+    number = edits.agent_ask(path, attempt.token, "which?")
+    for one in (other, number):
+        store.answer(one, "so", "me")
+    seq = store.position().seq
+    edits.agent_own(path, attempt.token)
+    assert store.position().seq == seq, "nothing of it was shown"
+    for _ in range(2):
+        if by == "bead":
+            assert '"answer":"so"' in edits.agent_own(path, attempt.token, reads=True)
+        else:
+            assert edits.agent_answer(path, attempt.token, number if by == "number" else None) == (number, "so")
+    read = [other, number] if by == "bead" else [number]
+    found = [(e.kind, e.actor, e.attempt, e.data["escalation"]) for e in store.events(seq)]
+    assert found == [(Kind.ANSWER_READ, "Ada", attempt.id, one) for one in read]
+    for one in read:
+        with pytest.raises(NotAllowed, match="Ada acts by"):
+            store.take_back(one, "me")
+    if by != "bead":
+        assert store.take_back(other, "me").answer is None
+
+
 def filed(store: SqliteStore, file: Callable[[Attempt], int]) -> list[list[tuple[Any, ...]]]:
     """Every row that a filing leaves, the times left out: they are the clock's."""
     attempt = filled(store)
@@ -192,20 +242,23 @@ TITLES = ["Why?", "  Ünï \"q\" \\ / 'x' ", "tab\tline\nend\r\x01\x7f\u2028ß",
 
 
 @pytest.mark.parametrize("title", TITLES, ids=range(len(TITLES)))
+@pytest.mark.parametrize("form", [None, forms.as_values(forms.made("radio", ['ü: "q"', "'x'"], priority=3))])
 @pytest.mark.parametrize("type_", [EscalationType.QUESTION, EscalationType.DOER_SUGGESTION])
 def test_what_an_agent_files_leaves_the_rows_that_the_store_leaves(
-    tmp_path: Path, type_: EscalationType, title: str
+    tmp_path: Path, type_: EscalationType, title: str, form: dict[str, Any] | None
 ) -> None:
+    if type_ is not EscalationType.QUESTION:
+        form = None
     detail = "" if type_ is EscalationType.QUESTION else f"more: {title}"
     here, there = str(tmp_path / "hot.db"), str(tmp_path / "whole.db")
 
     def by_hot(attempt: Attempt) -> int:
         if type_ is EscalationType.QUESTION:
-            return edits.agent_ask(here, attempt.token, title)
+            return edits.agent_ask(here, attempt.token, title, json.dumps(form) if form else "")
         return edits.agent_escalate(here, attempt.token, title, detail)
 
     def by_store(attempt: Attempt) -> int:
-        new = NewEscalation(type_, edits.bounded(title), edits.bounded(detail))
+        new = NewEscalation(type_, edits.bounded(title), edits.bounded(detail), form=form)
         return whole.escalate(new, attempt.bead, attempt.id, attempt.name).id
 
     made, whole = create_store(here), create_store(there)

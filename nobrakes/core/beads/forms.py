@@ -1,0 +1,338 @@
+"""Questions with a form: what may be answered, what each choice means and costs, and what a person typed as a value.
+
+1. A form is made of JSON values only (`form`), and `as_values` gives them back: one text of JSON for one form.
+2. Texts are cleaned and bounded here. A label is one line, and no two options are called the same.
+3. `judge` reads what a person typed: an option's label, its number, or the beginning of one label alone. `text_of` says
+   a value as the one text that agents are given, and `judge` reads that text as the same value.
+4. What is wrong is a UsageError that says what to correct.
+5. Imports nothing that costs: agents ask with a form as often as without.
+"""
+
+from ..text.cleaning import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+KINDS = ("radio", "checkbox", "short_text", "long_text", "yes_no")
+CHOICES = ("radio", "checkbox")
+LEAST = {"radio": 2, "checkbox": 1}
+MOST_OPTIONS = 12
+PRIORITIES = (1, 2, 3)
+USUAL = 2
+"""The priority of a question that does not say one."""
+LABEL, MEANING, CONTEXT = 80, 300, 4000
+SHORT, LONG = 200, 8000
+"""Characters of an answer."""
+COSTS = "; costs "
+"""Between what an option means and what it costs, where both are one text."""
+NO_PREFERENCE = "no preference: decide it yourself"
+NONE_OF_THEM = "none"
+_FIELDS = ("context", "kind", "options", "priority", "recommended", "required")
+
+
+class Option:
+    """One choice: its label, what it means, what it costs."""
+
+    __slots__ = ("costs", "label", "means")
+
+    def __init__(self, label: str, means: str = "", costs: str = "") -> None:
+        self.label, self.means, self.costs = label, means, costs
+
+
+class Form:
+    """What may be answered. Only `form` and `made` make one, so each is right."""
+
+    __slots__ = ("context", "kind", "options", "priority", "recommended", "required")
+
+    def __init__(
+        self,
+        kind: str,
+        options: "tuple[Option, ...]",
+        recommended: "tuple[str, ...]",
+        required: bool,
+        priority: int,
+        context: str,
+    ) -> None:
+        self.kind, self.options, self.recommended = kind, options, recommended
+        self.required, self.priority, self.context = required, priority, context
+
+    def labels(self) -> "list[str]":
+        """What can be chosen, in order."""
+        return ["yes", "no"] if self.kind == "yes_no" else [option.label for option in self.options]
+
+    def is_numbered(self) -> bool:
+        """Whether an option may be named by its number: not where a label is a number itself."""
+        return not any(label.isdigit() for label in self.labels())
+
+
+# --- making one ------------------------------------------------------------------------------------------------------
+
+
+def form(values: "Any") -> Form:
+    """The form that these JSON values say."""
+    if not isinstance(values, dict):
+        raise _wrong("the form is no JSON object", f"It has: {', '.join(_FIELDS)}.")
+    _known(values, _FIELDS, "a form")
+    kind = values.get("kind")
+    if kind not in KINDS:
+        raise _wrong(f"'{_shown(kind)}' is no kind of question", f"Use one of: {', '.join(KINDS)}.")
+    options = tuple(_option(one) for one in _list(values, "options"))
+    _judge_options(kind, options)
+    required = values.get("required", True)
+    if not isinstance(required, bool):
+        raise _wrong("`required` of a form has to be true or false")
+    priority = values.get("priority", USUAL)
+    if type(priority) is not int or priority not in PRIORITIES:
+        raise _wrong("the priority of a question has to be 1, 2 or 3", "1 is the most urgent.")
+    context = values.get("context", "")
+    if not isinstance(context, str):
+        raise _wrong("the context of a question has to be a text")
+    found = Form(kind, options, (), required, priority, _cut(clean(context).strip(), CONTEXT))
+    found.recommended = _recommended(found, _list(values, "recommended"))
+    return found
+
+
+def made(
+    kind: str,
+    options: "Iterable[str]" = (),
+    recommended: "Iterable[str]" = (),
+    *,
+    required: bool = True,
+    priority: int = USUAL,
+    context: str = "",
+) -> Form:
+    """The form of words: each option as `LABEL: WHAT IT MEANS; costs WHAT IT COSTS`, of which the label is enough."""
+    read = [parted(option) for option in options]
+    values = {"kind": kind, "options": read, "recommended": list(recommended)}
+    return form({**values, "required": required, "priority": priority, "context": context})
+
+
+def parted(option: str) -> "dict[str, str]":
+    """An option in one text, as JSON values."""
+    label, _, rest = option.partition(":")
+    means, _, costs = f"; {rest.strip()}".partition(COSTS)
+    return {"label": label.strip(), "means": means.removeprefix("; ").strip(), "costs": costs.strip()}
+
+
+def line(option: Option) -> str:
+    """An option as one text."""
+    more = f"; {option.means}" if option.means else ""
+    more += COSTS + option.costs if option.costs else ""
+    return f"{option.label}: {more.removeprefix('; ')}" if more else option.label
+
+
+def as_values(found: Form) -> "dict[str, Any]":
+    """The form as JSON values, its keys in the order of the alphabet."""
+    return {
+        "context": found.context,
+        "kind": found.kind,
+        "options": [{"costs": one.costs, "label": one.label, "means": one.means} for one in found.options],
+        "priority": found.priority,
+        "recommended": list(found.recommended),
+        "required": found.required,
+    }
+
+
+def priority_of(values: "Mapping[str, Any] | None") -> int:
+    """The priority of a question whose form is kept as these values."""
+    return USUAL if values is None else int(values["priority"])
+
+
+def question(title: str, values: "Mapping[str, Any] | None") -> str:
+    """The question with its options, as an agent reads it that did not ask it."""
+    if values is None or not values["options"]:
+        return title
+    return "\n".join([title, *(f"- {line(_option(one))}" for one in values["options"])])
+
+
+def _option(values: "Any") -> Option:
+    if not isinstance(values, dict):
+        raise _wrong("an option is no JSON object", "It has a label, what it means and what it costs.")
+    _known(values, ("costs", "label", "means"), "an option")
+    if any(not isinstance(text, str) for text in values.values()):
+        raise _wrong("label, meaning and costs of an option have to be texts")
+    label = _one_line(values.get("label", ""))
+    if not label or len(label) > LABEL:
+        what = f"the label '{label[:20]}…' is too long" if label else "an option has no label"
+        raise _wrong(what, f'Write it as "LABEL: what it means; costs …", the label in at most {LABEL} characters.')
+    return Option(label, *(_cut(_one_line(values.get(name, "")), MEANING) for name in ("means", "costs")))
+
+
+def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
+    if kind not in CHOICES:
+        if options:
+            raise _wrong(
+                f"a question of kind {kind} has no options", "Leave the options out, or use radio or checkbox."
+            )
+        return
+    if not LEAST[kind] <= len(options) <= MOST_OPTIONS:
+        allowed = f"from {LEAST[kind]} to {MOST_OPTIONS}"
+        raise _wrong(f"a {kind} question has {allowed} options, and this has {len(options)}", "Ask in two questions.")
+    seen: set[str] = set()
+    for label in (option.label.casefold() for option in options):
+        if label in seen:
+            raise _wrong(f"two options are called '{label}'", "Give each a label of its own.")
+        seen.add(label)
+        if kind == "checkbox" and ("," in label or label == NONE_OF_THEM):
+            raise _wrong(f"'{label}' cannot be the label of a checkbox", "Use no comma, and another word than none.")
+
+
+def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
+    """The options that are recommended, by their labels as they are written in the form."""
+    if any(not isinstance(one, str) for one in given):
+        raise _wrong("what is recommended has to be the label of an option")
+    if given and not found.labels():
+        raise _wrong(f"a question of kind {found.kind} has no options to recommend")
+    chosen = [_called(found.labels(), _one_line(one)) for one in given]
+    if None in chosen:
+        wrong = _one_line(given[chosen.index(None)])
+        raise _wrong(f"'{_shown(wrong)}' is recommended, and is no option", f"Options are: {_listed(found)}.")
+    if len(chosen) > 1 and found.kind != "checkbox":
+        raise _wrong("more than one option is recommended", "Recommend one, or let several be chosen (checkbox).")
+    return tuple(label for label in found.labels() if label in chosen)
+
+
+# --- judging an answer -----------------------------------------------------------------------------------------------
+
+
+def judge(found: Form, given: str, recommended: bool = False) -> "Any":
+    """The value that a person means: a label, a list of labels, true or false, a text; None: they leave it open.
+
+    `recommended`: what the agent recommends, and nothing was typed.
+    """
+    typed = clean(given).strip()
+    if recommended:
+        return _as_recommended(found, typed)
+    if not typed:
+        if not found.required:
+            return None
+        raise _wrong("the answer is empty", _choices(found))
+    if found.kind == "long_text":
+        return _text(typed, LONG)
+    if found.kind == "short_text":
+        if "\n" in typed:
+            raise _wrong("the answer has more than one line", "The question asks for a short text.")
+        return _text(" ".join(typed.split()), SHORT)
+    if found.kind == "checkbox":
+        return _several(found, " ".join(typed.split()))
+    chosen = _one(found, " ".join(typed.split()))
+    return chosen == "yes" if found.kind == "yes_no" else chosen
+
+
+def text_of(found: Form, value: "Any") -> str:
+    """The value as agents are given it."""
+    if value is None:
+        return NO_PREFERENCE
+    if found.kind == "yes_no":
+        return "yes" if value else "no"
+    if found.kind == "checkbox":
+        return ", ".join(value) or NONE_OF_THEM
+    return str(value)
+
+
+def typed_as(found: Form, label: str) -> str:
+    """What a person types for this option: its number, or its label where numbers could be meant otherwise."""
+    if found.kind == "yes_no" or not found.is_numbered():
+        return label
+    return str(found.labels().index(label) + 1)
+
+
+def _as_recommended(found: Form, typed: str) -> "Any":
+    if typed:
+        raise _wrong("an answer was given, and the recommended one was asked for", "Give one of the two.")
+    if not found.recommended:
+        raise _wrong("the question recommends nothing", _choices(found))
+    if found.kind == "checkbox":
+        return list(found.recommended)
+    return found.recommended[0] == "yes" if found.kind == "yes_no" else found.recommended[0]
+
+
+def _one(found: Form, typed: str) -> str:
+    labels = found.labels()
+    exact = _called(labels, typed)
+    if exact is not None:
+        return exact
+    if found.kind != "yes_no" and found.is_numbered() and typed.isascii() and typed.isdigit():
+        place = int(typed[:4])
+        if 1 <= place <= len(labels):
+            return labels[place - 1]
+    begun = [label for label in labels if label.casefold().startswith(typed.casefold())]
+    if len(begun) == 1:
+        return begun[0]
+    what = f"'{_shown(typed)}' could be {', '.join(begun)}" if begun else f"'{_shown(typed)}' is no option"
+    raise _wrong(what, _choices(found))
+
+
+def _several(found: Form, typed: str) -> "list[str]":
+    if typed.casefold() == NONE_OF_THEM:
+        if found.required:
+            raise _wrong("at least one option has to be chosen", _choices(found))
+        return []
+    chosen = {_one(found, part.strip()) for part in typed.split(",") if part.strip()}
+    if not chosen:
+        raise _wrong("the answer is empty", _choices(found))
+    return [label for label in found.labels() if label in chosen]
+
+
+def _called(labels: "list[str]", typed: str) -> "str | None":
+    return next((label for label in labels if label.casefold() == typed.casefold()), None)
+
+
+def _choices(found: Form) -> str:
+    """What may be typed."""
+    if found.kind == "yes_no":
+        return "Answer yes or no."
+    if found.kind == "checkbox":
+        none = "" if found.required else f", or {NONE_OF_THEM}"
+        return f"Options are: {_listed(found)}. Several with a comma between them{none}."
+    if found.kind == "radio":
+        return f"Options are: {_listed(found)}."
+    return "Give a text."
+
+
+def _listed(found: Form) -> str:
+    if found.kind == "yes_no" or not found.is_numbered():
+        return ", ".join(found.labels())
+    return ", ".join(f"{place} {label}" for place, label in enumerate(found.labels(), 1))
+
+
+def _text(typed: str, most: int) -> str:
+    if len(typed) > most:
+        raise _wrong(f"the answer has {len(typed)} characters, and may have {most}", "Say it shorter.")
+    return typed
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def _list(values: "dict[str, Any]", name: str) -> "list[Any]":
+    found = values.get(name, [])
+    if not isinstance(found, list | tuple):
+        raise _wrong(f"`{name}` of a form has to be a list")
+    return list(found)
+
+
+def _known(values: "dict[str, Any]", names: "tuple[str, ...]", what: str) -> None:
+    unknown = sorted(str(name) for name in values if name not in names)
+    if unknown:
+        raise _wrong(f"{what} has no '{_shown(unknown[0])}'", f"It has: {', '.join(names)}.")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 4].rstrip() + " […]"
+
+
+def _shown(value: object) -> str:
+    return _one_line(str(value))[:40]
+
+
+def _wrong(why: str, hint: str = "") -> Exception:
+    from ..errors import UsageError
+
+    return UsageError(why, hint)
