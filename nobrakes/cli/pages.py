@@ -199,7 +199,10 @@ def outcomes_page() -> str:
         cells = (counts, then.retry.value, then.session.value, then.told.value, gate, afresh)
         out.append(row(f"`{outcome.value}`", OUTCOMES[outcome], *cells))
     out += ["", "## Escalations", "", "What comes to you. `nobrakes escalations` lists the open ones, first that for"]
-    out += ["which most beads wait; `nobrakes escalation N` shows one with its evidence.", ""]
+    out += [
+        "which most beads wait, but a question of P1 before them and one of P3 behind them; `nobrakes escalation N`"
+    ]
+    out += ["shows one with its evidence.", ""]
     out += [row("type", "why", "its bead"), "|---|---|---|"]
     for type_ in EscalationType:
         out.append(row(f"`{type_.value}`", ESCALATIONS[type_], "waits" if type_ in STOPS_BEAD else "goes on"))

@@ -13,12 +13,14 @@ from ..core.beads.bead import CLOSED, WORKING, Bead, BeadType, Dependency, Statu
 from ..core.beads.escalations import EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.errors import NobrakesError
+from ..operations import desk
 from ..ports import Store
 from .clock import FakeClock
 from .fake_git import FakeGit
 from .graph import random_bead
 from .objects import applied
 from .project import green
+from .questions import words_for
 
 PAUSED = "paused"
 ME = "human"
@@ -108,7 +110,10 @@ class People:
             self.store.record(Event(Kind.CANCELLED, one.bead, actor=ME))
             return f"cancelled {one.bead} for escalation {one.id}"
         if one.type is EscalationType.QUESTION and self.rng.random() < 0.9:
-            self.store.answer(one.id, "42", ME)
+            if one.form is None:
+                self.store.answer(one.id, "42", ME)
+            else:
+                desk.answer(self.store, one.id, words_for(one, random.Random(one.title)), ME)
             return f"answered {one.id} ({one.bead})"
         if one.type is EscalationType.PLAN_REVIEW:
             if self.rng.random() < 0.3:

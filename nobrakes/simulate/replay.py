@@ -47,6 +47,7 @@ class Observed:
         self.evidence: str | None = None  # where the chain ended
         self.paused = False
         self.frozen = False
+        self.read: set[int] = set()  # questions by whose answers somebody acts
         self.asked_about_main: set[int] = set()  # questions since main was last seen green
         self.closed_until: dict[str, float] = {}  # gates, by provider
         self.spending = Spending()
@@ -90,6 +91,7 @@ class Observed:
         elif event.kind is Kind.TURN_ENDED:
             ended = store.turns(int(event.data["session"]))[int(event.data["turn"]) - 1]
             self.spending.end("", ended.started_at, ended.cost_usd)
+        self._judge_answer(event)
         if name is None:
             return
         if event.kind is Kind.PROPOSED:
@@ -113,6 +115,12 @@ class Observed:
         if event.at < until:
             self._breaches["gates"].append(f"{words} started {until - event.at:.0f} s too early")
         self._breaches["caps"] += self.spending.start("", event.at)
+
+    def _judge_answer(self, event: Event) -> None:
+        if event.kind is Kind.ANSWER_READ:
+            self.read.add(int(event.data["escalation"]))
+        elif event.kind in (Kind.ANSWERED, Kind.ANSWER_TAKEN_BACK) and event.data["escalation"] in self.read:
+            self._breaches["answers"].append(f"{event.kind.value} {event.data['escalation']}, which was read before")
 
     def _put(self, bead: Bead, event: Event) -> None:
         self.beads[bead.id] = replace(bead, status=Status(event.data["status"]), return_to=None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..config.settings import Config
 from ..core.beads.bead import Bead
@@ -58,6 +59,10 @@ class Scene:
     observed: Observed = field(default_factory=Observed)
     board: Board = field(default_factory=lambda: Board(0.0))
     beads: Sequence[Bead] = ()
+    has_questions: bool = False  # agents ask with options here
+    given: list[Any] = field(default_factory=list)  # the answers that agents were given (questions.Given)
+    looked_into: set[str] = field(default_factory=set)  # the runs whose prompts were read for that
+    wrong_answers: list[str] = field(default_factory=list)
 
     def with_a_person(self) -> set[str]:
         """Beads that are on main by halves: a person was told of a failed revert."""

@@ -30,6 +30,7 @@ from .graph import random_graph
 from .main_monitor import at_ease, with_canary, without_canary
 from .people import ME, PAUSED, People
 from .providers import PROVIDER, Providers, adapter, served
+from .questions import Questions
 from .rates import Rates
 from .rewriting import Rewriting, how_often
 from .scene import Scene, Tally
@@ -88,6 +89,7 @@ class World:
         self.pace = 1 + beads // WHOLE_BOARD
         self.rest = max(2000, 20 * beads)  # so many calm steps it may take until all is settled
         self.wake_at: float | None = None
+        self.questions: Questions | None = None
         self.ports = self._ports()
         planned, dependencies = random_graph(self.rng, beads)
         asking = with_plans(planned, seed) if rates.people else planned  # where nobody is, nobody approves
@@ -102,6 +104,11 @@ class World:
             self.people.also(4, talking.say)
             self.people.also(1, talking.end)
             self.people.also(1, talking.stop)
+        if often := self.rates.questions or (rates.people and some_have_it(seed, "questions")):
+            self.scene.has_questions = True
+            self.questions = Questions(self.store, self.scene, seed, ME)
+            self.people.also(6 * often, self.questions.answer)
+            self.people.also(6 * often, self.questions.take_back)
         if often := how_often(self.git, seed, self.rates.rewrites):
             rewriting = Rewriting(self.git, self.rng)
             self.people.also(4 * often, rewriting.prune)
@@ -146,7 +153,10 @@ class World:
             if SESSION in command.env:
                 self.scene.talking.hears(session, command)
                 return served(command.env[PROVIDER], self.providers, self.scene.talking.agent(command.env), self.rng)
-            work = agent(AgentSpec(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates))
+            agent_spec = AgentSpec(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates)
+            work = agent(agent_spec)
+            if self.questions is not None:
+                work = self.questions.first(agent_spec, work)
             return served(command.env[PROVIDER], self.providers, work, self.rng)
         return check(step.argv[-1], command.cwd, self.git.clones, self.rng, self.rates)
 

@@ -205,11 +205,6 @@ def open_row(db: Database, number: int) -> Any:
     row = db.maybe("SELECT * FROM escalations WHERE id = ?", (number,))
     if row is None:
         raise NoSuchEscalation(f"there is no escalation {number}")
-    return row
-
-
-def _open(db: Database, number: int) -> Any:
-    row = open_row(db, number)
     if row["resolved_at"] is not None:
         what = f"answered already: {row['answer'][:200]}" if row["answer"] is not None else "resolved already"
         raise NotAllowed(f"escalation {number} was {what}")

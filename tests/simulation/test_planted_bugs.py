@@ -57,6 +57,9 @@ REWRITTEN = ("--rewrites", "10", "--people", "0.5", "--crash", "0.002")
 STAGED = ("--staging", "10", "--people", "0.5", "--crash", "0.01")
 """People stage and commit all the time, and many landings are cut off."""
 
+ASKED = ("--questions", "5", "--people", "0.6", "--crash", "0.002")
+"""Agents ask with options, and people answer and take their answers back all the time."""
+
 OUTCOMES = "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutcome.FAIL):"
 
 TALKS = ("--people", "0.5", "--crash", "0.01")
@@ -83,6 +86,27 @@ BUGS = (
         "free = board.limits.sessions - len(board.talks)",
         "free = board.limits.sessions + 1 - len(board.talks)",
         options=TALKS,
+    ),
+    Bug(
+        "an answer is taken back that somebody acts by",
+        "store/answers.py",
+        'if row["read_at"] is not None:',
+        "if False:",
+        options=ASKED,
+    ),
+    Bug(
+        "an agent begins with an answer that was taken back",
+        "daemon/attempts/launch.py",
+        "if not ports.store.journal(attempt.id, data, briefing.answers):",
+        "if ports.store.journal(attempt.id, data) is None:",
+        options=ASKED,
+    ),
+    Bug(
+        "whatever a person types is an answer",
+        "core/beads/forms.py",
+        "if len(begun) == 1:",
+        "if True:\n        begun = begun or labels",
+        options=ASKED,
     ),
     Bug(
         "a checkout that a kill left behind stays there",
@@ -335,7 +359,7 @@ BUGS = (
     Bug(
         "the same is asked twice",
         "store/escalations.py",
-        '"fingerprint": fingerprint(new.type, _subject(new, bead), new.title),',
+        '"fingerprint": _fingerprint(new, bead),',
         '"fingerprint": repr(now),',
         seed=29,
     ),
