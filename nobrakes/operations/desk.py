@@ -108,6 +108,11 @@ def resolve(
                 store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in _OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
+    elif how == "retry" and note.strip() and found.form is not None:
+        raise NotAllowed(
+            f"escalation {n} asks for an option, and a note is none",
+            f"Answer it: `nobrakes escalation {n}` shows what to type. Or leave the note out.",
+        )
     elif how == "retry" and note.strip():
         store.answer(n, note, actor)
     else:

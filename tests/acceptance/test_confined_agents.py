@@ -20,6 +20,8 @@ say notify 'hear me'
 say escalate 'buy milk' --detail 'there is none'
 say ask 'tea?'
 say ask --wait 1 'tea?'
+say ask 'which tea?' --option 'green: fresh; costs more' --option 'black' --recommend black --priority 3
+say ask 'which tea?' --option 'green' --recommend black
 say answer
 say answer 77
 say request-review '1. this 2. that'
@@ -35,6 +37,7 @@ def test_every_operation_works_by_command(tmp_path, sandbox):
     replies = said_by_agent(tmp_path, sandbox)
     asked = {reply.split()[0] for reply in re.findall(r"^== (.*)$", replies, re.MULTILINE)}
     assert asked >= {operation.name for operation in api.OPERATIONS}
+    assert "a radio question has from 2 to 12 options, and this has 1" in replies
     assert "== bead\nYou are Ada" in replies and '"ok":true' in replies.replace('": ', '":')
 
 

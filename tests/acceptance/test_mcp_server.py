@@ -210,3 +210,31 @@ def test_a_call_that_waits_for_a_person_stops_no_other(board):
         return got
 
     assert serve(folder, ada.token, talk) == ["This one"]
+
+
+def test_an_agent_asks_with_options(board):
+    store, folder, (ada, _) = board
+    options = ["UTC: as the logs; costs nothing", "CET"]
+
+    async def talk(client):
+        [tool] = [tool for tool in (await client.list_tools()).tools if tool.name == "ask"]
+        wrong = [
+            await refused(client, "ask", question="Which?", option=options, recommend=["EST"]),
+            await refused(client, "ask", question="Which?", option=options[:1]),
+            await refused(client, "ask", question="Which?", option=options * 7),
+        ]
+        await call(client, "ask", question="Which zone?", option=options, recommend=["utc"], priority=1)
+        return tool.input_schema["properties"], wrong
+
+    properties, wrong = serve(folder, ada.token, talk)
+    assert properties["option"] == {
+        "type": "array",
+        "items": {"type": "string"},
+        "maxItems": 12,
+        "description": properties["option"]["description"],
+    }
+    assert properties["priority"]["maximum"] == 3 and properties["yes_no"]["type"] == "boolean"
+    for said, words in zip(wrong, ("'EST' is recommended", "from 2 to 12", "at most 12"), strict=True):
+        assert words in said
+    [asked] = store.escalations()
+    assert asked.form["recommended"] == ["UTC"] and asked.form["priority"] == 1 and asked.form["kind"] == "radio"

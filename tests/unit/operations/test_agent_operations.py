@@ -136,6 +136,14 @@ def test_no_operation_takes_the_name_of_a_bead():
         ("progress", {"text": "x", "step": 10**6, "of": 10**7}),
         ("ask", {"question": "x", "wait": float("nan")}),
         ("ask", {"question": "x", "wait": 10**6}),
+        ("ask", {"question": "x", "option": "a"}),
+        ("ask", {"question": "x", "option": ["a", 1]}),
+        ("ask", {"question": "x", "option": ["a"]}),
+        ("ask", {"question": "x", "option": [f"o{i}" for i in range(13)]}),
+        ("ask", {"question": "x", "option": ["a", "b"], "recommend": ["c"]}),
+        ("ask", {"question": "x", "option": ["a", "b"], "long": True}),
+        ("ask", {"question": "x", "priority": 4}),
+        ("ask", {"question": "x", "checkbox": True}),
         ("done", {"outcome": "merged"}),
         ("done", {"discard_branch": "yes"}),
     ],
@@ -231,6 +239,8 @@ def replies(folder, confined, monkeypatch):
         monkeypatch.setenv("NOBRAKES_DOOR", keeper.begin(f"{mine.id}-agent"))
         keeper.start()
     given = {"wait": 0, "step": 1, "of": 2, "outcome": "blocked", "detail": "more", "discard_branch": True}
+    given |= {"option": ["a: b; costs c", "d"], "recommend": ["D"], "checkbox": True, "yes_no": False, "long": False}
+    given |= {"optional": True, "priority": 1}
     found = {}
     for operation in sorted(api.OPERATIONS, key=lambda one: (one.name == "done", one.reads)):
         arguments = {p.name: given.get(p.name, "\x1b[31mfirst\u202e this") for p in operation.parameters}
@@ -253,6 +263,7 @@ def test_every_operation_gives_the_same_in_a_sandbox_and_without(tmp_path, monke
     inside = replies(tmp_path / "inside", True, monkeypatch)
     assert outside == inside
     assert {type(reply) for (name, size), reply in outside.items() if size == 0} == {api.Reply}
+    assert {type(reply) for (name, size), reply in outside.items() if name == "ask" and size == 10} == {api.Reply}
     assert {name for name, _ in outside} == {operation.name for operation in api.OPERATIONS}
 
 

@@ -83,6 +83,8 @@ def test_an_answer_is_an_option_or_refused(store, chosen):
     with pytest.raises(UsageError, match="no option") as refused:
         desk.answer(store, chosen[1], "EST", "me")
     assert "1 UTC, 2 CET" in refused.value.hint and desk.show(store, chosen[1]).resolved_at is None
+    with pytest.raises(NotAllowed, match="a note is none"):
+        desk.resolve(store, chosen[1], "retry", "EST", "me")
     found = desk.answer(store, chosen[1], "2", "me")
     assert (found.answer, found.value, store.bead(chosen[0]).status) == ("CET", "CET", Status.NEEDS_DOER)
     assert desk.take_back(store, chosen[1], "me").answer is None

@@ -1,0 +1,39 @@
+"""A person takes an answer back at the very moment when an agent is to begin with it: it begins anew, without it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.errors import NotAllowed
+from nobrakes.simulate.rates import Rates
+from nobrakes.simulate.world import World
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_whoever_was_about_to_begin_begins_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(seed, rates=Rates(questions=3, people=0.5, crash=0.002))
+    store = world.store
+    journal = store.journal
+    taken_back: list[int] = []
+    anew: list[int] = []
+
+    def with_a_person(attempt: int, data: Mapping[str, Any], answers: Mapping[int, str] | None = None) -> bool:
+        before = len(taken_back)
+        for number in answers or ():
+            try:
+                store.take_back(number, "human")
+            except NotAllowed:  # somebody has acted by it before
+                continue
+            taken_back.append(number)
+        begun = journal(attempt, data, answers or {})
+        assert begun is (len(taken_back) == before)
+        anew.extend([] if begun else [attempt])
+        return begun
+
+    monkeypatch.setattr(store, "journal", with_a_person)
+    world.run()
+    assert anew and world.scene.given
+    told = [event.data["escalation"] for event in store.events(0, 100_000) if event.kind is Kind.ANSWER_TAKEN_BACK]
+    assert set(taken_back) <= set(told)
