@@ -24,7 +24,7 @@ _MOVED = ("before", "return_to")
 _STARTED = ("role", "name", "agent", "model", "number")
 _ENDED = ("outcome", "detail", "role", "name", "number", "head", "merged_commit")
 _EDGE = ("needs", "type")
-_ASKED = ("escalation", "type", "title")
+_ASKED = ("escalation", "type", "title", "session", "form")
 _CLOSED = ("reason", "escalation", *_MOVED)
 _SAID = ("text", "data")
 
@@ -73,6 +73,7 @@ KEYS: Mapping[str, str] = {
     "revert": "the commit that takes it back",
     "role": "`test_writer`, `doer` or `reviewer`",
     "session": "the session's number",
+    "form": "what can be answered, where a question has a form",
     "turn": "the turn's number, counted for each session from 1",
     "kind": "what the session is for: `planning` or `chat`",
     "settings": "the switches that changed: `paused`, `stopping`; or what was brought back",

@@ -44,6 +44,11 @@ _OF_THE_MACHINE = frozenset(
         Kind.RECOVERED,
         Kind.UNCONFINED,
         Kind.DEGRADED,
+        Kind.SESSION_BEGAN,
+        Kind.SESSION_SAID,
+        Kind.TURN_STARTED,
+        Kind.TURN_ENDED,
+        Kind.SESSION_ENDED,
     }
 )
 _BY_A_PERSON = frozenset(
@@ -58,6 +63,10 @@ _BY_A_PERSON = frozenset(
         Kind.DEPENDENCY_REMOVED,
         Kind.STOP_ASKED,
         Kind.ANSWERED,
+        Kind.ANSWER_TAKEN_BACK,
+        Kind.SESSION_BEGAN,
+        Kind.SESSION_SAID,
+        Kind.SESSION_ENDED,
         Kind.RESOLVED,
         Kind.CANCELLED,
         Kind.DONE_BY_HAND,
@@ -70,7 +79,9 @@ _BY_A_PERSON = frozenset(
         Kind.QUARANTINE_LIFTED,
     }
 )
-_BY_THE_AGENT = frozenset({Kind.LOGGED, Kind.PROGRESSED, Kind.NOTIFIED, Kind.TESTED, Kind.HANDED_OFF, Kind.SUGGESTED})
+_BY_THE_AGENT = frozenset(
+    {Kind.LOGGED, Kind.PROGRESSED, Kind.NOTIFIED, Kind.TESTED, Kind.HANDED_OFF, Kind.SUGGESTED, Kind.ANSWER_READ}
+)
 _WITHOUT_AN_ATTEMPT = frozenset(
     {Kind.PROPOSED, Kind.CHANGED, Kind.APPROVED, Kind.HELD, Kind.RELEASED, Kind.DEFERRED}
     | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.REOPENED, Kind.UNDONE}
@@ -107,9 +118,21 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.FOUND_MERGED: {"merged_commit": _MERGE, "base": _HEAD, "reason": "found on main", **_DONE},
     Kind.REVERTED: {"commit": _MERGE, "revert": "d00d" * 10, "results": []},
     Kind.FLAKED: {"check": "unit", "tests": ["test_cli.py::test_help"], "tree": "beef" * 10, "run": "8-1"},
-    Kind.ESCALATED: {"escalation": 3, "type": "question", "title": "Which time zone?"},
+    Kind.ESCALATED: {
+        "escalation": 3,
+        "type": "question",
+        "title": "Which time zone?",
+        "form": {"kind": "radio", "options": [{"label": "UTC"}, {"label": "local"}], "recommended": ["UTC"]},
+    },
     Kind.SUGGESTED: {"escalation": 4, "type": "doer_suggestion", "title": "The parser needs a bead of its own"},
     Kind.ANSWERED: {"escalation": 3, "answer": "UTC"},
+    Kind.ANSWER_READ: {"escalation": 3},
+    Kind.ANSWER_TAKEN_BACK: {"escalation": 3, "answer": "UTC"},
+    Kind.SESSION_BEGAN: {"session": 5, "kind": "planning", "agent": "claude", "title": "Support Windows"},
+    Kind.SESSION_SAID: {"session": 5, "text": "And macOS?"},
+    Kind.TURN_STARTED: {"session": 5, "turn": 2, "agent": "claude", "model": ""},
+    Kind.TURN_ENDED: {"session": 5, "turn": 2, "outcome": "completed", "detail": ""},
+    Kind.SESSION_ENDED: {"session": 5},
     Kind.RESOLVED: {"escalation": 3, "resolution": "answered", "to": "needs_doer"},
     Kind.CANCELLED: {"reason": "not wanted any more", **_DONE},
     Kind.DONE_BY_HAND: {"reason": "was a line", **_DONE},

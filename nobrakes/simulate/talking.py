@@ -17,7 +17,6 @@ from ..core.owners import of_person
 from ..core.sessions.session import SessionKind, State
 from ..ports import Command, NewEscalation, Store
 from .agents import DONE, Script
-from .people import ME
 from .providers import ADAPTERS
 
 SESSION = "NOBRAKES_SESSION"
@@ -32,6 +31,7 @@ class Talking:
     store: Store
     rng: random.Random
     fail: float
+    me: str = "human"
     said: int = 0
     told: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
@@ -45,21 +45,23 @@ class Talking:
             return "enough sessions"
         name = self.rng.choice(sorted(ADAPTERS))
         agent = (name, ADAPTERS[name].provider, "")
-        made = self.store.begin_session(SessionKind.PLANNING, of_person(ME), "a plan", agent, self._mark(), ME)
+        made = self.store.begin_session(
+            SessionKind.PLANNING, of_person(self.me), "a plan", agent, self._mark(), self.me
+        )
         return f"began session {made.id} with {name}"
 
     def say(self) -> str:
         """Say something to one."""
         number = self._some()
-        return f"said {self.store.say(number, self._mark(), ME).text} to session {number}"
+        return f"said {self.store.say(number, self._mark(), self.me).text} to session {number}"
 
     def end(self) -> str:
         """End one."""
-        return f"ended session {self.store.end_session(self._some(), ME).id}"
+        return f"ended session {self.store.end_session(self._some(), self.me).id}"
 
     def stop(self) -> str:
         """Ask one to stop what it does."""
-        return f"stopped session {self.store.stop_session(self._some(), ME).id}"
+        return f"stopped session {self.store.stop_session(self._some(), self.me).id}"
 
     def _some(self) -> int:
         found = self.store.sessions()

@@ -6,6 +6,7 @@
 3. Answers that were given before a version knew who read them count as read.
 """
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -125,4 +126,6 @@ def _stop_again(db: Database, row: Any, actor: str, now: float) -> None:
     told = {"escalation": row["id"], "type": row["type"], "title": row["title"]}
     if row["session"] is not None:
         told["session"] = row["session"]
+    if row["form"]:
+        told["form"] = json.loads(row["form"])
     events.append(db, now, Kind.ESCALATED, row["bead"], actor, told)

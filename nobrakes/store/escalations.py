@@ -138,6 +138,8 @@ def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
     told: dict[str, Any] = {"escalation": filed.id, "type": filed.type.value, "title": filed.title}
     if filed.session is not None:
         told["session"] = filed.session
+    if filed.form:
+        told["form"] = filed.form
     events.append(db, now, kind, filed.bead, actor, told, filed.attempt)
 
 

@@ -149,7 +149,7 @@ def _conflicted(event: Event) -> bool:
 
 
 _CLI = {"cli": "agent"}
-_QUESTION = {"question_id": "escalation", "text": "title"}
+_QUESTION = {"question_id": "escalation", "text": "title", "session_id": "session"}
 _STEP_STARTED = Rule(Name.STEP_STARTED, say.Spawned, _CLI, when=_is_first)
 _CRASH = Rule(Name.CRASH_TIMEOUT, say.Ended, when=_crashed)
 
@@ -195,6 +195,8 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     ),
     Kind.SUGGESTED: (Rule(Name.ESCALATION, say.Asked, fixed={"stops": False}),),
     Kind.ANSWERED: (Rule(Name.QUESTION_ANSWERED, say.Answered, {"question_id": "escalation"}),),
+    Kind.ANSWER_READ: (Rule(Name.QUESTION_READ, say.AnswerRead, {"question_id": "escalation"}),),
+    Kind.ANSWER_TAKEN_BACK: (Rule(Name.QUESTION_REOPENED, say.Answered, {"question_id": "escalation"}),),
     Kind.RESOLVED: (Rule(Name.RESUMED, say.Resumed),),
     Kind.CANCELLED: (_closed(Name.STEP_CANCELLED, Kind.CANCELLED),),
     Kind.DONE_BY_HAND: (_closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND),),
@@ -205,6 +207,11 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.NOTIFIED: (Rule(Name.AGENT_NOTIFIED, say.Said),),
     Kind.TESTED: (Rule(Name.AGENT_TESTED, say.Said),),
     Kind.HANDED_OFF: (Rule(Name.AGENT_HANDED_OFF, say.HandedOff),),
+    Kind.SESSION_BEGAN: (Rule(Name.SESSION_BEGAN, say.SessionBegan, {"session_id": "session", "cli": "agent"}),),
+    Kind.SESSION_SAID: (Rule(Name.SESSION_SAID, say.SessionSaid, {"session_id": "session"}),),
+    Kind.TURN_STARTED: (Rule(Name.SESSION_TURN_STARTED, say.TurnStarted, {"session_id": "session", "cli": "agent"}),),
+    Kind.TURN_ENDED: (Rule(Name.SESSION_TURN_ENDED, say.TurnEnded, {"session_id": "session"}),),
+    Kind.SESSION_ENDED: (Rule(Name.SESSION_ENDED, say.InSession, {"session_id": "session"}),),
     Kind.DAEMON_STARTED: (Rule(Name.DAEMON_STARTED, say.Process),),
     Kind.DAEMON_STOPPED: (Rule(Name.DAEMON_STOPPED, say.Process),),
     Kind.PAUSED: (Rule(Name.PAUSED, say.Paused, fixed={"blocker": "paused by a person"}),),

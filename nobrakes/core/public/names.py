@@ -37,6 +37,8 @@ class Name(StrEnum):
     ESCALATION = "escalation", "A person is asked, or is shown something."
     QUESTION_ASKED = "question.asked", "An agent asks a person; the bead waits."
     QUESTION_ANSWERED = "question.answered", "A person answered."
+    QUESTION_READ = "question.answer_read", "An agent acts by the answer from now on: nobody takes it back any more."
+    QUESTION_REOPENED = "question.answer_taken_back", "A person took back an answer that nobody had read."
     # the plan
     STEP_ADDED = "plan.step_added", "A bead came into the plan."
     STEP_UPDATED = "plan.step_updated", "A bead was edited."
@@ -56,6 +58,12 @@ class Name(StrEnum):
     AGENT_NOTIFIED = "agent.notified", "An agent tells the person something, without waiting."
     AGENT_TESTED = "agent.tested", "An agent ran the checks in its workspace; how each ended."
     AGENT_HANDED_OFF = "agent.handed_off", "An agent said how it ends; its process has not ended yet."
+    # sessions
+    SESSION_BEGAN = "session.began", "A person began a session with an agent."
+    SESSION_SAID = "session.said", "Something was said to a session."
+    SESSION_TURN_STARTED = "session.turn_started", "The agent of a session was started."
+    SESSION_TURN_ENDED = "session.turn_ended", "The agent of a session ended; its answer is in the session."
+    SESSION_ENDED = "session.ended", "A person ended a session."
     # checks and main
     CHECK_FLAKED = "check.flaked", "A check failed and passed on the same tree."
     CHECK_QUARANTINED = "check.quarantined", "A person lets a test or a check fail for a time."

@@ -39,6 +39,51 @@ class Ended(Payload):
 
 
 @dataclass(frozen=True, slots=True)
+class InSession(Payload):
+    """Something happened in a session."""
+
+    session_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBegan(Payload):
+    """A conversation with an agent began."""
+
+    session_id: int | None = None
+    kind: str = ""
+    title: str = ""
+    cli: str = ""  # the agent CLI
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSaid(Payload):
+    """What was said, as much of it as an event keeps."""
+
+    session_id: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Payload):
+    """Its agent was started."""
+
+    session_id: int | None = None
+    turn: int | None = None  # counts the session's turns, from 1: what begins here ends under the same number
+    cli: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Payload):
+    """Its agent ended; `outcome` is one of docs/reference/outcomes.md."""
+
+    session_id: int | None = None
+    turn: int | None = None
+    outcome: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Asked(Payload):
     """A person is asked, or has something to look at. `stops`: the bead waits for it."""
 
@@ -56,6 +101,15 @@ class Question(Payload):
     type: str = ""
     text: str = ""
     required: bool = True  # the bead does not go on without an answer
+    session_id: int | None = None  # the session that asks, where it is no bead's
+    form: Mapping[str, Any] | None = None  # what can be answered; null: any text
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRead(Payload):
+    """Somebody acts by an answer."""
+
+    question_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,11 +273,13 @@ def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str,
             return int(same[0])
         filed = (type_, who.bead, title, detail, who.attempt, now(), mark, form, who.session)
         number = int(connection.execute(_FILE, filed).lastrowid or 0)
-        told = "json_object('escalation', ?, 'title', ?, 'type', ?)"
-        values: list[object] = [kind, who.bead, who.attempt, who.name, number, title, type_]
-        if who.session is not None:
-            told, values = "json_object('escalation', ?, 'title', ?, 'type', ?, 'session', ?)", [*values, who.session]
-        connection.execute(_EVENT % told, values)
+        # as store.escalations writes it down: the keys in their order
+        told: list[tuple[str, object]] = [("'escalation', ?", number)]
+        told += [("'form', json(?)", form)] if form else []
+        told += [("'session', ?", who.session)] if who.session is not None else []
+        told += [("'title', ?", title), ("'type', ?", type_)]
+        event = _EVENT % f"json_object({', '.join(words for words, _ in told)})"
+        connection.execute(event, (kind, who.bead, who.attempt, who.name, *(value for _, value in told)))
         return number
 
     return _at_door(path, token, work)
