@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +20,8 @@ import pytest
 
 from tests.support.real_clis import CLAUDE, CODEX, DONE, GEMINI, NOBRAKES, Field, prepare, tool
 
-ASKS = "$NOBRAKES_HOME/bin/nobrakes agent ask 'Which greeting, zebra or hello?'"
+ASKS = """$NOBRAKES_HOME/bin/nobrakes agent ask 'Which greeting, zebra or hello?' --option 'zebra: an animal; costs a \
+laugh' --option 'hello: what people say' --recommend hello"""
 WAITS = "sleep 20"
 OURS = (b"wrapper", b"recorder", b"forkserver")
 BLOCKED = {"text": "I wait for you.\n\nNOBRAKES: BLOCKED"}
@@ -116,14 +118,20 @@ def test_it_asks_is_killed_answered_and_resumed_once(tmp_path: Path, name: str) 
     assert asking["turns"][1]["resumes"] and asking["session"]["provider_session"]
     (question,) = asking["questions"]
     assert "zebra" in question["title"] and question["bead"] is None
-    field.run(NOBRAKES, "answer", str(question["id"]), "Take hello, said the okapi.")
+    assert [option["label"] for option in question["form"]["options"]] == ["zebra", "hello"]
+    refused = subprocess.run([NOBRAKES, "answer", str(question["id"]), "okapi"], cwd=field.repository)
+    assert refused.returncode != 0
+    field.run(NOBRAKES, "answer", str(question["id"]), "1")
+    field.run(NOBRAKES, "answer", str(question["id"]), "--take-back")
+    field.run(NOBRAKES, "answer", str(question["id"]), "--recommended")
     requests = works(field, name, {"text": "Then it is hello.\n\nNOBRAKES: COMPLETED"})
     done = shown(field)
     assert done["session"]["state"] == "idle" and done["turns"][-1]["resumes"]
     assert done["messages"][-1]["text"] == "Then it is hello."
     assert done["session"]["provider_session"] == asking["session"]["provider_session"]
     said = json.dumps(requests[-1]["body"])
-    assert said.count("said the okapi") == 1 and said.count("Which greeting should the program use?") == 1
+    assert said.count("The answer: hello") == 1 and "The answer: zebra" not in said
+    assert said.count("Which greeting should the program use?") == 1
     assert "You were interrupted" in said
     field.run(NOBRAKES, "session", "end", "1")
     works(field, name, DONE)
