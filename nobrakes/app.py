@@ -208,6 +208,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.steady import steady
     from .operations import control
     from .operations.agent import own_bead
+    from .operations.machine_wide.shared import SharedMachine
     from .operations.public.export import Exporter
     from .ports import Notice
     from .store.agent.channel import reply
@@ -239,6 +240,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         channel=FolderChannelServer(app.paths.ports, Trash(app.paths.trash), answer, tell),
         steady=steady,
         modules=Modules(app.paths.root).of,
+        machine=SharedMachine(app.paths.root, facts.now, tell),
         guard=guard_argv(),
         export=Exporter(facts, app.paths.root, lambda: source().events.export, tell).turn,
     )

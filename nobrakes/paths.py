@@ -142,6 +142,14 @@ def _common_git_dir(dot_git: str) -> str | None:
         return os.path.normpath(git_dir)
 
 
+def git_folder(root: str) -> str | None:
+    """The shared git folder of the repository whose main worktree, or bare folder, is `root`; None: there is none."""
+    dot_git = os.path.join(root, ".git")
+    if os.path.lexists(dot_git):
+        return _common_git_dir(dot_git)
+    return root if _is_bare(root) else None
+
+
 def repository_root(start: str) -> str | None:
     """The folder that .nobrakes belongs into for the repository around `start`; None: no repository here."""
     folder = os.path.realpath(start)

@@ -28,6 +28,7 @@ def nobody_touches_the_real_home(tmp_path_factory: pytest.TempPathFactory, monke
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("NOBRAKES_USER_HOME", str(home / "nobrakes"))
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     return home

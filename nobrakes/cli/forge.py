@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option, confirm
@@ -35,6 +36,7 @@ def init(
     Example: nobrakes init --test "pytest -q" --lint "ruff check ."
     """
     from ..config.checks import CheckSettings
+    from ..operations.machine_wide import registry
     from ..operations.setup import init
 
     given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
@@ -44,6 +46,10 @@ def init(
         if command
     ]
     report = init.init(os.getcwd(), main=main, checks=checks, collect=collect)
+    unlisted = registry.register_here(report.paths.root)
+    if unlisted:
+        said = f"`nobrakes repositories` does not list this repository: {unlisted}"
+        report = replace(report, warnings=(*report.warnings, said))
     tried = _tried(report, trial)
     data = {
         "folder": report.paths.folder,

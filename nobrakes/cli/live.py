@@ -16,6 +16,7 @@ from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Role
 from ..core.beads.events import Event
 from ..core.board import Board
+from ..core.limits.machine import free
 from ..ports import Notice
 from . import event_text
 from .output import write
@@ -196,6 +197,8 @@ def picture(
     works = board.attempts or board.talks
     state = "stopping" if board.stopping else "paused" if board.paused else "" if works else "waiting"
     state += "  frozen: main is red" if board.frozen else ""
+    if board.machine is not None and free(board.machine) == 0:
+        state += f"  {board.machine.taken} agents on this machine, {board.machine.limits.agents} allowed"
     out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
     out += [screen.paint(cut(gate_line(gate, now), screen.width - 1), "yellow") for gate in board.gates.values()]
     out += [screen.paint(cut(line, screen.width - 1), style or "dim") for style, line in events]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from ..core.errors import UsageError
+from .machine import machine_lines
 from .output import Output, plain, said
 from .repository import actor, looked_at, opened
 from .screen import Screen
@@ -66,7 +67,10 @@ def _show() -> Output:
         found = operations.view(app.store, app.config)
 
     def text(screen: Screen) -> str:
-        return "\n".join(hindrances(found.gates, found.caps, found.now, screen)) or "every gate is open"
+        return (
+            "\n".join((*hindrances(found.gates, found.caps, found.now, screen), *machine_lines(found.machine, screen)))
+            or "every gate is open"
+        )
 
     return Output(plain(found), text)
 

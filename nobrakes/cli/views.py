@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from .flakes import quarantined_line
+from .machine import machine_lines
 from .output import Output, plain
 from .providers import hindrances
 from .repository import looked_at
@@ -58,6 +59,7 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     if found.sessions:
         out += ["", *_sessions(found.sessions, screen)]
     hindered = hindrances(found.gates, found.caps, now, screen)
+    hindered += machine_lines(found.machine, screen)
     hindered += [screen.paint(one_line(why), "yellow") for why in found.degraded]
     if hindered:
         out += ["", *hindered]
@@ -132,5 +134,5 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
         out.append("")
     out += [*_sessions(found.sessions, screen), ""] if found.sessions else []
     out += [_frozen(found.frozen, screen)] if found.frozen else []
-    out += hindrances(found.gates, (), now, screen)
+    out += hindrances(found.gates, (), now, screen) + machine_lines(found.machine, screen)
     return "\n".join(out).rstrip() or NO_BEAD

@@ -9,9 +9,12 @@
    bead is closed. While all their gates are closed the bead just waits.
 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
 5. Nothing is started under a cap that is reached; the person is told once.
-6. Reviews are never held back by agents: as many are open as the queue takes (core.review.train), on a red main those
+6. Nor is anything started beyond what all repositories of the machine may start together (core.limits.machine).
+7. Reviews are never held back by agents: as many are open as the queue takes (core.review.train), on a red main those
    of repairs alone.
 """
+
+from dataclasses import replace
 
 from . import turns
 from .actions import Action, AskPerson, CompleteEpic, StartAgent, StartReview, StartTurn, TellCap
@@ -20,7 +23,7 @@ from .beads.bead import Role, Status
 from .beads.escalations import EscalationType
 from .board import Board
 from .checks.trial import REPAIR, Starts
-from .limits import caps, cooldowns
+from .limits import caps, cooldowns, machine
 from .limits.breaker import State
 from .owners import of_bead
 from .review.train import at_once
@@ -39,13 +42,17 @@ def plan(board: Board) -> list[Action]:
         return actions
     limits, spent = board.limits.caps, board.spent
     if board.ready or board.sessions:
-        actions += [TellCap(one) for one in caps.untold(limits, spent, board.now)]
+        untold = (*caps.untold(limits, spent, board.now), *machine.untold(board.machine, board.now))
+        actions += [TellCap(one) for one in untold]
     agents = sum(1 for attempt in board.attempts if attempt.role is not Role.REVIEWER)
     free = board.limits.doers - agents
     left = caps.calls_left(limits, spent)
     if left is not None:
         free = min(free, left - len(talks))
-    if caps.reached(limits, spent, board.now):
+    places = machine.free(board.machine)
+    if places is not None:
+        free = min(free, places - len(talks))
+    if caps.reached(limits, spent, board.now) or machine.reached(board.machine, board.now):
         return actions
     room = cooldowns.room(board.gates, board.agents, board.now)
     for session in board.sessions:
@@ -74,6 +81,15 @@ def reviews(board: Board) -> list[Action]:
     opened = sum(attempt.role is Role.REVIEWER for attempt in board.attempts)
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
     return [StartReview(bead.id) for bead in waiting[:free]]
+
+
+def waits_for_place(board: Board) -> bool:
+    """Whether an agent would be started now but for the places that other repositories hold."""
+    room = board.machine
+    if room is None or room.others <= 0 or machine.free(room) != 0:
+        return False
+    wanted = plan(replace(board, machine=machine.without_places(room)))
+    return any(isinstance(action, StartAgent | StartTurn) for action in wanted)
 
 
 def _breaker_is_open(board: Board, bead: Frontier, agent: str) -> bool:

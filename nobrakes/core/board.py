@@ -12,6 +12,7 @@ from .checks.trial import Starts
 from .limits.breaker import Breaker, Thresholds
 from .limits.caps import Caps, Spent
 from .limits.cooldowns import Cooldown
+from .limits.machine import MachineRoom
 from .policy.agent_choice import AgentChoice
 from .review.queue import Pace
 from .review.train import Rules
@@ -63,6 +64,7 @@ class Board:
     )  # of the beads in `ready`: by owner and provider
     spent: Spent = field(default_factory=Spent)
     contexts: Mapping[int, float] = field(default_factory=dict)  # by attempt: how full, where its agent can tell
+    machine: MachineRoom | None = None  # what all repositories share; None: nothing is limited so
     wake_at: float | None = None  # the next retry or deferral that comes due
     retry_at: float | None = None  # the next retry alone: deferrals may be days away
 

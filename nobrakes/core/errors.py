@@ -272,6 +272,13 @@ class NoEvidence(NobrakesError):
     )
 
 
+class PlaceUnusable(NobrakesError):
+    """What the repositories of a machine share cannot be used: its folder is missing, or not this account's alone."""
+
+    code = 60
+    hint = "Limits for the whole machine do not hold meanwhile; each repository's own limits do."
+
+
 class ChecksFailed(NobrakesError):
     """A check did not pass in an agent's workspace (`nobrakes agent test`)."""
 

@@ -2,7 +2,8 @@
 
 1. What waits with a time of its own is not idle: a retry, a remote that did not answer, somebody's index.lock.
 2. What only a person can end is idle as soon as there is nothing else to do.
-3. Whatever may pass by itself is waited for until its patience is over. From then on it is a person's matter.
+3. What waits for a place that another repository holds is not idle: its agents end by themselves.
+4. Whatever may pass by itself is waited for until its patience is over. From then on it is a person's matter.
 """
 
 from dataclasses import replace
@@ -11,7 +12,7 @@ from . import turns
 from .beads.bead import Role
 from .board import Board
 from .checks.trial import REPAIR
-from .limits import caps
+from .limits import caps, machine
 from .review.journal import Journal
 
 SOON = 1.0
@@ -27,7 +28,8 @@ def is_idle(board: Board) -> bool:
         return _wait_for_a_person(board) and is_idle(replace(board, attempts=(), runs={}, to_review=()))
     if board.paused or board.stopping:
         return True
-    if turns.plan(board) or any(one.retry_at is not None for one in board.sessions):
+    unlimited = replace(board, machine=machine.without_places(board.machine))
+    if turns.plan(unlimited) or any(one.retry_at is not None for one in board.sessions):
         return False
     # while main is red the others wait for it to be green
     to_review = any(not board.frozen or bead.type == REPAIR for bead in board.to_review)

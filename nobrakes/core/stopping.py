@@ -1,7 +1,8 @@
 """Which agents at work are asked to stop, though nothing is wrong: a cap is reached, or their context is nearly full.
 
 1. It is a soft stop: TERM and the grace of any other, the work is kept, and what was written down is handed on.
-2. A cap of bead, day or run is nobody's failure (`capped`); the session goes on when there is room again.
+2. A cap of bead, day or run, and a limit of the machine for a day, is nobody's failure (`capped`); the session goes on
+   when there is room again.
 3. Who has used up an attempt's own cap ends as at any limit of one run. Who has filled its context gives up for it, and
    the next attempt begins afresh with what is compiled for it.
 4. The cap on starts an hour says nothing about who has started.
@@ -11,7 +12,7 @@
 from .beads.attempt import Attempt, Run, RunKind
 from .beads.outcomes import Outcome
 from .board import Board
-from .limits import caps
+from .limits import caps, machine
 from .sessions.session import Talk
 
 
@@ -24,7 +25,7 @@ def why(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
         return Outcome.TURN_LIMIT
     day = caps.over("day", limits.day, spent.day, "", None)
     run_ = caps.over("run", limits.run, spent.run, "", None)
-    if any((*day, *run_)):
+    if any((*day, *run_)) or machine.reached(board.machine, board.now):
         return Outcome.CAPPED
     if isinstance(work, Talk):
         return None

@@ -1,7 +1,7 @@
 """How a run is closed off: the closure of its workspace by the settings, put around its commands in the last moment.
 
 1. `auto` goes on without a sandbox where none works; the daemon says and records it. `bubblewrap` starts nothing then.
-2. The repository, its git folder and the state of nobrakes are hidden; no setting lets them in.
+2. The repository, its git folder, the state of nobrakes and the person's own place are hidden; no setting lets them in.
 3. What nobrakes itself runs (making a clone) stays outside; what the project or an agent wrote runs inside.
 4. Without a sandbox the same runs are behind a wall (Landlock) where that works: they write their own places.
 """
@@ -10,6 +10,7 @@ import os
 import sys
 from dataclasses import dataclass
 
+from .. import place
 from ..agents.adapter import Launch, host_of
 from ..config.sections import AgentSettings
 from ..core.errors import NoSandbox
@@ -161,7 +162,7 @@ class Confinement:
         return Confined(wall=Wall(private, (*own, *self._written()), os.path.join(folder, TEMPORARY), environment))
 
     def _territory(self) -> tuple[str, ...]:
-        return self.ports.paths.root, self.ports.paths.folder, *self.ports.git.territory()
+        return self.ports.paths.root, self.ports.paths.folder, *self.ports.git.territory(), *place.folders()
 
     def _written(self) -> tuple[str, ...]:
         """What the settings let runs write that are behind the wall."""
@@ -169,7 +170,7 @@ class Confinement:
         return tuple(sorted({os.path.realpath(path) for path in paths}))
 
     def _private(self) -> tuple[str, ...]:
-        return self.ports.paths.folder, os.path.dirname(self.ports.git.lent()[0])
+        return self.ports.paths.folder, os.path.dirname(self.ports.git.lent()[0]), *place.folders()
 
     def _confined(
         self,
@@ -217,7 +218,7 @@ class Confinement:
             inside = any(lies_in(real, secret) for secret in forbidden)
             if inside or (name == "write" and any(lies_in(secret, real) for secret in forbidden)):
                 raise NoSandbox(
-                    f"sandbox.{name} names {path}, where the repository or the state of nobrakes lies",
+                    f"sandbox.{name} names {path}, where the repository or nobrakes' own settings and state lie",
                     "Name a folder beside it in .nobrakes/config.toml.",
                 )
             found += [whole, real]

@@ -180,7 +180,8 @@ class Daemon:
         board = self.ports.store.board(limits)
         names = board.limits.agent_choice.names()
         providers = {name: self._provider(name) for name in names}
-        return replace(board, providers=providers, contexts=self.meter.contexts(board))
+        room = self.performer.share.room(board)
+        return replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room)
 
     def _measure_anew(self, jump: float) -> None:
         """What is remembered by the clock is forgotten, as by a new daemon."""
@@ -300,6 +301,7 @@ class Daemon:
         if board.ready or board.sessions:
             times += [cooldowns.wake_at(board.gates, board.agents, board.now)]
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
+        times.append(self.performer.share.wake_at(board))
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.monitor.wake_at()
         times += [

@@ -11,6 +11,7 @@ from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import NobrakesError
+from ..core.limits.machine import PREFIX, reached_text
 from ..core.sessions.session import name_of
 from ..git.workspaces.remove import forget_sessions
 from ..ports import Notice
@@ -134,9 +135,7 @@ class News:
             if event.data["times"] == 1:  # it closes again as long as it lasts, and that is no news
                 self.ports.notifier.tell(Notice(_refusal(event), urgent=event.data["reason"] in _FOR_PEOPLE))
         elif event.kind is Kind.CAP_REACHED:
-            spent, limit = event.data["spent"], event.data["limit"]
-            text = f"nothing new is started: caps.{event.data['cap']} is reached ({spent:g} of {limit:g})"
-            self.ports.notifier.tell(Notice(text, urgent=True))
+            self.ports.notifier.tell(Notice(_reached(event), urgent=True))
         elif event.kind is Kind.MAIN_REWRITTEN:
             self.ports.notifier.tell(Notice(str(event.data["text"]), urgent=True))
         elif event.kind is Kind.NOTIFIED:
@@ -146,3 +145,11 @@ class News:
         elif event.kind in _CLOSING and event.bead is not None:
             return self.ports.background.over(retiring(event.bead))
         return True
+
+
+def _reached(event: Event) -> str:
+    """What is said of a cap, or of a limit of the whole machine."""
+    name, spent, limit = str(event.data["cap"]), float(event.data["spent"]), float(event.data["limit"])
+    if name.startswith(PREFIX):
+        return reached_text(name, spent, limit)
+    return f"nothing new is started: caps.{name} is reached ({spent:g} of {limit:g})"

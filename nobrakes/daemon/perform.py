@@ -15,6 +15,7 @@ from ..core.beads.history import approaches
 from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import ConfigError, NobrakesError, NotAllowed, Tampered
+from ..core.owners import of_bead, of_session
 from ..core.sessions.session import Talk
 from ..ports import NewEscalation
 from .attempts import test_strength
@@ -23,10 +24,11 @@ from .attempts.exit import AgentEndings
 from .attempts.launch import Launcher
 from .checks.validation import Validation
 from .confine import REFUSED
+from .machine_share import MachineShare
 from .news import retire
 from .ports import Ports
 from .review.driver import Review
-from .sessions.end import TurnEndings
+from .sessions.end import NO_PLACE, TurnEndings
 from .sessions.launch import TurnLauncher, folder_of, run_of
 
 MOST_REFUSED = 32_000
@@ -44,6 +46,7 @@ class Performer:
         self.launcher = Launcher(ports)
         self.endings = AgentEndings(ports, self.validation)
         self.turns = TurnLauncher(ports)
+        self.share = MachineShare(ports)
         self.turn_endings = TurnEndings(ports)
         self.review = Review(ports, self.validation)
         self._renewed = -math.inf
@@ -130,6 +133,8 @@ class Performer:
         config = ports.config()
         adapter = ports.adapter(action.agent)
         self.launcher.confinement.nothing()
+        if not self.share.take(of_bead(action.bead)):
+            return False
         if not config.checks:
             self.review.new_contract.hand_out(ports.store.bead(action.bead))
         attempt = ports.store.open_attempt(
@@ -144,6 +149,7 @@ class Performer:
             config.git.branch_pattern,
         )
         if attempt is None:
+            self.share.give_back(of_bead(action.bead))
             return False
         self._launch(attempt, board)
         return True
@@ -151,24 +157,37 @@ class Performer:
     def _start_turn(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.StartTurn)
         self.turns.confinement.nothing()
+        if not self.share.take(of_session(action.session)):
+            return False
         opened = self.ports.store.open_turn(action.session)
         if opened is None:
+            self.share.give_back(of_session(action.session))
             return False
         self._launch_turn(Talk(self.ports.store.session(action.session), opened[0]), board)
         return True
 
     def _resume_turn(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.ResumeTurn)
-        self._launch_turn(next(one for one in board.talks if one.turn.id == action.turn), board)
+        talk = next(one for one in board.talks if one.turn.id == action.turn)
+        run = self._run_of_turn(talk, board)
+        if self.share.take_again(run):
+            self._launch_turn(talk, board)
+        else:
+            self.ports.processes.kill(run)
+            self.turn_endings.had_no_place(talk, board.limits)
+            self.ports.store.end_run(run.id)
         return True
+
+    @staticmethod
+    def _run_of_turn(talk: Talk, board: Board) -> Run:
+        known = board.turn_runs.get(talk.turn.id)
+        return known or Run(run_of(talk.turn.id), 0, RunKind.AGENT, talk.started_at, turn=talk.turn.id)
 
     def _launch_turn(self, talk: Talk, board: Board) -> None:
         try:
             self.turns.start(talk, board.limits)
         except NobrakesError as error:
-            run = board.turn_runs.get(talk.turn.id) or Run(
-                run_of(talk.turn.id), 0, RunKind.AGENT, talk.started_at, turn=talk.turn.id
-            )
+            run = self._run_of_turn(talk, board)
             self.ports.processes.kill(run)  # it may have been started before the error came
             self.turn_endings.failed_to_start(talk, error, board.limits)
             self.ports.store.end_run(run.id)
@@ -194,13 +213,26 @@ class Performer:
             self.launcher.start(attempt, board.limits)
         except NobrakesError as error:
             outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
-            run = board.runs.get(attempt.id) or Run(
-                f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at
-            )
+            run = self._run_of_agent(attempt, board)
             # it may have been started before the error came: nothing lives on without a trace
             self.ports.processes.kill(run)
             close(self.ports, board.limits, attempt, outcome, f"{error}\n{error.hint}")
             self.ports.store.end_run(run.id)
+
+    @staticmethod
+    def _run_of_agent(attempt: Attempt, board: Board) -> Run:
+        known = board.runs.get(attempt.id)
+        return known or Run(f"{attempt.id}-agent", attempt.id, RunKind.AGENT, attempt.started_at)
+
+    def _launch_again(self, attempt: Attempt, board: Board) -> None:
+        """Go on with a start that a crash cut off; its bead goes back where another repository has the place now."""
+        run = self._run_of_agent(attempt, board)
+        if self.share.take_again(run):
+            self._launch(attempt, board)
+            return
+        self.ports.processes.kill(run)
+        close(self.ports, board.limits, attempt, Outcome.INTERRUPTED, NO_PLACE)
+        self.ports.store.end_run(run.id)
 
     def _start_review(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.StartReview)
@@ -230,7 +262,7 @@ class Performer:
         elif attempt.data.get("phase") == "proof":
             self.endings.start_proof(attempt)
         else:
-            self._launch(attempt, board)
+            self._launch_again(attempt, board)
         return True
 
     def _restart_validation(self, attempt: Attempt, run: Run, board: Board) -> None:

@@ -8,7 +8,8 @@ from ..config.settings import Config
 from ..core.board import Limits
 from ..core.errors import NoSandbox
 from ..paths import Paths
-from ..ports import Background, ChannelServer, Git, Login, Notifier, Processes, Store
+from ..ports import Background, ChannelServer, Git, Login, MachineWide, Notifier, Processes, Store
+from ..ports.machine import Alone
 
 
 class NoChannel:
@@ -49,5 +50,6 @@ class Ports:
     degraded: Callable[[], list[str]] = list  # what is to be said of agents that can do less than they should
     steady: Callable[[], tuple[str, float] | None] = lambda: None  # a clock that nobody sets: its boot, and seconds
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve
+    machine: MachineWide = field(default_factory=Alone)  # what it shares with the daemons of other repositories
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
     export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

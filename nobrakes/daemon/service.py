@@ -142,6 +142,8 @@ def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:
         ports.channel.close()
     with limit.part("work beside the loop", JOBS_SECONDS):
         ports.background.close()
+    with limit.part("what is shared with other repositories", SERVANT_SECONDS):
+        ports.machine.close()
     with limit.part("the observer of the wake folder", SERVANT_SECONDS):
         waker.close_observer()
 

@@ -8,6 +8,7 @@ from ..core.limits.caps import Cap, Caps, Spent
 from ..core.limits.cooldowns import Cooldown
 from ..paths import Paths
 from . import control
+from .machine_wide.views import MachineView, shown
 from .waking import wake
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class GatesView:
     now: float
     gates: tuple[Cooldown, ...]
     caps: tuple[CapView, ...]
+    machine: MachineView | None = None  # what all repositories share, where that is limited
 
 
 def caps_of(caps: Caps, spent: Spent) -> tuple[CapView, ...]:
@@ -50,7 +52,7 @@ def view(store: "Store", config: "Config") -> GatesView:
     """The gates and the caps now."""
     limits = control.limits(store, config)
     board = store.board(limits, 1)
-    return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent))
+    return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent), shown())
 
 
 def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:

@@ -12,6 +12,7 @@ from ..host.locks import holder
 from ..host.runs.run_tree import send
 from ..host.system import proctable
 from ..paths import Paths
+from ..place import OVERRIDE
 
 POLL_SECONDS = 0.02
 OF_AGENTS = "NOBRAKES_"
@@ -36,7 +37,7 @@ def start(paths: Paths, wait: float) -> int:
 
 
 def _environment() -> Mapping[str, str]:
-    return {key: value for key, value in os.environ.items() if not key.startswith(OF_AGENTS)}
+    return {key: value for key, value in os.environ.items() if key == OVERRIDE or not key.startswith(OF_AGENTS)}
 
 
 def stop(paths: Paths, wait: float) -> tuple[int, str]:

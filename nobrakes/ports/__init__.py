@@ -1,4 +1,5 @@
-"""The only doors to the world: Clock, Store, Git, Processes, Notifier, Background, as Protocols over core's values.
+"""The only doors to the world, as Protocols over core's values: Clock, Store, Git, Processes, Notifier, Background,
+MachineWide.
 
 1. Paths are absolute strings, object ids full lowercase hex, times seconds since 1970 UTC by the store's clock.
 2. A method either does the whole of what it says or raises a core.errors.NobrakesError and did nothing.
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .git import Argv, Candidate, Conflict, Git, Land, Landing, Lands, Message, Workspace
+    from .machine import MachineWide
     from .people import Background, Clock, Notice, Notifier
     from .processes import Born, ChannelServer, Command, Ending, Login, Processes, Remains, Reports, Step, StepEnd
     from .store import NO_ANSWERS, Changes, NewEscalation, Position, Restored, Store
@@ -32,6 +34,7 @@ __all__ = [
     "Landing",
     "Lands",
     "Login",
+    "MachineWide",
     "Message",
     "NewEscalation",
     "Notice",
@@ -51,6 +54,7 @@ _HOME = {
     **dict.fromkeys(
         ("Argv", "Candidate", "Conflict", "Git", "Land", "Landing", "Lands", "Message", "Workspace"), "git"
     ),
+    "MachineWide": "machine",
     **dict.fromkeys(("Background", "Clock", "Notice", "Notifier"), "people"),
     **dict.fromkeys(("Born", "Command", "ChannelServer", "Ending", "Login", "Processes", "Remains"), "processes"),
     **dict.fromkeys(("Reports", "Step", "StepEnd"), "processes"),

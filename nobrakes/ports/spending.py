@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from ..core.limits.breaker import Breaker
+from ..core.limits.caps import Amount
 from ..core.limits.cooldowns import Cooldown
 
 
@@ -36,6 +37,10 @@ class Spending(Protocol):
 
     def spend(self, attempt: int, cost_usd: float, tokens: int) -> None:
         """Set what the attempt has cost."""
+        ...
+
+    def spent_since(self, since: float) -> Amount:
+        """What agents cost that began at `since` or later."""
         ...
 
     def is_session(self, provider_session: str) -> bool:

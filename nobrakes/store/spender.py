@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ..core.limits.breaker import Breaker
+from ..core.limits.caps import Amount
 from ..core.limits.cooldowns import Cooldown
 from .attempts import session_locks
 from .database import Database
@@ -41,6 +42,10 @@ class Spender:
     def spend(self, attempt: int, cost_usd: float, tokens: int) -> None:
         """Set what the attempt has cost."""
         spending.spend(self._db, attempt, cost_usd, tokens)
+
+    def spent_since(self, since: float) -> Amount:
+        """What agents cost that began at `since` or later."""
+        return spending.spent_since(self._db, since, self._db.now())
 
     def is_session(self, provider_session: str) -> bool:
         """Whether a session is known by this id of its CLI."""

@@ -32,7 +32,9 @@ class Repository:
         self.folder = folder
         self.go = folder.parent / "signs" / "go"
         self.go.parent.mkdir()
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith("NOBRAKES_")} | {"GO": str(self.go)}
+        self.env = {
+            k: v for k, v in os.environ.items() if k == "NOBRAKES_USER_HOME" or not k.startswith("NOBRAKES_")
+        } | {"GO": str(self.go)}
         folder.mkdir()
         subprocess.run(["git", "init", "-q", "-b", "main"], cwd=folder, check=True)
         subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=folder, check=True)

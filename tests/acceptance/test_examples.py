@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def play(name: str, folder: Path) -> str:
-    env = {k: v for k, v in os.environ.items() if not k.startswith("NOBRAKES_")}
+    env = {k: v for k, v in os.environ.items() if k == "NOBRAKES_USER_HOME" or not k.startswith("NOBRAKES_")}
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "run.py"), name, str(folder)],
         env=env,

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from nobrakes.place import OVERRIDE
 from tests.support import warm
 from tests.support.warm import NOBRAKES as NOBRAKES
 
@@ -83,7 +84,7 @@ mode = {json.dumps(sandbox)}
         return list(arguments)
 
     def env(self) -> dict[str, str]:
-        return {k: v for k, v in os.environ.items() if not k.startswith("NOBRAKES_")}
+        return {k: v for k, v in os.environ.items() if k == OVERRIDE or not k.startswith("NOBRAKES_")}
 
     def ask(self, *arguments: str) -> Any:
         return json.loads(self.nobrakes(*arguments, "--json", expect=None).stdout)["data"]

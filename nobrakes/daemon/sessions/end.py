@@ -27,6 +27,8 @@ from ..attempts.accounts import cool, total
 from ..attempts.guard_watch import head_of, hear_turn
 from ..ports import Ports
 
+NO_PLACE = "its start was cut off, and other repositories have taken its place on this machine"
+"""Why an attempt or a turn ends that had nothing started yet: the next one comes when there is a place."""
 MACHINE_FAULTS = 5
 """So many faults of the machine in a row, and the session waits for a person."""
 MOST_SAID = 32_000
@@ -61,6 +63,10 @@ class TurnEndings:
         """Nothing was started, and why."""
         outcome = Outcome.BAD_CONFIGURATION if isinstance(error, ConfigError) else Outcome.WORKSPACE_FAILED
         self._close(talk, Verdict(outcome, f"{error}\n{error.hint}"), False, "", limits)
+
+    def had_no_place(self, talk: Talk, limits: Limits) -> None:
+        """A start that a crash cut off could not be gone on with."""
+        self._close(talk, Verdict(Outcome.INTERRUPTED, NO_PLACE), False, "", limits)
 
     def _close(self, talk: Talk, verdict: Verdict, begun: bool, said: str, limits: Limits) -> None:
         ports, session, outcome = self.ports, talk.session, verdict.outcome

@@ -22,7 +22,7 @@ from ...host.locks import holder
 from ...paths import Paths
 from ...trash import Trash
 from ..control import FROZEN
-from . import machine
+from . import machine, place
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -299,6 +299,10 @@ def _privacy(patient: _Patient) -> Iterator[Finding]:
     yield from privacy.examine(patient.paths)
 
 
+def _place(patient: _Patient) -> Iterator[Finding]:
+    yield from place.examine()
+
+
 _LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
     _git,
     _privacy,
@@ -308,6 +312,7 @@ _LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
     _assignments,
     _workspaces,
     _installation,
+    _place,
 )
 
 

@@ -42,7 +42,7 @@ _ALLOWED = (*(f"{words}:*" for words in (*_READING, "propose")), "commit-strateg
 _CHANGING = (
     "init", "add", "edit", "depend", "undepend", "plan apply", "shape", "reshape", "hold", "release", "defer", "cancel",
     "done", "reopen", "undo", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set", "gates",
-    "quarantine", "archive", "session start", "session say", "session stop", "session end",
+    "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*")
 """Asked even where the human's own settings allow every command: it changes what is live, or starts work."""

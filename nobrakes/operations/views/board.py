@@ -23,6 +23,8 @@ from ...paths import Paths
 from .. import control
 from ..cooldowns import CapView, caps_of
 from ..flakes import quarantined
+from ..machine_wide.views import MachineView
+from ..machine_wide.views import shown as machine_shown
 from .history import BeadHistory, Review, history, reviews
 from .progress import claimed, spoken
 
@@ -101,6 +103,7 @@ class StatusView:
     off_main: str = ""  # the done beads that main does not carry any more, and what can be done
     unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
     sessions: tuple[Speaker, ...] = ()
+    machine: MachineView | None = None  # what all repositories share, where that is limited
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,7 @@ class BoardView:
     gates: tuple[Cooldown, ...]
     frozen: str | None = None  # the red tip of main, while nothing is merged for it
     sessions: tuple[Speaker, ...] = ()
+    machine: MachineView | None = None  # what all repositories share, where that is limited
 
 
 def _working(store: "Store") -> tuple[Worker, ...]:
@@ -200,6 +204,7 @@ def status(store: "Store", paths: Paths, config: "Config") -> StatusView:
         quarantined(store),
         *_of_main(store, paths, config),
         _sessions(store),
+        machine_shown(),
     )
 
 
@@ -250,4 +255,4 @@ def board(store: "Store", limit: int = CARDS) -> BoardView:
     }
     frozen = store.setting(control.FROZEN)
     gates = tuple(store.gates().values())
-    return BoardView(cards, counts(store), _working(store), gates, frozen, _sessions(store))
+    return BoardView(cards, counts(store), _working(store), gates, frozen, _sessions(store), machine_shown())

@@ -124,8 +124,8 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
         values = {"beads": json.dumps(list(beads)), "now": now}
         of_beads = {row[0]: Amount(*row[1:]) for row in db.all(_OF_BEADS, values)}
     return Spent(
-        _since(db, day_start(now), now) if caps.day.is_set else Amount(),
-        _since(db, run_since, now) if caps.run.is_set else Amount(),
+        spent_since(db, day_start(now), now) if caps.day.is_set else Amount(),
+        spent_since(db, run_since, now) if caps.run.is_set else Amount(),
         of_beads,
         int(db.one(_CALLS, (hour_start(now),))[0]) if caps.calls_per_hour is not None else 0,
         run_since,
@@ -133,5 +133,6 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
     )
 
 
-def _since(db: Database, since: float, now: float) -> Amount:
+def spent_since(db: Database, since: float, now: float) -> Amount:
+    """What agents cost that began at `since` or later, with the minutes until `now`."""
     return Amount(*db.one(_SINCE, {"since": since, "now": now}))

@@ -1,0 +1,130 @@
+"""The person's own config.toml, above all repositories, as frozen values. A file that is missing sets nothing.
+
+1. pydantic judges a text once, as it does for a repository's (config.settings); what it found lies beside the file.
+2. One setting is changed by editing its line; every other line, and every comment, stays as it was.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Annotated
+
+from .. import __version__, cache
+from ..core.errors import ConfigError
+from ..core.limits.machine import MachineLimits
+from .settings import validated
+from .values import Rule, Section, section
+
+HINT = "`nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
+TABLE = "machine"
+
+
+@section
+class MachineSettings(Section):
+    """What all repositories of this person may do together on this machine. Unset: no limit."""
+
+    agents: Annotated[int, Rule(ge=1, le=4096)] | None = None
+    usd_per_day: Annotated[float, Rule(gt=0)] | None = None
+    tokens_per_day: Annotated[int, Rule(gt=0)] | None = None
+
+    def limits(self) -> MachineLimits:
+        """As the deciders read them."""
+        return MachineLimits(self.agents, self.usd_per_day, self.tokens_per_day)
+
+
+@section
+class UserConfig(Section):
+    """Every setting of a person."""
+
+    machine: MachineSettings = MachineSettings()
+
+
+NAMES = tuple(field.name for field in fields(MachineSettings))
+"""The limits of the machine."""
+
+
+def load_user(path: str) -> UserConfig:
+    """The settings in the file; ConfigError names the file, the key and what is allowed."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except FileNotFoundError:
+        return UserConfig()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", HINT) from None
+    known = cache.recall(path, text, _judge())
+    if isinstance(known, dict):
+        return UserConfig(machine=MachineSettings(**known[TABLE]))
+    found = parse_user(text, path)
+    cache.keep(path, text, _judge(), asdict(found))
+    return found
+
+
+def parse_user(text: str, where: str) -> UserConfig:
+    """The settings in `text`. ConfigError."""
+    import tomllib
+
+    try:
+        return validated(UserConfig, tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{where} is not valid TOML: {error}", HINT) from None
+    except ConfigError as error:
+        raise ConfigError("\n".join(f"{where}: {line}" for line in str(error).splitlines()), HINT) from None
+
+
+def _judge() -> str:
+    own = os.stat(__file__)
+    return f"{__version__} {own.st_mtime_ns} {own.st_size}"
+
+
+def limits_of(words: Mapping[str, str]) -> dict[str, float | None]:
+    """What a person typed, as values; the word `default` is None. ConfigError names what is wrong, and all limits."""
+    try:
+        given = {name: None if word == "default" else _number(name, word) for name, word in words.items()}
+        checked = asdict(validated(MachineSettings, {**dict.fromkeys(words, None), **given}, "is not a limit"))
+    except ConfigError as error:
+        raise ConfigError(str(error), f"The limits are: {', '.join(NAMES)}. {HINT}") from None
+    return {name: checked[name] for name in words}
+
+
+def _number(name: str, word: str) -> float:
+    try:
+        return int(word) if word.isdigit() else float(word)
+    except ValueError:
+        raise ConfigError(f"{name[:40]}: '{word[:40]}' is no number, and not the word `default`") from None
+
+
+def edited(text: str, changes: Mapping[str, float | None], where: str) -> str:
+    """The text with these limits of the machine; None takes one out. ConfigError.
+
+    What is written in a way that lines do not show (an inline table) is left to the person, who is told.
+    """
+    before = asdict(parse_user(text, where).machine)
+    lines = text.splitlines()
+    begin = next((i for i, line in enumerate(lines) if _header(line) == f"[{TABLE}]"), None)
+    if begin is None:
+        lines += ["", f"[{TABLE}]"] if lines and lines[-1].strip() else [f"[{TABLE}]"]
+        begin = len(lines) - 1
+    end = next((i for i in range(begin + 1, len(lines)) if _header(lines[i])), len(lines))
+    inside = [line for line in lines[begin + 1 : end] if line.partition("=")[0].strip() not in changes]
+    while inside and not inside[-1].strip():
+        inside.pop()
+    inside += [f"{name} = {value:.15g}" for name, value in changes.items() if value is not None]
+    rest = ["", *lines[end:]] if end < len(lines) else []
+    made = "\n".join([*lines[: begin + 1], *inside, *rest]) + "\n"
+    by_hand = ConfigError(
+        f"{where} is written in a way that is not changed by itself", f"Edit [{TABLE}] there by hand."
+    )
+    try:
+        found = asdict(parse_user(made, where).machine)
+    except ConfigError:
+        raise by_hand from None
+    if found != {**before, **changes}:
+        raise by_hand
+    return made
+
+
+def _header(line: str) -> str:
+    """The table that begins on this line; empty: none does."""
+    plain = line.partition("#")[0].strip()
+    return plain if plain.startswith("[") and "=" not in plain else ""

@@ -1,0 +1,82 @@
+"""What this daemon tells the other ones of the machine, and what it hears of them (ports.MachineWide).
+
+1. Every look says which agents of this daemon live: those have places. A place is taken in the moment before an agent
+   starts; who does not get it leaves its bead where it is.
+2. What a day has cost is written when an agent began, ended, or was seen to have used more; nothing is summed up while
+   nothing changes.
+3. Who waits for a place that another repository holds looks again each second; nobody else looks for that.
+"""
+
+from ..core import assigner
+from ..core.beads.attempt import Run, RunKind
+from ..core.board import Board
+from ..core.limits import machine
+from ..core.limits.caps import day_start
+from ..core.limits.machine import MachineRoom
+from ..ports import Notice
+from .ports import Ports
+
+LOOK_SECONDS = 1.0
+TOLD = "cap:"
+"""The setting of a limit: the day for which a person was told that it is reached."""
+
+
+class MachineShare:
+    """The machine as this daemon sees it."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.lost = False  # a place that was free when the board was made was taken by another daemon
+        self._counted: object = None
+        self._waits = False
+
+    def room(self, board: Board) -> MachineRoom | None:
+        """What the machine allows this daemon now."""
+        self._count_spent(board)
+        self.lost = False
+        room = self.ports.machine.look(living(board))
+        if room is None:
+            return None
+        names = [one.name for one in machine.reached(room, board.now)]
+        told = {name: self.ports.store.setting(f"{TOLD}{name}") or "" for name in names}
+        return MachineRoom(room.limits, room.taken, room.own, room.usd, room.tokens, told)
+
+    def _count_spent(self, board: Board) -> None:
+        day = day_start(board.now)
+        mark = day, living(board), sum(work.tokens for work in board.agents)
+        if mark != self._counted:
+            found = self.ports.store.spent_since(day)
+            self.ports.machine.spent(day, found.usd, int(found.tokens))
+            self._counted = mark
+
+    def take(self, name: str) -> bool:
+        """A place for an agent that starts now; False: another daemon was faster."""
+        taken = self.ports.machine.take(name)
+        self.lost |= not taken
+        return taken
+
+    def take_again(self, run: Run) -> bool:
+        """A place for an agent whose start was cut off: what lives of it has one whatever the limit is."""
+        if self.ports.processes.alive(run):
+            self.ports.machine.hold(run.id)
+            return True
+        return self.take(run.id)
+
+    def give_back(self, name: str) -> None:
+        """Nothing was started."""
+        self.ports.machine.give_back(name)
+
+    def wake_at(self, board: Board) -> float | None:
+        """When to look again, since nothing wakes who waits for other daemons; a person is told when it begins."""
+        waits = assigner.waits_for_place(board)
+        if waits and not self._waits and board.machine is not None:
+            self.ports.notifier.tell(Notice(machine.waiting_text(board.machine)))
+        self._waits = waits
+        if waits or self.lost:
+            return board.now + LOOK_SECONDS
+        return machine.wake_at(board.machine, board.now) if board.ready or board.sessions else None
+
+
+def living(board: Board) -> frozenset[str]:
+    """The runs of agents that were started and have not been closed."""
+    return frozenset(run.id for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None)
