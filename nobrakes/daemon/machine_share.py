@@ -14,6 +14,7 @@ from ..core.limits import machine
 from ..core.limits.caps import day_start
 from ..core.limits.machine import MachineRoom
 from ..ports import Notice
+from ..ports.machine import Alone
 from .ports import Ports
 
 LOOK_SECONDS = 1.0
@@ -32,8 +33,10 @@ class MachineShare:
 
     def room(self, board: Board) -> MachineRoom | None:
         """What the machine allows this daemon now."""
-        self._count_spent(board)
         self.lost = False
+        if isinstance(self.ports.machine, Alone):
+            return None  # nothing is added up for nobody
+        self._count_spent(board)
         room = self.ports.machine.look(living(board))
         if room is None:
             return None

@@ -133,23 +133,27 @@ class Performer:
         config = ports.config()
         adapter = ports.adapter(action.agent)
         self.launcher.confinement.nothing()
-        if not self.share.take(of_bead(action.bead)):
-            return False
         if not config.checks:
             self.review.new_contract.hand_out(ports.store.bead(action.bead))
-        attempt = ports.store.open_attempt(
-            action.bead,
-            action.role,
-            action.agent,
-            config.worker_names(),
-            board.limits.lease_seconds,
-            ports.git.main(),
-            adapter.provider,
-            config.agents.model_of(action.agent, action.role.value),
-            config.git.branch_pattern,
-        )
+        if not self.share.take(of_bead(action.bead)):
+            return False
+        attempt = None
+        try:
+            attempt = ports.store.open_attempt(
+                action.bead,
+                action.role,
+                action.agent,
+                config.worker_names(),
+                board.limits.lease_seconds,
+                ports.git.main(),
+                adapter.provider,
+                config.agents.model_of(action.agent, action.role.value),
+                config.git.branch_pattern,
+            )
+        finally:
+            if attempt is None:
+                self.share.give_back(of_bead(action.bead))
         if attempt is None:
-            self.share.give_back(of_bead(action.bead))
             return False
         self._launch(attempt, board)
         return True

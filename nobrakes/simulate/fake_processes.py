@@ -86,6 +86,8 @@ class FakeProcesses:
         self._due: list[tuple[float, int, str, str]] = []
         self._counter = 0
         self._boot = 1
+        self.begins: Callable[[str], None] = lambda run: None
+        """Hears of every agent that is started."""
 
     # --- the port --------------------------------------------------------------------------------
 
@@ -98,6 +100,7 @@ class FakeProcesses:
             child.stubborn = self.rng.random() < 0.1
             self.children[run] = child
             if child.is_agent:
+                self.begins(run)
                 child.leaves_one_behind = self.rng.random() < self.haunted
             self._later(run, "prologue", self.rng.uniform(0.1, 3))
             if self.rng.random() < self.cut:

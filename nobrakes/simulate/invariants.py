@@ -196,6 +196,18 @@ def no_more_sessions_than_allowed(scene: Scene) -> list[str]:
     return wrong + ([f"{len(open_)} turns, {most} allowed"] if len(open_) > most else [])
 
 
+def no_agent_starts_without_a_place(scene: Scene) -> list[str]:
+    """On a machine that other daemons share, an agent starts only when it has taken one of the places that are left."""
+    return scene.machine.take_breaches() if scene.machine is not None else []
+
+
+def every_place_is_an_agents(scene: Scene) -> list[str]:
+    """No place is held for an agent that is not there: others wait for it."""
+    known = {run.id for run in scene.store.runs()}
+    held = scene.machine.own if scene.machine is not None else set()
+    return [f"a place is held for {name}" for name in sorted(held - known)]
+
+
 def epics_close_by_rule(scene: Scene) -> list[str]:
     """An epic is completed when its last child is closed, not before."""
     return scene.observed.take("epics")
@@ -258,6 +270,8 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     a_session_goes_on_where_the_table_allows,
     nothing_is_said_twice,
     no_more_sessions_than_allowed,
+    no_agent_starts_without_a_place,
+    every_place_is_an_agents,
     epics_close_by_rule,
     what_is_over_stays_over,
     the_index_of_the_ready_is_right,

@@ -11,6 +11,7 @@ from ..core.board import Board
 from ..ports import Notice, Store
 from .clock import FakeClock
 from .fake_git import FakeGit
+from .fake_machine import FakeMachine
 from .fake_processes import FakeProcesses
 from .replay import Observed
 from .sessions import Sessions
@@ -57,6 +58,7 @@ class Scene:
     notes: Notes = field(default_factory=Notes)
     tally: Tally = field(default_factory=Tally)
     observed: Observed = field(default_factory=Observed)
+    machine: FakeMachine | None = None  # where it is shared with other daemons
     board: Board = field(default_factory=lambda: Board(0.0))
     beads: Sequence[Bead] = ()
     has_questions: bool = False  # agents ask with options here

@@ -16,6 +16,7 @@ from ..daemon.loop import Daemon
 from ..daemon.ports import Ports
 from ..paths import Paths
 from ..ports import Argv, Command, Step
+from ..ports.machine import Alone
 from ..sandbox.home import steady
 from ..store.opening import open_memory
 from . import fake_remote, invariants, settled
@@ -25,6 +26,7 @@ from .clock import FakeClock
 from .crashing import Crash, Crashing, Dice
 from .drawn import settings
 from .fake_background import FakeBackground
+from .fake_machine import FakeMachine
 from .fake_processes import AGENT, FakeProcesses
 from .graph import random_graph
 from .main_monitor import at_ease, with_canary, without_canary
@@ -77,6 +79,10 @@ class World:
         self.sessions = Sessions(self.store, self.rng, rates.machine, rates.fail / 4)
         talking = Talking(self.store, random.Random(f"{seed} talks"), rates.fail)
         self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes, self.sessions, talking)
+        self.machine = FakeMachine(seed) if self.rates.shared or some_have_it(seed, "machine") else None
+        self.scene.machine = self.machine
+        if self.machine is not None:
+            self.processes.begins = self.machine.starts
         self.git.told_of_landing = self._lands
         self.store.tell(lambda: None, self._synced)
         self.scene.observed.spending.caps = self.config.caps
@@ -136,6 +142,7 @@ class World:
             limits=self.config.board_limits,
             adapter=adapter,
             environment=ENVIRONMENT,
+            machine=Alone() if self.machine is None else Crashing(self.machine, "machine", self.dice),
             steady=lambda: ("boot", self.clock.steady()),
         )
 
@@ -190,6 +197,8 @@ class World:
         for _ in range(BOOTS):
             self.tally.boots += 1
             self.background.forget()
+            if self.machine is not None:
+                self.machine.killed()
             try:
                 daemon = Daemon(self.ports)
                 daemon.recover()
@@ -245,6 +254,8 @@ class World:
             self._set_clock()
         if self.rng.random() < self.dice.meddle * 200:
             self._note(self._act())
+        if self.machine is not None and (moved := self.machine.move()):
+            self._note(moved)
         self._machine()
         self._turns()
         self._keep_promises(invariants.PROMISES, paused and pauses == self.people.pauses)
@@ -298,6 +309,8 @@ class World:
                 self._turns()
                 self._keep_promises(invariants.PROMISES)
         self.dice.calm()
+        if self.machine is not None:
+            self.machine.is_calm = True
         self.processes.cut = self.sessions.gone = 0.0
         self.providers.rate = 0.0
         self._note("CALM")

@@ -65,6 +65,9 @@ OUTCOMES = "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutc
 TALKS = ("--people", "0.5", "--crash", "0.01")
 """Where people have sessions, they have them all the time."""
 
+SHARED = ("--shared", "1", "--crash", "0.005")
+"""Daemons of other repositories take and free places all the time."""
+
 BUGS = (
     Bug(
         "what a session was told is told again",
@@ -107,6 +110,41 @@ BUGS = (
         "if len(begun) == 1:",
         "if True:\n        begun = begun or labels",
         options=ASKED,
+    ),
+    Bug(
+        "an agent starts though other repositories have all places",
+        "daemon/perform.py",
+        "if not self.share.take(of_bead(action.bead)):",
+        "if False:",
+        options=SHARED,
+    ),
+    Bug(
+        "a start that was cut off goes on without a place",
+        "daemon/perform.py",
+        "if self.share.take_again(run):\n            self._launch(attempt, board)",
+        "if True:\n            self._launch(attempt, board)",
+        options=(*SHARED, "--crash", "0.05"),
+    ),
+    Bug(
+        "who waits for a place does not look again",
+        "daemon/machine_share.py",
+        "if waits or self.lost:",
+        "if self.lost:",
+        options=SHARED,
+    ),
+    Bug(
+        "who lost a race for a place does not try again",
+        "daemon/machine_share.py",
+        "if waits or self.lost:",
+        "if waits:",
+        options=SHARED,
+    ),
+    Bug(
+        "a place is kept for a bead that was taken away",
+        "daemon/perform.py",
+        "self.share.give_back(of_bead(action.bead))",
+        "pass",
+        options=(*SHARED, "--people", "0.5"),
     ),
     Bug(
         "a checkout that a kill left behind stays there",

@@ -1,0 +1,52 @@
+"""The person's own settings: read, judged, and changed a line at a time."""
+
+from pathlib import Path
+
+import pytest
+
+from nobrakes.config.user import edited, limits_of, load_user, parse_user
+from nobrakes.core.errors import ConfigError
+from nobrakes.core.limits.machine import MachineLimits
+
+TEXT = """# mine
+[machine]
+agents = 2  # as many as the fan bears
+
+[other]
+"""
+
+
+def test_a_missing_file_limits_nothing(tmp_path: Path) -> None:
+    assert load_user(str(tmp_path / "config.toml")).machine.limits() == MachineLimits()
+
+
+def test_the_file_is_judged_and_names_what_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[machine]\nagents = 0\n")
+    with pytest.raises(ConfigError, match=r"config\.toml: machine\.agents"):
+        load_user(str(path))
+    path.write_text("[machine]\nagents = 3\nusd_per_day = 20\n")
+    for _ in range(2):  # the second time as it is remembered
+        assert load_user(str(path)).machine.limits() == MachineLimits(3, 20.0)
+
+
+def test_a_line_is_changed_and_the_others_stay() -> None:
+    made = edited("# mine\n[machine]\nagents = 2\n# keep\n", {"agents": 3, "usd_per_day": 2.5}, "x")
+    assert made == "# mine\n[machine]\n# keep\nagents = 3\nusd_per_day = 2.5\n"
+    assert edited(made, {"agents": None}, "x") == "# mine\n[machine]\n# keep\nusd_per_day = 2.5\n"
+    assert parse_user(edited("", {"tokens_per_day": 5_000_000}, "x"), "x").machine.tokens_per_day == 5_000_000
+
+
+@pytest.mark.parametrize("text", ["machine = { agents = 2 }\n", "machine.agents = 2\n", "[ machine ]\nagents = 2\n"])
+def test_what_lines_do_not_show_is_left_to_the_person(text: str) -> None:
+    with pytest.raises(ConfigError, match="not changed by itself"):
+        edited(text, {"agents": 3}, "x")
+
+
+@pytest.mark.parametrize(
+    "words", [{"agents": "0"}, {"agents": "x"}, {"agents": "1.5"}, {"cores": "3"}, {"usd_per_day": "nan"}]
+)
+def test_what_is_typed_is_judged(words: dict[str, str]) -> None:
+    with pytest.raises(ConfigError):
+        limits_of(words)
+    assert limits_of({"agents": "default", "usd_per_day": "20"}) == {"agents": None, "usd_per_day": 20.0}
