@@ -57,7 +57,10 @@ def user_place() -> UserPlace:
     else:
         import platformdirs
 
-        place = UserPlace(platformdirs.user_config_dir(_NAME, False), platformdirs.user_state_dir(_NAME, False))
+        try:
+            place = UserPlace(platformdirs.user_config_dir(_NAME, False), platformdirs.user_state_dir(_NAME, False))
+        except RuntimeError as error:  # HOME is not set, and nobody knows the account
+            raise PlaceUnusable(f"this account has no home folder: {error}") from None
     for folder in (place.settings, place.state):
         if not os.path.isabs(folder):
             raise PlaceUnusable(f"this account has no home folder: {folder} is no whole path")

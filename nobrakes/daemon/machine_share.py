@@ -28,13 +28,14 @@ class MachineShare:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self.lost = False  # a place that was free when the board was made was taken by another daemon
+        self._is_alone = isinstance(ports.machine, Alone)
         self._counted: object = None
         self._waits = False
 
     def room(self, board: Board) -> MachineRoom | None:
         """What the machine allows this daemon now."""
         self.lost = False
-        if isinstance(self.ports.machine, Alone):
+        if self._is_alone:
             return None  # nothing is added up for nobody
         self._count_spent(board)
         room = self.ports.machine.look(living(board))
@@ -60,6 +61,8 @@ class MachineShare:
 
     def take_again(self, run: Run) -> bool:
         """A place for an agent whose start was cut off: what lives of it has one whatever the limit is."""
+        if self._is_alone:
+            return True
         if self.ports.processes.alive(run):
             self.ports.machine.hold(run.id)
             return True

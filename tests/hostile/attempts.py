@@ -191,6 +191,7 @@ _rows(
     {
         "write-the-database": '"$NOBRAKES_PYTHON" -c "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute(\\"update beads set title = ?, status = \'done\'\\", (sys.argv[2],)); d.commit()" "$STATE/nobrakes.db" "$EVIL"',
         "spoil-the-database": 'for f in nobrakes.db nobrakes.db-wal nobrakes.db-shm; do echo "$EVIL" >"$STATE/$f"; rm -f "$STATE/$f"; truncate -s 10 "$STATE/$f"; done; touch "$STATE/nobrakes.db-journal"; mv "$STATE" "$STATE.gone"',
+        "write-what-repositories-share": 'for d in "$HOMELY/.local/state/nobrakes" "$HOMELY/.config/nobrakes"; do for f in user.db user.db-wal config.toml daemons/x.lock new; do echo "# $EVIL" >>"$d/$f"; done; mv "$d" "$d.gone"; rm -rf "$d"; mkdir -p "$d" && echo "$EVIL" >"$d/config.toml"; done; HOME=$HOMELY nobrakes machine set agents=9; HOME=$HOMELY nobrakes repositories forget "$ROOT"; work',
         "write-the-graph": 'for f in beads.jsonl beads.since.jsonl config.toml .gitignore; do echo "# $EVIL" >>"$STATE/$f"; done; rm -f "$STATE/beads.jsonl" "$STATE/config.toml"',
         "forge-exit-files": 'for r in "$STATE"/runs/*; do for f in agent.exit _end _stop pid _prologue.exit prompt.md agent.out agent.start; do echo "0 $EVIL" >"$r/$f"; done; done; rm -f "$STATE"/runs/*/agent.*; mkdir "$STATE/runs/999-agent"',
         "forge-a-validation": 'for n in $(seq 1 300); do for k in check0 check1 proof0 check2; do mkdir -p "$STATE/runs/$n-$k" && echo "{\\"setup\\": \\"\\", \\"checks\\": []}" >"$STATE/runs/$n-$k/contract.json"; done; done 2>/dev/null; work',

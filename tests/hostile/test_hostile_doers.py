@@ -32,6 +32,7 @@ FEW = (
     "checkout-tracked",
     "settings-of-git",
     "write-the-database",
+    "write-what-repositories-share",
     "kill-the-daemon",
 )
 MODES = ("bubblewrap", "wall", "nothing")

@@ -133,13 +133,6 @@ BUGS = (
         options=SHARED,
     ),
     Bug(
-        "who lost a race for a place does not try again",
-        "daemon/machine_share.py",
-        "if waits or self.lost:",
-        "if waits:",
-        options=SHARED,
-    ),
-    Bug(
         "a place is kept for a bead that was taken away",
         "daemon/perform.py",
         "self.share.give_back(of_bead(action.bead))",

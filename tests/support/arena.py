@@ -81,6 +81,8 @@ class Arena:
         (self.home / "included").write_text("[alias]\n\tst = status\n")
         (self.home / ".netrc").write_text(f"machine example.invalid password {SECRET_IN_HOME}\n")
         (self.home / ".bashrc").write_text("# mine\n")
+        (self.home / ".config" / "nobrakes").mkdir()
+        (self.home / ".config" / "nobrakes" / "config.toml").write_text("[machine]\nagents = 100\n")
         for name, text in {
             "tests/run.sh": CHECK,
             "tests/test_begin.sh": "true\n",
@@ -182,6 +184,8 @@ command = ["sh", {json.dumps(str(agent))}]
         inside = path.relative_to(self.base).as_posix().removeprefix("src/project/")
         if inside == "home/.netrc" or inside.startswith("home/.cache"):
             return self.mode == "nothing"
+        if inside.startswith("home/.local/state/nobrakes/") or inside == "home/.config/nobrakes/config.checked":
+            return True  # every daemon writes there
         if inside.startswith(".nobrakes/"):
             name = inside.split("/")[1]
             return name in VOLATILE or name.startswith(("nobrakes.db", "daemon.l", "beads.since", "config.checked"))

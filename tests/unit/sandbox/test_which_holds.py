@@ -104,6 +104,26 @@ def test_what_is_let_in_may_be_written_but_never_the_repository(confinement, tmp
             confinement(mode="none", write=(str(tmp_path / path),)).check("/checkout", "/run")
 
 
+def test_the_persons_own_place_is_shut_to_every_run(confinement, tmp_path, monkeypatch):
+    monkeypatch.setenv("NOBRAKES_USER_HOME", str(tmp_path / "mine"))
+    for name in ("config", "state"):
+        (tmp_path / "mine" / name).mkdir(parents=True)
+    mine = [str(tmp_path / "mine" / name) for name in ("config", "state")]
+    words = confinement(mode="none").check("/checkout", "/run").wrap(("true",))
+    assert {f"keep={path}" for path in mine} <= set(words)
+    words = confinement(read=(str(tmp_path),)).check("/checkout", "/run").wrap(("true",))
+    shown = words.index(str(tmp_path))
+    for path in mine:
+        assert words[words.index(path) - 1] == "--tmpfs" and words.index(path) > shown, (
+            "hidden where all around is let in"
+        )
+    for path in (*mine, str(tmp_path / "mine")):
+        with pytest.raises(NoSandbox):
+            confinement(mode="none", write=(path,)).check("/checkout", "/run")
+    with pytest.raises(NoSandbox):
+        confinement(read=(mine[1],)).check("/checkout", "/run")
+
+
 def test_without_a_closure_it_is_told_who_is_restrained_by_its_own_permissions(confinement):
     made = confinement("no bubblewrap", "no Landlock")
     told = describe(made.why_not(), made.nothing(), AgentSettings(doer=("claude",), test_writer=("codex",)))
