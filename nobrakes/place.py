@@ -37,6 +37,11 @@ class UserPlace:
         return os.path.join(self.state, "user.db")
 
     @property
+    def home(self) -> str:
+        """A repository of the person's own, without work in it, for sessions that belong to no other."""
+        return os.path.join(self.state, "home")
+
+    @property
     def daemons(self) -> str:
         """One file a living daemon, locked by it."""
         return os.path.join(self.state, "daemons")

@@ -5,16 +5,16 @@ from typing import Annotated
 from typer import Option
 
 from .output import Output, said
-from .repository import looked_at, opened
+from .repository import UserPlace, opened, opened_or_home
 
 Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for it.")]
 
 
-def start(wait: Wait = 20.0) -> Output:
+def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
     """Work in the background. What it says goes to .nobrakes/daemon.log."""
     from ..operations import daemons
 
-    with opened() as app:
+    with opened_or_home(user) as app:
         pid = daemons.start(app.paths, wait)
     return said(
         {"pid": pid, "log": app.paths.daemon_log},
@@ -22,32 +22,32 @@ def start(wait: Wait = 20.0) -> Output:
     )
 
 
-def stop(wait: Wait = 60.0) -> Output:
+def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     """End the daemon in order: its agents are stopped, their work is kept."""
     from ..operations import daemons
 
-    with opened() as app:
+    with opened_or_home(user) as app:
         pid, left = daemons.stop(app.paths, wait)
     text = f"the daemon has ended (it was process {pid})"
     return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
 
 
-def status() -> Output:
+def status(user: UserPlace = False) -> Output:
     """Whether a daemon works here."""
     from ..operations import daemons
 
-    with looked_at() as app:
+    with opened_or_home(user, is_reading=True) as app:
         pid = daemons.running(app.paths)
     return said(
         {"running": pid is not None, "pid": pid}, f"a daemon works (process {pid})" if pid else "no daemon works here"
     )
 
 
-def restart(wait: Wait = 60.0) -> Output:
+def restart(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     """Start a new daemon in the old one's place. Agents go on meanwhile."""
     from ..operations import daemons
 
-    with opened() as app:
+    with opened_or_home(user) as app:
         pid = daemons.restart(app.paths, wait)
     return said({"pid": pid}, f"the daemon works (process {pid})")
 

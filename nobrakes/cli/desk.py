@@ -9,7 +9,7 @@ from ..core.beads.bead import Status
 from ..core.errors import UsageError
 from . import forms
 from .output import Output, dumps, plain, said
-from .repository import actor, looked_at, opened
+from .repository import UserPlace, actor, opened_or_home
 from .screen import Screen, paragraph, table
 from .text import age, count, cut, one_line
 
@@ -21,11 +21,14 @@ LEFT = ("summary", "blockers", "learnings")
 Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
 
 
-def escalations(all: Annotated[bool, Option("--all", help="The resolved ones too.")] = False) -> Output:
+def escalations(
+    all: Annotated[bool, Option("--all", help="The resolved ones too.")] = False,
+    user: UserPlace = False,
+) -> Output:
     """What waits for a decision: the urgent first, then that for which most beads wait."""
     from ..operations import desk
 
-    with looked_at() as app:
+    with opened_or_home(user, is_reading=True) as app:
         found = desk.escalations(app.store, all=all)
         now = app.store.now()
 
@@ -47,11 +50,11 @@ def _state(escalation: object) -> str:
     return "" if getattr(escalation, "resolved_at", None) is None else "resolved"
 
 
-def escalation(number: Number) -> Output:
+def escalation(number: Number, user: UserPlace = False) -> Output:
     """One escalation: what happened, what was tried, and what is behind it."""
     from ..operations import desk
 
-    with looked_at() as app:
+    with opened_or_home(user, is_reading=True) as app:
         found = desk.show(app.store, number)
 
     def text(screen: Screen) -> str:
@@ -118,6 +121,7 @@ def answer(
     ] = None,
     recommended: Annotated[bool, Option("--recommended", help="What the agent recommends.")] = False,
     take_back: Annotated[bool, Option("--take-back", help="Take the answer back that no agent has read.")] = False,
+    user: UserPlace = False,
 ) -> Output:
     """Answer a question. Its bead goes on, and the answer is in the next prompt.
 
@@ -132,7 +136,7 @@ def answer(
             f"say how to answer escalation {number}, in one way",
             f"Give the answer, --recommended or --take-back; `nobrakes escalation {number}` shows the question.",
         )
-    with opened() as app:
+    with opened_or_home(user) as app:
         if take_back:
             found = desk.take_back(app.store, number, actor=actor(), paths=app.paths)
             done = "is open again: its answer was taken back"
@@ -164,6 +168,7 @@ def resolve(
     done: Annotated[bool, Option("--done", help="The bead was done by hand.")] = False,
     dismiss: Annotated[bool, Option("--dismiss", help="Nothing is to be done about it.")] = False,
     note: Annotated[str, Option("--note", "-m", help="Why; the next attempt reads it.")] = "",
+    user: UserPlace = False,
 ) -> Output:
     """Decide an escalation, in one way.
 
@@ -177,7 +182,7 @@ def resolve(
         raise UsageError(
             "say how to resolve it, in one way", "Use one of --approve, --retry, --cancel, --done, --dismiss."
         )
-    with opened() as app:
+    with opened_or_home(user) as app:
         found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), paths=app.paths)
         then = _then(app.store, found)
     return said(plain(found), f"escalation {number} is resolved: {chosen[0]}{then}")

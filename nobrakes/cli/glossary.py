@@ -24,7 +24,7 @@ _MOVED = ("before", "return_to")
 _STARTED = ("role", "name", "agent", "model", "number")
 _ENDED = ("outcome", "detail", "role", "name", "number", "head", "merged_commit")
 _EDGE = ("needs", "type")
-_ASKED = ("escalation", "type", "title", "session", "form")
+_ASKED = ("escalation", "type", "title")
 _CLOSED = ("reason", "escalation", *_MOVED)
 _SAID = ("text", "data")
 
@@ -126,7 +126,7 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.FLAKED: Happening(
         "A check failed and passed on the same tree, under the same contract.", ("check", "tests", "tree", "run")
     ),
-    Kind.ESCALATED: Happening("A person is asked, and the bead waits.", _ASKED),
+    Kind.ESCALATED: Happening("A person is asked, and the bead waits.", (*_ASKED, "session", "form")),
     Kind.SUGGESTED: Happening("A person is told, and nothing waits.", _ASKED),
     Kind.ANSWERED: Happening("A person answered.", ("escalation", "answer")),
     Kind.ANSWER_READ: Happening(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument
+from typer import Argument, Option
 
 from ..core.errors import NoSuchBead, UsageError
 from .asking import present
@@ -46,6 +46,39 @@ def opened(is_reading: bool = False) -> Iterator["App"]:
             sys.stderr.write(f"note: {folder} cannot be written: this is what it held a moment ago\n")
     finally:
         app.close()
+
+
+UserPlace = Annotated[
+    bool, Option("--user", help="Your own, which belong to no repository; a daemon of your own runs them.")
+]
+STARTING_SECONDS = 20.0
+
+
+@contextmanager
+def opened_or_home(user: bool, is_reading: bool = False) -> Iterator["App"]:
+    """The repository around the current folder, or with `user` the person's own; that is made when it is written to."""
+    if not user:
+        with looked_at() if is_reading else opened() as app:
+            yield app
+        return
+    from ..app import App
+    from ..operations.machine_wide import home
+
+    found = home.paths() if is_reading else home.made()
+    if found is None:
+        raise UsageError("you have no session of your own yet", "`nobrakes session start --user TEXT` begins one.")
+    with App(found, is_reading) as app:
+        yield app
+
+
+def see_to_a_daemon(app: "App", user: bool) -> str:
+    """A daemon of the person's own runs from now on; what to say of it. A repository's is theirs to start."""
+    if not user:
+        return ""
+    from ..operations.machine_wide import home
+
+    pid, is_new = home.daemon(app.paths, STARTING_SECONDS)
+    return f"; your own daemon was started (process {pid})" if is_new else ""
 
 
 _SHARED: "ContextVar[App | None]" = ContextVar("_SHARED", default=None)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from .output import Output, plain, said
-from .repository import actor, looked_at, opened, text_or_stdin
+from .repository import UserPlace, actor, opened_or_home, see_to_a_daemon, text_or_stdin
 from .screen import Screen
 from .text import count, cut, lines, one_line, pad
 
@@ -21,6 +21,7 @@ def start(
     kind: Annotated[str, Option("--kind", help="planning or chat.")] = "planning",
     agent: Annotated[str, Option("--agent", help="Which agent; else agents.shaper of the settings.")] = "",
     title: Annotated[str, Option("--title", help="What it is about; else its first line.")] = "",
+    user: UserPlace = False,
 ) -> Output:
     """Begin a session: a conversation with an agent that reads the repository and changes nothing.
 
@@ -31,48 +32,55 @@ def start(
     """
     from ..operations import conversations
 
-    with opened() as app:
+    with opened_or_home(user) as app:
         text = text_or_stdin(text, "text")
         made = conversations.start(
             app.store, app.paths, app.config, text, kind=kind, agent=agent, title=title, actor=actor()
         )
-    words = f"session {made.id} began with {made.agent}: `nobrakes session show {made.id}` has its answer"
+        started = see_to_a_daemon(app, user)
+    show = f"nobrakes session show {made.id}{' --user' if user else ''}"
+    words = f"session {made.id} began with {made.agent}: `{show}` has its answer{started}"
     return said({"session": plain(made)}, words)
 
 
-def say(number: Number, text: Annotated[str, Argument(help="What to say; '-' reads it from stdin.")]) -> Output:
+def say(
+    number: Number,
+    text: Annotated[str, Argument(help="What to say; '-' reads it from stdin.")],
+    user: UserPlace = False,
+) -> Output:
     """Say something to a session. An agent at work gets it with its next turn."""
     from ..operations import conversations
 
-    with opened() as app:
+    with opened_or_home(user) as app:
         message = conversations.say(app.store, app.paths, number, text_or_stdin(text, "text"), actor())
-    return said({"message": plain(message)}, f"said to session {number}")
+        started = see_to_a_daemon(app, user)
+    return said({"message": plain(message)}, f"said to session {number}{started}")
 
 
-def stop(number: Number) -> Output:
+def stop(number: Number, user: UserPlace = False) -> Output:
     """Stop what a session does now. It keeps what it knows, and goes on with what is said to it next."""
     from ..operations import conversations
 
-    with opened() as app:
+    with opened_or_home(user) as app:
         found = conversations.stop(app.store, app.paths, number, actor())
     words = "is asked to stop" if found.stop_asked else f"does nothing now: it is {found.state.value}"
     return said({"session": plain(found)}, f"session {number} {words}")
 
 
-def end(number: Number) -> Output:
+def end(number: Number, user: UserPlace = False) -> Output:
     """End a session. What was said in it stays readable."""
     from ..operations import conversations
 
-    with opened() as app:
+    with opened_or_home(user) as app:
         found = conversations.end(app.store, app.paths, number, actor())
     return said({"session": plain(found)}, f"session {number} is ended")
 
 
-def show(number: Number) -> Output:
+def show(number: Number, user: UserPlace = False) -> Output:
     """One session with all that was said in it."""
     from ..operations import conversations
 
-    with looked_at() as app:
+    with opened_or_home(user, is_reading=True) as app:
         found = conversations.view(app.store, number)
     return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
 
@@ -97,11 +105,12 @@ def _page(found: "SessionView", screen: Screen) -> list[str]:
 
 def sessions(
     everything: Annotated[bool, Option("--all", help="Those that were ended too, and those of attempts.")] = False,
+    user: UserPlace = False,
 ) -> Output:
     """The sessions with agents that go on, newest first."""
     from ..operations import conversations
 
-    with looked_at() as app:
+    with opened_or_home(user, is_reading=True) as app:
         found = conversations.listed(app.store, everything=everything)
     return Output(plain(found), lambda screen: "\n".join(_rows(found)) or "no session goes on")
 

@@ -85,7 +85,7 @@ def repositories() -> list[RepositoryView]:
     if store is None:
         return []
     try:
-        return looked_at(store.repositories())
+        return looked_at([one for one in store.repositories() if one.path != os.path.realpath(user_place().home)])
     finally:
         store.close()
 
