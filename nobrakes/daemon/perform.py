@@ -176,10 +176,10 @@ class Performer:
         run = self._run_of_turn(talk, board)
         if self.share.take_again(run):
             self._launch_turn(talk, board)
-        else:
-            self.ports.processes.kill(run)
-            self.turn_endings.had_no_place(talk, board.limits)
-            self.ports.store.end_run(run.id)
+            return True
+        self.ports.processes.kill(run)
+        self.turn_endings.had_no_place(talk, board.limits)
+        self.ports.store.end_run(run.id)
         return True
 
     @staticmethod
