@@ -204,11 +204,14 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .daemon.ports import Ports
     from .host.background import ThreadBackground
     from .host.channel.server import FolderChannelServer
+    from .host.channels import ChildChannels
     from .host.modules import Modules
     from .host.steady import steady
+    from .host.zone import local_zone
     from .operations import control
     from .operations.agent import own_bead
     from .operations.machine_wide.shared import SharedMachine
+    from .operations.notices import packing
     from .operations.public.export import Exporter
     from .ports import Notice
     from .store.agent.channel import reply
@@ -232,6 +235,8 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         config=source,
         limits=lambda: control.limits(facts, source()),
         adapter=adapters,
+        channels=ChildChannels(packing(lambda: source().notify), lambda: source().notify.send_seconds),
+        zone=local_zone,
         degraded=adapters.degraded,
         environment=app.environment(),
         credentials=dict(os.environ),

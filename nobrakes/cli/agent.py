@@ -134,10 +134,11 @@ def request_review(
 def escalate(
     suggestion: Annotated[str, Argument(help="What should be done, in one line; '-' reads stdin.")],
     detail: Annotated[str, Option("--detail", help="More about it; '-' reads stdin.")] = "",
+    severity: Annotated[str, Option("--severity", help="info, warning or urgent: urgent passes quiet hours.")] = "info",
 ) -> Output:
     """Suggest work that is outside your bead. You go on with your own; a person decides about it."""
     detail = text_or_stdin(detail, "detail") if detail else ""
-    return _do("escalate", suggestion=text_or_stdin(suggestion, "suggestion"), detail=detail)
+    return _do("escalate", suggestion=text_or_stdin(suggestion, "suggestion"), detail=detail, severity=severity)
 
 
 def answer(

@@ -85,6 +85,7 @@ KEYS: Mapping[str, str] = {
     "text": "the agent's words; untrusted, at most 8000 characters",
     "times": "how often in a row the gate closed",
     "title": "the escalation in one line",
+    "severity": "how much it matters: info, warning or urgent",
     "to": "the status that the bead goes to; absent while another escalation still stops it",
     "tree": "the tree that was checked",
     "type": "the type of the dependency, or of the [escalation](outcomes.md#escalations)",
@@ -127,7 +128,7 @@ EVENTS: Mapping[Kind, Happening] = {
         "A check failed and passed on the same tree, under the same contract.", ("check", "tests", "tree", "run")
     ),
     Kind.ESCALATED: Happening("A person is asked, and the bead waits.", (*_ASKED, "session", "form")),
-    Kind.SUGGESTED: Happening("A person is told, and nothing waits.", _ASKED),
+    Kind.SUGGESTED: Happening("A person is told, and nothing waits.", (*_ASKED, "severity")),
     Kind.ANSWERED: Happening("A person answered.", ("escalation", "answer")),
     Kind.ANSWER_READ: Happening(
         "An agent acts by the answer from now on: it began with it, or read it. It cannot be taken back any more.",

@@ -51,7 +51,7 @@ def settings() -> Iterator[Setting]:
             yield Setting(section, found[1], value.replace("[ ", "[").replace(", ]", "]"), comment)
             used = True
         elif heading:
-            if line.startswith("#"):
+            if line.startswith("# [["):
                 yield Setting("", heading[1], "[]", comment)
             section, used = heading[1], True
         elif line.startswith("# "):
@@ -64,6 +64,9 @@ def _allowed(section: str, name: str) -> str:
     """The values that the setting takes, from its field in nobrakes.config."""
     model: Any = Config
     for part in filter(None, section.split(".")):
+        if get_origin(model) is Mapping:  # the part is a name that a person chose
+            model = get_args(model)[1]
+            continue
         kind = get_type_hints(model)[part]
         model = get_args(kind)[0] if get_origin(kind) is tuple else kind
     rules = [rule for rule in _rules(get_type_hints(model, include_extras=True)[name]) if isinstance(rule, Rule)]
@@ -108,6 +111,7 @@ _NO_DEFAULT = {
     "checks.command": "none; for example `{}`",
     "agents.claude.max_budget_usd": "not set; for example `{}`",
     "caps.": "not set; for example `{}`",
+    **{f"notify.channels.phone.{name}": "none; for example `{}`" for name in ("type", "command", "url", "secret")},
 }
 """The commented-out lines whose value is an example."""
 

@@ -82,6 +82,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("daemon status", "daemons:status", BREAKER, "Whether a daemon works here."),
     Entry("daemon restart", "daemons:restart", BREAKER, "A new daemon for the old one; agents go on.", changes=True),
     Entry("daemon run", "daemons:run", BREAKER, "The daemon itself, in the foreground.", changes=True, hidden=True),
+    Entry("notify test", "notifying:test", BREAKER, "Send a test notice through each channel.", changes=True),
+    Entry("notify list", "notifying:show", BREAKER, "The channels: what waits, what was sent, what failed."),
+    Entry("notify secret", "notifying:secret", BREAKER, "Keep a channel's address or token.", changes=True),
     Entry("pause", "breaker:pause", BREAKER, "Start nothing new; what runs goes on.", changes=True),
     Entry("resume", "breaker:resume", BREAKER, "Start new work again.", changes=True),
     Entry("stop", "breaker:stop", BREAKER, "Stop the agents, or one of them; their work is kept.", changes=True),
@@ -110,6 +113,7 @@ GROUPS = {
     "plan": (FORGE, "Plan files: apply one, or print an example."),
     "session": (FORGE, "Sessions: conversations with agents, beside the beads."),
     "daemon": (BREAKER, "The daemon in the background."),
+    "notify": (BREAKER, "Notices: the channels that reach you, and their secrets."),
     "agent": (AGENTS, "What an agent may say about its own bead."),
 }
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from .. import __version__, cache
 from ..core.errors import ConfigError
 from ..paths import resource
-from . import checks, sections, values
+from . import checks, notify, sections, values
 from .checks import CheckSettings
+from .notify import ChannelSettings, NotifySettings
 from .sections import (
     AgentSettings,
     BoundarySettings,
@@ -60,6 +61,7 @@ class Config(Section):
     git: GitSettings = GitSettings()
     retention: RetentionSettings = RetentionSettings()
     events: EventSettings = EventSettings()
+    notify: NotifySettings = NotifySettings()
     names: tuple[str, ...] = ()
 
     def board_limits(self) -> "Limits":
@@ -229,6 +231,7 @@ def parse(text: str, where: str) -> Config:
         if names.count(name) > 1:
             raise ConfigError(f"{where}: two checks are called '{name}'")
     wrong = [f"{where}: check '{check.name}': {mistake}" for check in config.checks if (mistake := check.mistake())]
+    wrong += [f"{where}: {mistake}" for mistake in config.notify.mistakes()]
     if wrong:
         raise ConfigError("\n".join(wrong))
     return config
@@ -275,11 +278,11 @@ def _remembered(path: str, text: str) -> Config | None:
 
 def _judge() -> str:
     """Which rules judged a file: those of these very modules."""
-    own = [os.stat(file) for file in (__file__, checks.__file__, sections.__file__, values.__file__)]
+    own = [os.stat(file) for file in (__file__, checks.__file__, notify.__file__, sections.__file__, values.__file__)]
     return " ".join([__version__, *(f"{one.st_mtime_ns} {one.st_size}" for one in own)])
 
 
-_MAPPED: Mapping[str, type[Section]] = {"by_type": RoleAgents, "models": RoleModels}
+_MAPPED: Mapping[str, type[Section]] = {"by_type": RoleAgents, "models": RoleModels, "channels": ChannelSettings}
 """The settings whose values are tables by names that a person chooses."""
 
 

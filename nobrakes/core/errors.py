@@ -284,3 +284,10 @@ class ChecksFailed(NobrakesError):
 
     code = 54
     hint = "What it printed stands above."
+
+
+class ChannelFailed(NobrakesError):
+    """A channel of `[notify]` did not take a message."""
+
+    code = 58
+    hint = "`nobrakes notify list` shows each channel and what it said last."

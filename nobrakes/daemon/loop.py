@@ -46,6 +46,7 @@ from .attempts.metering import Meter
 from .background.upkeep import Upkeep
 from .checks.overdue import CheckClock
 from .clock_jumps import Jumps
+from .courier import Courier
 from .main_monitor.monitor import MainMonitor
 from .main_monitor.rewritten import Rewritten
 from .main_monitor.trial import Trial
@@ -109,7 +110,8 @@ class Daemon:
         """`tries_main`: before the first agent starts, main has to pass its checks (core.checks.trial)."""
         self.ports = ports
         self.performer = Performer(ports)
-        self.news = News(ports)
+        self.courier = Courier(ports)
+        self.news = News(ports, self.courier.wanted)
         self.checks = CheckClock(self.performer.validation)
         self.guards = GuardWatch(ports)
         self.intake = Fetches(ports)
@@ -152,6 +154,7 @@ class Daemon:
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work
             self._guarded(partial(self._read_news, board, events))
+            self._guarded(partial(self.courier.turn, board))
             self._guarded(self.performer.validation.scratch.settle)
             self._guarded(partial(self.upkeep.turn, board))
             self.ports.export()
@@ -190,6 +193,7 @@ class Daemon:
         self.meter.keep(set())
         self.performer.renew_anew()
         self.monitor.measure_anew(jump)
+        self.courier.measure_anew()
 
     def _provider(self, agent: str) -> str:
         try:
@@ -297,7 +301,7 @@ class Daemon:
 
     def _wake_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board, self.intake.begun), board.wake_at]
-        times.append(turns.wake_at(board))
+        times += [turns.wake_at(board), self.courier.wake_at(board.now)]
         if board.ready or board.sessions:
             times += [cooldowns.wake_at(board.gates, board.agents, board.now)]
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
@@ -314,6 +318,10 @@ class Daemon:
         if not self.ports.background.is_empty():
             times.append(board.now + LOOK_ASIDE_SECONDS)
         return min((t for t in times if t is not None), default=None)
+
+    def finish(self, waker: Waker) -> None:
+        """A run has nothing left to do: notices that are due get a bounded chance to be sent."""
+        self._guarded(partial(self.courier.finish, self._look, waker.wait))
 
     def works(self, board: Board) -> bool:
         """Whether any child process is still alive, or main is being looked at."""
@@ -361,6 +369,7 @@ def run(
     seen: Board | None = None
     background = daemon.ports.background
     background.wakes(waker.set)
+    daemon.ports.channels.wakes(waker.set)
     folder = daemon.ports.paths.folder
     while True:
         try:
@@ -384,13 +393,9 @@ def run(
         trouble = daemon.trouble
         if until_idle and isinstance(trouble, NEEDS_A_PERSON) and not daemon.works(turn.board):
             raise trouble
-        if (
-            until_idle
-            and is_idle(turn.board)
-            and trouble is None
-            and background.is_empty()
-            and not daemon.works(turn.board)
-        ):
+        rests = until_idle and is_idle(turn.board) and trouble is None and background.is_empty()
+        if rests and not daemon.works(turn.board):
+            daemon.finish(waker)
             return turn.board
         timeout = None
         if turn.wake_at is not None:

@@ -3,15 +3,16 @@
 The place in the log is kept in the store, so nothing is told or cleaned up twice, whoever wrote the events.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..core.beads.bead import Bead, Role, Status
 from ..core.beads.events import Event, Kind
-from ..core.beads.outcomes import Outcome
 from ..core.board import Board
 from ..core.errors import NobrakesError
-from ..core.limits.machine import PREFIX, reached_text
+from ..core.notices.events import FOR_PEOPLE, cap_text, notice_of, refusal
+from ..core.notices.notice import NewNotice
+from ..core.notices.pacing import SAME_WITHIN
 from ..core.sessions.session import name_of
 from ..git.workspaces.remove import forget_sessions
 from ..ports import Notice
@@ -30,15 +31,9 @@ _CLOSING = frozenset({Kind.MERGED, Kind.FOUND_MERGED, Kind.CANCELLED, Kind.DONE_
 
 _REVIEW_OVER = frozenset({Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED})
 
-_FOR_PEOPLE = frozenset({Outcome.AUTH.value, Outcome.BILLING.value})
-"""What a provider refuses until a person does something."""
 
-
-def _refusal(event: Event) -> str:
-    reason = str(event.data["reason"]).replace("_", " ")
-    minutes = max(0.0, float(event.data["until"]) - event.at) / 60
-    text = f"{event.data['provider']}: {reason}; nothing is started there for {minutes:.0f} min, then it is tried again"
-    return f"{text}: {' '.join(str(event.data['detail']).split())[:200]}"
+Wanted = Callable[[Sequence[NewNotice]], list[NewNotice]]
+"""Which of the notices some channel takes."""
 
 
 def retiring(bead: str) -> str:
@@ -58,8 +53,9 @@ def retire(ports: Ports, bead: Bead) -> None:
 class News:
     """Follows the event log."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, wanted: Wanted) -> None:
         self.ports = ports
+        self.wanted = wanted
         self.read_to = int(ports.store.setting(CURSOR) or 0)
         self.waiting: list[Event] = []
         """Read, and not dealt with yet."""
@@ -83,9 +79,20 @@ class News:
             done += 1
         if not done:
             return []
-        self.ports.store.set_setting(CURSOR, str(self.waiting[done - 1].seq))
+        self._note(self.waiting[:done])
         dealt_with, self.waiting = self.waiting[:done], self.waiting[done:]
         return dealt_with
+
+    def _note(self, events: Sequence[Event]) -> None:
+        """They are dealt with: in one transaction with their notices, so that none is written twice or lost."""
+        store, place = self.ports.store, str(events[-1].seq)
+        notices = self.wanted([notice for event in events if (notice := notice_of(event)) is not None])
+        if not notices:
+            store.set_setting(CURSOR, place)
+            return
+        with store.together():
+            store.add_notices(notices, SAME_WITHIN)
+            store.set_setting(CURSOR, place)
 
     def _begin(self, event: Event, board: Board) -> None:
         """Archive and remove the clone of a bead that was closed, unless something still works in it."""
@@ -133,9 +140,9 @@ class News:
             self.ports.notifier.tell(Notice(text, event.bead, urgent=event.kind is Kind.ESCALATED))
         elif event.kind is Kind.GATE_CLOSED:
             if event.data["times"] == 1:  # it closes again as long as it lasts, and that is no news
-                self.ports.notifier.tell(Notice(_refusal(event), urgent=event.data["reason"] in _FOR_PEOPLE))
+                self.ports.notifier.tell(Notice(refusal(event), urgent=event.data["reason"] in FOR_PEOPLE))
         elif event.kind is Kind.CAP_REACHED:
-            self.ports.notifier.tell(Notice(_reached(event), urgent=True))
+            self.ports.notifier.tell(Notice(cap_text(event), urgent=True))
         elif event.kind is Kind.MAIN_REWRITTEN:
             self.ports.notifier.tell(Notice(str(event.data["text"]), urgent=True))
         elif event.kind is Kind.NOTIFIED:
@@ -145,11 +152,3 @@ class News:
         elif event.kind in _CLOSING and event.bead is not None:
             return self.ports.background.over(retiring(event.bead))
         return True
-
-
-def _reached(event: Event) -> str:
-    """What is said of a cap, or of a limit of the whole machine."""
-    name, spent, limit = str(event.data["cap"]), float(event.data["spent"]), float(event.data["limit"])
-    if name.startswith(PREFIX):
-        return reached_text(name, spent, limit)
-    return f"nothing new is started: caps.{name} is reached ({spent:g} of {limit:g})"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
 from ..agents.adapter import Adapter
 from ..config.settings import Config
@@ -10,6 +11,7 @@ from ..core.errors import NoSandbox
 from ..paths import Paths
 from ..ports import Background, ChannelServer, Git, Login, MachineWide, Notifier, Processes, Store
 from ..ports.machine import Alone
+from ..ports.notices import Channels, NoChannels
 
 
 class NoChannel:
@@ -47,6 +49,8 @@ class Ports:
     sandbox_trouble: Callable[[], str] = lambda: "none was asked for"  # why bubblewrap does not work; empty: it does
     wall_trouble: Callable[[], str] = lambda: "none was asked for"  # why Landlock does not work; empty: it does
     channel: ChannelServer = field(default_factory=NoChannel)
+    channels: Channels = field(default_factory=NoChannels)  # what sends notices beside the loop
+    zone: Callable[[], tzinfo] = lambda: UTC  # of the person's clock: quiet hours are hours of their day
     degraded: Callable[[], list[str]] = list  # what is to be said of agents that can do less than they should
     steady: Callable[[], tuple[str, float] | None] = lambda: None  # a clock that nobody sets: its boot, and seconds
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve

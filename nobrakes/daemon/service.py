@@ -127,6 +127,8 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
 
             return loop.run(daemon, waker, view, until_idle, should_end)
         finally:
+            with limit.part("notices that are being sent", SERVANT_SECONDS):
+                daemon.courier.close(at_once=signals.asked >= 2)
             close(ports, waker, limit)  # while the lock is held: the next daemon finds nobody at work
             store.record(Event(Kind.DAEMON_STOPPED, data={"pid": os.getpid()}))
             ports.export()

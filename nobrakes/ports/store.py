@@ -12,6 +12,7 @@ from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
+from .notices import Outbox
 from .requests import Requests
 from .reviews import Reviews
 from .sessions import Sessions
@@ -361,7 +362,7 @@ class EventLog(Protocol):
         ...
 
 
-class Store(Graph, Questions, Life, Spending, Reviews, Sessions, Machine, People, EventLog, Requests, Protocol):
+class Store(Graph, Questions, Life, Spending, Reviews, Sessions, Outbox, Machine, People, EventLog, Requests, Protocol):
     """Facts about beads, attempts, escalations; every change is one transaction with its event.
 
     Whoever needs a part of it says so by the part's name.

@@ -9,6 +9,7 @@ from .attempts.reviewing import Reviewing
 from .database import Database
 from .graph import Graph
 from .log import EventLog
+from .outbox import Outbox
 from .people import People
 from .questions import Questions
 from .requests import Requests
@@ -28,7 +29,9 @@ def _secret() -> str:
     return token_urlsafe(24)
 
 
-class SqliteStore(Graph, Questions, Life, Reviewing, Spender, Talks, Machine, People, EventLog, Requests, Upkeep):
+class SqliteStore(
+    Graph, Questions, Life, Reviewing, Spender, Talks, Outbox, Machine, People, EventLog, Requests, Upkeep
+):
     """The store. `clock` replaces the database's own clock, `token_source` the secrets in tokens: for simulation."""
 
     def __init__(

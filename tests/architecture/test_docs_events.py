@@ -57,6 +57,7 @@ def people_and_agents(folder: Path) -> Any:
     assert attempt is not None
     for verb in edits.SAYING:
         edits.agent_say(path, attempt.token, verb, "a text")
+    edits.agent_escalate(path, attempt.token, "More work", severity="urgent")
     control.stop_one(store, paths, "Ada", None, "me")
     edits.agent_done(path, attempt.token, "completed", "a summary")
     for id_, how in (("b", "cancel"), ("c", "done")):

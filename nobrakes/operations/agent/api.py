@@ -135,8 +135,8 @@ def _request_review(plan: str, wait: float) -> Reply:
     return Reply({"escalation": number, "decision": decision}, text)
 
 
-def _escalate(suggestion: str, detail: str) -> Reply:
-    number = client.escalate(suggestion, detail)
+def _escalate(suggestion: str, detail: str, severity: str) -> Reply:
+    number = client.escalate(suggestion, detail, severity)
     return Reply({"escalation": number}, client.suggested(number))
 
 
@@ -216,6 +216,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
         (
             Parameter("suggestion", "What should be done, in one line.", required=True),
             Parameter("detail", "More about it.", default=""),
+            Parameter("severity", "How much it matters to the person now.", default="info", choices=client.SEVERITIES),
         ),
     ),
     Operation(

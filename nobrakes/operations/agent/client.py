@@ -171,9 +171,13 @@ def _show_life() -> None:
         os.utime(os.path.dirname(written))
 
 
-def escalate(suggestion: str, detail: str) -> int:
+SEVERITIES = ("info", "warning", "urgent")
+"""core.notices.notice.Severity, which costs an import of `enum`."""
+
+
+def escalate(suggestion: str, detail: str, severity: str) -> int:
     """File a suggestion; its number."""
-    return int(store().agent_escalate(*key(), cleaned(suggestion), cleaned(detail)))
+    return int(store().agent_escalate(*key(), cleaned(suggestion), cleaned(detail), severity))
 
 
 def answer(number: "int | None") -> "tuple[int, str | None]":

@@ -48,9 +48,9 @@ def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
     return int(call(token, "ask", question, form_json))
 
 
-def agent_escalate(path: str, token: str, title: str, detail: str = "") -> int:
+def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
     """File a suggestion; its number."""
-    return int(call(token, "escalate", title, detail))
+    return int(call(token, "escalate", title, detail, severity))
 
 
 def call(token: str, name: str, *arguments: "Any") -> "Any":

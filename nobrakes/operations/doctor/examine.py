@@ -22,7 +22,7 @@ from ...host.locks import holder
 from ...paths import Paths
 from ...trash import Trash
 from ..control import FROZEN
-from . import machine, place
+from . import channels, machine, place
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def _config(patient: _Patient) -> Iterator[Finding]:
     else:
         yield Finding("config", OK, "config.toml is right")
     yield from machine.examine(patient.config, patient.paths, patient.sandbox_trouble, patient.wall_trouble)
+    yield from channels.examine(patient.config.notify)
 
 
 def _main(patient: _Patient) -> Iterator[Finding]:

@@ -37,12 +37,14 @@ HOW_TO_PLAN = (
 _READING = (
     "list", "show", "ready", "graph", "status", "board", "history", "reviews", "review", "log", "events", "escalations",
     "escalation", "config", "plan example", "flakes", "session show", "sessions",
+    "notify list",
 )  # fmt: skip
 _ALLOWED = (*(f"{words}:*" for words in (*_READING, "propose")), "commit-strategy --dry-run")
 _CHANGING = (
     "init", "add", "edit", "depend", "undepend", "plan apply", "shape", "reshape", "hold", "release", "defer", "cancel",
     "done", "reopen", "undo", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set", "gates",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
+    "notify test", "notify secret",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*")
 """Asked even where the human's own settings allow every command: it changes what is live, or starts work."""

@@ -30,7 +30,7 @@ CALLS: Calls = {
     "say": (_say, ((str,), (str,), (str,))),
     "standing": (edits.agent_standing, ()),
     "ask": (edits.agent_ask, ((str,), (str,))),
-    "escalate": (edits.agent_escalate, ((str,), (str,))),
+    "escalate": (edits.agent_escalate, ((str,), (str,), (str,))),
     "answer": (edits.agent_answer, ((int, type(None)),)),
     "done": (edits.agent_done, ((str,), (str,), (str,), (str,), (bool,))),
 }

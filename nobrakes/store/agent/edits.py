@@ -28,6 +28,7 @@ FORM = 24_000
 """Characters of a question's form, before it is bounded."""
 CUT = " […]"
 SAYING = {"log": "logged", "progress": "progressed", "notify": "notified", "test": "tested"}
+SEVERITIES = ("info", "warning", "urgent")
 SAID = ("completed", "gave_up_context", "gave_up_tests", "failed", "blocked")
 
 
@@ -215,9 +216,15 @@ def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
     return _file(path, token, "question", "escalated", question, "", form)
 
 
-def agent_escalate(path: str, token: str, title: str, detail: str = "") -> int:
+def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
     """File a suggestion, which stops nothing, or find the open one that is the same; its number."""
-    return _file(path, token, "doer_suggestion", "suggested", title, detail)
+    if severity not in SEVERITIES:
+        from ...core.errors import UsageError
+
+        raise UsageError(f"'{bounded(severity)[:40]}' is no severity", f"Use one of: {', '.join(SEVERITIES)}.")
+    return _file(
+        path, token, "doer_suggestion", "suggested", title, detail, severity="" if severity == "info" else severity
+    )
 
 
 def agent_plan(path: str, token: str, title: str, plan: str) -> int:
@@ -258,7 +265,9 @@ def _safe(value: "Any") -> "Any":
     return {name: _safe(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
-def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str, form: str = "") -> int:
+def _file(
+    path: str, token: str, type_: str, kind: str, title: str, detail: str, form: str = "", severity: str = ""
+) -> int:
     """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
 
     NotAllowed where the attempt has asked too often.
@@ -277,6 +286,7 @@ def _file(path: str, token: str, type_: str, kind: str, title: str, detail: str,
         told: list[tuple[str, object]] = [("'escalation', ?", number)]
         told += [("'form', json(?)", form)] if form else []
         told += [("'session', ?", who.session)] if who.session is not None else []
+        told += [("'severity', ?", severity)] if severity else []
         told += [("'title', ?", title), ("'type', ?", type_)]
         event = _EVENT % f"json_object({', '.join(words for words, _ in told)})"
         connection.execute(event, (kind, who.bead, who.attempt, who.name, *(value for _, value in told)))

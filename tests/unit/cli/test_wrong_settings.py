@@ -29,6 +29,7 @@ READING = [
     "escalation 1",
     "gates",
     "daemon status",
+    "notify list",
     "sessions",
     "session show 1",
 ]

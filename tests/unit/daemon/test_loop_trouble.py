@@ -35,6 +35,7 @@ class Rig:
             store=SimpleNamespace(now=lambda: 100.0),
             notifier=SimpleNamespace(tell=self.tell),
             paths=SimpleNamespace(folder="/state"),
+            channels=SimpleNamespace(wakes=lambda wake: None),
             background=SimpleNamespace(wakes=lambda wake: None, is_empty=lambda: True),
         )
         self.daemon._trouble, self.daemon._trouble_until = None, 0.0

@@ -1,0 +1,115 @@
+"""Notices for people at a terminal: the channels tried out, what was sent and what waits, and the secrets they need."""
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from ..config.secrets import keep, secret
+from ..core.errors import ConfigError, NobrakesError, UsageError
+from ..core.notices.notice import Delivery, DeliveryState, Message, NoticeKind, NoticeRecord, Sent, Severity
+from ..core.notices.routing import message
+from ..host.channels import ChildChannels, Pack
+from ..notifiers.packing import packed
+from ..paths import Paths
+from ..ports import Store
+
+if TYPE_CHECKING:
+    from ..config.notify import ChannelSettings, NotifySettings
+
+SHOWN = 200
+"""Deliveries that are looked at for the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelView:
+    """A channel: what it takes, how many messages wait and until when, and what came of the last one."""
+
+    name: str
+    type: str
+    kinds: tuple[str, ...]
+    severity: str
+    trouble: str
+    waiting: int
+    next_at: float | None
+    last: Delivery | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyView:
+    """All channels, and the newest deliveries."""
+
+    channels: tuple[ChannelView, ...]
+    deliveries: tuple[Delivery, ...]
+    now: float
+
+
+def packing(settings: "Callable[[], NotifySettings]") -> Pack:
+    """Makes what the sending process of a channel is given."""
+
+    def pack(name: str, said: Message) -> tuple[bytes, str]:
+        channel = _channel(settings(), name)
+        kept = secret(channel.secret) if channel.secret else ""
+        return packed(asdict(channel), kept, said), kept
+
+    return pack
+
+
+def _channel(settings: "NotifySettings", name: str) -> "ChannelSettings":
+    found = settings.channels.get(name)
+    if found is None:
+        known = ", ".join(sorted(settings.channels)) or "none"
+        raise UsageError(f"there is no channel '{name[:40]}'", f"config.toml has: {known}.")
+    return found
+
+
+def try_out(settings: "NotifySettings", paths: Paths, name: str | None, now: float) -> list[Sent]:
+    """Send a test notice through one channel, or through each; what came of it, by their names."""
+    names = sorted(settings.channels) if name is None else [name]
+    if not names:
+        raise ConfigError("no channel is set", "Write a table [notify.channels.NAME] into .nobrakes/config.toml.")
+    for one in names:
+        _channel(settings, one)
+    text = "This is a test: nobrakes reaches you here."
+    notice = NoticeRecord(0, NoticeKind.TEST, Severity.INFO, text, None, None, None, "", "", now)
+    said = message(notice, os.path.basename(paths.root))
+    channels = ChildChannels(packing(lambda: settings), lambda: settings.send_seconds)
+    ended = threading.Semaphore(0)
+    channels.wakes(ended.release)
+    for number, one in enumerate(names):
+        channels.begin(one, number, said)
+    for _ in names:
+        ended.acquire()
+    return sorted(channels.ended(), key=lambda sent: sent.channel)
+
+
+def view(store: Store, settings: "NotifySettings") -> NotifyView:
+    """The channels and what is on its way through them."""
+    found = store.deliveries(SHOWN)
+    channels = []
+    for name, one in sorted(settings.channels.items()):
+        own = [delivery for delivery in found if delivery.channel == name]
+        waiting = [delivery for delivery in own if delivery.state is DeliveryState.DUE]
+        last = next((d for d in own if d.state in (DeliveryState.SENT, DeliveryState.FAILED)), None)
+        next_at = min((delivery.due_at for delivery in waiting), default=None)
+        said = ChannelView(name, one.type, one.kinds, one.severity, trouble(one), len(waiting), next_at, last)
+        channels.append(said)
+    return NotifyView(tuple(channels), tuple(found), store.now())
+
+
+def trouble(channel: "ChannelSettings") -> str:
+    """Why the channel cannot work on this machine; empty: nothing is known to be missing."""
+    from ..notifiers.registry import trouble as missing
+
+    try:
+        if channel.secret:
+            secret(channel.secret)
+    except NobrakesError as error:
+        return f"{error}. {error.hint}"
+    return missing(channel.type, channel.command)
+
+
+def keep_secret(name: str, value: str) -> str:
+    """Write a secret into the user's own file; the path of the file."""
+    return keep(name, value)

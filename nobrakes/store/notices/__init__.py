@@ -1,0 +1,1 @@
+"""The outbox: notices, and their deliveries through channels."""
