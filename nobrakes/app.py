@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from .config.settings import Config
     from .core.beads.bead import Bead
     from .core.board import Board, Limits
-    from .daemon.loop import Daemon, View
+    from .daemon.loop import Daemon
     from .daemon.ports import Ports
+    from .daemon.watchers import View
     from .operations.evidence.rerunning import Run
     from .ports import Git, Notifier, Processes, Store
 

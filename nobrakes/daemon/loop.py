@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 from ..core import assigner, supervision, turns
 from ..core.actions import Action, StartAgent, Terminate
@@ -54,6 +53,7 @@ from .news import News, retiring
 from .perform import Performer
 from .ports import Ports
 from .recovery import take_up
+from .watchers import View, Waker
 
 LINGER_SECONDS = 1.0
 """A process that lives on so long after its run has ended is stopped."""
@@ -67,30 +67,6 @@ NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, StoreReadOnly)
 
 WAITED_OUT = (DiskFull, MachineShort, NoAnswer, StoreBusy)
 """Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
-
-
-class Waker(Protocol):
-    """What the loop sleeps on."""
-
-    def wait(self, timeout: float | None) -> bool:
-        """Sleep until something happened (True) or `timeout` seconds are over (False)."""
-        ...
-
-    def set(self) -> None:
-        """Wake it; from any thread."""
-        ...
-
-
-class View(Protocol):
-    """Who watches a run."""
-
-    def event(self, event: Event) -> None:
-        """Something happened."""
-        ...
-
-    def board(self, board: Board) -> None:
-        """The board after a turn."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

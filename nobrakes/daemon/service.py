@@ -29,8 +29,9 @@ from ..trash import Trash
 from . import loop
 from .attempts import degraded
 from .confine import Confinement, describe
-from .loop import Daemon, View
+from .loop import Daemon
 from .ports import Ports
+from .watchers import View
 
 STOPPING = "stopping"
 RUN_SINCE = "run_since"
