@@ -17,7 +17,7 @@ DEADLINE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A delivery that a channel took, in the daemon's life of this number."""
+    """A delivery that was begun or that a channel took, in the daemon's life of this number."""
 
     channel: str
     delivery: int
@@ -44,6 +44,8 @@ class FakeChannels:
     refuse: float = 0.3
     dead: frozenset[str] = frozenset()
     taken: list[Taken] = field(default_factory=list)
+    begun: list[Taken] = field(default_factory=list)
+    overlaps: list[int] = field(default_factory=list)
     life: int = 0
     _sending: dict[str, _Sending] = field(default_factory=dict)
 
@@ -60,12 +62,14 @@ class FakeChannels:
 
     def begin(self, channel: str, delivery: int, message: Message) -> None:
         """Begin to send."""
+        if channel in self._sending:
+            self.overlaps.append(delivery)
+        self.begun.append(Taken(channel, delivery, self.clock.now(), message, self.life))
         seconds = self.rng.choice((0.0, self.rng.uniform(0, 2), self.rng.uniform(0, SLOWEST)))
         error = "refused" if channel in self.dead or self.rng.random() < self.refuse else ""
-        takes = not error
         if seconds > DEADLINE:
-            # it was ended, and may have been taken all the same
             seconds, error = DEADLINE, "it took too long and was ended"
+        takes = not error
         at = self.clock.steady() + seconds
         self._sending[channel] = _Sending(Sent(channel, delivery, error), message, at, takes)
         if not seconds and takes:
@@ -83,7 +87,7 @@ class FakeChannels:
         """What has ended."""
         over = [one for one in self._sending.values() if one.over_at <= self.clock.steady()]
         for one in over:
-            if one.takes and not one.sent.error and not one.counted:
+            if one.takes and not one.counted:
                 self._take(one)
             del self._sending[one.sent.channel]
         return [one.sent for one in over]

@@ -243,6 +243,11 @@ def a_plain_commit_takes_no_merge_back(scene: Scene) -> list[str]:
     return [f"the next plain commit takes {path} back" for path in lost]
 
 
+def notices_are_sent_when_they_may_be(scene: Scene) -> list[str]:
+    """One at a time through a channel, none in quiet hours that hold it, none twice while the daemon lives."""
+    return [] if scene.noticing is None else scene.noticing.wrongly_sent()
+
+
 PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     *landed.PROMISES,
     *questions.PROMISES,
@@ -280,4 +285,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nothing_is_asked_twice,
     an_open_candidate_has_a_ref,
     a_plain_commit_takes_no_merge_back,
+    notices_are_sent_when_they_may_be,
 )

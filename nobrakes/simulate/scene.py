@@ -13,6 +13,7 @@ from .clock import FakeClock
 from .fake_git import FakeGit
 from .fake_machine import FakeMachine
 from .fake_processes import FakeProcesses
+from .noticing import Noticing
 from .replay import Observed
 from .sessions import Sessions
 from .talking import Talking
@@ -55,6 +56,7 @@ class Scene:
     processes: FakeProcesses
     sessions: Sessions
     talking: Talking
+    noticing: Noticing | None = None
     notes: Notes = field(default_factory=Notes)
     tally: Tally = field(default_factory=Tally)
     observed: Observed = field(default_factory=Observed)

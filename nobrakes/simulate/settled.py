@@ -118,6 +118,11 @@ def a_question_is_answered_once(scene: Scene) -> list[str]:
     return wrong
 
 
+def what_people_should_know_was_sent(scene: Scene) -> list[str]:
+    """Each notice of what happened was sent through its channels, or the channel failed as often as it is tried."""
+    return [] if scene.noticing is None else scene.noticing.never_sent()
+
+
 PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nothing_runs,
     what_was_said_came_to_its_session,
@@ -129,4 +134,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     a_question_is_answered_once,
     main_and_its_evidence_agree,
     nobody_is_blamed_for_a_rewritten_main,
+    what_people_should_know_was_sent,
 )

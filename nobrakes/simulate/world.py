@@ -17,6 +17,7 @@ from ..daemon.ports import Ports
 from ..paths import Paths
 from ..ports import Argv, Command, Step
 from ..ports.machine import Alone
+from ..ports.notices import NoChannels
 from ..sandbox.home import steady
 from ..store.opening import open_memory
 from . import fake_remote, invariants, settled
@@ -30,6 +31,7 @@ from .fake_machine import FakeMachine
 from .fake_processes import AGENT, FakeProcesses
 from .graph import random_graph
 from .main_monitor import at_ease, with_canary, without_canary
+from .noticing import ZONE, Noticing
 from .people import ME, PAUSED, People
 from .providers import PROVIDER, Providers, adapter, served
 from .questions import Questions
@@ -70,6 +72,9 @@ class World:
         self.config = without_canary(config or settings(self.rng))
         self.clock = FakeClock()
         self.store = open_memory(self.clock.now)
+        self.noticing = Noticing(seed, self.clock, self.store) if some_have_it(seed, "notices") else None
+        if self.noticing is not None:
+            self.config = self.noticing.on(self.config)
         self.git = fake_remote.some_git(ROOT, seed)
         rates = self.rates
         self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, rates.fail / 4, rates.cut)
@@ -84,6 +89,7 @@ class World:
         if self.machine is not None:
             self.processes.begins = self.machine.starts
         self.git.told_of_landing = self._lands
+        self.scene.noticing = self.noticing
         self.store.tell(lambda: None, self._synced)
         self.scene.observed.spending.caps = self.config.caps
         self.tally = self.scene.tally
@@ -143,6 +149,8 @@ class World:
             adapter=adapter,
             environment=ENVIRONMENT,
             machine=Alone() if self.machine is None else Crashing(self.machine, "machine", self.dice),
+            channels=NoChannels() if self.noticing is None else self.noticing.channels,
+            zone=lambda: ZONE,
             steady=lambda: ("boot", self.clock.steady()),
         )
 
@@ -199,6 +207,8 @@ class World:
             self.background.forget()
             if self.machine is not None:
                 self.machine.killed()
+            if self.noticing is not None:
+                self.noticing.channels.forget()
             try:
                 daemon = Daemon(self.ports)
                 daemon.recover()

@@ -162,6 +162,27 @@ BUGS = (
         seed=26,
     ),
     Bug(
+        "quiet hours hold nothing",
+        "daemon/courier.py",
+        "store.hold_deliveries(until)",
+        "store.queues(until)",
+        seed=1,
+    ),
+    Bug(
+        "what a channel took is not settled",
+        "daemon/courier.py",
+        "store.settle_delivery(sent.delivery, DeliveryState.SENT)",
+        "store.queues(now)",
+        seed=1,
+    ),
+    Bug(
+        "what happened is dealt with before it is a notice",
+        "daemon/news.py",
+        "        with store.together():\n            store.add_notices(notices, SAME_WITHIN)\n            store.set_setting(CURSOR, place)",
+        "        store.set_setting(CURSOR, place)\n        store.add_notices(notices, SAME_WITHIN)",
+        seed=1,
+    ),
+    Bug(
         "a clone that is still being archived counts as gone",
         "daemon/news.py",
         "return self.ports.background.over(retiring(event.bead))",
