@@ -18,7 +18,7 @@ from ..core.notices import pacing
 from ..core.notices.digest import SHOWN, digest
 from ..core.notices.notice import DeliveryState, NewNotice, NoticeKind, NoticeRecord, Queue, Rules, Sent, Severity
 from ..core.notices.quiet import quiet_until
-from ..core.notices.routing import message, numbers, routes
+from ..core.notices.routing import bounded, message, numbers, routes
 from ..ports import Notice
 from .ports import Ports
 
@@ -70,6 +70,13 @@ class Courier:
         found = self.wanted(notices)
         if found:
             self.ports.store.add_notices(found, pacing.SAME_WITHIN)
+
+    def trouble(self, text: str, stops: bool) -> None:
+        """The machine is in trouble; `stops`: nothing is started until it is mended. It is kept where it can be."""
+        severity = Severity.URGENT if stops else Severity.WARNING
+        said = bounded(text)
+        with suppress(NobrakesError):
+            self._add([NewNotice(NoticeKind.DAEMON_TROUBLE, severity, said, fingerprint=f"trouble:{said}")])
 
     def measure_anew(self) -> None:
         """The clock was set: what waits is looked at anew."""

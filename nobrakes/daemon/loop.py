@@ -64,7 +64,6 @@ RETRY_SECONDS = 15.0
 NEEDS_A_PERSON = (ConfigError, GitTooOld, NoAgent, NoMain, StoreReadOnly)
 """Trouble that does not pass by itself: a run that would end when idle ends with it."""
 
-
 WAITED_OUT = (DiskFull, MachineShort, NoAnswer, StoreBusy)
 """Trouble that may meet any look of the loop itself, and that passes or is mended from outside: it never ends it."""
 
@@ -274,6 +273,7 @@ class Daemon:
             word = "Nothing is started until it is mended: " if pause else "Trying again soon: "
             with _bearing(self.ports.paths.folder):
                 self.ports.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
+                self.courier.trouble(f"{word}{error} {error.hint}", pause)
 
     def _wake_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board, self.intake.begun), board.wake_at]

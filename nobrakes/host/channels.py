@@ -6,6 +6,7 @@
 4. The processes are no runs: they have sessions of their own, bear no mark, and end with their deadline.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -83,7 +84,8 @@ class ChildChannels:
             child = self._start(stdin, errors)
             while child.poll() is None:
                 if time.monotonic() > deadline or self._cut.wait(_LOOK):
-                    os.killpg(child.pid, signal.SIGKILL)  # not collected yet, so the id is its own
+                    with contextlib.suppress(ProcessLookupError, PermissionError):  # it has just ended
+                        os.killpg(child.pid, signal.SIGKILL)  # not collected yet, so the id is its own
                     child.wait()
                     return "it was ended with the daemon" if self._cut.is_set() else "it took too long and was ended"
             if child.returncode == 0:

@@ -272,6 +272,14 @@ def test_without_a_channel_nothing_is_written_and_nothing_asked() -> None:
     assert world.store.unrouted_notices(9) == [] and world.courier.wake_at(0.0) is None
 
 
+def test_trouble_of_the_machine_is_told_once_in_a_while() -> None:
+    world = World()
+    for _ in range(3):
+        world.courier.trouble("the disk is full", stops=True)
+        world.turn(60.0)
+    assert world.sent() == ["the disk is full"] and world.hand.begun[0][2].severity is Severity.URGENT
+
+
 def test_a_channel_that_is_taken_away_ends_what_waits_for_it() -> None:
     world = World()
     world.add("one", "two")

@@ -38,6 +38,7 @@ class Rig:
             channels=SimpleNamespace(wakes=lambda wake: None),
             background=SimpleNamespace(wakes=lambda wake: None, is_empty=lambda: True),
         )
+        self.daemon.courier = SimpleNamespace(trouble=lambda text, stops: None)  # type: ignore[assignment]
         self.daemon._trouble, self.daemon._trouble_until = None, 0.0
         self.daemon.tick = self.tick  # type: ignore[method-assign, assignment]
 
