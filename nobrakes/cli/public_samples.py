@@ -131,7 +131,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.SESSION_BEGAN: {"session": 5, "kind": "planning", "agent": "claude", "title": "Support Windows"},
     Kind.SESSION_SAID: {"session": 5, "text": "And macOS?"},
     Kind.TURN_STARTED: {"session": 5, "turn": 2, "agent": "claude", "model": ""},
-    Kind.TURN_ENDED: {"session": 5, "turn": 2, "outcome": "completed", "detail": ""},
+    Kind.TURN_ENDED: {"session": 5, "turn": 2, "outcome": "completed", "detail": "", "state": "idle"},
     Kind.SESSION_ENDED: {"session": 5},
     Kind.RESOLVED: {"escalation": 3, "resolution": "answered", "to": "needs_doer"},
     Kind.CANCELLED: {"reason": "not wanted any more", **_DONE},

@@ -133,7 +133,9 @@ class Talking:
                 marks = [word for word in one.text.split() if word.startswith("mark-")]
                 ended = [turn.outcome for turn in self.store.turns(session.id)][-1:]
                 stopped = session.state is State.IDLE and ended == [Outcome.INTERRUPTED]
-                if one.author and one.turn is None and session.state is not State.STUCK and not stopped:
+                # the answer to one of several questions waits for those to the others
+                waits = session.state is State.ASKING and one.text.startswith("You asked")
+                if one.author and one.turn is None and session.state is not State.STUCK and not (stopped or waits):
                     wrong.append(f"{one.text!r} waits, and session {session.id} is {session.state}")
                 if one.author and one.turn is not None and not heard.issuperset(marks):
                     wrong.append(f"{one.text!r} was given to turn {one.turn}, and nobody was told of it")

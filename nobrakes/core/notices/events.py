@@ -6,6 +6,7 @@ from ..beads.escalations import EscalationType
 from ..beads.events import Event, Kind
 from ..beads.outcomes import Outcome
 from ..limits.machine import PREFIX, reached_text
+from ..sessions.session import State
 from .notice import NewNotice, NoticeKind, Severity
 from .routing import bounded
 
@@ -115,6 +116,18 @@ def _notified(event: Event) -> NewNotice:
     return _made(event, NoticeKind.AGENT_NOTIFY, Severity.INFO, f"{event.actor}: {text}", f"{event.actor}:{text}")
 
 
+def _talked(event: Event) -> NewNotice | None:
+    """Its question is an escalation of its own, and a session that goes on by itself is no news."""
+    session = event.data["session"]
+    show = f"`nobrakes session show {session}`"
+    if event.data.get("state") == State.IDLE.value:
+        return _made(event, NoticeKind.SESSION, Severity.INFO, f"session {session}: its agent has answered ({show})")
+    if event.data.get("state") == State.STUCK.value:
+        why = str(event.data["outcome"]).replace("_", " ")
+        return _made(event, NoticeKind.SESSION, Severity.WARNING, f"session {session} does not go on: {why} ({show})")
+    return None
+
+
 def _unconfined(event: Event) -> NewNotice:
     return _made(event, NoticeKind.DAEMON_TROUBLE, Severity.WARNING, str(event.data.get("why", "")), "unconfined")
 
@@ -131,5 +144,6 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.CAP_REACHED: _cap,
     Kind.GATE_CLOSED: _refuses,
     Kind.NOTIFIED: _notified,
+    Kind.TURN_ENDED: _talked,
     Kind.UNCONFINED: _unconfined,
 }

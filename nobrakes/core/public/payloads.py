@@ -81,6 +81,7 @@ class TurnEnded(Payload):
     turn: int | None = None
     outcome: str = ""
     detail: str = ""
+    state: str = ""  # of the session after it: ready, asking, idle, stuck or ended
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,8 +135,8 @@ def close_turn(
         if breaker is not None:
             spending.save_breaker(db, of_session(one.id), one.provider, breaker)
         told = {"session": one.id, "turn": open_.number, "outcome": outcome.value, "detail": detail[:500]}
-        events.append(db, now, Kind.TURN_ENDED, None, "nobrakes", told)
         if one.state is State.ENDED:
+            _ended(db, now, told, one.state)
             return one
         data = {key: value for key, value in one.data.items() if key != CUT_OFF}
         if fact is Fact.CUT_OFF and not told_again:
@@ -150,8 +150,12 @@ def close_turn(
         }
         if lost:  # the CLI does not know it any more: the next turn begins a new one
             values |= {"provider_session": None, "begun": False}
-        conversations.move(db, one, _waits(db, one.id, fact), now, **values)
+        _ended(db, now, told, conversations.move(db, one, _waits(db, one.id, fact), now, **values))
         return conversations.session(db, one.id)
+
+
+def _ended(db: Database, now: float, told: Mapping[str, Any], state: State) -> None:
+    events.append(db, now, Kind.TURN_ENDED, None, "nobrakes", {**told, "state": state.value})
 
 
 def _waits(db: Database, number: int, fact: Fact) -> Fact:
