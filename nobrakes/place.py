@@ -6,7 +6,9 @@
    and the wall, which keep both folders shut (daemon.confine).
 3. A folder that is another account's, or that others may write, is not used: whoever writes there would decide what
    may start. Its way down from the root is the system's business.
-4. What is missing is made by whoever writes first, and by nobody who only looks.
+4. A home that is not said, not there, or another account's is nobody's place; a file there that is a link, or that
+   others may write, is not opened.
+5. What is missing is made by whoever writes first, and by nobody who only looks.
 """
 
 import os
@@ -60,6 +62,7 @@ def user_place() -> UserPlace:
     if own:
         place = UserPlace(os.path.join(own, "config"), os.path.join(own, "state"))
     else:
+        _require_home()
         import platformdirs
 
         try:
@@ -70,6 +73,42 @@ def user_place() -> UserPlace:
         if not os.path.isabs(folder):
             raise PlaceUnusable(f"this account has no home folder: {folder} is no whole path")
     return place
+
+
+def _require_home() -> None:
+    """PlaceUnusable where nobody said which home is meant, or where it is not there or another account's.
+
+    Nobody's home is guessed, made, or written into by another account.
+    """
+    if os.environ.get("XDG_CONFIG_HOME") and os.environ.get("XDG_STATE_HOME"):
+        return
+    home = os.environ.get("HOME", "")
+    if os.name != "posix":
+        return
+    if not home:
+        raise PlaceUnusable("HOME is not set, so nobody knows which home is meant")
+    try:
+        found = os.stat(home)
+    except OSError as error:
+        raise PlaceUnusable(f"the home {home[:200]} cannot be looked at: {error.strerror}") from None
+    if found.st_uid != os.geteuid():
+        raise PlaceUnusable(f"the home {home[:200]} belongs to another account (number {found.st_uid})")
+
+
+def require_own(path: str) -> None:
+    """PlaceUnusable where the file is there, and is not a plain one that this account alone may write."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise PlaceUnusable(f"{path} cannot be looked at: {error.strerror}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise PlaceUnusable(f"{path} is no plain file", "Move it away; nobrakes makes the file itself.")
+    if found.st_uid != os.geteuid():
+        raise PlaceUnusable(f"{path} belongs to another account (number {found.st_uid})")
+    if found.st_mode & 0o022:
+        raise PlaceUnusable(f"other accounts may write {path}", f"Take that right away: chmod go-w {path}")
 
 
 def folders() -> tuple[str, ...]:

@@ -21,7 +21,7 @@ def pair(tmp_path: Path) -> tuple[Scripted, Scripted]:
 
 
 def at_work(made: Scripted) -> list[int]:
-    pids = [int(path.read_text().split()[0]) for path in made.book.glob("*.turns")]
+    pids = [int(word) for path in made.book.glob("*.turns") for word in path.read_text().split()[:1]]
     return [pid for pid in pids if lives(pid)]
 
 

@@ -29,7 +29,7 @@ def test_an_account_without_a_home_has_no_place(monkeypatch: pytest.MonkeyPatch)
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # what it answers where nobody knows the account
-    with pytest.raises(PlaceUnusable, match="no home"):
+    with pytest.raises(PlaceUnusable, match="HOME is not set"):
         place.user_place()
 
 
@@ -73,3 +73,32 @@ def test_what_no_run_may_reach_is_what_is_there(monkeypatch: pytest.MonkeyPatch,
     (tmp_path / "link").symlink_to(tmp_path / "real")
     monkeypatch.setenv(place.OVERRIDE, str(tmp_path / "link"))
     assert place.folders() == (str(tmp_path / "real" / "state"),)
+
+
+def test_nobodys_home_is_guessed_made_or_written_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NOBRAKES_USER_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(PlaceUnusable, match="HOME is not set"):
+        place.user_place()
+    monkeypatch.setenv("HOME", str(tmp_path / "gone"))
+    with pytest.raises(PlaceUnusable, match="gone"):
+        place.user_place()
+    assert not (tmp_path / "gone").exists()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert place.user_place().state.startswith(str(tmp_path))
+    monkeypatch.setattr(place.os, "geteuid", lambda: 4711)
+    with pytest.raises(PlaceUnusable, match="another account"):
+        place.user_place()
+
+
+def test_a_file_that_is_a_link_or_open_to_others_is_not_opened(tmp_path: Path) -> None:
+    own = tmp_path / "user.db"
+    place.require_own(str(own))
+    own.write_text("")
+    place.require_own(str(own))
+    own.chmod(0o666)
+    with pytest.raises(PlaceUnusable, match="other accounts may write"):
+        place.require_own(str(own))
+    (tmp_path / "link").symlink_to(own)
+    with pytest.raises(PlaceUnusable, match="no plain file"):
+        place.require_own(str(tmp_path / "link"))

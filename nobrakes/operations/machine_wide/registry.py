@@ -9,15 +9,17 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ...core.errors import NobrakesError, NotAllowed, UsageError
 from ...host.locks import holder
 from ...paths import FOLDER, Paths
-from ...place import UserPlace, make, require_safe, user_place
+from ...place import UserPlace, make, require_own, require_safe, user_place
 from ...store.conditions import now
 from ...store.user.database import Repository, UserStore
 from ...store.user.peek import open_escalations
+from ..waking import wake
 from . import identity
 
 PATIENCE_SECONDS = 2.0
@@ -40,6 +42,7 @@ def opened() -> UserStore:
     """The person's database, made where it is missing. NotAllowed in a run, PlaceUnusable."""
     place = user_place()
     make(place.state)
+    require_own(place.database)
     return UserStore(place.database, now)
 
 
@@ -47,6 +50,7 @@ def known(place: UserPlace) -> UserStore | None:
     """The database for who only looks; None: there is none yet. PlaceUnusable."""
     if not require_safe(place.state) or not os.path.exists(place.database):
         return None
+    require_own(place.database)
     return UserStore(place.database, now, is_reading=True)
 
 
@@ -132,3 +136,19 @@ def forget(path: str) -> str:
         return found.path
     finally:
         store.close()
+
+
+def wake_all(place: UserPlace) -> None:
+    """Have every daemon of this machine look now; who is not there needs no word."""
+    store = known(place)
+    if store is None:
+        return
+    try:
+        found = store.repositories()
+    finally:
+        store.close()
+    for one in found:
+        paths = Paths(os.path.join(one.path, FOLDER))
+        with suppress(OSError, NobrakesError):
+            if holder(paths.lock) is not None:
+                wake(paths)

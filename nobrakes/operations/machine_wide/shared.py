@@ -16,12 +16,12 @@ from typing import TypeVar
 from ...config.user import load_user
 from ...core.errors import ConfigError, DiskFull, MachineShort, NobrakesError, StoreBusy
 from ...core.limits.caps import day_start
-from ...core.limits.machine import MachineLimits, MachineRoom
+from ...core.limits.machine import MachineLimits, MachineRoom, reached
 from ...host.living import Living, lives, sweep
 from ...host.system import proctable
-from ...place import UserPlace, make, require_safe, user_place
+from ...place import UserPlace, make, require_own, require_safe, user_place
 from ...store.user.database import UserStore
-from .registry import register
+from .registry import register, wake_all
 
 AGAIN_SECONDS = 60.0
 """So long after it could not be used the place is looked at again."""
@@ -38,6 +38,8 @@ class _Joined:
         make(place.state)
         if not require_safe(place.settings):  # else a run that may write around it could make it
             make(place.settings)
+        for path in (place.database, place.config):
+            require_own(path)
         self.place = place
         self.store = UserStore(place.database, now)
         try:
@@ -86,6 +88,7 @@ class SharedMachine:
         self._off = ""
         self._again_at = 0.0
         self._spent: tuple[float, float, int] | None = None
+        self._reached = False
 
     def look(self, at_work: Collection[str]) -> MachineRoom | None:
         """What is allowed and taken now. ConfigError at the first look, StoreBusy."""
@@ -143,6 +146,18 @@ class SharedMachine:
         self._spent = day, usd, tokens
         if self._joined is not None:
             self._used(partial(self._joined.store.spend, self._joined.identity, day, usd, tokens), None)
+            self._tell_others()
+
+    def _tell_others(self) -> None:
+        """Who works elsewhere looks at once when the day's sum reaches a limit: nobody spends on until it wakes."""
+        joined, limits = self._joined, self._limits
+        if joined is None or limits is None or not self._counts_money(limits):
+            return
+        room = self._used(partial(self._room, joined, joined.held), None)
+        is_reached = room is not None and bool(reached(room, self._now()))
+        if is_reached and not self._reached:
+            wake_all(joined.place)
+        self._reached = is_reached
 
     def close(self) -> None:
         """Give every place back."""

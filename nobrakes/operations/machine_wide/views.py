@@ -1,6 +1,5 @@
 """What the repositories of this machine share, for people: limits, places, what today cost. And setting the limits."""
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,13 +11,10 @@ from ...core.limits.caps import DAY_SECONDS, day_start
 from ...core.limits.machine import MachineLimits
 from ...host.files import write_atomic
 from ...host.living import lives
-from ...host.locks import holder
-from ...paths import FOLDER, Paths
 from ...place import UserPlace, make, require_safe, user_place
 from ...store.conditions import now
 from ...store.user.database import UserStore
-from ..waking import wake
-from .registry import known
+from .registry import known, wake_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +113,8 @@ def set_limits(words: Mapping[str, str]) -> MachineView:
     with suppress(FileNotFoundError), open(place.config, encoding="utf-8") as file:
         text = file.read()
     write_atomic(place.config, edited(text, changes, place.config).encode())
-    _wake_all(place)
+    wake_all(place)
     return view()
-
-
-def _wake_all(place: UserPlace) -> None:
-    """Tell every daemon of this machine; who is not there needs no word."""
-    store = known(place)
-    if store is None:
-        return
-    try:
-        found = store.repositories()
-    finally:
-        store.close()
-    for one in found:
-        paths = Paths(os.path.join(one.path, FOLDER))
-        with suppress(OSError, NobrakesError):
-            if holder(paths.lock) is not None:
-                wake(paths)
 
 
 def trouble() -> tuple[str, bool]:
