@@ -145,6 +145,7 @@ BUGS = (
         "self.checkout.bring_along(self.head, self.edited)",
         "self.checkout.in_the_way(self.head, self.edited)",
         options=STAGED,
+        seed=95,
     ),
     Bug(
         "a start leaves the locks and the checkout",
@@ -421,7 +422,7 @@ BUGS = (
         "return bool(journal.candidate) and git.contains(journal.candidate, git.main())",
         "return False",
         runs=120,
-        seed=69,
+        seed=229,
     ),
     Bug(
         "a validation is judged again after a crash",

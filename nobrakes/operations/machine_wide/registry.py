@@ -57,11 +57,13 @@ def known(place: UserPlace) -> UserStore | None:
 def register(store: UserStore, root: str) -> str:
     """Know the repository at `root` from now on, or know where it is now; its identity, empty where it has no git."""
     word = identity.identity(root) or identity.draw(root)
+    # a path that is no text can be read by people, and not be opened: it is listed as gone
+    shown = root.encode("utf-8", "backslashreplace").decode()
     before = next((one for one in store.repositories() if one.identity == word), None)
     if before is not None and _is_copy(root, before, word):
         word = identity.draw(root)
     if word:
-        store.register(word, root, os.path.basename(root))
+        store.register(word, shown, os.path.basename(shown))
     return word
 
 

@@ -13,9 +13,9 @@ from ...core.beads.outcomes import Outcome
 from ...core.errors import NobrakesError, Stale
 from ...core.limits.breaker import Breaker
 from ...core.owners import of_session
-from ...core.sessions.session import Fact, Message, Session, State, Turn
+from ...core.sessions.session import Fact, Message, Session, SessionKind, State, Turn
 from .. import events, rows
-from ..database import Database
+from ..database import Database, Row
 from ..machine import spending
 from ..tokens import turn_of
 from . import conversations
@@ -83,9 +83,18 @@ def hear(db: Database, made: int, provider_session: str) -> bool:
         if open_.resumes and row is None:
             return False  # it was to go on with another one
         known = "UPDATE sessions SET provider_session = ?, begun = 1, disputed = 0 WHERE id = ?"
+        before = db.one("SELECT * FROM sessions WHERE id = ?", (open_.session,))
         db.run(known, (provider_session, open_.session))
+        if before["provider_session"] not in (None, provider_session):
+            _remember(db, before)
         db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json({**open_.data, "begun": True}), made))
         return True
+
+
+def _remember(db: Database, before: Row) -> None:
+    """An id that the session had before stays known, as nobody's: another agent could say that it is its own."""
+    kept = {name: value for name, value in dict(before).items() if name not in ("id", "kind", "disputed")}
+    db.insert("sessions", {**kept, "kind": SessionKind.ATTEMPT.value, "disputed": True, "state": State.IDLE.value})
 
 
 def note(db: Database, made: int, data: Mapping[str, Any]) -> None:
@@ -149,7 +158,7 @@ def close_turn(
             "data": rows.as_json(data),
         }
         if lost:  # the CLI does not know it any more: the next turn begins a new one
-            values |= {"provider_session": None, "begun": False}
+            values |= {"begun": False}
         _ended(db, now, told, conversations.move(db, one, _waits(db, one.id, fact), now, **values))
         return conversations.session(db, one.id)
 

@@ -179,3 +179,14 @@ def test_everything_is_in_the_log(store: SqliteStore) -> None:
 def test_who_is_not_there(store: SqliteStore) -> None:
     with pytest.raises(NoSuchSession):
         store.session(7)
+
+
+def test_an_id_that_a_session_had_before_is_nobodys_again(store: SqliteStore) -> None:
+    one, liar = begun(store), begun(store)
+    first = opened(store, one.id)
+    assert store.hear_session(first.id, "old")
+    store.close_turn(first.id, Fact.CUT_OFF, Outcome.SESSION_LOST, "", told_again=True, lost=True)
+    second = opened(store, one.id)
+    assert not second.resumes and store.hear_session(second.id, "new")
+    assert not store.hear_session(opened(store, liar.id).id, "old")
+    assert store.session(one.id).provider_session == "new"

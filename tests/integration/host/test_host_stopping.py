@@ -143,7 +143,8 @@ while not began:
 with stopping.StopLimit() as limit:
     if sys.argv[2] == "asked":
         limit.asked(at_once=False)
-    service.close(types.SimpleNamespace(channel=keeper, background=aside), waker, limit)
+    machine = types.SimpleNamespace(close=lambda: None)
+    service.close(types.SimpleNamespace(channel=keeper, background=aside, machine=machine), waker, limit)
 """
 PARTS = {
     "the doorkeeper": 'door = keeper.begin("1-1"); open(door + "/in/1-1-1.json", "wb").close()',
