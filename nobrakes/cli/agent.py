@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import ChecksFailed, UsageError
+from ..wording.text import lines
 from .output import Output
 from .repository import text_or_stdin
-from .text import lines
 
 if TYPE_CHECKING:
     from ..operations.agent.api import Reply

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..wording.text import one_line
 from .output import Output, plain, said
 from .repository import BeadId, actor, known, opened, text_or_stdin
-from .text import one_line
 
 Reason = Annotated[str, Option("--reason", "-m", help="Why, for whoever reads it later.")]
 Title = Annotated[str, Argument(help="One line: what is to be done.")]
@@ -151,7 +151,7 @@ def defer(
     Example: nobrakes defer nb-7 8h
     """
     from ..operations import beads
-    from .times import moment, spoken
+    from ..wording.times import moment, spoken
 
     with opened() as app:
         known(app.store, bead)

@@ -4,8 +4,8 @@ Made from the same JSON values that `--json` prints. Imports nothing that costs:
 """
 
 from ..core.beads import imported
+from ..wording.text import age, cut, one_line
 from .screen import Screen, paragraph, table
-from .text import age, cut, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     if bead["held"]:
         out.append(f"  held: {one_line(bead['held'])}")
     if bead["defer_until"]:
-        from .times import spoken
+        from ..wording.times import spoken
 
         out.append(f"  left alone until {spoken(bead['defer_until'])}")
     if bead["merged_commit"]:

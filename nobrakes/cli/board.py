@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..wording.text import one_line
 from . import beadtext
 from .output import Output, plain
 from .repository import BeadId, known, looked_at
 from .screen import Screen, table
-from .text import one_line
 
 LINES = 200
 Label = Annotated[list[str] | None, Option("--label", "-l", help="Only with this label; may be repeated.")]

@@ -5,9 +5,9 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..wording.text import one_line
 from .output import Output, plain, said
 from .repository import actor, opened
-from .text import one_line
 
 
 def pause() -> Output:

@@ -7,11 +7,11 @@ from typer import Argument, Option
 
 from ..core.beads.bead import Status
 from ..core.errors import UsageError
+from ..wording.text import age, count, cut, one_line
 from . import forms
 from .output import Output, dumps, plain, said
 from .repository import UserPlace, actor, opened_or_home
 from .screen import Screen, paragraph, table
-from .text import age, count, cut, one_line
 
 if TYPE_CHECKING:
     from ..core.beads.escalations import Escalation

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from ..core.errors import NotAllowed, Unproven, UsageError
+from ..wording.text import cut, one_line
+from ..wording.times import spoken
 from .output import Output, plain
 from .repository import BeadId, looked_at, opened
 from .screen import Screen, paragraph
-from .text import cut, one_line
-from .times import spoken
 
 if TYPE_CHECKING:
     from ..core.evidence.verify import Note, Report, Rerun, Seen, Wrong

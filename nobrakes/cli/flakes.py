@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..wording.text import age, one_line
 from .output import Output, plain, said
 from .repository import actor, looked_at, opened
 from .screen import Screen, table
-from .text import age, one_line
 
 if TYPE_CHECKING:
     from ..core.review.quarantine import Quarantined

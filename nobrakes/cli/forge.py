@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option, confirm
 
 from ..core.errors import NoMain
+from ..wording.text import one_line
 from .output import Output, plain, said
 from .repository import opened
 from .screen import Screen
-from .text import one_line
 
 if TYPE_CHECKING:
     from ..operations.setup.init import InitReport

@@ -4,8 +4,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from ..core.beads import forms
+from ..wording.text import one_line
 from .screen import paragraph
-from .text import one_line
 
 if TYPE_CHECKING:
     from ..core.beads.escalations import Escalation

@@ -7,9 +7,9 @@ from typing import Annotated
 from typer import Option
 
 from ..core.errors import NobrakesError, UsageError
+from ..wording.text import one_line
 from .output import Output, said
 from .repository import known, looked_at
-from .text import one_line
 
 FORMATS = ("text", "mermaid", "dot", "svg")
 

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from . import event_text
+from ..wording import event_text
+from ..wording.text import cut, one_line
+from ..wording.times import spoken
 from .beadtext import attempt_text
 from .output import Output, plain
 from .repository import BeadId, known, looked_at
 from .screen import Screen, paragraph
-from .text import cut, one_line
-from .times import spoken
 
 if TYPE_CHECKING:
     from ..operations.views.history import BeadHistory, Review

@@ -85,6 +85,6 @@ def _read(parameter: api.Parameter, said: str) -> "Any":
 def _plain(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
-    from .text import lines
+    from ..wording.text import lines
 
     return "\n".join(lines(text))

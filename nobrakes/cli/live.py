@@ -18,11 +18,11 @@ from ..core.beads.events import Event
 from ..core.board import Board
 from ..core.limits.machine import free
 from ..ports import Notice
-from . import event_text
+from ..wording import event_text
+from ..wording.text import age, cut, one_line, pad
 from .output import write
 from .providers import gate_line
 from .screen import Screen, screen_of
-from .text import age, cut, one_line, pad
 
 if TYPE_CHECKING:
     from ..ports import Store

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from ..core.errors import UsageError
+from ..wording.text import one_line
+from ..wording.times import spoken
 from .output import Output, plain, said
 from .screen import Screen, table
-from .text import one_line
-from .times import spoken
 
 if TYPE_CHECKING:
     from ..operations.machine_wide.views import MachineView

@@ -11,10 +11,10 @@ from typing import Any
 
 from .. import paths
 from ..core.errors import NobrakesError, UsageError
+from ..wording.text import lines
 from .dispatch import Result
 from .output import PIPE_CLOSED, Interrupted, Output, emit, error_envelope, write
 from .screen import screen_of
-from .text import lines
 
 BUG = 70
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from typer import Argument, Option
 
 from ..core.errors import NobrakesError, NotAllowed, UsageError
+from ..wording.text import one_line
 from .output import Output, plain, said
 from .repository import actor, opened
 from .screen import Screen
-from .text import one_line
 
 if TYPE_CHECKING:
     from ..app import App

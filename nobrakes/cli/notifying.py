@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from ..core.errors import ChannelFailed, NotAllowed
+from ..wording.text import age, count, cut, one_line, pad
 from .output import Output, plain, said
 from .repository import looked_at, opened
 from .screen import Screen
-from .text import age, count, cut, one_line, pad
 
 if TYPE_CHECKING:
     from ..core.notices.notice import Delivery

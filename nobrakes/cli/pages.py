@@ -14,8 +14,8 @@ from ..core.beads.lifecycle import MOVING
 from ..core.beads.outcomes import TABLE, Outcome, retry_after
 from ..daemon.attempts.end import MACHINE_FAULTS, STARTS_AFRESH
 from ..paths import resource
-from .event_text import PUBLIC_NAMES
-from .glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES
+from ..wording.event_text import PUBLIC_NAMES
+from ..wording.glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES
 
 _SETTING = re.compile(r"(?:# )?([a-z_]+) = (.*)")
 _SECTION = re.compile(r"(?:# )?\[\[?([a-z.]+)\]\]?")

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from ..wording.text import count, one_line
 from .output import Output, plain, said
 from .repository import actor, opened
 from .screen import Screen
-from .text import count, one_line
 
 if TYPE_CHECKING:
     from ..operations.plan.apply import PlanReport

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from ..core.errors import UsageError
+from ..wording.text import age, cut, one_line
 from .machine import machine_lines
 from .output import Output, plain, said
 from .repository import actor, looked_at, opened
 from .screen import Screen
-from .text import age, cut, one_line
 
 if TYPE_CHECKING:
     from ..core.limits.cooldowns import Cooldown

@@ -4,8 +4,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from ..wording.text import count
 from .output import Output, said, write
-from .text import count
 
 if TYPE_CHECKING:
     from ..app import App

@@ -113,7 +113,7 @@ def known(store: "Store", bead: str) -> "Bead":
     try:
         return store.bead(bead)
     except NoSuchBead as error:
-        from .text import cut, one_line
+        from ..wording.text import cut, one_line
 
         found = near(bead, [node.id for node in store.nodes()])
         raise NoSuchBead(f"there is no bead '{cut(one_line(bead), 70)}'", found) from error

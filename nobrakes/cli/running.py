@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from ..core.errors import Unsettled
+from ..wording.text import count, one_line
 from .output import Interrupted, Output
 from .repository import actor, opened
 from .screen import Screen, screen_of
-from .text import count, one_line
 
 if TYPE_CHECKING:
     from ..app import App

@@ -6,7 +6,7 @@
 
 import os
 
-from . import text as _text
+from ..wording import text as _text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typer import Option, confirm
 
 from ..core.beads.bead import Status
 from ..core.errors import AgentFailed, UsageError
+from ..wording.text import count, cut, lines, one_line, pad, width
 from .output import Output, plain, said, write
 from .repository import BeadId, actor, known, opened
 from .screen import Screen, screen_of
-from .text import count, cut, lines, one_line, pad, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from ..wording.text import count, cut, lines, one_line, pad
 from .output import Output, plain, said
 from .repository import UserPlace, actor, opened_or_home, see_to_a_daemon, text_or_stdin
 from .screen import Screen
-from .text import count, cut, lines, one_line, pad
 
 if TYPE_CHECKING:
     from ..core.sessions.session import Session

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from ..abilities import CHECKS
 from ..conformance.suite import NOT_SO_FAR
+from ..wording.text import one_line
 from .screen import Screen
-from .text import one_line
 
 if TYPE_CHECKING:
     from ..conformance.suite import Check

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from ..wording.text import age, count, cut, one_line
+from ..wording.times import spoken
 from .flakes import quarantined_line
 from .machine import machine_lines
 from .output import Output, plain
 from .providers import hindrances
 from .repository import looked_at
 from .screen import Screen, table
-from .text import age, count, cut, one_line
-from .times import spoken
 
 if TYPE_CHECKING:
     from ..operations.views.board import BoardView, Speaker, StatusView, Worker

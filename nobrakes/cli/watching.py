@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..wording.text import cut, one_line
 from .output import Output, dumps, plain, write
 from .public_events import POLL_SECONDS
 from .repository import BeadId, known, looked_at
 from .screen import Screen, screen_of
-from .text import cut, one_line
 
 if TYPE_CHECKING:
     from ..core.transcript import Line
@@ -47,7 +47,8 @@ def events(
     """
     import sys
 
-    from . import event_text, public_events
+    from ..wording import event_text
+    from . import public_events
     from .live import Titles
 
     shown = 0

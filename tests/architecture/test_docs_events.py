@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from nobrakes.cli import glossary
-from nobrakes.cli.event_text import as_json
 from nobrakes.config.checks import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.core.beads.bead import Role
@@ -25,6 +23,8 @@ from nobrakes.ports import NewEscalation
 from nobrakes.simulate.world import World
 from nobrakes.store.agent import edits
 from nobrakes.store.opening import create_store
+from nobrakes.wording import glossary
+from nobrakes.wording.event_text import as_json
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "events.md"
 

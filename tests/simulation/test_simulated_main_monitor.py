@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.cli import glossary
 from nobrakes.core.beads.bead import Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.main_monitor import Phase
@@ -16,6 +15,7 @@ from nobrakes.simulate.main_monitor import watch_of
 from nobrakes.simulate.project import code_path
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import ME, World
+from nobrakes.wording import glossary
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)
 KILLED = replace(CALM, crash=0.01, cut=0.05)

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from nobrakes.cli import output, words
-from nobrakes.cli.text import one_line
 from nobrakes.core.text.cleaning import clean, only_seen
 from nobrakes.lightjson import visible
+from nobrakes.wording.text import one_line
 
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
 DIRECTION = [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]

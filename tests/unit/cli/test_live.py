@@ -4,12 +4,12 @@ import io
 
 from nobrakes.cli import live
 from nobrakes.cli.screen import Screen
-from nobrakes.cli.text import width
 from nobrakes.core.beads.attempt import Attempt
 from nobrakes.core.beads.bead import Bead, Role
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.board import Board
 from nobrakes.core.review.journal import Journal, Step
+from nobrakes.wording.text import width
 
 
 class Beads:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nobrakes.cli.text import age, count, cut, lines, one_line, pad, width
+from nobrakes.wording.text import age, count, cut, lines, one_line, pad, width
 
 EVIL = [
     "\x1b[31mred\x1b[0m",

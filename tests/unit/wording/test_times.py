@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from nobrakes.cli.times import moment, spoken
 from nobrakes.core.errors import UsageError
+from nobrakes.wording.times import moment, spoken
 
 NOW = 1_900_000_000.0
 

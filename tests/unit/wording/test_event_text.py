@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from nobrakes.cli import event_text
 from nobrakes.cli.output import dumps
 from nobrakes.core.beads.events import Event, Kind
+from nobrakes.wording import event_text
 
 AT = 1_900_000_000.25
 

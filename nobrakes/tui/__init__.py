@@ -1,0 +1,1 @@
+"""The board that stays on the terminal, over operations."""
