@@ -135,7 +135,7 @@ class Merger:
         """The tree of both, each file in the way that `main` has for it."""
         asked = ["merge-tree", "--write-tree", "-z", "--name-only", ours, theirs]
         with tempfile.NamedTemporaryFile(prefix="nobrakes-attributes-") as file:
-            file.write(os.fsencode(self._ways(main)))
+            file.write(os.fsencode(self.ways(main)))
             file.flush()
             answer = self.place.run(["-c", f"core.attributesFile={file.name}", *asked], expect=(0, 1))
         records = answer.records
@@ -146,7 +146,7 @@ class Merger:
         end = records.index("", 1) if "" in records[1:] else len(records)
         return Conflict(tuple(sorted(set(records[1:end]))), _detail(records[end + 1 :]))
 
-    def _ways(self, main: str) -> str:
+    def ways(self, main: str) -> str:
         """The built-in ways to merge that main's attributes name; those of the last main are remembered."""
         known, landings = self._ways_of
         if known != main:

@@ -9,6 +9,7 @@ from ..core.beads.bead import Bead
 from ..core.evidence.record import Entry, Made, Value
 from ..core.limits.sizes import READ
 from ..core.policy.boundaries import Change
+from .shown import Shows
 
 Argv = tuple[str, ...]
 
@@ -300,5 +301,5 @@ class Records(Protocol):
         ...
 
 
-class Git(Questions, Work, Building, MovingMain, Records, Protocol):
+class Git(Questions, Work, Building, MovingMain, Records, Shows, Protocol):
     """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""

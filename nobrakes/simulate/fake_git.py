@@ -18,6 +18,7 @@ from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones
 from .fake_evidence import FakeChain
 from .fake_landing import DecidedHere
+from .fake_showing import Showing
 from .objects import Commit, Objects, differing, merge
 from .project import FIRST_TREE, Tree
 
@@ -28,7 +29,7 @@ ABOUT_BEADS = ("Bead", "Reverts-Bead")
 """The trailers of merges, and of what takes them back."""
 
 
-class FakeGit(FakeChain, DecidedHere):
+class FakeGit(FakeChain, DecidedHere, Showing):
     """The repository, on the daemon's own side."""
 
     def __init__(self, root: str = "/sim/.nobrakes", first: Tree = FIRST_TREE) -> None:
