@@ -58,6 +58,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("verify", "evidence:verify", BOARD, "Check main against its evidence, from git alone."),
     Entry("flakes", "flakes:flakes", BOARD, "Checks and tests that failed and passed on the same tree."),
     Entry("repositories", "machine:repositories", BOARD, "Your repositories, and what waits in each.", changes=True),
+    Entry("diff", "differences:diff", BOARD, "What a bead changes: its branch, or what its merge changed on main."),
     Entry("watch", "watching:watch", BOARD, "Follow an agent live, by its name or its bead.", streams=True),
     Entry("log", "watching:log", BOARD, "What the agents on a bead said and did."),
     Entry("events", "watching:events", BOARD, "Everything that happened, in order.", streams=True),

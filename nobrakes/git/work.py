@@ -17,6 +17,10 @@ class Work(Tools):
         """Whether the bead's clone exists whole."""
         return self._workspaces.has(bead)
 
+    def tip(self, bead: Bead) -> str | None:
+        """The head of the branch in the bead's clone, copied to our objects and held by no ref."""
+        return self._workspaces.tip(bead)
+
     def take_in(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head from the clone to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""
         return self._workspaces.take_in(bead, fence)

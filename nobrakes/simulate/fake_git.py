@@ -13,9 +13,10 @@ from ..core.beads.branches import branch_of
 from ..core.errors import FileTooLarge, GitFailed
 from ..core.limits.sizes import READ
 from ..core.policy.boundaries import ABSENT, Change
-from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
+from ..ports import Argv, Candidate, Comparison, Conflict, Land, Landing, Message, Workspace
 from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones
+from .fake_compare import compare
 from .fake_evidence import FakeChain
 from .fake_landing import DecidedHere
 from .fake_showing import Showing
@@ -89,6 +90,10 @@ class FakeGit(FakeChain, DecidedHere, Showing):
             for path in differing(before, after)
         )
 
+    def compare(self, base: str, head: str, most: int) -> Comparison:
+        """The same for people, without renames; of the patch at most `most` characters."""
+        return compare(self.objects.tree_of(base), self.objects.tree_of(head), most)
+
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
         """A file's content in a commit. FileTooLarge."""
         text = self.objects.tree_of(commit).get(path)
@@ -149,6 +154,11 @@ class FakeGit(FakeChain, DecidedHere, Showing):
     def has_workspace(self, bead: str) -> bool:
         """Whether the bead's clone exists whole."""
         return bead in self.clones.of_bead
+
+    def tip(self, bead: Bead) -> str | None:
+        """The head of the branch in the bead's clone."""
+        clone = self.clones.of_bead.get(bead.id)
+        return None if clone is None else clone.head
 
     def take_in(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone or branch."""

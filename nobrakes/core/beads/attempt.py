@@ -13,6 +13,9 @@ from typing import Any
 from .bead import Role, Status
 from .outcomes import Outcome
 
+FORK = "fork"
+"""In an attempt's data: the commit of main under what it began on."""
+
 
 class RunKind(StrEnum):
     """What a child process is for."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from ...agents.adapter import Assignment, Launch
 from ...config.settings import Config
-from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.attempt import FORK, Attempt, Run, RunKind
 from ...core.beads.bead import Bead, Role
 from ...core.beads.branches import branch_of
 from ...core.beads.outcomes import Outcome
@@ -39,7 +39,6 @@ TELLS = "tells"
 """In an attempt's data: whether its output may tell of that."""
 DIARY = "diary"
 """In an attempt's data: the folder and the glob of the files in which its CLI tells of its calls."""
-FORK = "fork"
 """In an attempt's data: the commit of main that its work and the tests under it stand on."""
 
 

@@ -9,7 +9,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...core.beads.attempt import Attempt, Run
+from ...core.beads.attempt import FORK, Attempt, Run
 from ...core.beads.bead import BeadType, Role
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
@@ -21,7 +21,6 @@ from ...core.review import machine, verdict
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Act, Fact, Next
 from ..attempts.end import close
-from ..attempts.launch import FORK
 from ..checks.validation import Validation
 from ..ports import Ports
 from .lost import Lost, handed_in, pin_of

@@ -84,6 +84,13 @@ class Workspaces:
         path = self.path(bead)
         return clones.is_folder(path) and clones.is_folder(os.path.join(path, ".git"))
 
+    def tip(self, bead: Bead) -> str | None:
+        """The branch's head, copied to our objects and held by no ref; None: no clone, or no such branch."""
+        head = self._tip(bead)
+        if head is not None:
+            self._bring(bead, head)
+        return head
+
     def take_in(self, bead: Bead, fence: int) -> str | None:
         """Fetch the branch's head to refs/nobrakes/incoming/<bead>/<fence>; None: no clone, or no such branch."""
         head = self._tip(bead)

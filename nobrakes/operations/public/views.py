@@ -15,6 +15,7 @@ from ...core.review.flakes import Line as Flaked
 from ...core.review.quarantine import Quarantined
 from ..forge.approving import Approved, Strategy
 from ..views.board import BoardView, StatusView
+from ..views.diff import DiffView
 from ..views.history import BeadHistory, Review
 from ..views.next_step import NextStep
 from ..views.one_bead import WholeBead
@@ -37,6 +38,7 @@ VIEWS: Mapping[str, Any] = {
     "escalation": Escalation,
     "history": BeadHistory,
     "reviews": list[Review],
+    "diff": DiffView,
     "log": list[AttemptLines],
     "flakes": list[Flaked],
     "commit-strategy --dry-run": Strategy,

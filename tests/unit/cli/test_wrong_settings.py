@@ -21,6 +21,7 @@ READING = [
     "log BEAD",
     "history BEAD",
     "reviews",
+    "diff BEAD",
     "review BEAD",
     "verify",
     "flakes",

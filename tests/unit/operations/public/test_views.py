@@ -20,9 +20,9 @@ from nobrakes.core.transcript import Line, LineKind
 from nobrakes.operations import beads, desk, flakes
 from nobrakes.operations.forge import approving
 from nobrakes.operations.public import views
-from nobrakes.operations.views import board, history, listing, next_step, one_bead, readiness, transcripts
+from nobrakes.operations.views import board, diff, history, listing, next_step, one_bead, readiness, transcripts
 from nobrakes.paths import Paths
-from nobrakes.ports import NewEscalation
+from nobrakes.ports import FileDiff, NewEscalation
 from nobrakes.store.sqlite import SqliteStore
 
 
@@ -66,6 +66,7 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "escalation": desk.show(store, escalation.id),
         "history": history.history(store, None, "a"),
         "reviews": history.reviews(store),
+        "diff": diff.DiffView("a", "branch", "1" * 40, "2" * 40, (FileDiff("new", "R", 1, 0, False, "old"),), "+x\n"),
         "log": [transcripts.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
         "flakes": flakes.flakes(store),
         "commit-strategy --dry-run": approving.difference(store),
