@@ -10,8 +10,7 @@ from .repository import BeadId, known, looked_at
 from .screen import Screen, table
 
 if TYPE_CHECKING:
-    from ..operations.views.diff import DiffView
-    from ..ports import FileDiff
+    from ..operations.views.diff import DiffView, FileDiff
 
 FOUND = {
     "merge": "merged as {head}",
@@ -19,6 +18,7 @@ FOUND = {
     "handed_in": "handed in as {head}",
     "archive": "archived at {head}",
 }
+SIGNS = {"added": "A", "removed": "D", "changed": "M", "renamed": "R"}
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -63,9 +63,9 @@ def _shown(found: "DiffView", screen: Screen, stat: bool) -> str:
 
 
 def _row(file: "FileDiff") -> tuple[str, str, str, str]:
-    name = file.path if file.before is None else f"{file.before} => {file.path}"
+    name = file.path if not file.before else f"{file.before} => {file.path}"
     counts = ("bin", "") if file.is_binary else (str(file.added), str(file.removed))
-    return (file.status, *counts, name)
+    return (SIGNS[file.status], *counts, name)
 
 
 def _painted(line: str, screen: Screen) -> str:

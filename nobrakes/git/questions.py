@@ -6,8 +6,7 @@ from ..core.errors import FileTooLarge
 from ..core.evidence.record import Made
 from ..core.limits.sizes import READ
 from ..core.policy.boundaries import Change
-from ..ports import Comparison
-from . import comparing, differences, refs
+from . import differences, refs
 from .objects import EXECUTABLE, FILE
 from .tools import Tools
 
@@ -61,10 +60,6 @@ class Questions(Tools):
             if refs.is_oid(base) and refs.is_oid(head):
                 self._changes[base, head] = known
         return known
-
-    def compare(self, base: str, head: str, most: int) -> Comparison:
-        """The same for people, with counts of lines; of the patch at most `most` bytes."""
-        return comparing.compare(self.place, base, head, most)
 
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
         """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""

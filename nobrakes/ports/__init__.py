@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .git import Argv, Candidate, Comparison, Conflict, FileDiff, Git, Land, Landing, Lands, Message, Workspace
+    from .git import Argv, Candidate, Conflict, Git, Land, Landing, Lands, Message, Workspace
     from .machine import MachineWide
     from .people import Background, Clock, Notice, Notifier
     from .processes import Born, ChannelServer, Command, Ending, Login, Processes, Remains, Reports, Step, StepEnd
@@ -27,10 +27,8 @@ __all__ = [
     "ChannelServer",
     "Clock",
     "Command",
-    "Comparison",
     "Conflict",
     "Ending",
-    "FileDiff",
     "Git",
     "Land",
     "Landing",
@@ -53,8 +51,9 @@ __all__ = [
 ]
 
 _HOME = {
-    **dict.fromkeys(("Argv", "Candidate", "Comparison", "Conflict", "FileDiff", "Git", "Land", "Landing"), "git"),
-    **dict.fromkeys(("Lands", "Message", "Workspace"), "git"),
+    **dict.fromkeys(
+        ("Argv", "Candidate", "Conflict", "Git", "Land", "Landing", "Lands", "Message", "Workspace"), "git"
+    ),
     "MachineWide": "machine",
     **dict.fromkeys(("Background", "Clock", "Notice", "Notifier"), "people"),
     **dict.fromkeys(("Born", "Command", "ChannelServer", "Ending", "Login", "Processes", "Remains"), "processes"),

@@ -40,33 +40,6 @@ class Conflict:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
-    """One file that differs. `status` is git's letter: A, D, M, T (another kind of file), R (renamed, from `before`).
-
-    `added` and `removed` count lines; both are 0 for a binary file.
-    """
-
-    path: str
-    status: str
-    added: int = 0
-    removed: int = 0
-    is_binary: bool = False
-    before: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What differs between two commits: the files by path, and the patch as git writes it.
-
-    `patch` has no more bytes than were asked for; `is_cut`: there are more.
-    """
-
-    files: tuple[FileDiff, ...]
-    patch: str = ""
-    is_cut: bool = False
-
-
 class Landing(StrEnum):
     """What came of moving main."""
 
@@ -155,10 +128,6 @@ class Questions(Protocol):
 
     def changes(self, base: str, head: str) -> tuple[Change, ...]:
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
-        ...
-
-    def compare(self, base: str, head: str, most: int) -> Comparison:
-        """The same for people: renames are found, lines counted. Of the patch at most `most` bytes; 0: none of it."""
         ...
 
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:

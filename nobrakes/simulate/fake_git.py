@@ -13,10 +13,9 @@ from ..core.beads.branches import branch_of
 from ..core.errors import FileTooLarge, GitFailed
 from ..core.limits.sizes import READ
 from ..core.policy.boundaries import ABSENT, Change
-from ..ports import Argv, Candidate, Comparison, Conflict, Land, Landing, Message, Workspace
+from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
 from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones
-from .fake_compare import compare
 from .fake_evidence import FakeChain
 from .fake_landing import DecidedHere
 from .fake_showing import Showing
@@ -89,10 +88,6 @@ class FakeGit(FakeChain, DecidedHere, Showing):
             Change(path, FILE if path in before else ABSENT, FILE if path in after else ABSENT)
             for path in differing(before, after)
         )
-
-    def compare(self, base: str, head: str, most: int) -> Comparison:
-        """The same for people, without renames; of the patch at most `most` characters."""
-        return compare(self.objects.tree_of(base), self.objects.tree_of(head), most)
 
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
         """A file's content in a commit. FileTooLarge."""

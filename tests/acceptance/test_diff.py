@@ -33,7 +33,7 @@ def test_a_branch_is_shown_while_it_is_worked_on_and_its_merge_whole_and_nothing
         assert shown["source"] == "branch" and shown["base"] == project.git("rev-parse", "main").strip()
         files = {one["path"]: one for one in shown["files"]}
         assert files["src/one"]["added"] == 2 and files["src/zeros"]["is_binary"] and "src/colour" not in files
-        assert (files["common"]["status"], files["common"]["before"]) == ("R", "shared")
+        assert (files["common"]["status"], files["common"]["before"]) == ("renamed", "shared")
         text = project.nobrakes("diff", "one").stdout
         assert "+three" in text and "+two" in text and "4 files" in text and "\x1b" not in text
         assert "+three" not in project.nobrakes("diff", "one", "--stat").stdout

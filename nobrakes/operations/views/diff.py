@@ -15,12 +15,27 @@ from ...core.beads.attempt import FORK
 from ...core.beads.bead import Bead, Role, Status
 from ...core.errors import GitFailed, NoEvidence, NotAllowed
 from ...core.evidence.record import RecordKind
-from ...ports import FileDiff, Git, Store
+from ...ports import Git, Store
+from ...ports.shown import ChangedLines
 from ..evidence.reading import records_of
 
 Source = Literal["merge", "branch", "handed_in", "archive"]
 MOST = 4_000_000
 """Bytes of a patch that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """One file that differs. `status`: added, removed, changed, or renamed (from `before`); bytes that are no UTF-8
+    are replaced in its path. `added` and `removed` count lines; both are 0 where it is no text (`is_binary`).
+    """
+
+    path: str
+    status: str
+    added: int = 0
+    removed: int = 0
+    is_binary: bool = False
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +85,27 @@ def diff(store: Store, git: Git, bead: str, most: int = MOST) -> DiffView:
         raise NotAllowed(
             f"bead {bead} has no branch and no merge: nobody has worked on it yet", f"`nobrakes show {bead}` shows it."
         )
-    return _view(git, wanted, found, most)
+    return _view(git, bead, found, most)
 
 
 def between(git: Git, bead: str, base: str, head: str, most: int = MOST) -> DiffView:
     """What a review has before it: `head` against `base`, two commits that the repository has."""
-    compared = git.compare(base, head, most)
-    return DiffView(bead, "handed_in", base, head, compared.files, compared.patch, compared.is_cut)
+    return _view(git, bead, _Found("handed_in", base, head), most)
 
 
-def _view(git: Git, bead: Bead, found: _Found, most: int) -> DiffView:
-    compared = git.compare(found.base, found.head, most)
-    files, patch = compared.files, compared.patch
-    return DiffView(bead.id, found.source, found.base, found.head, files, patch, compared.is_cut, found.ref)
+def _view(git: Git, bead: str, found: _Found, most: int) -> DiffView:
+    patch = git.patch(found.base, found.head, most)
+    files = tuple(map(_file, patch.files))
+    is_cut = patch.is_cut and most > 0
+    return DiffView(bead, found.source, found.base, found.head, files, patch.text, is_cut, found.ref)
+
+
+def _file(file: ChangedLines) -> FileDiff:
+    path, before = (
+        name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in (file.path, file.before)
+    )
+    is_binary = file.added is None or file.removed is None
+    return FileDiff(path, file.how, file.added or 0, file.removed or 0, is_binary, before)
 
 
 def _found(store: Store, git: Git, bead: Bead) -> _Found | None:

@@ -22,7 +22,7 @@ from nobrakes.operations.forge import approving
 from nobrakes.operations.public import views
 from nobrakes.operations.views import board, diff, history, listing, next_step, one_bead, readiness, transcripts
 from nobrakes.paths import Paths
-from nobrakes.ports import FileDiff, NewEscalation
+from nobrakes.ports import NewEscalation
 from nobrakes.store.sqlite import SqliteStore
 
 
@@ -66,7 +66,9 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "escalation": desk.show(store, escalation.id),
         "history": history.history(store, None, "a"),
         "reviews": history.reviews(store),
-        "diff": diff.DiffView("a", "branch", "1" * 40, "2" * 40, (FileDiff("new", "R", 1, 0, False, "old"),), "+x\n"),
+        "diff": diff.DiffView(
+            "a", "branch", "1" * 40, "2" * 40, (diff.FileDiff("new", "renamed", 1, 0, False, "old"),), "+x\n"
+        ),
         "log": [transcripts.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
         "flakes": flakes.flakes(store),
         "commit-strategy --dry-run": approving.difference(store),
