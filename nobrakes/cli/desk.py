@@ -7,17 +7,14 @@ from typer import Argument, Option
 
 from ..core.beads.bead import Status
 from ..core.errors import UsageError
-from ..wording.text import age, count, cut, one_line
-from . import forms
-from .output import Output, dumps, plain, said
+from ..wording.text import cut, one_line
+from .output import Output, plain, said
 from .repository import UserPlace, actor, opened_or_home
-from .screen import Screen, paragraph, table
 
 if TYPE_CHECKING:
     from ..core.beads.escalations import Escalation
     from ..ports import Store
 
-LEFT = ("summary", "blockers", "learnings")
 Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
 
 
@@ -26,92 +23,28 @@ def escalations(
     user: UserPlace = False,
 ) -> Output:
     """What waits for a decision: the urgent first, then that for which most beads wait."""
-    from ..operations import desk
+    from ..operations.decisions import page
+    from .decision_page import listed
 
     with opened_or_home(user, is_reading=True) as app:
-        found = desk.escalations(app.store, all=all)
+        found = page.listed(app.store, all=all)
         now = app.store.now()
-
-    def text(screen: Screen) -> str:
-        rows = [
-            (
-                *(str(e.id), forms.priority(e), forms.kind(e), e.bead or "", str(e.behind or "")),
-                *(age(now - e.created_at), _state(e), e.title),
-            )
-            for e in found
-        ]
-        head = ("N", "P", "TYPE", "BEAD", "BEHIND", "AGE", "", "TITLE")
-        return table(head, rows, screen) or "nothing waits for you"
-
-    return Output(plain(found), text)
+    return Output(plain(found), lambda screen: listed(found, now, screen))
 
 
-def _state(escalation: object) -> str:
-    return "" if getattr(escalation, "resolved_at", None) is None else "resolved"
-
-
-def escalation(number: Number, user: UserPlace = False) -> Output:
-    """One escalation: what happened, what was tried, and what is behind it."""
-    from ..operations import desk
+def escalation(
+    number: Number,
+    all: Annotated[bool, Option("--all", help="Everything, however long it is.")] = False,
+    user: UserPlace = False,
+) -> Output:
+    """One escalation: what happened, what you can do and what each costs, what was tried, and what it is about."""
+    from ..operations.decisions import page
+    from .decision_page import shown
 
     with opened_or_home(user, is_reading=True) as app:
-        found = desk.show(app.store, number)
-
-    def text(screen: Screen) -> str:
-        out = [f"escalation {found.id}: {found.type.value}: {screen.paint(one_line(found.title), 'bold')}"]
-        out.append(
-            f"  bead {found.bead}, {count(found.behind, 'bead')} behind it" if found.bead else "  no single bead"
-        )
-        if found.detail:
-            out += ["", paragraph(found.detail)]
-        out += forms.shown(found)
-        if found.hypothesis:
-            out += ["", f"likely cause: {one_line(found.hypothesis)}"]
-        for name, value in found.evidence.items():
-            out += ["", f"{one_line(str(name))}:", *_evidence(value)]
-        if found.answer is not None:
-            read = "" if found.read_at is None else ", and an agent acts by it"
-            out += ["", f"answer{read}:", paragraph(found.answer)]
-            if found.read_at is None and found.type in desk.ANSWERED:
-                out += [f"Take it back, until an agent reads it: nobrakes answer {found.id} --take-back"]
-        if found.resolved_at is not None:
-            out += ["", f"resolved: {one_line(found.resolution)}"]
-        elif found.type.value == "plan_review":
-            out += ["", f"Approve it: nobrakes resolve {found.id} --approve"]
-            out += [f'Have it changed: nobrakes answer {found.id} "…"']
-        elif found.type.value in ("checks_changed", "unusual_content"):
-            what = (
-                "the contract, byte for byte as it is here"
-                if "contract" in found.evidence
-                else "the change, for this commit only"
-            )
-            out += ["", f"Accept {what}: nobrakes resolve {found.id} --approve"]
-            out += [f'Send the work back: nobrakes resolve {found.id} --retry --note "…"']
-        elif found.type.value == "question":
-            out += ["", *forms.commands(found)]
-        else:
-            out += ["", desk.decisions(found)]
-        return "\n".join(out)
-
-    return Output(plain(found), text)
-
-
-def _evidence(value: object) -> list[str]:
-    """A piece of evidence: texts as they are, lists an entry a line, an attempt with what it left."""
-    if isinstance(value, str):
-        return [paragraph(value)]
-    if not isinstance(value, list | tuple):
-        return [paragraph(dumps(value))]
-    out = []
-    for entry in value:
-        if not (isinstance(entry, dict) and "attempt" in entry):
-            out.append(paragraph(entry if isinstance(entry, str) else dumps(entry)))
-            continue
-        who = f"{entry['attempt']}  {entry.get('role')} {entry.get('name')} ({entry.get('agent')})"
-        ended = f"{entry.get('outcome')}: {entry.get('detail')}"
-        out.append("  " + one_line(f"{who}: {ended}"))
-        out += [paragraph(f"{word}: {entry[word]}", "     ") for word in LEFT if entry.get(word)]
-    return out
+        found = page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, number, is_whole=all)
+        now = app.store.now()
+    return Output(plain(found), lambda screen: shown(found, now, screen, all))
 
 
 def answer(

@@ -4,25 +4,21 @@
 2. What a person writes is kept as the escalation's answer, so that the next attempt can be told.
 """
 
-from typing import Literal
-
-from ..core.beads import forms
+from ..core.beads import deciding, forms
 from ..core.beads.approval import APPROVE
 from ..core.beads.bead import Status
-from ..core.beads.escalations import Escalation, EscalationType
+from ..core.beads.deciding import ANSWERED, HOWS, OF_A_HEAD, How
+from ..core.beads.escalations import Escalation
 from ..core.beads.events import Event, Kind
 from ..core.errors import NotAllowed, UsageError
 from ..paths import Paths
 from ..ports import Store
 from .waking import wake
 
-How = Literal["approve", "retry", "cancel", "done", "dismiss"]
-HOWS: tuple[How, ...] = ("approve", "retry", "cancel", "done", "dismiss")
-_OF_A_HEAD = (EscalationType.CHECKS_CHANGED, EscalationType.UNUSUAL_CONTENT)
-"""What is approved is one commit, whose review goes on."""
-_APPROVED = (EscalationType.PLAN_REVIEW, *_OF_A_HEAD)
-ANSWERED = (EscalationType.QUESTION, EscalationType.PLAN_REVIEW)
-"""What is answered with words; everything else is decided."""
+__all__ = ["ANSWERED", "HOWS", "How", "answer", "decisions", "escalations", "resolve", "show", "take_back"]
+
+WAYS = tuple(how for how in HOWS if how != "answer")
+"""The words of `nobrakes resolve`."""
 _ENDS = {"cancel": Kind.CANCELLED, "done": Kind.DONE_BY_HAND}
 
 
@@ -72,11 +68,8 @@ def take_back(store: Store, n: int, actor: str, paths: Paths | None = None) -> E
 
 def decisions(found: Escalation) -> str:
     """What to type to decide what is no question."""
-    if found.type in _OF_A_HEAD:
-        how = "--approve | --retry"
-    else:
-        how = "--retry | --done | --cancel | --dismiss" if found.bead else "--retry | --dismiss"
-    return f'Decide it: nobrakes resolve {found.id} {how} --note "…"'
+    flags = " | ".join(f"--{how}" for how in deciding.ways(found) if how != "answer")
+    return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
 
 
 def resolve(
@@ -89,24 +82,19 @@ def resolve(
     is in its next prompt. cancel, done: so is the bead. dismiss: nothing is to be done about
     it; a bead that was stopped by it goes on.
     """
-    if how not in HOWS:
-        raise UsageError(f"'{how[:40]}' is no way to decide an escalation", f"Use one of: {', '.join(HOWS)}.")
+    if how not in WAYS:
+        raise UsageError(f"'{how[:40]}' is no way to decide an escalation", f"Use one of: {', '.join(WAYS)}.")
     found = store.escalation(n)
     if found.resolved_at is not None:
         raise NotAllowed(f"escalation {n} is decided already: {found.resolution}")
-    if how == APPROVE and found.type not in _APPROVED:
-        raise NotAllowed(
-            f"escalation {n} is no plan and no change of the checks to approve",
-            f"`nobrakes escalation {n}` shows what it is.",
-        )
+    if how not in deciding.ways(found):
+        raise _no_way(found, how)
     if how in _ENDS:
-        if found.bead is None:
-            raise NotAllowed(f"escalation {n} is about no single bead", "Use --retry or --dismiss.")
         with store.together():
             store.record(Event(_ENDS[how], found.bead, actor=actor, data={"reason": note, "escalation": n}))
             if store.escalation(n).resolved_at is None:
                 store.resolve(n, _words(how, note), actor)
-    elif how == APPROVE and found.type in _OF_A_HEAD:
+    elif how == APPROVE and found.type in OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
     elif how == "retry" and note.strip() and found.form is not None:
         raise NotAllowed(
@@ -120,6 +108,16 @@ def resolve(
     if paths is not None:
         wake(paths)
     return store.escalation(n)
+
+
+def _no_way(found: Escalation, how: str) -> NotAllowed:
+    """Why this escalation is not decided so, and how it is."""
+    why = f"escalation {found.id} is not decided by --{how}"
+    if how in deciding.OF_BEADS and found.bead is None:
+        why = f"escalation {found.id} is about no single bead"
+    elif how == APPROVE:
+        why = f"escalation {found.id} is no plan and no change of the checks to approve"
+    return NotAllowed(why, decisions(found))
 
 
 def _words(how: str, note: str) -> str:

@@ -268,3 +268,21 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CHECKOUT_BEHIND: "A merge has waited for a quarter of an hour for your edits in a checkout of main. "
     "It goes on, and this is resolved, once they are committed or stashed.",
 }
+
+CAUSES: Mapping[EscalationType, str] = {
+    EscalationType.CONFLICT: "conflicts with main",
+    EscalationType.REPEATED_FAILURE: "failed too often",
+    EscalationType.WEAK_TESTS: "its tests prove too little",
+    EscalationType.DOER_SUGGESTION: "an agent suggests more work",
+    EscalationType.QUESTION: "an agent's question",
+    EscalationType.PLAN_REVIEW: "its plan waits for your yes",
+    EscalationType.BROKEN_CHECKS: "a check can say neither yes nor no",
+    EscalationType.BROKEN_ENVIRONMENT: "the agent or the machine is broken",
+    EscalationType.CHECKS_CHANGED: "changes what decides about work",
+    EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
+    EscalationType.MAIN_RED: "main fails its checks",
+    EscalationType.CHECKOUT_BEHIND: "your edits hold its merge up",
+    EscalationType.BREAKER_OPEN: "every agent fails on it",
+    EscalationType.CAP_REACHED: "it has cost what it may",
+}
+"""Why a person is asked, in a few words."""

@@ -30,7 +30,7 @@ def test_a_person_sees_the_options_and_the_agent_gets_the_one_that_was_chosen(pr
     number = str(first["id"])
     shown = project.nobrakes("escalation", number).stdout
     for words in (
-        *("P1, one of these", "It is read all day", "1. Postgres (recommended)", "means: one file"),
+        *("P1, one of these", "It is read all day", "1  # Postgres (recommended)", "means: one file"),
         *("costs: a migration", f"nobrakes answer {number} 2  # SQLite", f"nobrakes answer {number} --recommended"),
     ):
         assert words in shown, (words, shown)

@@ -13,6 +13,7 @@ from ...core.board import Limits
 from ...core.public.schema import Schema, schema
 from ...core.review.flakes import Line as Flaked
 from ...core.review.quarantine import Quarantined
+from ..decisions.view import Asked, DecisionView
 from ..forge.approving import Approved, Strategy
 from ..views.board import BoardView, StatusView
 from ..views.diff import DiffView
@@ -34,8 +35,8 @@ VIEWS: Mapping[str, Any] = {
     "show": WholeBead,
     "ready": list[Bead],
     "ready --explain": list[Explained],
-    "escalations": list[Escalation],
-    "escalation": Escalation,
+    "escalations": list[Asked],
+    "escalation": DecisionView,
     "history": BeadHistory,
     "reviews": list[Review],
     "diff": DiffView,

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -17,7 +17,8 @@ from nobrakes.core.limits.cooldowns import Cooldown
 from nobrakes.core.public.schema import mistakes, schema
 from nobrakes.core.public.values import plain
 from nobrakes.core.transcript import Line, LineKind
-from nobrakes.operations import beads, desk, flakes
+from nobrakes.operations import beads, flakes
+from nobrakes.operations.decisions import page
 from nobrakes.operations.forge import approving
 from nobrakes.operations.public import views
 from nobrakes.operations.views import board, diff, history, listing, next_step, one_bead, readiness, transcripts
@@ -51,6 +52,10 @@ def lively(store: SqliteStore) -> SqliteStore:
     return store
 
 
+def _no_git() -> NoReturn:
+    raise AssertionError("what nobody has worked on has no branch")
+
+
 def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
     escalation = store.escalations()[0]
     attempt = store.attempts("a")[0]
@@ -62,8 +67,8 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "show": one_bead.whole_bead(store, "a"),
         "ready": readiness.ready(store),
         "ready --explain": readiness.explain(store),
-        "escalations": desk.escalations(store),
-        "escalation": desk.show(store, escalation.id),
+        "escalations": page.listed(store),
+        "escalation": page.decision(store, Paths(str(folder)), _no_git, Config, escalation.id),
         "history": history.history(store, None, "a"),
         "reviews": history.reviews(store),
         "diff": diff.DiffView(

@@ -1,0 +1,246 @@
+"""An escalation as a person reads it, and the list of them.
+
+1. First what is asked and why, then what can be done about it with what each costs and what to type; what it rests on
+   comes after that. The last line says once more what to type: on a screen that scrolled it is the one that is seen.
+2. What is long is cut, with how much more there is and what shows it; `--all` cuts nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from ..wording.text import age, count, cut, one_line
+from ..wording.times import spoken
+from . import forms
+from .screen import Screen, table
+from .sheet import Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..operations.decisions.view import (
+        Asked,
+        BranchDifference,
+        Choice,
+        ConflictFile,
+        ConflictView,
+        DecisionView,
+        Tried,
+    )
+
+SHOWN = 3
+"""So many attempts are shown, the last ones."""
+DIFFERENCE = 14
+"""Lines of the branch's difference."""
+
+
+def listed(found: "Sequence[Asked]", now: float, screen: Screen) -> str:
+    """The list: a bead with its title, and below it why a person is asked."""
+    rows = [
+        (
+            *(str(one.id), forms.priority(one), age(now - one.created_at), str(one.behind or "")),
+            one_line(f"{one.bead}  {one.subject}" if one.bead else "no single bead"),
+        )
+        for one in found
+    ]
+    lines = table(("N", "P", "AGE", "BEHIND", "BEAD"), rows, screen).splitlines()
+    if not lines:
+        return "nothing waits for you"
+    out = [lines[0]]
+    for line, one in zip(lines[1:], found, strict=True):
+        why = f"{'decided: ' if one.resolved_at is not None else ''}{kind(one)}: {one_line(one.title)}"
+        out += [line, f"      {cut(why, screen.width - 6)}"]
+    return "\n".join([*out, "", "nobrakes escalation N shows one, with what you can do about it"])
+
+
+def kind(found: "Asked | DecisionView") -> str:
+    """Why it is asked, in words, and of a question with a form what is asked for."""
+    asks = forms.asks(found)
+    return f"{found.cause} ({asks})" if asks else found.cause
+
+
+def shown(found: "DecisionView", now: float, screen: Screen, is_whole: bool) -> str:
+    """The page of one escalation."""
+    page = _Page(screen, is_whole)
+    out = [
+        *page.head(found, now),
+        *page.what_happened(found),
+        *page.decided(found),
+        *page.to_do(found),
+        *page.about(found),
+        *page.conflict(found.conflict),
+        *page.sections(found),
+        *page.tried(found),
+        *page.last(found),
+        *page.difference(found.difference),
+        *page.once_more(found),
+    ]
+    return "\n".join(out)
+
+
+class _Page(Sheet):
+    """The parts of the page, in their order."""
+
+    def head(self, found: "DecisionView", now: float) -> list[str]:
+        """What it is about, in two lines."""
+        subject = f": {found.about.id} {one_line(found.about.title)}" if found.about else ""
+        title = cut(f"escalation {found.id}: {kind(found)}{subject}", self.width)
+        waits = f"{count(found.behind, 'bead')} behind it" if found.about else "about no single bead"
+        out = [self.screen.paint(title, "bold"), f"  asked {age(now - found.created_at)} ago, {waits}"]
+        if found.others:
+            numbers = ", ".join(map(str, found.others))
+            out.append(f"  the bead also waits for escalation {numbers}: it goes on when all are decided")
+        return out
+
+    def what_happened(self, found: "DecisionView") -> list[str]:
+        """The question, or what was seen, and why."""
+        out = ["", *self.wrapped(one_line(found.title), "  ")]
+        if found.happened.lines:
+            out += ["", *self.text(found.happened, "  ")]
+        out += forms.asked(found)
+        if found.hypothesis:
+            out += ["", *self.wrapped(f"likely cause: {one_line(found.hypothesis)}", "  ")]
+        return [*out, *self.wrapped(f"({one_line(found.means)})", "  ")]
+
+    def decided(self, found: "DecisionView") -> list[str]:
+        """How it was decided."""
+        out: list[str] = []
+        if found.answer is not None:
+            read = "" if found.read_at is None else ", and an agent acts by it"
+            out += ["", f"answer{read}:", *self.wrapped(one_line(found.answer), "  ")]
+            if found.read_at is None and found.resolved_at is not None:
+                out.append(f"Take it back, until an agent reads it: nobrakes answer {found.id} --take-back")
+        if found.resolved_at is not None:
+            out += ["", f"resolved {spoken(found.resolved_at)}: {one_line(found.resolution)}"]
+        return out
+
+    def to_do(self, found: "DecisionView") -> list[str]:
+        """What to do first, and each choice with what it does and costs."""
+        out = ["", self.head_line("first:"), *self.each(found.mend, "  ")] if found.mend else []
+        if found.choices:
+            out += ["", self.head_line("what you can do:")]
+        for choice in found.choices:
+            out += self.choice(choice)
+        if any(choice.is_recommended and choice.how == "answer" for choice in found.choices):
+            out.append(f"  nobrakes answer {found.id} --recommended")
+        return out
+
+    def choice(self, choice: "Choice") -> list[str]:
+        mark = " (recommended)" if choice.is_recommended and choice.how == "answer" else ""
+        mark = " (the usual way)" if choice.is_recommended and not mark else mark
+        label = f"  {self.screen.paint(one_line(choice.command), 'cyan')}"
+        out = [f"{label}  # {one_line(choice.label)}{mark}"]
+        word = "means: " if choice.how == "answer" and choice.value else ""
+        out += self.wrapped(f"{word}{one_line(choice.does)}", "      ") if choice.does else []
+        return out + (self.wrapped(f"costs: {one_line(choice.costs)}", "      ") if choice.costs else [])
+
+    def about(self, found: "DecisionView") -> list[str]:
+        """The bead and when it is done."""
+        bead = found.about
+        if bead is None:
+            return []
+        out = ["", self.head_line(f"the bead: {bead.id} {one_line(bead.title)} ({bead.status.value})")]
+        out += self.text(bead.description, "  ")
+        if bead.acceptance.lines:
+            out += ["  done when:", *self.text(bead.acceptance, "    - ")]
+        elif not bead.description.lines:
+            out.append("  it has no description and no acceptance criteria")
+        if bead.waiting:
+            out += self.wrapped(f"waiting for it: {', '.join(bead.waiting)}", "  ")
+        return out
+
+    def conflict(self, found: "ConflictView | None") -> list[str]:
+        """Both sides of a conflict, and whose the other one is."""
+        if found is None:
+            return []
+        out = ["", self.head_line("the conflict:")]
+        for other in found.others:
+            whose = f"{other.bead} {other.title}" if other.bead else other.title
+            by = f"by {other.who}, {other.commit[:12]}, {spoken(other.at)}" if other.at else f"by {other.who}"
+            out += self.wrapped(f"main has meanwhile: {whose} ({by}) in {', '.join(other.paths)}", "  ")
+        for file in found.files:
+            out += self.conflict_file(file)
+        if found.more:
+            out.append(f"  and {count(found.more, 'file')} more")
+        return out + (self.wrapped(found.missing, "  ") if found.missing else [])
+
+    def conflict_file(self, file: "ConflictFile") -> list[str]:
+        out = [f"  {one_line(file.path)}: {file.how}"]
+        for hunk in file.hunks:
+            out.append(f"    line {hunk.line}, on main:")
+            out += self.code(hunk.main, "      ", "-")
+            out.append("    on the branch:")
+            out += self.code(hunk.branch, "      ", "+")
+        return out + ([f"    and {file.more_hunks} more places"] if file.more_hunks else [])
+
+    def sections(self, found: "DecisionView") -> list[str]:
+        """The evidence."""
+        out: list[str] = []
+        for section in found.sections:
+            title = one_line(section.title)
+            if len(section.text.lines) == 1 and not section.text.more:
+                out += ["", *self.wrapped(f"{title}: {section.text.lines[0]}", "", 4)]
+                continue
+            out += ["", self.head_line(f"{title}:"), *self.painted(section.text, "  ")]
+        return out
+
+    def tried(self, found: "DecisionView") -> list[str]:
+        """The attempts, the last ones whole."""
+        if not found.tried:
+            return []
+        kept = found.tried if self.is_whole else found.tried[-SHOWN:]
+        earlier = found.earlier + len(found.tried) - len(kept)
+        more = f" ({earlier} earlier: nobrakes escalation {found.id} --all)" if earlier else ""
+        out = ["", self.head_line(f"what was tried{more}:")]
+        for one in kept:
+            out += self.attempt(one)
+        return out
+
+    def attempt(self, one: "Tried") -> list[str]:
+        cost = f", {one.cost_usd:.2f} USD" if one.cost_usd else ""
+        took = f" after {age(one.minutes * 60)}{cost}" if one.minutes else ""
+        who = f"  {one.number}. {one.role} {one.name} ({one.agent})"
+        out = self.wrapped(f"{who.strip()}: {one.outcome}{took}. {one_line(one.means)}", "  ", 5)
+        said = [("", one.detail), *((f"{word}: ", getattr(one, word)) for word in ("summary", "blockers", "learnings"))]
+        for word, text in said:
+            if text.lines:
+                lines = text.lines if self.is_whole else text.lines[:2]
+                left = text.more + len(text.lines) - len(lines)
+                out += self.wrapped(f"{word}{' '.join(lines)}", "     ")
+                out += [f"     … {count(left, 'line')} more"] if left else []
+        return out
+
+    def last(self, found: "DecisionView") -> list[str]:
+        """The last lines of the agent."""
+        if found.last is None:
+            return []
+        said = [one_line(line.text) for line in found.last.lines if line.text.strip()]
+        title = f"the last that {found.last.name} said in attempt {found.last.attempt} ({found.last.command}):"
+        return ["", self.head_line(title), *(f"  | {cut(line, self.width - 4)}" for line in said)]
+
+    def difference(self, found: "BranchDifference | None") -> list[str]:
+        """What the branch changes."""
+        if found is None:
+            return []
+        if found.missing:
+            return ["", *self.wrapped(f"what the branch changes: {found.missing}", "")]
+        kept = f", archived at {one_line(found.ref)}" if found.ref else ""
+        title = f"what the branch changes: {count(len(found.files) + found.more_files, 'file')}, "
+        title += f"+{found.added} -{found.removed}, {found.base[:12]} to {found.head[:12]}{kept}"
+        out = ["", *self.wrapped(title, "", 2)]
+        for file in found.files:
+            lines = f"+{file.added} -{file.removed}" if file.added is not None else "no text"
+            out.append(f"  {cut(file.path, self.width - 30)}  {file.how}, {lines}")
+        out += [f"  and {count(found.more_files, 'file')} more"] if found.more_files else []
+        text, left = found.text.lines, found.text.more
+        if not self.is_whole and len(text) > DIFFERENCE:
+            left, text = left + len(text) - DIFFERENCE, text[:DIFFERENCE]
+        out += ["", *(self.coloured(line, "  ") for line in text)] if text else []
+        return out + ([f"  … {count(left, 'line')} more: {found.text.command}"] if left else [])
+
+    def once_more(self, found: "DecisionView") -> list[str]:
+        """The commands in one line, where the page is long."""
+        if not found.choices:
+            return []
+        flags = [f"--{choice.how}" for choice in found.choices if choice.how != "answer"]
+        answer = [f"nobrakes answer {found.id} …"] if any(one.how == "answer" for one in found.choices) else []
+        typed = [*answer, *([f"nobrakes resolve {found.id} {' | '.join(flags)}"] if flags else [])]
+        return ["", f"Decide it: {'; or '.join(typed)}"]

@@ -1,0 +1,238 @@
+"""Each way to decide an escalation, with what it does, what it costs, and what to type.
+
+1. Which ways there are says core.beads.deciding alone; here each of them is put into words.
+2. What is said of the branch, of the attempts to come and of who waits is read off the bead and the limits in force.
+"""
+
+import shlex
+from dataclasses import dataclass, field
+
+from ...core.beads import forms
+from ...core.beads.bead import Bead, Status
+from ...core.beads.deciding import OF_A_HEAD, USUAL, How, ways
+from ...core.beads.escalations import STOPS_BEAD, Escalation, EscalationType
+from ...core.board import Limits
+from ...core.limits.caps import Amount, Cap
+from ...wording.text import age, count
+from .view import Choice
+
+LABELS: dict[How, str] = {
+    "answer": "Answer",
+    "approve": "Accept it",
+    "retry": "Try again",
+    "done": "It is done by hand",
+    "cancel": "Give the bead up",
+    "dismiss": "Close the question",
+}
+_WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """What hangs on the decision. `spent`: on the bead so far; `ref`: what keeps the archived branch, if it was."""
+
+    bead: Bead | None = None
+    limits: Limits | None = None
+    spent: Amount = field(default_factory=Amount)
+    waiting: tuple[str, ...] = ()
+    ref: str = ""
+
+
+def choices(found: Escalation, stakes: Stakes) -> tuple[Choice, ...]:
+    """The ways to decide it, the usual first; empty once it was decided."""
+    made: list[Choice] = []
+    for how in ways(found):
+        made += answers(found) if how == "answer" else [_choice(found, stakes, how)]
+    return tuple(made)
+
+
+def _choice(found: Escalation, stakes: Stakes, how: How) -> Choice:
+    does, costs = {
+        "approve": _approve,
+        "retry": _retry,
+        "done": _done,
+        "cancel": _cancel,
+        "dismiss": _dismiss,
+    }[how](found, stakes)
+    takes_note = how != "retry" or found.form is None
+    note = ' --note "…"' if how == "retry" and takes_note else ""
+    command = f"nobrakes resolve {found.id} --{how}{note}"
+    return Choice(
+        how,
+        _label(found, how),
+        does,
+        costs,
+        command,
+        takes_note=takes_note,
+        is_recommended=USUAL.get(found.type) == how,
+    )
+
+
+def _label(found: Escalation, how: How) -> str:
+    if how == "approve":
+        return "Approve the plan" if found.type is EscalationType.PLAN_REVIEW else "Accept the change"
+    if how == "retry" and found.type in OF_A_HEAD:
+        return "Send the work back"
+    if how == "retry" and found.bead is None:
+        return "Look again"
+    if how == "retry" and found.type is EscalationType.QUESTION:
+        return "Let the agent decide"
+    if how == "dismiss" and found.type is EscalationType.DOER_SUGGESTION:
+        return "Drop the suggestion"
+    return LABELS[how]
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def answers(found: Escalation) -> list[Choice]:
+    """The answers that a question takes: a choice for each option, and what else may be said."""
+    if found.form is None:
+        if found.type is EscalationType.PLAN_REVIEW:
+            return [_answer(found, "Have the plan changed", "The agent plans again, with your words.", None)]
+        return [_answer(found, LABELS["answer"], "The bead goes on, and the next attempt is told your words.", None)]
+    form = forms.form(found.form)
+    made = []
+    for option in form.options:
+        is_recommended = option.label in form.recommended
+        typed = forms.typed_as(form, option.label)
+        made.append(_answer(found, option.label, option.means, typed, option.costs, is_recommended))
+    if form.kind == "yes_no":
+        made += [_answer(found, one, "", one, is_recommended=one in form.recommended) for one in form.labels()]
+    if not made:
+        made.append(_answer(found, LABELS["answer"], "The agent goes on with your words.", None))
+    if form.kind == "checkbox" and len(form.options) > 1:
+        both = ",".join(forms.typed_as(form, label) for label in form.labels()[:2])
+        made.append(_answer(found, "Several of them", "With a comma between them.", both))
+    if not form.required:
+        if form.kind == "checkbox":
+            made.append(_answer(found, "None of them", "", forms.NONE_OF_THEM))
+        made.append(_answer(found, "Leave it open", "The agent decides it itself.", ""))
+    return made
+
+
+def _answer(
+    found: Escalation, label: str, does: str, value: str | None, costs: str = "", is_recommended: bool = False
+) -> Choice:
+    typed = '"…"' if value is None else _word(value)
+    command = f"nobrakes answer {found.id} {typed}"
+    return Choice("answer", label, does, costs, command, value, is_recommended=is_recommended)
+
+
+def _word(typed: str) -> str:
+    """As a shell reads it, and as no option."""
+    return ("-- " if typed.startswith("-") else "") + shlex.quote(typed)
+
+
+# --- ways of `nobrakes resolve` --------------------------------------------------------------------------------------
+
+
+def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    if found.type is EscalationType.PLAN_REVIEW:
+        return "The Doer works by this plan, and is told your note.", _next_attempt(stakes)
+    if "contract" in found.evidence:
+        return (
+            "The contract is accepted, byte for byte as it is here: this bead is validated by it.",
+            "Once it is merged, everything is validated by it. Another version of it asks again.",
+        )
+    return (
+        "The review of this very commit goes on, and it is merged if the checks pass.",
+        "The change is on main then. Another commit asks again.",
+    )
+
+
+def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    bead = stakes.bead
+    if bead is None:
+        if found.type is EscalationType.MAIN_RED:
+            return "main is checked again at once.", "A run of all checks. Merges wait until main is green."
+        return "The question is closed, and main is looked at again.", "A run of all checks."
+    back = found.return_to or bead.return_to or Status.NEEDS_DOER
+    if found.type not in STOPS_BEAD or back is Status.NEEDS_REVIEW:
+        return "The review begins again with the work as it is; no agent is started.", _forgiven(stakes)
+    who = _WORKERS.get(back, "An agent")
+    if bead.branch_kept:
+        does, lost = f"{who} goes on where the branch is.", ""
+    else:
+        does = f"{who} begins anew from main as it is now."
+        lost = f"What the branch has is not used again; it stays at {stakes.ref}." if stakes.ref else ""
+    told = " It is told your note." if found.form is None else ""
+    return f"{does}{told}", _joined(_next_attempt(stakes), lost, _forgiven(stakes))
+
+
+def _done(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    waits = _waiting(stakes, "may start")
+    return (
+        _joined("The bead counts as done; nothing is merged and nothing is checked.", waits),
+        "What is only on its branch does not reach main: bring it there yourself first. The branch is archived.",
+    )
+
+
+def _cancel(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    waits = _waiting(stakes, "stay blocked by it")
+    return (
+        "Nobody works on the bead any more; `nobrakes undo` brings it back.",
+        _joined("Its branch and what was not committed are archived.", waits),
+    )
+
+
+def _dismiss(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    if found.type is EscalationType.DOER_SUGGESTION:
+        return "Nothing is done about it.", ""
+    if found.type is EscalationType.CHECKOUT_BEHIND:
+        return "You are not asked again for this merge.", "The merge still waits for the checkout."
+    if found.session is not None:
+        return "The session is told that nothing is to be done about it, with your note.", ""
+    if stakes.bead is None:
+        return "Nothing more than that.", "Merges wait until main is green." if _is_red(found) else ""
+    return "As `--retry`, but your note stays here and no agent is told of it.", ""
+
+
+def _is_red(found: Escalation) -> bool:
+    return found.type is EscalationType.MAIN_RED
+
+
+def _waiting(stakes: Stakes, what: str) -> str:
+    if not stakes.waiting:
+        return "No bead waits for it."
+    shown = ", ".join(stakes.waiting[:3])
+    more = f" and {len(stakes.waiting) - 3} more" if len(stakes.waiting) > 3 else ""
+    return f"Of the beads that wait for it, {shown}{more} {what}."
+
+
+def _next_attempt(stakes: Stakes) -> str:
+    """What one more attempt may cost."""
+    if stakes.limits is None:
+        return ""
+    caps = stakes.limits.caps
+    parts = [f"at most {age(stakes.limits.agent_seconds)}", *_amounts(caps.attempt)]
+    text = f"One more attempt: {', '.join(parts)}."
+    if caps.bead.is_set:
+        text += f" The bead has cost {_spent(stakes.spent)}, and may cost {', '.join(_amounts(caps.bead))}."
+    elif stakes.spent.usd:
+        text += f" The bead has cost {stakes.spent.usd:.2f} USD so far."
+    return text
+
+
+def _amounts(cap: Cap) -> list[str]:
+    found = [f"{cap.usd:g} USD"] if cap.usd is not None else []
+    found += [f"{cap.tokens:,.0f} tokens"] if cap.tokens is not None else []
+    return found + ([f"{cap.minutes:g} minutes"] if cap.minutes is not None else [])
+
+
+def _spent(amount: Amount) -> str:
+    return f"{amount.usd:.2f} USD, {amount.tokens:,.0f} tokens, {amount.minutes:.0f} minutes"
+
+
+def _forgiven(stakes: Stakes) -> str:
+    if stakes.bead is None or not stakes.bead.failures or stakes.limits is None:
+        return ""
+    forgiven = count(stakes.bead.failures, "failure")
+    is_one = stakes.bead.failures == 1
+    return (
+        f"Its {forgiven} {'is' if is_one else 'are'} forgiven: you are asked after {stakes.limits.max_failures} more."
+    )
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
