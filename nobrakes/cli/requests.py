@@ -17,8 +17,8 @@ TOGETHER = frozenset(
     | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "gates"}
 )
 """Commands that change the store alone, at once: their key is in the same transaction. Others note it as they go."""
-NEVER = frozenset({"init", "shape", "reshape", "run", "daemon run"})
-"""Commands that begin a database, a talk or a night's work: they may be given again, and take no key."""
+NEVER = frozenset({"init", "shape", "reshape", "run", "daemon run", "web"})
+"""Commands that begin a database, a talk, a server or a night's work: they may be given again, and take no key."""
 
 
 def once(words: str, key: str, actor: "Actor", arguments: Mapping[str, Any], function: Callable[[], Output]) -> Output:

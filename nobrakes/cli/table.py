@@ -95,6 +95,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("doctor", "maintenance:doctor", BREAKER, "Look for what is broken, and mend what can be mended."),
     Entry("version", "maintenance:version", BREAKER, "The versions of nobrakes and Python, and the platform."),
     Entry("prompt", "shaping:prompt", AGENTS, "What the next agent on this bead would be given."),
+    Entry("web", "serving:web", BOARD, "Everything in a browser, and on a phone.", changes=True, streams=True),
     Entry("mcp", "serving:mcp", AGENTS, "The operations as an MCP server on stdin and stdout.", streams=True),
     Entry("agent bead", "agent:bead", AGENTS, "Your bead, its criteria, and what people answered."),
     Entry("agent attempts", "agent:attempts", AGENTS, "What earlier attempts on your bead left."),

@@ -96,6 +96,19 @@ def repositories() -> list[RepositoryView]:
         store.close()
 
 
+def paths() -> list[str]:
+    """Where all that are known are, without a look at any of them. NotAllowed in a run, PlaceUnusable."""
+    place = user_place()
+    store = known(place)
+    if store is None:
+        return []
+    try:
+        home = os.path.realpath(place.home)
+        return [one.path for one in store.repositories() if one.path != home]
+    finally:
+        store.close()
+
+
 def looked_at(found: Sequence[Repository]) -> list[RepositoryView]:
     """What can be said of each within the time."""
     answers: dict[str, RepositoryView] = {}

@@ -133,7 +133,8 @@ class BoardView:
     machine: MachineView | None = None  # what all repositories share, where that is limited
 
 
-def _working(store: "Store") -> tuple[Worker, ...]:
+def workers(store: "Store") -> tuple[Worker, ...]:
+    """The attempts that are open, those that began first in front."""
     now = store.now()
     found = []
     for bead in store.beads(WORKING):
@@ -155,7 +156,7 @@ def _working(store: "Store") -> tuple[Worker, ...]:
     return tuple(sorted(found, key=lambda worker: worker.started_at))
 
 
-def _sessions(store: "Store") -> tuple[Speaker, ...]:
+def speakers(store: "Store") -> tuple[Speaker, ...]:
     """The sessions that go on, those at work first."""
     now, found = store.now(), []
     for one in store.sessions():
@@ -193,17 +194,17 @@ def status(store: "Store", paths: Paths, config: "Config") -> StatusView:
         bool(store.setting(control.STOPPING)),
         {name: found[name] for name in (*COLUMNS, "held")},
         found["epic"],
-        tuple(_with_progress(store, paths, worker) for worker in _working(store)),
+        tuple(_with_progress(store, paths, worker) for worker in workers(store)),
         tuple(store.escalations()),
         limits,
         len(config.checks),
         moment.wake_at,
         tuple(moment.gates.values()),
         caps_of(limits.caps, moment.spent),
-        _degraded(paths, config),
+        degraded(paths, config),
         quarantined(store),
         *_of_main(store, paths, config),
-        _sessions(store),
+        speakers(store),
         machine_shown(),
     )
 
@@ -225,7 +226,7 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
         git.close()
 
 
-def _degraded(paths: Paths, config: "Config") -> tuple[str, ...]:
+def degraded(paths: Paths, config: "Config") -> tuple[str, ...]:
     """By what was noted; a CLI of which nobody asked the version yet is asked by the daemon, not here."""
     seen = abilities.recall(paths)
 
@@ -255,4 +256,4 @@ def board(store: "Store", limit: int = CARDS) -> BoardView:
     }
     frozen = store.setting(control.FROZEN)
     gates = tuple(store.gates().values())
-    return BoardView(cards, counts(store), _working(store), gates, frozen, _sessions(store), machine_shown())
+    return BoardView(cards, counts(store), workers(store), gates, frozen, speakers(store), machine_shown())

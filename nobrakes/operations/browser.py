@@ -1,0 +1,3 @@
+"""Opening a person's browser."""
+
+from ..host.browser import open_page as open_page

@@ -1,0 +1,247 @@
+"""What stands in front of every page, file, socket and error: who may ask, and what every answer carries.
+
+1. A host that is not one of ours, said twice or not at all, or a forwarding proxy's headers: 421. A foreign page
+   cannot reach us by a name of its own (DNS rebinding).
+2. What changes something, and every socket, comes from our own origin, port and scheme included. A script without
+   an origin may, with a token in the header Authorization; it never stands in an address.
+3. Reads from other sites are refused too, but for a person's own step to a page (a link in a notice).
+4. Nothing but the pages in PUBLIC is answered without a session.
+5. Every answer has HEADERS; none ever lets another origin read it.
+"""
+
+import hmac
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import quote
+
+from .site import LOG, Site
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MOST_BODY = 256 * 1024
+PUBLIC = ("/login", "/static/")
+"""Without a session: the page to log in by, and files that every copy of nobrakes has."""
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types nb"
+)
+HEADERS = (
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"same-origin"),  # with no-referrer our own forms would say `Origin: null`
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+_FORWARDED = (b"forwarded", b"x-real-ip", b"x-original-url", b"x-rewrite-url", b"via")
+_SAFE = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not answered; `location`: where a browser is sent instead."""
+
+    status: int
+    text: str
+    location: str = ""
+
+
+class Asked:
+    """One request as its headers tell."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.is_socket = scope["type"] == "websocket"
+        self.method: str = "GET" if self.is_socket else scope["method"]
+        self.path: str = scope["path"]
+        self.raw: bytes = scope.get("raw_path") or self.path.encode()
+        self.query: bytes = scope.get("query_string", b"")
+        self._headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            self._headers.setdefault(name.lower(), []).append(value)
+
+    def all(self, name: bytes) -> list[str]:
+        """Every header of this name."""
+        return [value.decode("latin-1") for value in self._headers.get(name, ())]
+
+    def one(self, name: bytes) -> str:
+        """The header; empty where there is none, or more than one."""
+        found = self.all(name)
+        return found[0] if len(found) == 1 else ""
+
+    def is_forwarded(self) -> bool:
+        """Whether somebody between says that it forwards."""
+        return any(name in _FORWARDED or name.startswith(b"x-forwarded") for name in self._headers)
+
+    def is_step(self) -> bool:
+        """Whether a person's step leads here: a whole page in a tab, not a frame, script or picture."""
+        return (
+            not self.is_socket
+            and self.method in _SAFE
+            and self.one(b"sec-fetch-mode") == "navigate"
+            and self.one(b"sec-fetch-dest") == "document"
+        )
+
+    def is_public(self) -> bool:
+        """Whether it is answered without a session."""
+        return self.path == "/login" or (self.path.startswith("/static/") and self.method in _SAFE)
+
+    def secret(self, cookie: str) -> str:
+        """The session's secret as the cookie tells; empty: none."""
+        try:
+            found = SimpleCookie("; ".join(self.all(b"cookie"))).get(cookie)
+        except CookieError:
+            return ""
+        return found.value if found is not None and re.fullmatch(r"[\w-]{20,100}", found.value) else ""
+
+    def token(self) -> str:
+        """What the header Authorization bears; empty: nothing."""
+        kind, _, value = self.one(b"authorization").partition(" ")
+        return value.strip() if kind.lower() == "bearer" else ""
+
+
+def judge(asked: Asked, site: Site) -> Refusal | None:
+    """Why it is not answered, whoever asks; None: it may be."""
+    return _of_host(asked, site) or _of_origin(asked, site) or _of_body(asked)
+
+
+def _of_host(asked: Asked, site: Site) -> Refusal | None:
+    hosts = asked.all(b"host")
+    if len(hosts) != 1 or hosts[0].lower() not in site.names or not asked.raw.startswith(b"/"):
+        return Refusal(421, "This server does not answer to that name.")
+    if asked.is_forwarded():
+        return Refusal(421, "This server does not stand behind a proxy.")
+    return None
+
+
+def _of_origin(asked: Asked, site: Site) -> Refusal | None:
+    origins = asked.all(b"origin")
+    if len(origins) > 1:
+        return Refusal(421, "A request comes from one origin.")
+    if asked.method not in (*_SAFE, "POST"):
+        return Refusal(405, "Only GET and POST are answered.")
+    changes = asked.is_socket or asked.method not in _SAFE
+    own = f"{site.scheme}://{asked.one(b'host').lower()}"
+    if origins and origins[0].lower() != own:
+        return Refusal(403, "This came from another site.")
+    if changes and not origins and not asked.token():
+        return Refusal(403, "What changes something says from which page it comes.")
+    came = asked.all(b"sec-fetch-site")
+    if not came or came == ["same-origin"] or (came == ["none"] and not changes):
+        return None
+    if not changes and asked.is_step():
+        return None
+    return Refusal(403, "This came from another site.")
+
+
+def _of_body(asked: Asked) -> Refusal | None:
+    if asked.all(b"transfer-encoding"):
+        return Refusal(411, "Say how long the body is.")
+    length = asked.one(b"content-length")
+    if asked.method == "POST" and not length:
+        return Refusal(411, "Say how long the body is.")
+    if length and not (length.isascii() and length.isdigit()):
+        return Refusal(400, "The length of the body is no number.")
+    if length and (len(length) > 12 or int(length) > MOST_BODY):
+        return Refusal(413, f"A body has at most {MOST_BODY // 1024} kB.")
+    return None
+
+
+class Guard:
+    """The outermost layer of the site."""
+
+    def __init__(self, app: App, site: Site) -> None:
+        self._app = app
+        self._site = site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        asked = Asked(scope)
+        answer = self._dressed(asked, send)
+        refusal = judge(asked, self._site) or self._of_session(asked, scope)
+        if refusal is not None:
+            LOG.info("refused %s %s: %s %s", asked.method, asked.path[:200], refusal.status, refusal.text)
+            await refuse(asked, refusal, receive, answer)
+            return
+        await self._app(scope, _bounded(receive) if scope["type"] == "http" else receive, answer)
+
+    def _of_session(self, asked: Asked, scope: Scope) -> Refusal | None:
+        token = asked.token()
+        if token and self._site.token and hmac.compare_digest(token.encode(), self._site.token.encode()):
+            scope["nobrakes.session"] = "token"
+            return None
+        secret = asked.secret(self._site.cookie)
+        found = self._site.state.session(secret) if secret else None
+        scope["nobrakes.session"] = found
+        scope["nobrakes.secret"] = secret
+        if found is not None or asked.is_public():
+            return None
+        if asked.method in _SAFE and not asked.is_socket and "/api/" not in asked.path:
+            there = asked.path + (f"?{asked.query.decode('latin-1')}" if asked.query else "")
+            return Refusal(303, "Log in first.", f"/login?next={quote(there, safe='/')}")
+        return Refusal(401, "Log in first.")
+
+    def _dressed(self, asked: Asked, send: Send) -> Send:
+        """`send` with our headers on every answer."""
+
+        async def dressed(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                ours = {name for name, _ in HEADERS}
+                kept = [
+                    (name, value)
+                    for name, value in message.get("headers", ())
+                    if name.lower() not in ours and not name.lower().startswith(b"access-control-")
+                ]
+                if not any(name.lower() == b"cache-control" for name, _ in kept):
+                    kept.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": [*kept, *HEADERS]}
+            await send(message)
+
+        return dressed
+
+
+def _bounded(receive: Receive) -> Receive:
+    """A body is no longer than its header may say."""
+    read = 0
+
+    async def bounded() -> Message:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        return message if read <= MOST_BODY else {"type": "http.disconnect"}
+
+    return bounded
+
+
+async def refuse(asked: Asked, refusal: Refusal, receive: Receive, send: Send) -> None:
+    """Say no, as a page for people and as JSON for programs."""
+    if asked.is_socket:
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    headers = []
+    if refusal.location:
+        headers.append((b"location", refusal.location.encode()))
+    if asked.method == "HEAD" or refusal.location:
+        kind, body = b"text/plain; charset=utf-8", b""
+    elif "/api/" in asked.path or "application/json" in asked.one(b"accept"):
+        import json
+
+        kind = b"application/json"
+        body = json.dumps({"ok": False, "error": {"code": refusal.status, "message": refusal.text}}).encode()
+    else:
+        from .rendering import error_page
+
+        kind, body = b"text/html; charset=utf-8", error_page(refusal.status, refusal.text, "").encode()
+    headers += [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,81 @@
+"""Commands of pages that work on more than one bead: plans, approval, taking back."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import UsageError
+from ..wording.text import count, one_line
+
+if TYPE_CHECKING:
+    from ..app import App
+
+Values = Mapping[str, Any]
+TEXT = "the plan"
+
+
+def pairs(lines: Sequence[str]) -> dict[str, str]:
+    """`NAME=VALUE` a line; UsageError."""
+    found = {}
+    for line in lines:
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"'{one_line(line)[:40]}' is not LIMIT=VALUE", "For example: doers=8")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def apply(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    """Bring the graph to what the plan says. PlanError, Deadlock: nothing was written."""
+    from ..operations.plan import apply as operations
+    from ..operations.waking import wake
+
+    plan = operations.plan_in(values["plan"], TEXT)
+    how = {name: bool(values.get(name)) for name in ("dry_run", "live", "cut")}
+    report = operations.apply_plan(app.store, plan, actor=actor, **how)
+    if report.applied:
+        wake(app.paths)
+    said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
+    return report, said if report.applied else f"{said}; nothing was written"
+
+
+def propose(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    """File the beads of the plan as drafts."""
+    from ..operations.forge import approving
+    from ..operations.plan import apply as operations
+
+    report = approving.propose(app.store, operations.plan_in(values["plan"], TEXT), actor)
+    return report, f"{count(len(report.new), 'draft')} filed; they wait for your approval"
+
+
+def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    """Approve the drafts."""
+    from ..operations.forge import approving
+
+    done = approving.commit_strategy(app.store, app.git, app.paths, actor)
+    on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
+    live = f"{count(len(done.beads), 'bead')} went live" if done.beads else "there is no draft to approve"
+    return approving.Approved(done.beads, done.commit), live + on_main
+
+
+def is_of_a_merge(app: "App", values: Values) -> bool:
+    """Whether what is to be taken back is a merge: that moves main."""
+    from ..core.beads.events import Kind
+    from ..operations.undo.steps import event_of
+
+    found = event_of(app.store, values["seq"]) if "seq" in values else None
+    return found is not None and found.kind in (Kind.MERGED, Kind.FOUND_MERGED)
+
+
+def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    """Take the last step back, or the one with this number; a merge runs the checks first."""
+    from .. import app as app_module
+    from ..operations.undo import steps_back
+    from .site import LOG
+
+    def prove(commit: str) -> None:
+        app_module.prove(app, commit, lambda line: LOG.debug("undo: %s", one_line(line)))
+
+    keep = partial(app_module.keep_revert, app, actor)
+    found = steps_back.undo(app.store, app.git, actor, values.get("seq"), app.paths, prove, keep)
+    return found, one_line(found.text)

@@ -1,0 +1,22 @@
+"""Every address of the site, and what answers it. The one list that the guard's test walks."""
+
+from starlette.routing import BaseRoute, Route
+
+from . import commanding, login
+from .pages import now, repositories
+from .static import static
+
+PAGES = (repositories, now)
+"""The modules of pages; each has its ROUTES."""
+
+
+def routes() -> list[BaseRoute]:
+    """In the order in which they are tried."""
+    own: list[BaseRoute] = [
+        Route("/login", login.login, methods=["GET"]),
+        Route("/login", login.exchange, methods=["POST"]),
+        Route("/logout", login.logout, methods=["POST"]),
+        Route("/static/{version}/{name}", static, methods=["GET"]),
+        Route("/r/{repo}/do/{command}", commanding.do, methods=["POST"]),
+    ]
+    return [*own, *(route for page in PAGES for route in page.ROUTES)]

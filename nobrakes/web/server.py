@@ -1,0 +1,249 @@
+"""`nobrakes web`: the server's own life.
+
+1. One server a person. Another `nobrakes web` finds it, and hands out its address and a new code.
+2. It listens first and loads the rest afterwards: a browser that comes early waits a moment.
+3. It listens on 127.0.0.1. With `--lan` on this machine's address in the network too, and it says what that means.
+4. Nothing but the terminal ever sees a code or a token; no log has them.
+"""
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import NotAllowed, UsageError
+from ..operations.machine_wide.web_state import Serving, WebState, web_state
+
+if TYPE_CHECKING:
+    from .site import Site
+
+PORT = 7117
+LOOPBACK = "127.0.0.1"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for. `port` None: PORT, or a free one. `host`: the name or address in the address."""
+
+    port: int | None = None
+    host: str = ""
+    lan: bool = False
+    opens: bool = False
+    code: bool = False
+    cert: str = ""
+    key: str = ""
+    token_file: str = ""
+    log_dir: str = ""
+    level: str = "INFO"
+    path: str = "/"
+
+
+def serve(options: Options, say: Say, show_code: Callable[[str], None]) -> None:
+    """Serve until a signal, or hand out a code for the server that runs."""
+    _check(options)
+    state = web_state()
+    if options.code:
+        found = state.serving()
+        if found is None:
+            raise NotAllowed("no `nobrakes web` of yours runs", "Start it: `nobrakes web`.")
+        _hand_out(state, found, options, say, show_code)
+        return
+    if not state.begin():
+        found = state.serving()
+        if found is None:
+            raise NotAllowed("another `nobrakes web` is just starting", "Try again in a moment.")
+        say(f"`nobrakes web` runs already (process {found.pid})")
+        _hand_out(state, found, options, say, show_code)
+        return
+    try:
+        _serve(state, options, say, show_code)
+    finally:
+        state.end()
+
+
+def _check(options: Options) -> None:
+    if bool(options.cert) != bool(options.key):
+        raise UsageError("a certificate and its key go together", "Give --tls-cert and --tls-key.")
+    for path in filter(None, (options.cert, options.key)):
+        if not os.path.isfile(path):
+            raise UsageError(f"there is no file {path}")
+    if options.host and not options.lan and not _is_loopback(options.host):
+        raise UsageError(
+            f"{options.host} is not this machine alone", "With --lan others in your network reach the login page."
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    return host in (LOOPBACK, "localhost") or host.endswith(".localhost")
+
+
+def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_code: Callable[[str], None]) -> None:
+    """The address with a new code, and the same as a picture for a phone."""
+    code = state.new_code()
+    link = f"{found.address}/login?next={options.path}#code={code}"
+    say(f"open  {link}")
+    say(f"code  {code}   (good once, for two minutes; `nobrakes web --code` prints another one)")
+    for other in found.others:
+        say(f"also  {other}/login#code={code}")
+    if options.code or options.lan:
+        show_code(f"{found.others[-1] if options.lan and found.others else found.address}/login#code={code}")
+    if options.opens:
+        from ..operations.browser import open_page
+
+        if not open_page(state.opening_page(link)):
+            say("no browser could be opened: open the link above")
+
+
+def bound(host: str, port: int | None) -> tuple[socket.socket, bool]:
+    """A socket that listens, and whether it is on the port that was meant. UsageError where that is taken."""
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, PORT if port is None else port))
+        is_meant = True
+    except OSError as error:
+        if port is not None:
+            made.close()
+            raise UsageError(
+                f"{host}:{port} cannot be listened on: {error.strerror}",
+                "Choose another port: nobrakes web --port 7200",
+            ) from None
+        made.bind((host, 0))
+        is_meant = False
+    made.listen(128)
+    made.setblocking(False)
+    return made, is_meant
+
+
+def lan_address() -> str:
+    """This machine's address in its network. No packet is sent. UsageError: it has none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+            found = str(probe.getsockname()[0])
+        except OSError:
+            found = LOOPBACK
+    if found.startswith("127.") or found == "0.0.0.0":
+        raise UsageError("this machine has no address in a network", "Name it: nobrakes web --lan --host ADDRESS")
+    return found
+
+
+def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str], None]) -> None:
+    first, is_meant = bound(LOOPBACK, options.port)
+    sockets = [first]
+    port = int(first.getsockname()[1])
+    try:
+        if not is_meant:
+            say(f"port {PORT} is taken, so this is port {port}")
+        outside = ""
+        if options.lan:
+            outside = options.host if options.host and not _is_loopback(options.host) else lan_address()
+            sockets.append(bound(outside, port)[0])
+            _warn(options, outside, say)
+        site, serving = site_of(state, options, port, outside)
+        state.tell(serving)
+        _hand_out(state, serving, options, say, show_code)
+        _run(site, options, sockets)
+    finally:
+        for one in sockets:
+            one.close()
+        if options.token_file:
+            _forget_token(options.token_file)
+
+
+def _warn(options: Options, outside: str, say: Say) -> None:
+    say(f"everybody in your network reaches the login page at {outside}")
+    if not options.cert:
+        say("without TLS the network sees your session: rather use Tailscale or `ssh -L`, or --tls-cert and --tls-key")
+
+
+def site_of(state: WebState, options: Options, port: int, outside: str) -> "tuple[Site, Serving]":
+    """What the server knows of itself, and what it tells others of its person."""
+    from .site import Site
+
+    own = options.host if options.host and _is_loopback(options.host) else f"{state.name()}.localhost"
+    hosts = [own, "nobrakes.localhost", "localhost", LOOPBACK, *([outside] if outside else [])]
+    shown = [f"[{host}]" if ":" in host else host for host in hosts]
+    token = _token(options.token_file) if options.token_file else ""
+    names = frozenset(f"{host}:{port}".lower() for host in shown)
+    site = Site(state, port, names, is_secure=bool(options.cert), token=token, is_lan=options.lan)
+    others = (f"{site.scheme}://{LOOPBACK}:{port}", *([f"{site.scheme}://{shown[-1]}:{port}"] if outside else []))
+    return site, Serving(os.getpid(), f"{site.scheme}://{shown[0]}:{port}", others)
+
+
+def _token(path: str) -> str:
+    """A token for scripts, in a file of this account alone."""
+    import secrets
+
+    made = secrets.token_urlsafe(32)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise UsageError(f"{path} is there already", "Name a file that is not there yet.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+    with open(descriptor, "w", encoding="ascii") as file:
+        file.write(made + "\n")
+    return made
+
+
+def _forget_token(path: str) -> None:
+    from contextlib import suppress
+
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
+    """Load what is heavy, and answer."""
+    import asyncio
+
+    import uvicorn
+
+    from . import logs
+    from .application import application
+
+    logs.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
+    config = uvicorn.Config(application(site), **settings(options))
+    asyncio.run(uvicorn.Server(config).serve(sockets=sockets))
+
+
+def settings(options: Options) -> dict[str, Any]:
+    """How uvicorn serves."""
+    made: dict[str, Any] = {
+        "ws": "websockets-sansio",
+        "ws_max_size": 64 * 1024,
+        "ws_ping_interval": 25.0,
+        "ws_ping_timeout": 30.0,
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,
+        "lifespan": "on",
+        "limit_concurrency": 500,
+        "timeout_keep_alive": 20,
+        "timeout_graceful_shutdown": 3,
+        "h11_max_incomplete_event_size": 32 * 1024,
+    }
+    if options.cert:
+        made |= {"ssl_certfile": options.cert, "ssl_keyfile": options.key}
+    return made
+
+
+def of_environment(options: Options) -> Options:
+    """The options with what NOBRAKES_PORT, _HOST, _LOG_DIR and _DEBUG say, where nothing was said. UsageError."""
+    port = os.environ.get("NOBRAKES_PORT", "")
+    if options.port is None and port:
+        if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+            raise UsageError(f"NOBRAKES_PORT: '{port[:20]}' is no port", "A port is a number from 1 to 65535.")
+        options = replace(options, port=int(port))
+    if not options.host:
+        options = replace(options, host=os.environ.get("NOBRAKES_HOST", ""))
+    debug = os.environ.get("NOBRAKES_DEBUG", "") not in ("", "0")
+    return replace(
+        options,
+        log_dir=options.log_dir or os.environ.get("NOBRAKES_LOG_DIR", ""),
+        level="DEBUG" if debug else options.level,
+    )

@@ -1,0 +1,48 @@
+"""One server's own facts: where it is reached, by which names, and who is logged in."""
+
+import logging
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..operations.machine_wide.web_state import WebState
+
+FAILURES = 10
+"""Wrong codes a minute; then none is looked at for the rest of it."""
+LOG = logging.getLogger("nobrakes.web")
+
+
+@dataclass(slots=True)
+class Site:
+    """`names` are the hosts that a browser may say, `host:port` in small letters; `token` one for scripts, if any."""
+
+    state: "WebState"
+    port: int
+    names: frozenset[str]
+    is_secure: bool = False
+    token: str = ""
+    is_lan: bool = False
+    failed: deque[float] = field(default_factory=deque)
+
+    @property
+    def scheme(self) -> str:
+        """Of every address."""
+        return "https" if self.is_secure else "http"
+
+    @property
+    def cookie(self) -> str:
+        """The name of the session's cookie: two servers on one host do not overwrite each other's."""
+        return f"__Host-nb_{self.port}" if self.is_secure else f"nb_{self.port}"
+
+    def is_locked(self) -> bool:
+        """Whether too many codes were wrong within a minute."""
+        now = time.monotonic()
+        while self.failed and now - self.failed[0] > 60:
+            self.failed.popleft()
+        return len(self.failed) >= FAILURES
+
+    def note_failure(self) -> None:
+        """A code was wrong."""
+        self.failed.append(time.monotonic())

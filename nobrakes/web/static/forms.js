@@ -1,0 +1,71 @@
+// Forms of commands go out without leaving the page, once each, and keep what was typed until they are done.
+import { say, send } from "./stream.js";
+
+/** @param {HTMLFormElement} form */
+const place = (form) => `draft:${location.pathname}:${form.action}`;
+
+/** @param {HTMLFormElement} form */
+function keep(form) {
+  const kept = {};
+  for (const field of form.elements) {
+    const { name, type, value, checked } = /** @type {HTMLInputElement} */ (field);
+    if (!name || type === "hidden" || name === "code" || name === "typed") continue;
+    if (type === "checkbox" || type === "radio") kept[`${name}=${value}`] = checked;
+    else kept[name] = value;
+  }
+  try {
+    sessionStorage.setItem(place(form), JSON.stringify(kept));
+  } catch {
+    // a browser that keeps nothing loses only the draft
+  }
+}
+
+/** @param {HTMLFormElement} form */
+function bring(form) {
+  const kept = JSON.parse(sessionStorage.getItem(place(form)) ?? "null");
+  for (const field of kept ? form.elements : []) {
+    const input = /** @type {HTMLInputElement} */ (field);
+    const is_box = input.type === "checkbox" || input.type === "radio";
+    const value = kept[is_box ? `${input.name}=${input.value}` : input.name];
+    if (value === undefined) continue;
+    if (is_box) input.checked = value;
+    else input.value = value;
+  }
+}
+
+/** @param {HTMLFormElement} form @param {string} words */
+function tell(form, words) {
+  const line = form.querySelector(".form-says");
+  if (!line) return say(words);
+  line.textContent = words;
+  /** @type {HTMLElement} */ (line).hidden = !words;
+}
+
+/** @param {SubmitEvent} event */
+async function submit(event) {
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  if (!form.matches("form.command")) return;
+  event.preventDefault();
+  const body = new URLSearchParams(/** @type {any} */ (new FormData(form, event.submitter)));
+  const buttons = form.querySelectorAll("button");
+  for (const button of buttons) button.disabled = true;
+  tell(form, "");
+  const answer = await send(form.action, body);
+  for (const button of buttons) button.disabled = false;
+  if (answer.queued) return say("Not sent yet: it goes out when the connection is back.");
+  if (!answer.ok) return tell(form, [answer.error.message, answer.error.hint].filter(Boolean).join(" — "));
+  sessionStorage.removeItem(place(form));
+  form.dispatchEvent(new CustomEvent("nb:done", { bubbles: true, detail: answer }));
+  say(answer.said);
+  const then = body.get("then");
+  if (form.dataset.stay !== undefined || !then) return;
+  if (then === location.pathname + location.search) location.reload();
+  else location.assign(then);
+}
+
+document.addEventListener("submit", submit);
+document.addEventListener("input", (event) => {
+  const form = /** @type {HTMLElement} */ (event.target).closest("form.command");
+  if (form) keep(/** @type {HTMLFormElement} */ (form));
+});
+for (const form of document.querySelectorAll("form.command")) bring(/** @type {HTMLFormElement} */ (form));

@@ -1,0 +1,3 @@
+// What every page begins with.
+import "./forms.js";
+import "./stream.js";

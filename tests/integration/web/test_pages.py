@@ -1,0 +1,64 @@
+"""The pages as plain requests: what they show without scripts, and what their forms do."""
+
+import re
+
+from nobrakes.store.opening import open_store
+
+
+def key_of(page: str, command: str) -> str:
+    found = re.search(rf'action="/r/shop/do/{command}".*?name="request" value="([^"]+)"', page, re.S)
+    assert found, page
+    return found.group(1)
+
+
+def test_the_first_page_lists_the_repositories_and_now_shows_one(site, repository) -> None:
+    first = site.get("/")
+    assert first.status_code == 200 and 'href="/r/shop/"' in first.text and "nothing waits" in first.text
+    now = site.get("/r/shop/")
+    assert now.status_code == 200
+    titles = [now.text.index(word) for word in ("Needs you", "Broken", "At work", "Just now")]
+    assert titles == sorted(titles)
+    assert "&lt;img src=x onerror=alert(1)&gt;" in now.text and "<img" not in now.text
+    assert "style=" not in now.text and not re.search(r"<script(?! type=\"module\" src=\"/static/)", now.text)
+    assert site.get("/r/nothing/").status_code == 404
+
+
+def test_a_form_without_scripts_does_its_command_once_and_leads_back(site, repository) -> None:
+    page = site.get("/r/shop/").text
+    form = {"request": key_of(page, "daemon-start"), "then": "/r/shop/", "bead": "nb-1", "reason": "I look first"}
+    for _ in range(2):
+        answer = site.post("/r/shop/do/hold", form)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/r/shop/")
+    with_said = site.raw.get("/r/shop/", headers=site.headers(cookie=f"{site.headers()['cookie']}; {_said(answer)}"))
+    assert "nb-1 is held" in with_said.text
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    held = [event for event in store.events() if event.kind.value == "held"]
+    store.close()
+    assert [(event.actor, event.bead) for event in held] == [("ada (web)", "nb-1")]
+
+
+def _said(answer) -> str:
+    return "; ".join(f"{name}={value}" for name, value in answer.cookies.items())
+
+
+def test_what_the_operations_refuse_is_a_page_with_the_same_words(site) -> None:
+    refused = site.post("/r/shop/do/release", {"bead": "nb-1"})
+    assert refused.status_code == 409 and "bead nb-1 is not held" in refused.text
+    missing = site.post("/r/shop/do/hold", {"bead": "nb-77"}, accept="application/json")
+    assert missing.status_code == 404 and "nb-77" in missing.json()["error"]["message"]
+    circle = site.post("/r/shop/do/depend", {"bead": "nb-1", "needs": "nb-2"})
+    assert circle.status_code == 409
+    assert site.post("/r/shop/do/init", {}).status_code == 422
+    assert site.post("/r/shop/do/hold", {}).status_code == 422
+
+
+def test_stopping_everything_takes_its_word_and_without_a_sandbox_a_fresh_code(site, repository) -> None:
+    config = repository / ".nobrakes" / "config.toml"
+    config.write_text('main = "main"\n[sandbox]\nmode = "none"\n')
+    assert site.post("/r/shop/do/stop", {}).status_code == 422
+    told = site.post("/r/shop/do/stop", {"typed": "stop"})
+    assert told.status_code == 422 and "nobrakes web --code" in told.text
+    code = site.site.state.new_code()
+    assert site.post("/r/shop/do/stop", {"typed": "Stop", "code": code}).status_code == 303
+    assert site.post("/r/shop/do/stop", {"typed": "stop", "code": code}).status_code == 422
+    assert "Stopping" in site.get("/r/shop/").text

@@ -1,0 +1,73 @@
+"""The pages, served by a real uvicorn in a thread, to a client that speaks as a browser does."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any
+
+import httpx
+
+from nobrakes.operations.machine_wide.web_state import web_state
+from nobrakes.web import server
+from nobrakes.web.site import Site
+
+NAME = "nobrakes.localhost"
+
+
+class Served:
+    """A site that answers. `get` and `post` are a logged-in browser's; `raw` sends what it is told and no more."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.host = f"{NAME}:{site.port}"
+        self.origin = f"http://{self.host}"
+        nothing_kept = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        self.raw = httpx.Client(base_url=f"http://127.0.0.1:{site.port}", timeout=20, cookies=nothing_kept)
+        self.cookies: dict[str, str] = {}
+
+    def headers(self, **more: str) -> dict[str, str]:
+        found = {"host": self.host, "sec-fetch-site": "same-origin"}
+        if self.cookies:
+            found["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        return {**found, **{name.replace("_", "-"): value for name, value in more.items()}}
+
+    def get(self, path: str, **more: str) -> httpx.Response:
+        return self.raw.get(path, headers=self.headers(**more))
+
+    def post(self, path: str, data: Any, **more: str) -> httpx.Response:
+        return self.raw.post(path, data=data, headers=self.headers(origin=self.origin, **more))
+
+    def log_in(self) -> "Served":
+        answer = self.post("/login", {"code": self.site.state.new_code()})
+        assert answer.status_code == 303, answer.text
+        self.cookies = dict(answer.cookies)
+        return self
+
+
+@contextmanager
+def serving(**options: Any) -> Iterator[Served]:
+    """Serve on a free port of the loopback until the end of the block."""
+    import asyncio
+
+    import uvicorn
+
+    from nobrakes.web.application import application
+
+    chosen = server.Options(port=0, **options)
+    state = web_state()
+    listening, _ = server.bound("127.0.0.1", 0)
+    port = int(listening.getsockname()[1])
+    site, _ = server.site_of(state, chosen, port, "")
+    running = uvicorn.Server(uvicorn.Config(application(site), **server.settings(chosen)))
+    running.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    thread = threading.Thread(target=lambda: asyncio.run(running.serve(sockets=[listening])), daemon=True)
+    thread.start()
+    try:
+        served = Served(site)
+        yield served
+        served.raw.close()
+    finally:
+        running.should_exit = True
+        thread.join(10)
+        listening.close()

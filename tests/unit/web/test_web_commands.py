@@ -1,0 +1,50 @@
+"""The table of commands that pages may ask for, held against the command line's."""
+
+import pytest
+
+from nobrakes.cli.requests import TOGETHER
+from nobrakes.cli.table import COMMANDS as TYPED
+from nobrakes.core.errors import UsageError
+from nobrakes.web import fields
+from nobrakes.web.commands import BY_WORDS, COMMANDS, NOT_HERE, named
+
+
+def test_every_command_that_changes_something_is_in_the_table_or_has_a_reason_not_to_be() -> None:
+    changing = {entry.words for entry in TYPED if entry.changes} - {"web"}
+    assert changing == BY_WORDS.keys() | NOT_HERE.keys()
+    assert not BY_WORDS.keys() & NOT_HERE.keys()
+    assert all(reason.endswith(".") and len(reason) > 20 for reason in NOT_HERE.values())
+
+
+def test_what_is_one_transaction_on_the_command_line_is_one_here() -> None:
+    assert {one.words for one in COMMANDS if one.together} == TOGETHER & BY_WORDS.keys()
+
+
+def test_an_address_has_the_words_of_one_command() -> None:
+    assert [named(one.words.replace(" ", "-")) for one in COMMANDS] == list(COMMANDS)
+    assert named("init") is None and named("") is None
+
+
+def test_what_stops_everything_or_moves_main_is_confirmed() -> None:
+    assert {one.words for one in COMMANDS if one.danger} == {"stop", "daemon stop", "undo"}
+
+
+def test_fields_are_read_by_their_type_and_refused_by_name() -> None:
+    hold = BY_WORDS["hold"].fields
+    assert fields.values(hold, [("bead", " nb-1 "), ("reason", "a\r\nb"), ("request", "k"), ("then", "/")]) == {
+        "bead": "nb-1",
+        "reason": "a\nb",
+    }
+    for given, said in (
+        ([], "bead: nothing was given"),
+        ([("bead", " ")], "bead: nothing was given"),
+        ([("bead", "nb-1"), ("bead", "nb-2")], "bead is given twice"),
+        ([("bead", "nb-1"), ("paths", "/etc")], "there is no field 'paths'"),
+        ([("bead", "nb-1"), ("reason", "x" * 4001)], "reason: at most 4000 characters"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            fields.values(hold, given)
+    with pytest.raises(UsageError, match="is no number"):
+        fields.values(BY_WORDS["answer"].fields, [("number", "٣"), ("text", "x")])
+    with pytest.raises(UsageError, match="neither yes nor no"):
+        fields.values(BY_WORDS["add"].fields, [("title", "x"), ("draft", "maybe")])
