@@ -95,7 +95,8 @@ def resume(store: "Store", paths: Paths, actor: str) -> bool:
     return _switch(store, paths, {PAUSED: None, STOPPING: None}, Kind.RESUMED, actor)
 
 
-def _overrides(store: "Store") -> dict[str, Any]:
+def overrides(store: "Store") -> dict[str, Any]:
+    """The limits that a person changed while it runs, by name."""
     text = store.setting(LIMITS)
     if not text:
         return {}
@@ -122,13 +123,13 @@ def _known() -> list[str]:
 
 def limits(store: "Store", config: "Config") -> "Limits":
     """The limits in force: config.toml, overridden by what a person changed while it runs."""
-    overrides = _overrides(store)
-    if not overrides:
+    changed = overrides(store)
+    if not changed:
         return config.board_limits()
-    if not overrides.keys() <= set(_known()):  # a nobrakes that knows other limits wrote them
-        _checked(overrides)
+    if not changed.keys() <= set(_known()):  # a nobrakes that knows other limits wrote them
+        _checked(changed)
     # set_limits checked them when it wrote them
-    return replace(config, limits=replace(config.limits, **overrides)).board_limits()
+    return replace(config, limits=replace(config.limits, **changed)).board_limits()
 
 
 def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Paths | None = None) -> dict[str, object]:
@@ -141,17 +142,17 @@ def set_limits(store: "Store", changes: Mapping[str, str], actor: str, paths: Pa
     for name in changes:
         if name in FROM_THE_START:
             raise ConfigError(f"{name} holds from the start of nobrakes on", "Set it in .nobrakes/config.toml.")
-    before = _overrides(store)
+    before = overrides(store)
     kept = {name: value for name, value in before.items() if name not in changes}
     given: dict[str, object] = {name: value for name, value in changes.items() if value != "default"}
     names = {name: value for name, value in changes.items() if name not in _known()}
     wanted = {**given, **names}
     checked = asdict(_checked(wanted))
-    overrides = kept | {name: checked[name] for name in given}
-    if overrides != before:
+    after = kept | {name: checked[name] for name in given}
+    if after != before:
         with store.together():
-            store.set_setting(LIMITS, json.dumps(overrides, sort_keys=True) if overrides else None)
-            store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": before, "after": overrides}))
+            store.set_setting(LIMITS, json.dumps(after, sort_keys=True) if after else None)
+            store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data={"before": before, "after": after}))
     if paths is not None:
         wake(paths)
-    return overrides
+    return after

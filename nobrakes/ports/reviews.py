@@ -17,6 +17,13 @@ class Reviews(Protocol):
         """The Reviewer's latest attempts, newest first."""
         ...
 
+    def agents(self, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
+        """Attempts of agents that have each word in their bead, its title, their name or their agent.
+
+        `state`: all, active, completed or failed; `sort`: newest, oldest, bead, agent or cost.
+        """
+        ...
+
     def merges(self) -> dict[str, str]:
         """Bead id to the commit of its merge, of every done bead that has one, by id order."""
         ...

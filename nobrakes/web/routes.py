@@ -3,10 +3,10 @@
 from starlette.routing import BaseRoute, Route
 
 from . import commanding, login
-from .pages import now, repositories
+from .pages import bead, board, breaker, desk, health, live, merges, now, repositories, sessions
 from .static import static
 
-PAGES = (repositories, now)
+PAGES = (repositories, now, board, bead, desk, live, merges, breaker, health, sessions)
 """The modules of pages; each has its ROUTES."""
 
 

@@ -24,6 +24,12 @@ class Reviewing:
 
         return latest(self._db, limit)
 
+    def agents(self, words: str, state: str, sort: str, limit: int, offset: int = 0) -> list[Attempt]:
+        """Attempts of agents, searched, filtered and sorted."""
+        from ..queries import agents
+
+        return agents.found(self._db, words, state, sort, limit, offset)
+
     def merges(self) -> dict[str, str]:
         """Bead id to the commit of its merge, of every done bead that has one."""
         return view_queries.merges(self._db)

@@ -1,0 +1,118 @@
+"""Every page that a repository has, with and without something on it; what agents wrote is text everywhere."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from nobrakes.cli import main
+from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.ports import NewEscalation
+from nobrakes.store.opening import open_store
+from nobrakes.web.routes import routes
+
+EVIL = "<script>alert(1)</script>\x1b[31m"
+PAGES = ["", "board", "board?q=header", "desk", "desk?all=1", "live", "merges", "breaker", "health", "set-up", "sessions",
+         "sessions?q=ada&state=failed&sort=cost", "bead/nb-1", "bead/nb-2", "bead/nb-1/diff"]  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects elements and attributes that no page of ours has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wrong: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("style", "iframe", "object", "img", "base"):
+            self.wrong.append(tag)
+        if tag == "script" and not (given.get("src") or "").startswith("/static/"):
+            self.wrong.append(tag)
+        self.wrong += [name for name in given if name == "style" or name.startswith("on")]
+
+
+def plain(text: str) -> None:
+    """No markup but ours: R7 to R10."""
+    assert "alert(1)</script>" not in text and "\x1b" not in text
+    reader = Reader()
+    reader.feed(text)
+    assert reader.wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_page_is_there_with_nothing_to_show(site, page) -> None:
+    found = site.get(f"/r/shop/{page}")
+    assert found.status_code == 200 and "<h1" in found.text
+    plain(found.text)
+
+
+@pytest.fixture
+def busy(site, repository):
+    """An agent at work on nb-1, and a decision of each sort that a page shows in its own way."""
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    attempt = store.open_attempt("nb-1", Role.TEST_WRITER, "script", ["Ada"], 600.0, None)
+    assert attempt is not None
+    folder = repository / ".nobrakes" / "runs" / f"{attempt.id}-agent"
+    folder.mkdir(parents=True)
+    (folder / "agent.out").write_text("".join(f"line {n} {EVIL}\n" for n in range(700)))
+    form = {"kind": "radio", "options": [{"label": EVIL[:20], "means": EVIL, "costs": "a day"}, {"label": "Blue"}],
+            "recommended": ["Blue"], "priority": 1}  # fmt: skip
+    from nobrakes.core.beads import forms
+
+    made = forms.as_values(forms.form(form))
+    store.escalate(NewEscalation(EscalationType.QUESTION, f"Which {EVIL}?", EVIL, form=made), "nb-2", None, "Ada")
+    store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, f"More {EVIL}", EVIL), "nb-1", attempt.id, "Ada")
+    store.escalate(NewEscalation(EscalationType.REPEATED_FAILURE, "Three failures", EVIL), "nb-2", None, "nobrakes")
+    yield attempt.id
+    store.close()
+
+
+def test_agents_at_work_and_decisions_are_shown_and_their_words_are_text(site, busy) -> None:
+    for page in [*PAGES, f"live/{busy}", f"live/{busy}?before=300", "desk/1", "desk/2", "desk/3", "desk/3?whole=1"]:
+        found = site.get(f"/r/shop/{page}")
+        assert found.status_code == 200, (page, found.text)
+        plain(found.text)
+    assert "line 699" in site.get("/r/shop/live").text and "older lines" in site.get(f"/r/shop/live/{busy}").text
+    assert "line 299" in site.get(f"/r/shop/live/{busy}?before=300").text
+    board = site.get("/r/shop/board").text
+    assert "Ada, test writer" in board and 'href="/r/shop/desk/1"' in board
+
+
+def test_an_answer_takes_an_option_and_the_second_one_is_refused(site, busy) -> None:
+    page = site.get("/r/shop/desk/1").text
+    assert re.search(r'value="Blue" required checked', page) and "recommended" in page
+    assert site.post("/r/shop/do/answer", {"number": "1", "text": "Green"}).status_code == 422
+    assert site.post("/r/shop/do/answer", {"number": "1", "text": "Blue"}).status_code == 303
+    again = site.post("/r/shop/do/answer", {"number": "1", "text": "Blue"})
+    assert again.status_code == 409
+    assert "Blue" in site.get("/r/shop/desk/1").text
+
+
+def test_an_unknown_bead_decision_or_attempt_is_not_found(site) -> None:
+    for page in ("bead/none", "bead/none/diff", "desk/99", "sessions/99"):
+        assert site.get(f"/r/shop/{page}").status_code == 404, page
+    assert site.get("/r/shop/desk/x").status_code == 404
+    assert site.get("/r/shop/sessions?sort=upside").status_code == 422
+
+
+def test_the_doctor_looks_when_asked_and_its_findings_have_an_age(site) -> None:
+    assert "did not look yet" in site.get("/r/shop/health").text
+    assert site.get("/r/shop/health/look").status_code == 405
+    assert site.post("/r/shop/health/look", {}).status_code == 303
+    found = site.get("/r/shop/health").text
+    assert "ago" in found and "sandbox" in found
+
+
+def test_every_page_has_a_way_to_it(site) -> None:
+    ways = set(re.findall(r'href="/r/shop/([a-z-]*)"', site.get("/r/shop/").text))
+    pages = {route.path.removeprefix("/r/{repo}/") for route in routes() if getattr(route, "path", "").count("/") == 3}
+    assert {page for page in pages if page and "{" not in page and page != "socket"} <= ways
+
+
+def test_the_list_of_sessions_is_searched_and_sorted(site, busy) -> None:
+    assert main.run(["list"]) == 0
+    assert "Parse the header" in site.get("/r/shop/sessions?q=parse+ada&state=active").text
+    assert "Parse the header" not in site.get("/r/shop/sessions?q=parse&state=completed").text
+    assert "Parse the header" not in site.get("/r/shop/sessions?q=100%25").text
