@@ -92,12 +92,14 @@ class _Page(Sheet):
 
     def what_happened(self, found: "DecisionView") -> list[str]:
         """The question, or what was seen, and why."""
-        out = ["", *self.wrapped(one_line(found.title), "  ")]
+        from ..operations.decisions.excerpts import flat
+
+        out = ["", *self.wrapped(flat(found.title), "  ")]
         if found.happened.lines:
             out += ["", *self.text(found.happened, "  ")]
         out += forms.asked(found)
         if found.hypothesis:
-            out += ["", *self.wrapped(f"likely cause: {one_line(found.hypothesis)}", "  ")]
+            out += ["", *self.wrapped(f"likely cause: {flat(found.hypothesis)}", "  ")]
         return [*out, *self.wrapped(f"({one_line(found.means)})", "  ")]
 
     def decided(self, found: "DecisionView") -> list[str]:
@@ -222,6 +224,8 @@ class _Page(Sheet):
             return []
         if found.missing:
             return ["", *self.wrapped(f"what the branch changes: {found.missing}", "")]
+        if not found.files:
+            return ["", "what the branch changes: nothing is committed on it"]
         kept = f", archived at {one_line(found.ref)}" if found.ref else ""
         title = f"what the branch changes: {count(len(found.files) + found.more_files, 'file')}, "
         title += f"+{found.added} -{found.removed}, {found.base[:12]} to {found.head[:12]}{kept}"
@@ -241,6 +245,6 @@ class _Page(Sheet):
         if not found.choices:
             return []
         flags = [f"--{choice.how}" for choice in found.choices if choice.how != "answer"]
-        answer = [f"nobrakes answer {found.id} …"] if any(one.how == "answer" for one in found.choices) else []
-        typed = [*answer, *([f"nobrakes resolve {found.id} {' | '.join(flags)}"] if flags else [])]
-        return ["", f"Decide it: {'; or '.join(typed)}"]
+        out = ["", f"Decide it: nobrakes resolve {found.id} {' | '.join(flags)}"] if flags else [""]
+        answer = any(choice.how == "answer" for choice in found.choices)
+        return [*out, f"Answer it: nobrakes answer {found.id} …"] if answer else out

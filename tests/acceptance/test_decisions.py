@@ -180,3 +180,33 @@ def test_the_token_of_an_attempt_that_is_over_opens_nothing(project: Scripted) -
         run.communicate(timeout=60)
     assert project.outcomes("one") == ["failed", "completed"] and project.open() == []
     assert os.listdir(project.folder / ".nobrakes" / "workspaces") == []
+
+
+def test_a_conflict_shows_both_sides_and_whose_the_other_is_also_once_its_branch_is_archived(project: Scripted) -> None:
+    for bead in ("one", "two"):
+        wait = 'touch "$BOOK/on-$NOBRAKES_BEAD"; until [ -e "$BOOK/go" ]; do sleep 0.05; done'
+        project.does(
+            bead, f'mkdir -p src; echo "by {bead}" >src/shared; commit "{bead}"; {wait}; echo "last of {bead}"'
+        )
+    project.add("one", "two", acceptance=["it is shared"])
+    with project.running() as run:
+        until(lambda: all(project.flag(f"on-{bead}").exists() for bead in ("one", "two")))
+        project.flag("go").touch()
+        run.communicate(timeout=60)
+    [asked] = project.open()
+    loser, winner = asked["bead"], "two" if asked["bead"] == "one" else "one"
+    number = str(asked["id"])
+
+    def is_whole(page: str) -> None:
+        assert f"main has meanwhile: {winner} Bead {winner}" in page, page
+        assert f"- by {winner}" in page and f"+ by {loser}" in page and "both added it" in page, page
+        assert "it is shared" in page and f"last of {loser}" in page and "src/shared  added, +1 -0" in page
+
+    page = project.nobrakes("escalation", number).stdout
+    is_whole(page)
+    assert f'nobrakes resolve {number} --retry --note "…"  # Try again' in page and '{"' not in page
+    project.nobrakes("resolve", number, "--retry")
+    project.does(loser, "work")
+    project.nobrakes("run")
+    assert project.status(loser) == "done"
+    is_whole(project.nobrakes("escalation", number).stdout)

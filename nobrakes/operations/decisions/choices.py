@@ -155,7 +155,8 @@ def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
         does, lost = f"{who} goes on where the branch is.", ""
     else:
         does = f"{who} begins anew from main as it is now."
-        lost = f"What the branch has is not used again; it stays at {stakes.ref}." if stakes.ref else ""
+        kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
+        lost = f"What the branch has is not used again; {kept}."
     told = " It is told your note." if found.form is None else ""
     return f"{does}{told}", _joined(_next_attempt(stakes), lost, _forgiven(stakes))
 
