@@ -1,10 +1,13 @@
 """A graph of numbers, each with the numbers before it: in which generation each can stand, whatever circles there are.
 
-Numbers stand for boxes in the order of their ids, so that the smaller number is the smaller id. networkx does the work.
+Numbers stand for boxes in the order of their ids, so that the smaller number is the smaller id. networkx finds
+the circles.
 """
 
 from collections.abc import Collection, Sequence
 from typing import Any
+
+from ..core.graph.event_graph import order_of
 
 Rows = list[list[int]]
 
@@ -20,13 +23,13 @@ def turned(before: Sequence[Sequence[int]]) -> Rows:
 
 def generations(before: Sequence[Sequence[int]]) -> Rows:
     """Each in the first generation after all that come before it; those in or behind a circle are left out."""
-    import networkx as nx
-
     found: Rows = []
-    try:
-        found.extend(nx.topological_generations(_graph(before, range(len(before)))))
-    except nx.NetworkXUnfeasible:
-        return found  # what is left waits for itself
+    depth = [0] * len(before)
+    for number in order_of(before):
+        depth[number] = place = max([depth[earlier] + 1 for earlier in before[number]], default=0)
+        if place == len(found):
+            found.append([])
+        found[place].append(number)
     return found
 
 

@@ -148,8 +148,11 @@ class Questions(Protocol):
         and the dependencies between them. Beads that do not exist are left out."""
         ...
 
-    def longest_chain(self) -> list[str]:
-        """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads."""
+    def longest_chain(self, limit: int | None = None) -> list[str]:
+        """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads.
+
+        `limit`: so many beads of its beginning; None: all.
+        """
         ...
 
     def by_priority(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:

@@ -30,9 +30,9 @@ class Questions:
         """What decides whether these beads are ready."""
         return view_queries.around(self._db, beads)
 
-    def longest_chain(self) -> list[str]:
+    def longest_chain(self, limit: int | None = None) -> list[str]:
         """The longest chain of live work by estimate, first bead first."""
-        return longest_chain.longest_chain(self._db)
+        return longest_chain.longest_chain(self._db, limit)
 
     def by_priority(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of each bead that fits."""

@@ -60,3 +60,14 @@ def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int]) -> list[in
             if far > reached[needed]:
                 reached[needed] = far
     return reached
+
+
+def chains_ahead(needs: Sequence[Sequence[int]], weights: Sequence[int]) -> list[int]:
+    """The heaviest chain in front of each moment: of a start when it can be, of an end when that can be."""
+    # seen from the other side an end is a start: what is ahead of a moment is what is behind its mirror
+    mirrored: Needs = [[] for _ in needs]
+    for moment, row in enumerate(needs):
+        for needed in row:
+            mirrored[needed ^ 1].append(moment ^ 1)
+    behind = levels_of(mirrored, weights)
+    return [behind[moment ^ 1] for moment in range(len(needs))]

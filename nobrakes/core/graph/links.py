@@ -77,6 +77,15 @@ class Links:
         """Who has each bead as a parent."""
         return _turned(self.parents)
 
+    def inside(self, bead: str) -> list[str]:
+        """The bead, and all that is in it at any depth."""
+        found, seen = [bead], {bead}
+        for one in found:  # it grows meanwhile
+            new = [child for child in self.children.get(one, ()) if child not in seen]
+            seen.update(new)
+            found += new
+        return found
+
     def live(self, bead: str) -> bool:
         """Whether the bead exists and is neither done nor cancelled."""
         node = self.nodes.get(bead)

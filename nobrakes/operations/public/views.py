@@ -17,6 +17,8 @@ from ..decisions.view import Asked, DecisionView
 from ..forge.approving import Approved, Strategy
 from ..views.board import BoardView, StatusView
 from ..views.diff import DiffView
+from ..views.graph.view import GraphView
+from ..views.graph.what_if import WhatIf
 from ..views.history import BeadHistory, Review
 from ..views.next_step import NextStep
 from ..views.one_bead import WholeBead
@@ -41,6 +43,8 @@ VIEWS: Mapping[str, Any] = {
     "reviews": list[Review],
     "diff": DiffView,
     "log": list[AttemptLines],
+    **dict.fromkeys(("graph --focus", "graph --epics", "graph --all"), GraphView),
+    "graph --what-if": WhatIf,
     "flakes": list[Flaked],
     "commit-strategy --dry-run": Strategy,
     "commit-strategy": Approved,

@@ -50,10 +50,10 @@ def _read(store: Store, ids: list[str], lines_only: bool) -> list[Bead | Node]:
 def _first(fitting: list[tuple[int, str]], limit: int) -> list[str]:
     """The ids of the first beads by priority and id; only those that may be among them are sorted by id."""
     last = sorted(priority for priority, _ in fitting)[:limit][-1:]
-    near = [(priority, _natural(id_), id_) for priority, id_ in fitting if [priority] <= last]
+    near = [(priority, natural(id_), id_) for priority, id_ in fitting if [priority] <= last]
     return [id_ for *_, id_ in sorted(near)[:limit]]
 
 
-def _natural(bead: str) -> tuple[object, ...]:
+def natural(bead: str) -> tuple[object, ...]:
     """Sorts nb-2 before nb-10."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in bead.replace(".", "-").split("-"))

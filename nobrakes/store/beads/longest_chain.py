@@ -17,8 +17,11 @@ ORDER BY beads.id LIMIT 1"""
 _EPIC = f"SELECT id FROM beads WHERE id = ? AND type = 'epic' AND done_level = ? AND status NOT IN ({_CLOSED})"
 
 
-def longest_chain(db: Database) -> list[str]:
-    """The beads of the longest chain by estimate, first bead first, epics left out; empty without live beads."""
+def longest_chain(db: Database, limit: int | None = None) -> list[str]:
+    """The beads of the longest chain by estimate, first bead first, epics left out; empty without live beads.
+
+    `limit`: so many of its beginning; None: all.
+    """
     with db.read():
         first = db.maybe(_FIRST)
         if first is None:
@@ -37,7 +40,7 @@ def longest_chain(db: Database) -> list[str]:
                 left = done
                 if type_ != BeadType.EPIC:
                     chain.append(bead)
-            if not left:
+            if not left or len(chain) == limit:
                 return chain
             following = db.maybe(_WAITING, (bead, left))
             ended = following is None

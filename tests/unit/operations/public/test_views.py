@@ -22,6 +22,8 @@ from nobrakes.operations.decisions import page
 from nobrakes.operations.forge import approving
 from nobrakes.operations.public import views
 from nobrakes.operations.views import board, diff, history, listing, next_step, one_bead, readiness, transcripts
+from nobrakes.operations.views.graph.looks import graph_view
+from nobrakes.operations.views.graph.what_if import what_if
 from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
 from nobrakes.store.sqlite import SqliteStore
@@ -76,6 +78,8 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         ),
         "log": [transcripts.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
         "flakes": flakes.flakes(store),
+        **{f"graph --{mode}": graph_view(store, mode) for mode in ("focus", "epics", "all")},
+        "graph --what-if": what_if(store, "b", "delayed", 2.0),
         "commit-strategy --dry-run": approving.difference(store),
         "commit-strategy": approving.Approved(("d",), None),
         "answer": escalation,
