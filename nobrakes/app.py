@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .daemon.ports import Ports
     from .daemon.watchers import View
     from .operations.evidence.rerunning import Run
+    from .operations.hindrances.look import Hindrances
+    from .operations.hindrances.machine import Here
     from .ports import Git, Notifier, Processes, Store
 
 SEEN_BY_CHILDREN = (
@@ -289,6 +291,22 @@ def try_main(app: App, tell: Callable[[str], None]) -> tuple[bool, list[str]]:
     return False, ["main does not pass its checks", *said_of(results), *advice(results, app.config.contract())]
 
 
+def untried(app: App) -> str:
+    """Why it is not known that main's tip passes its checks, with what to type; empty: it passed. Nothing is run."""
+    from .core.errors import NobrakesError
+    from .daemon.checks.validation import Validation
+
+    if not app.config.checks:
+        return ""
+    try:
+        main = app.git.main()
+        passed = Validation(ports_of(app, app.notifier)).recorded(app.git.tree(main))
+    except NobrakesError:
+        return ""  # the doctor says it of its own accord
+    tried = "`nobrakes init --trial` tries it now, and so does the first run"
+    return "" if passed is not None else f"main at {main[:12]} is not known to pass its checks: {tried}"
+
+
 def keep_revert(app: App, actor: str, bead: "Bead", base: str, commit: str) -> None:
     """Put into the evidence that the person took the merge `base`..`commit` of the bead back."""
     from .daemon.checks.validation import Validation
@@ -311,3 +329,26 @@ def serve(app: App, view: "View", *, until_idle: bool, notifier: "Notifier | Non
     from .daemon import service
 
     return service.serve(lambda: open_daemon(app, notifier), view, until_idle=until_idle)
+
+
+def here(app: App) -> "Here":
+    """This process, as whoever would start agents from it."""
+    from .core.errors import NobrakesError
+    from .operations.hindrances.machine import Here
+
+    def in_main(path: str) -> bool:
+        try:
+            return path in app.git.paths(app.git.main())
+        except NobrakesError:
+            return False
+
+    assert app.config, "what is wrong with the file is found while it is read"
+    environment, troubles = app.environment(), (app.sandbox_trouble, app.wall_trouble)
+    return Here(environment, dict(os.environ), in_main, *troubles, app.misconfigured)
+
+
+def hindrances(app: App, red_main: bool = False) -> "Hindrances":
+    """What keeps work from going on, as seen from this process."""
+    from .operations.hindrances.look import hindrances as look
+
+    return look(app.store, app.paths, app.config, here(app), red_main)

@@ -113,6 +113,18 @@ class Use:
     at: float = 0.0  # seconds since the epoch; 0: not told
 
 
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What shows that somebody is logged in: one of the variables is set, or one of the files is there.
+
+    Whether a login still holds is known only by using it. `command` logs in.
+    """
+
+    variables: tuple[str, ...]
+    files: tuple[str, ...]
+    command: str
+
+
 class Adapter(Protocol):
     """One agent CLI."""
 
@@ -134,6 +146,10 @@ class Adapter(Protocol):
     @property
     def sessions(self) -> bool:
         """Whether a later run can go on with the session of an earlier one."""
+        ...
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """How a login would show under this environment; None: it needs none, or nothing of it can be seen."""
         ...
 
     def launch(self, a: Assignment) -> Launch:

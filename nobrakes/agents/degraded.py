@@ -3,11 +3,12 @@
 For a version that failed to go on with one, or that nobody tried. No session of it is ever noted, so none is resumed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ..core.transcript import Line
-from .adapter import Adapter, AgentEnd, Assignment, Launch, Use, Verdict
+from .adapter import Adapter, AgentEnd, Assignment, Launch, Login, Use, Verdict
+from .settings import Settings
 
 
 class WithoutSessions:
@@ -20,6 +21,10 @@ class WithoutSessions:
         self.name = whole.name
         self.provider = whole.provider
         self.credentials = whole.credentials
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """The same login."""
+        return self.whole.login(env, settings)
 
     def launch(self, a: Assignment) -> Launch:
         """The same command."""

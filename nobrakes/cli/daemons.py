@@ -1,25 +1,38 @@
 """The daemon in the background: start, stop, status, restart, and the process itself."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from typer import Option
 
-from .output import Output, said
+from ..core.hindrances import Kind
+from .hindered import lines
+from .output import Output, plain, said
 from .repository import UserPlace, opened, opened_or_home
 
+OVER = (Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.RETRY)
+"""What is over, or goes on by itself, once a daemon works."""
 Wait = Annotated[float, Option("--wait", min=0, help="Seconds to wait for it.")]
 
 
 def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
-    """Work in the background. What it says goes to .nobrakes/daemon.log."""
+    """Work in the background. What it says goes to .nobrakes/daemon.log.
+
+    Looked at first, as by `nobrakes run`: where nothing could start it is refused (62), with what mends it.
+    """
+    from ..app import hindrances
     from ..operations import daemons
+    from ..operations.hindrances.look import NOTHING
 
     with opened_or_home(user) as app:
+        now = app.store.now()
+        stands = NOTHING if user or daemons.running(app.paths) else hindrances(app)
+        stands.require(now)
         pid = daemons.start(app.paths, wait)
-    return said(
-        {"pid": pid, "log": app.paths.daemon_log},
-        f"the daemon works (process {pid}); it logs to {app.paths.daemon_log}",
-    )
+    data = {"pid": pid, "log": app.paths.daemon_log, "hindrances": plain(stands)}
+    first = f"the daemon works (process {pid}); it logs to {app.paths.daemon_log}"
+    waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
+    return Output(data, lambda screen: "\n".join([first, *lines(waits, now, screen)]))
 
 
 def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
@@ -27,7 +40,7 @@ def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     from ..operations import daemons
 
     with opened_or_home(user) as app:
-        pid, left = daemons.stop(app.paths, wait)
+        pid, left = daemons.stop(app.paths, wait, app.store)
     text = f"the daemon has ended (it was process {pid})"
     return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
 
@@ -60,5 +73,7 @@ def run() -> Output:
     from .live import Plain
 
     with opened() as app:
-        service.serve(lambda: open_daemon(app), Plain(app.store), until_idle=False, ready=report_ready)
+        service.serve(
+            lambda: open_daemon(app), Plain(app.store), until_idle=False, ready=report_ready, is_background=True
+        )
     return said({"ended": True}, "the daemon has ended")

@@ -16,12 +16,12 @@ from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Role
 from ..core.beads.events import Event
 from ..core.board import Board
-from ..core.limits.machine import free
+from ..core.hindrances import Kind, of_board
 from ..ports import Notice
 from ..wording import event_text
+from ..wording.hindrances import told
 from ..wording.text import age, cut, one_line, pad
 from .output import write
-from .providers import gate_line
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
@@ -197,10 +197,10 @@ def picture(
     works = board.attempts or board.talks
     state = "stopping" if board.stopping else "paused" if board.paused else "" if works else "waiting"
     state += "  frozen: main is red" if board.frozen else ""
-    if board.machine is not None and free(board.machine) == 0:
-        state += f"  {board.machine.taken} agents on this machine, {board.machine.limits.agents} allowed"
     out.append(cut(f"{counts}  {state}".rstrip(), screen.width - 1))
-    out += [screen.paint(cut(gate_line(gate, now), screen.width - 1), "yellow") for gate in board.gates.values()]
+    switches = (Kind.PAUSED, Kind.STOPPING)  # the line above says them
+    told_ = [told(one, now).what for one in of_board(board) if one.kind not in switches]
+    out += [screen.paint(cut(line, screen.width - 1), "yellow") for line in told_]
     out += [screen.paint(cut(line, screen.width - 1), style or "dim") for style, line in events]
     return out
 

@@ -17,7 +17,7 @@ NOT_KNOWN = "a repository that is known no more"
 
 
 def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
-    """What is limited for all repositories together, a line each; red: it is reached."""
+    """What is limited for all repositories together, and used of it, a line each."""
     if found is None:
         return []
     if found.trouble:
@@ -30,9 +30,7 @@ def machine_lines(found: "MachineView | None", screen: Screen) -> list[str]:
     ):
         if limit is None:
             continue
-        line = f"machine.{name}: {spent:.6g} of {limit:.6g}, all repositories together"
-        told = ", nothing new is started"
-        out.append(screen.paint(line + told, "yellow" if name == "agents" else "red") if spent >= limit else line)
+        out.append(f"machine.{name}: {spent:.6g} of {limit:.6g}, all repositories together")
     return out
 
 

@@ -100,10 +100,11 @@ def doctor(
     scripted model on this machine. No account is used and no token spent. What this version can do is written down, and
     the daemon goes by it.
 
-    Ends with 0 when nothing is broken, with 1 when something is.
+    Ends with 0 when nothing is broken, with 1 when something is, or when `nobrakes run` would be refused.
 
     Example: nobrakes doctor --repair counters
     """
+    from ..app import here, untried
     from ..operations.doctor import examine as operation
 
     with opened(is_reading=repair is None and not agents) as app:
@@ -118,7 +119,10 @@ def doctor(
             return said({"repair": repair, "done": done}, "\n".join(map(one_line, done)) or "there was nothing to mend")
         config = _or_none(lambda: app.config)
         wrong = app.misconfigured
-        findings = operation.examine(store, git, app.paths, config, app.sandbox_trouble, app.wall_trouble, wrong)
+        troubles = app.sandbox_trouble, app.wall_trouble
+        seen = here(app) if config is not None else None
+        known = partial(untried, app) if store is not None and config is not None else lambda: ""
+        findings = operation.examine(store, git, app.paths, config, *troubles, wrong, seen, known)
     broken = [finding.name for finding in findings if not finding.ok]
     error = NobrakesError(f"broken: {', '.join(broken)}", "Each finding says how it is mended.") if broken else None
     return Output(plain(findings), lambda screen: _findings(findings, screen), error)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..wording.text import one_line
 from .output import Output
 from .screen import Screen
 from .table import COMMANDS, JOURNEYS
@@ -24,12 +25,13 @@ def next_step() -> tuple[str, str]:
         if paths.repository_root(os.getcwd()) is None:
             return "git init", "nobrakes lives in a git repository, and there is none here"
         return "nobrakes init", "this repository does not use nobrakes yet"
+    from ..operations.hindrances.look import hindrances
     from ..operations.views import next_step as views
     from .repository import looked_at
 
     with looked_at() as app:
-        found = views.next_step(app.store)
-    return found.command, found.why
+        found = views.next_step(app.store, hindrances(app.store, app.paths, app.config))
+    return one_line(found.command), one_line(found.why)
 
 
 def overview() -> Output:

@@ -6,45 +6,35 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from ..core.errors import UsageError
-from ..wording.text import age, cut, one_line
+from ..wording.text import one_line
+from .hindered import lines
 from .machine import machine_lines
 from .output import Output, plain, said
 from .repository import actor, looked_at, opened
 from .screen import Screen
 
 if TYPE_CHECKING:
-    from ..core.limits.cooldowns import Cooldown
     from ..operations.cooldowns import CapView
 
 
-def gate_line(gate: "Cooldown", now: float) -> str:
-    """One gate, with the time until it opens."""
-    reason = gate.reason.value.replace("_", " ")
-    if gate.is_closed(now):
-        told = "" if gate.told else ", then it is tried"
-        return f"{one_line(gate.provider)}: {reason}, closed for {age(gate.until - now)}{told}"
-    return f"{one_line(gate.provider)}: {reason} until now, being tried"
-
-
-def hindrances(gates: "Iterable[Cooldown]", caps: "Iterable[CapView]", now: float, screen: Screen) -> list[str]:
-    """Lines about gates that are not open, and about caps that are set."""
-    out = [screen.paint(cut(gate_line(gate, now), screen.width), "yellow") for gate in gates]
-    for cap in caps:
-        line = f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}"
-        out.append(screen.paint(f"{line}, nothing new is started", "red") if cap.spent >= cap.limit else line)
-    return out
+def cap_lines(caps: "Iterable[CapView]") -> list[str]:
+    """What was spent under the caps that are set, a line each."""
+    lifted = "  (lifted until its period ends)"
+    return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
 
 
 def gates(
     words: Annotated[
         list[str] | None,
-        Argument(metavar="WORDS", help="`open PROVIDER`, or `reset BEAD`; nothing: show them."),
+        Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP`, `keep CAP`; nothing: show them."),
     ] = None,
 ) -> Output:
     """Which providers refuse and until when, and what was spent under the caps.
 
     `open PROVIDER` starts agents there again before its time; should it refuse again, the gate closes again.
     `reset BEAD` lets agents try a bead once more on which they failed again and again.
+    `lift CAP` (calls_per_hour, day.usd, run.tokens …) lets agents start beyond a cap until its hour, day or run ends:
+    they may then cost more than you allowed. `keep CAP` lets it hold again.
 
     Example: nobrakes gates open anthropic
     """
@@ -55,22 +45,26 @@ def gates(
             return _open(provider)
         case ["reset", bead]:
             return _reset(bead)
+        case ["lift" | "keep" as what, cap]:
+            return _lift(cap.removeprefix("caps."), what == "lift")
         case other:
             given = one_line(" ".join(other))[:40]
             raise UsageError(f"'{given}' is nothing that gates can do", "For example: nobrakes gates open anthropic")
 
 
 def _show() -> Output:
+    from ..core.hindrances import Kind
     from ..operations import cooldowns as operations
+    from ..operations.hindrances.look import hindrances
 
     with looked_at() as app:
         found = operations.view(app.store, app.config)
+        stands = hindrances(app.store, app.paths, app.config)
 
     def text(screen: Screen) -> str:
-        return (
-            "\n".join((*hindrances(found.gates, found.caps, found.now, screen), *machine_lines(found.machine, screen)))
-            or "every gate is open"
-        )
+        out = lines(stands, found.now, screen, (Kind.COOLDOWN, Kind.CAP, Kind.NO_PLACE, Kind.MACHINE).__contains__)
+        out += [*cap_lines(found.caps), *machine_lines(found.machine, screen)]
+        return "\n".join(out) or "every gate is open"
 
     return Output(plain(found), text)
 
@@ -90,3 +84,22 @@ def _reset(bead: str) -> Output:
     with opened() as app:
         found = operations.reset(app.store, app.paths, bead, actor=actor())
     return said({"bead": bead, "reset": found}, "agents may try again" if found else "no breaker of it was open")
+
+
+def _lift(cap: str, is_lifted: bool) -> Output:
+    from ..operations import cooldowns as operations
+    from ..wording.times import spoken
+
+    with opened() as app:
+        found = operations.lift(app.store, app.paths, app.config, cap, is_lifted, actor=actor())
+    name = one_line(found.name)
+    if not is_lifted:
+        return said(plain(found), f"caps.{name} holds again: {found.limit:.6g}")
+    until = "this run ends" if found.until is None else spoken(found.until)
+    warning = f"agents may cost more than the {found.limit:.6g} that you allowed ({found.spent:.6g} so far)"
+    if name == "calls_per_hour":
+        warning = (
+            f"more agents may start than the {found.limit:.6g} an hour that you allowed ({found.spent:.6g} so far)"
+        )
+    text = f"caps.{name} is lifted until {until}\nwarning: {warning}; `nobrakes gates keep {name}` lets it hold again"
+    return said(plain(found), text)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from ..core.errors import Unsettled
-from ..wording.text import count, one_line
-from .output import Interrupted, Output
+from ..core.hindrances import Kind
+from .hindered import lines
+from .output import Interrupted, Output, plain
 from .repository import actor, opened
 from .screen import Screen, screen_of
 
@@ -43,11 +44,13 @@ def run(
 ) -> Output:
     """Work in the foreground until everything is settled.
 
-    Before the first agent starts, main is tried: unless it passes its checks, only beads of type repair start.
-    Ends with 0 when every bead is done, with 40 when some wait for a person. Ctrl-C stops the agents in order
-    and keeps their work; a second Ctrl-C ends at once and leaves them to the next run.
+    It looks first, without starting an agent: at a pause, the checks and their programs, the agents and their logins.
+    What would keep everything from starting is said with what mends it, and it ends with 62. Then main is tried: unless
+    it passes its checks, only beads of type repair start.
+    Ends with 0 when every bead is done, with 40 when some wait for a person or a time; each is named with what to type.
+    Ctrl-C stops the agents in order and keeps their work; a second Ctrl-C ends at once, and the next run takes them up.
     """
-    from ..core.review.journal import Journal
+    from ..app import hindrances
 
     with opened() as app:
         if doers is not None:
@@ -58,22 +61,20 @@ def run(
             from ..operations import control
 
             control.allow_red_main(app.store, app.git, actor(), app.paths)
+        hindrances(app, red_main).require(app.store.now())
         board = _serve(app, as_json, until_idle)
-        found = counts(app)
-        waiting = app.store.escalations()
-        held_up = [(one.bead, Journal.of(one.data).waiting) for one in app.store.reviewing()]
+        found, now = counts(app), app.store.now()
+        stands = hindrances(app, red_main)
         # a person's `nobrakes stop` stays in force after the run, a signal's stop ends with it
         interrupted = board.stopping and not app.store.setting("stopping")
     settled = not any(number for name, number in found.items() if name not in SETTLED)
-    data: dict[str, Any] = {"counts": found, "escalations": [e.id for e in waiting], "settled": settled}
-    data["waiting"] = [{"bead": bead, "reason": reason} for bead, reason in held_up if reason]
+    data: dict[str, Any] = {"counts": found, "settled": settled, "hindrances": plain(stands)}
+    data["escalations"] = [one.number for one in stands.found if one.number is not None]
+    merges = [one for one in stands.found if one.kind is Kind.MERGE_WAITS]
+    data["waiting"] = [{"bead": one.beads[0], "reason": one.what.partition(": ")[2]} for one in merges]
 
     def text(screen: Screen) -> str:
-        out = [sentence(found)]
-        out += [f"{bead} waits to be merged: {one_line(reason)}" for bead, reason in held_up if reason]
-        out += [f"{count(len(waiting), 'escalation')} for you: nobrakes escalations"] if waiting else []
-        out += [f"{count(found['draft'], 'draft')} to approve: nobrakes commit-strategy"] if found["draft"] else []
-        return "\n".join(out)
+        return "\n".join([sentence(found), *lines(stands, now, screen)])
 
     if interrupted:
         return Output(data, text, Interrupted("it was interrupted", "`nobrakes run` goes on where it was."))

@@ -4,18 +4,16 @@ from typing import TYPE_CHECKING
 
 from ..wording.text import age, count, cut, one_line
 from ..wording.times import spoken
-from .flakes import quarantined_line
+from .hindered import lines
 from .machine import machine_lines
 from .output import Output, plain
-from .providers import hindrances
+from .providers import cap_lines
 from .repository import looked_at
 from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..operations.views.board import BoardView, Speaker, StatusView, Worker
 
-ESCALATIONS = 12
-"""So many escalations are shown; all of them are counted."""
 COLUMN_STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "red", "done": "dim"}
 
 NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
@@ -26,10 +24,11 @@ def status() -> Output:
 
     Example: nobrakes status --json | jq .data.counts
     """
+    from ..app import here
     from ..operations.views import board
 
     with looked_at() as app:
-        found = board.status(app.store, app.paths, app.config)
+        found = board.status(app.store, app.paths, app.config, here(app))
         now = app.store.now()
     return Output(plain(found), lambda screen: _status(found, now, screen))
 
@@ -49,38 +48,21 @@ def _status(found: "StatusView", now: float, screen: Screen) -> str:
     out = [f"{screen.paint(one_line(found.main), 'bold')}  {_state(found, screen)}"]
     counted = [screen.paint(f"{n} {name}", COLUMN_STYLES.get(name, "")) for name, n in found.counts.items() if n]
     out.append(f"{count(total, 'bead')}: {', '.join(counted)}" if total else NO_BEAD)
-    if not found.checks:
-        out.append(screen.paint("no check is configured: nothing can be merged", "red"))
-    if found.frozen:
-        out.append(_frozen(found.frozen, screen))
     out += [screen.paint(one_line(why), "red") for why in (*found.behind, found.off_main, *found.unknown) if why]
     if found.working:
         out += ["", _workers(found.working, screen)]
     if found.sessions:
         out += ["", *_sessions(found.sessions, screen)]
-    hindered = hindrances(found.gates, found.caps, now, screen)
-    hindered += machine_lines(found.machine, screen)
-    hindered += [screen.paint(one_line(why), "yellow") for why in found.degraded]
+    used = [*cap_lines(found.caps), *machine_lines(found.machine, screen)]
+    used += [screen.paint(one_line(why), "yellow") for why in found.degraded]
+    if used:
+        out += ["", *used]
+    hindered = lines(found.hindrances, now, screen)
     if hindered:
         out += ["", *hindered]
-    if found.quarantined:
-        out += [
-            "",
-            *(screen.paint(cut(quarantined_line(one, now), screen.width), "yellow") for one in found.quarantined),
-        ]
-    if found.escalations:
-        out += ["", screen.paint(f"{count(len(found.escalations), 'escalation')} for you:", "red")]
-        out += [
-            cut(f"  {e.id}  {e.type.value}  {e.bead or ''}  {one_line(e.title)}", screen.width)
-            for e in found.escalations[:ESCALATIONS]
-        ]
     if found.next_at is not None and found.next_at > now:
         out += ["", f"next: something is tried again or comes due at {spoken(found.next_at)}"]
     return "\n".join(out)
-
-
-def _frozen(tip: str, screen: Screen) -> str:
-    return screen.paint(f"frozen: main is red at {tip[:12]}, nothing is merged until it is green", "red")
 
 
 def _sessions(found: "tuple[Speaker, ...]", screen: Screen) -> list[str]:
@@ -104,10 +86,11 @@ def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
 
 def board() -> Output:
     """The first beads of each column, by where they are, and how many stand there. Epics are left out."""
+    from ..operations.hindrances.look import hindrances
     from ..operations.views import board
 
     with looked_at() as app:
-        found = board.board(app.store)
+        found = board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
         now = app.store.now()
     return Output(plain(found), lambda screen: _board(found, now, screen))
 
@@ -133,6 +116,5 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
         out += [f"  and {more} more: nobrakes list"] if more > 0 else []
         out.append("")
     out += [*_sessions(found.sessions, screen), ""] if found.sessions else []
-    out += [_frozen(found.frozen, screen)] if found.frozen else []
-    out += hindrances(found.gates, (), now, screen) + machine_lines(found.machine, screen)
+    out += [*machine_lines(found.machine, screen), *lines(found.hindrances, now, screen)]
     return "\n".join(out).rstrip() or NO_BEAD

@@ -46,7 +46,7 @@ def plan(board: Board) -> list[Action]:
         actions += [TellCap(one) for one in untold]
     agents = sum(1 for attempt in board.attempts if attempt.role is not Role.REVIEWER)
     free = board.limits.doers - agents
-    left = caps.calls_left(limits, spent)
+    left = caps.calls_left(limits, spent, board.now)
     if left is not None:
         free = min(free, left - len(talks))
     places = machine.free(board.machine)

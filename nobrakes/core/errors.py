@@ -250,10 +250,17 @@ class DoorClosed(NobrakesError):
 
 
 class Unsettled(NobrakesError):
-    """`run` ended, and some beads still need a person."""
+    """`run` ended, and some beads still need a person, or wait for a time."""
 
     code = 40
-    hint = "`nobrakes escalations` shows what waits for you."
+    hint = "`nobrakes status` shows what they wait for, and what to type."
+
+
+class Hindered(NobrakesError):
+    """A run, or a daemon, would do nothing from its first moment: it was not started, and nothing was changed."""
+
+    code = 62
+    hint = "`nobrakes status` shows all that keeps work from going on, and what to type."
 
 
 class Unproven(NobrakesError):

@@ -23,9 +23,8 @@ def why(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
     limits, spent = board.limits.caps, board.spent
     if limits.attempt.tokens is not None and work.tokens >= limits.attempt.tokens:
         return Outcome.TURN_LIMIT
-    day = caps.over("day", limits.day, spent.day, "", None)
-    run_ = caps.over("run", limits.run, spent.run, "", None)
-    if any((*day, *run_)) or machine.reached(board.machine, board.now):
+    costs = [one for one in caps.reached(limits, spent, board.now) if one.name != caps.CALLS]
+    if costs or machine.reached(board.machine, board.now):
         return Outcome.CAPPED
     if isinstance(work, Talk):
         return None

@@ -20,7 +20,7 @@ def plan(board: Board) -> list[StartTurn]:
     if machine.reached(board.machine, board.now):
         return []
     free = board.limits.sessions - len(board.talks)
-    left = caps.calls_left(board.limits.caps, board.spent)
+    left = caps.calls_left(board.limits.caps, board.spent, board.now)
     if left is not None:
         free = min(free, left)
     places = machine.free(board.machine)

@@ -6,6 +6,8 @@
 4. A daemon whose database was removed ends in order: what it has open is nobody else's any more.
 5. A stop ends in bounded time, whatever hangs (host.stopping); only a longer grace_seconds makes it longer. What is
    closed at the end has a time of its own, and if it does not keep it, it is named.
+6. One in the background leaves a mark until somebody stops it: gone with the mark there, it is dead, and people are
+   told (core.hindrances). Who hands over leaves it to the next one.
 """
 
 import os
@@ -19,6 +21,7 @@ from typing import Protocol
 
 from ..core.beads.events import Event, Kind
 from ..core.board import Board
+from ..core.hindrances import BACKGROUND, RUN_SINCE
 from ..host.files import keep_private, private_folder
 from ..host.locks import DaemonLock
 from ..host.runs.reaper import become_subreaper
@@ -34,8 +37,6 @@ from .ports import Ports
 from .watchers import View
 
 STOPPING = "stopping"
-RUN_SINCE = "run_since"
-"""When this run began: what caps.run is measured from."""
 USUAL_GRACE_SECONDS = 10.0
 """Of the time of a stop so much is for agents that are asked to end."""
 SERVANT_SECONDS = 10.0
@@ -51,6 +52,7 @@ class _Signals:
 
     def __init__(self, waker: Waker, limit: StopLimit) -> None:
         self.asked = 0
+        self.hands_over = False
         self._waker = waker
         self._limit = limit
         self._woken = -1
@@ -69,6 +71,7 @@ class _Signals:
             signal.signal(number, handler)
 
     def _heard(self, number: int, _: FrameType | None) -> None:
+        self.hands_over |= number == signal.SIGUSR1
         self.asked += 2 if number == signal.SIGUSR1 else 1
         self._limit.asked(at_once=self.asked >= 2)
         self._waker.set()
@@ -82,7 +85,14 @@ class Opens(Protocol):
         ...
 
 
-def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[], None] = lambda: None) -> Board:
+def serve(
+    open_daemon: Opens,
+    view: View,
+    *,
+    until_idle: bool,
+    ready: Callable[[], None] = lambda: None,
+    is_background: bool = False,
+) -> Board:
     """Hold the repository's lock and work until told to end or, with `until_idle`, until nothing is left to do.
 
     `ready` is called when the daemon has the lock and has recovered, or said what it waits for before that. Raises
@@ -107,6 +117,7 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
         store.set_setting(STOPPING, None)
         if store.setting(RUN_SINCE) is None:  # else the one before was killed, and its run goes on
             store.set_setting(RUN_SINCE, repr(store.now()))
+        store.set_setting(BACKGROUND, str(os.getpid()) if is_background else None)
         store.record(Event(Kind.DAEMON_STARTED, data={"pid": os.getpid()}))
         ports.notifier.tell(Notice(describe(why_not, nothing, ports.config().agents), urgent=bool(nothing)))
         if nothing:
@@ -137,6 +148,8 @@ def serve(open_daemon: Opens, view: View, *, until_idle: bool, ready: Callable[[
                 store.set_setting(RUN_SINCE, None)
             if signals.asked:
                 store.set_setting(STOPPING, None)
+            if signals.asked and not signals.hands_over:
+                store.set_setting(BACKGROUND, None)
 
 
 def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:

@@ -1,10 +1,11 @@
 """Gates of providers, breakers of beads, and what was spent under the caps: looking, and a person's overrides."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
+from ..core.beads.events import Event, Kind
 from ..core.errors import UsageError
-from ..core.limits.caps import Cap, Caps, Spent
+from ..core.limits.caps import CALLS, Cap, Caps, Spent, ends_at, period_of
 from ..core.limits.cooldowns import Cooldown
 from ..paths import Paths
 from . import control
@@ -23,6 +24,7 @@ class CapView:
     name: str
     spent: float
     limit: float
+    lifted: bool = False  # a person lets agents start beyond it until its period ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class GatesView:
     machine: MachineView | None = None  # what all repositories share, where that is limited
 
 
-def caps_of(caps: Caps, spent: Spent) -> tuple[CapView, ...]:
+def caps_of(caps: Caps, spent: Spent, now: float) -> tuple[CapView, ...]:
     """Spent and cap, for each that is set."""
     found = []
     for name, cap, amount in (("day", caps.day, spent.day), ("run", caps.run, spent.run)):
@@ -44,15 +46,49 @@ def caps_of(caps: Caps, spent: Spent) -> tuple[CapView, ...]:
             if limit is not None:
                 found.append(CapView(f"{name}.{part.name}", getattr(amount, part.name), limit))
     if caps.calls_per_hour is not None:
-        found.append(CapView("calls_per_hour", spent.calls, caps.calls_per_hour))
-    return tuple(found)
+        found.append(CapView(CALLS, spent.calls, caps.calls_per_hour))
+    return tuple(replace(one, lifted=spent.lifted.get(one.name) == period_of(one.name, spent, now)) for one in found)
 
 
 def view(store: "Store", config: "Config") -> GatesView:
     """The gates and the caps now."""
     limits = control.limits(store, config)
     board = store.board(limits, 1)
-    return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent), shown())
+    return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent, board.now), shown())
+
+
+LIFTED = "lifted:"
+"""The setting of a cap: the period for which a person lifted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """A cap that a person lifted, or lets hold again. `until`: when its period ends; None: with the run."""
+
+    name: str
+    spent: float
+    limit: float
+    until: float | None
+    lifted: bool
+
+
+def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: bool, actor: str) -> Lifted:
+    """Let agents start beyond this cap until its period ends, or let it hold again. UsageError: it is not set."""
+    limits = control.limits(store, config)
+    board = store.board(limits, 1)
+    found = {one.name: one for one in caps_of(limits.caps, board.spent, board.now)}
+    if name not in found:
+        known = f"Set are: {', '.join(found)}." if found else "No cap for all beads is set in .nobrakes/config.toml."
+        raise UsageError(f"there is no cap '{name[:40]}' that could be lifted", known)
+    one = found[name]
+    if one.lifted != is_lifted:
+        with store.together():
+            store.set_setting(f"{LIFTED}{name}", period_of(name, board.spent, board.now) if is_lifted else None)
+            before, after = ("holds", "lifted") if is_lifted else ("lifted", "holds")
+            data = {"before": {f"caps.{name}": before}, "after": {f"caps.{name}": after}}
+            store.record(Event(Kind.LIMITS_CHANGED, actor=actor, data=data))
+    wake(paths)
+    return Lifted(name, one.spent, one.limit, ends_at(name, board.now), is_lifted)
 
 
 def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:

@@ -5,14 +5,19 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ..core.errors import NobrakesError
+from ..core.errors import DaemonNotRunning, NobrakesError
+from ..core.hindrances import BACKGROUND
 from ..host import daemonise
 from ..host.locks import holder
 from ..host.runs.run_tree import send
 from ..host.system import proctable
 from ..paths import Paths
 from ..place import OVERRIDE
+
+if TYPE_CHECKING:
+    from ..ports import Store
 
 POLL_SECONDS = 0.02
 OF_AGENTS = "NOBRAKES_"
@@ -40,11 +45,18 @@ def _environment() -> Mapping[str, str]:
     return {key: value for key, value in os.environ.items() if key == OVERRIDE or not key.startswith(OF_AGENTS)}
 
 
-def stop(paths: Paths, wait: float) -> tuple[int, str]:
+def stop(paths: Paths, wait: float, store: "Store | None" = None) -> tuple[int, str]:
     """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
 
-    DaemonNotRunning.
+    DaemonNotRunning; then it is not missed any more either (core.hindrances).
     """
+    if store is not None and holder(paths.lock) is None and store.setting(BACKGROUND) is not None:
+        dead = store.setting(BACKGROUND)
+        store.set_setting(BACKGROUND, None)
+        raise DaemonNotRunning(
+            f"the daemon (process {dead}) was dead already; it is not missed any more",
+            "`nobrakes run` or `nobrakes daemon start` takes up what it left.",
+        )
     return daemonise.stop_daemon(paths.lock, wait, paths.daemon_log)
 
 

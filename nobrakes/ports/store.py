@@ -12,6 +12,7 @@ from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
+from ..core.standstill import Standstill
 from .notices import Outbox
 from .requests import Requests
 from .reviews import Reviews
@@ -161,6 +162,10 @@ class Questions(Protocol):
 
     def ready(self, limit: int) -> list[Bead]:
         """The first `limit` ready beads in the Assigner's order."""
+        ...
+
+    def standstill(self) -> Standstill:
+        """Who stands still until a person, or a time, lets it go on."""
         ...
 
 

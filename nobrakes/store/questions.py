@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..core.beads.bead import Bead, Dependency, Status
 from ..core.graph.links import Node
-from . import view_queries
+from ..core.standstill import Standstill
+from . import standstill, view_queries
 from .beads import longest_chain
 from .database import Database
 
@@ -41,3 +42,7 @@ class Questions:
     def ready(self, limit: int) -> list[Bead]:
         """The first ready beads in the Assigner's order."""
         return view_queries.ready(self._db, limit)
+
+    def standstill(self) -> Standstill:
+        """Who stands still until a person, or a time, lets it go on."""
+        return standstill.standstill(self._db)

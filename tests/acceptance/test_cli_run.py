@@ -182,8 +182,10 @@ def test_watch_follows_an_agent_until_it_ends(repository):
 def test_pause_starts_nothing_until_resume(repository):
     repository.add("a")
     repository.ok("pause")
-    code, out, _ = repository.run("run")
-    assert code == 40 and "1 ready" in out and "paused" in repository.ok("status")
+    for command in ("run", "daemon start"):
+        code, _, told = repository.run(*command.split())
+        assert code == 62 and "paused: nothing new is started" in told and "`nobrakes resume`" in told
+    assert "paused: nothing new is started" in repository.ok("status")
     repository.ok("resume")
     assert repository.run("run")[0] == 0
 

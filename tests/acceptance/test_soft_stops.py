@@ -45,6 +45,12 @@ say(type="result", subtype="success", is_error=False, num_turns=1, result="NOBRA
 """
 
 
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What shows that somebody is logged in."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "nobody")
+
+
 def project(folder: Path, more: str, limits: str = "") -> Scripted:
     made = Scripted(folder, limits=limits, more=more)
     program = folder / "claude"

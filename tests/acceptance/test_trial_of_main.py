@@ -31,8 +31,8 @@ def red(tmp_path: Path) -> Trying:
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
-        (f"{sys.executable} -m nosuchrunner", "install its runner"),
-        ("nosuchrunner --all", "install what the command needs"),
+        (f"{sys.executable} -c 'import nosuchrunner'", "install its runner"),
+        ("nosuchrunner --all; exit $?", "install what the command needs"),
         ("echo no tests ran; true", "`format`"),
         (f"{sys.executable} -m unittest", "add a first test"),  # though there is a file of them
     ],
@@ -48,6 +48,28 @@ def test_no_agent_is_paid_where_the_checks_cannot_be_run(tmp_path: Path, command
     project.nobrakes("run", expect=40)  # it is tried anew, and asked once
     assert len(project.open()) == 1
     assert project.orphans() == []
+
+
+@pytest.mark.parametrize(
+    ("command", "lacks"),
+    [
+        (f"{sys.executable} -m nosuchrunner", "has no module named nosuchrunner"),
+        ("cd tests && nosuchrunner --all", "`nosuchrunner` is not on PATH"),
+        ("sh tests/nosuch.sh", "tests/nosuch.sh is not there"),
+    ],
+)
+def test_a_missing_runner_is_seen_before_anything_is_run(tmp_path: Path, command: str, lacks: str) -> None:
+    project = Trying(tmp_path)
+    project.configure(CHECK, f'command = "{command}"')
+    project.plan([{"id": "one", "title": "One"}])
+    said = project.error("run", code=62)
+    assert lacks in said["message"] and ".nobrakes/config.toml" in said["hint"]
+    assert project.show("one")["attempts"] == [] == project.open()
+    assert lacks in project.nobrakes("status").stdout and lacks in project.nobrakes("doctor", expect=1).stdout
+    project.nobrakes("add", "Bring the runner", "--scaffolding", "--no-tests", "--id", "two")
+    project.does("two", GOOD)
+    project.nobrakes("run", expect=40)  # a bead that may mend it is no reason to refuse
+    assert "completed" in project.outcomes("two") and project.show("one")["attempts"] == []
 
 
 def test_a_red_main_is_healed_by_a_repair_before_anything_else_starts(tmp_path: Path) -> None:

@@ -14,11 +14,12 @@ import sys
 from collections.abc import Mapping
 
 from ...core.errors import ConfigError
-from ..adapter import Assignment, Launch
+from ..adapter import Assignment, Launch, Login
 from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
 from ..guarded import self_test, self_test_path
 from ..mcp import mcp_server
+from ..settings import Settings
 from . import events, verdict
 
 KEYS = (
@@ -51,6 +52,10 @@ class Acp(EventCli[verdict.Read]):
     lines = staticmethod(events.lines)
     used = staticmethod(events.used)
     outcome = staticmethod(verdict.outcome)
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """None: where an agent keeps its login is its own matter."""
+        return None
 
     def launch(self, a: Assignment) -> Launch:
         """The command of one attempt; ConfigError where none is set."""

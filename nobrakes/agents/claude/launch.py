@@ -15,20 +15,29 @@
 import json
 import os
 import shlex
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from ...core.beads.bead import Role
-from ..adapter import Assignment, Launch
+from ..adapter import Assignment, Launch, Login
 from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
 from ..mcp import mcp_server
+from ..settings import Settings
 from . import events, verdict
 
 API = "https://api.anthropic.com"
 LOGIN_API = "https://platform.claude.com"
 CREDENTIALS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 _READS = (*CREDENTIALS, "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
+_ELSEWHERE = (
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_USE_FOUNDRY",
+)
+"""With one of these another login than the usual one counts, of which nothing can be seen here."""
 _LITERAL_PATH = frozenset("()[]{}*?!\\")
 """Characters that a permission rule would read as something else than a path."""
 
@@ -47,6 +56,13 @@ class Claude(EventCli[verdict.Read]):
 
     def __init__(self, root: bool = False) -> None:
         self.root = root
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """A key or token, else the file of the human's login; None where that is kept in the system's key chain."""
+        if sys.platform == "darwin" or any(env.get(name) for name in _ELSEWHERE):
+            return None
+        file = os.path.join(env.get("CLAUDE_CONFIG_DIR") or _human(env), ".credentials.json")
+        return Login(CREDENTIALS, (file,), f"{shlex.quote(settings.claude.executable)} /login")
 
     def launch(self, a: Assignment) -> Launch:
         """The command of one attempt."""
@@ -68,7 +84,7 @@ class Claude(EventCli[verdict.Read]):
             argv += ["--", a.prompt]
         env = self._environment(a)
         state = _state(a)
-        human = env.get("CLAUDE_CONFIG_DIR") or os.path.join(a.env.get("HOME", "/"), ".claude")
+        human = env.get("CLAUDE_CONFIG_DIR") or _human(a.env)
         login = ".credentials.json"
         return Launch(
             tuple(argv),
@@ -115,6 +131,11 @@ def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
     """Where the API is, and where a login is renewed."""
     login = () if any(env.get(name) for name in CREDENTIALS) else (LOGIN_API,)
     return (env.get("ANTHROPIC_BASE_URL") or API, *login)
+
+
+def _human(env: Mapping[str, str]) -> str:
+    """Where the human's own sessions and login are, if nobody says another folder."""
+    return os.path.join(env.get("HOME", "/"), ".claude")
 
 
 def _state(a: Assignment) -> str:

@@ -16,13 +16,15 @@
 
 import json
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 
-from ..adapter import Assignment, Launch
+from ..adapter import Assignment, Launch, Login
 from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
 from ..guarded import command, self_test, self_test_path
 from ..mcp import TOOL_SECONDS, mcp_server
+from ..settings import Settings
 from . import events, verdict
 
 API = "https://api.openai.com"
@@ -69,6 +71,10 @@ class Codex(EventCli[verdict.Read]):
     lines = staticmethod(events.lines)
     used = staticmethod(events.used)
     outcome = staticmethod(verdict.outcome)
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """A key, else the file of the human's login, to which each run is linked."""
+        return Login(KEYS, (_login_file(env),), f"{shlex.quote(settings.codex.executable)} login")
 
     def launch(self, a: Assignment) -> Launch:
         """The command of one attempt."""
@@ -119,8 +125,11 @@ def key(a: Assignment) -> str:
 
 def login(a: Assignment) -> str:
     """Where the human's login is; empty where a key is used instead."""
-    folder = a.env.get("CODEX_HOME") or os.path.join(a.env.get("HOME", "/"), ".codex")
-    return "" if key(a) else os.path.join(folder, "auth.json")
+    return "" if key(a) else _login_file(a.env)
+
+
+def _login_file(env: Mapping[str, str]) -> str:
+    return os.path.join(env.get("CODEX_HOME") or os.path.join(env.get("HOME", "/"), ".codex"), "auth.json")
 
 
 def hosts(a: Assignment) -> tuple[str, ...]:

@@ -15,14 +15,16 @@
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ..adapter import Assignment, Launch
+from ..adapter import Assignment, Launch, Login
 from ..cli import EventCli
 from ..environment import UNATTENDED, allowed, identity
 from ..guarded import command, self_test, self_test_path
 from ..mcp import TOOL_SECONDS, mcp_server
+from ..settings import Settings
 from . import events, verdict
 
 ROLE_FILE = "nobrakes-role.md"
@@ -64,6 +66,13 @@ class Gemini(EventCli[verdict.Read]):
     used = staticmethod(events.used)
     outcome = staticmethod(verdict.outcome)
 
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """A key, else the file of the human's login; None with Vertex AI, which has logins of many kinds."""
+        if env.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+            return None
+        file = os.path.join(_login_folder(env), LOGIN[0])
+        return Login((KEY,), (file,), shlex.quote(settings.gemini.executable))
+
     def launch(self, a: Assignment) -> Launch:
         """The command of one attempt."""
         own = a.settings.gemini
@@ -77,7 +86,7 @@ class Gemini(EventCli[verdict.Read]):
             argv += [f"--prompt={a.prompt}"]
         home = os.path.join(a.folder, "gemini", ".gemini")
         kept = os.path.join(a.env["NOBRAKES_HOME"], "agents", "gemini", a.bead, "tmp")
-        login = os.path.join(a.env.get("GEMINI_CLI_HOME") or a.env.get("HOME", "/"), ".gemini")
+        login = _login_folder(a.env)
         names = LOGIN if method(a) == "oauth-personal" else ()
         return Launch(
             tuple(argv),
@@ -111,6 +120,10 @@ class Gemini(EventCli[verdict.Read]):
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
             "NOBRAKES_CANARY": self_test_path(a),
         }
+
+
+def _login_folder(env: Mapping[str, str]) -> str:
+    return os.path.join(env.get("GEMINI_CLI_HOME") or env.get("HOME", "/"), ".gemini")
 
 
 def policies(a: Assignment) -> dict[str, bytes]:

@@ -7,14 +7,15 @@
 3. Where nobody saw the exit code, only a marker speaks: without one the attempt is `lost`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ...core.beads.outcomes import Outcome
 from ...core.errors import ConfigError
 from ...core.text.cleaning import clean, shorten
 from ...core.transcript import Line, LineKind, marker_outcome, read_marker
-from ..adapter import UNSEEN, AgentEnd, Assignment, Launch, Use, Verdict, killed
+from ..adapter import UNSEEN, AgentEnd, Assignment, Launch, Login, Use, Verdict, killed
 from ..environment import identity
+from ..settings import Settings
 
 _LINE = 2000
 
@@ -26,6 +27,10 @@ class Script:
     provider = ""
     sessions = False
     credentials: tuple[str, ...] = ()
+
+    def login(self, env: Mapping[str, str], settings: Settings) -> Login | None:
+        """None: what a script needs is its own business."""
+        return None
 
     def launch(self, a: Assignment) -> Launch:
         """The command with its words filled in; ConfigError where none is set."""

@@ -3,7 +3,8 @@
 1. A cap stops softly: once it is reached nothing new is started under it, and who is at work is asked to stop
    (core.stopping); the work is kept.
 2. A bead that reached its cap goes to a person; a day's and an hour's cap end with the day and the hour (UTC).
-3. Whoever reaches a cap is told once for each period.
+3. Whoever reaches a cap is told once for each period. A person may lift one for the rest of its period: then it holds
+   nobody up until the next one begins.
 4. The cap of one attempt is its process's own limit (daemon.attempts.launch): a deadline, and a budget where its agent
    knows budgets. Tokens are counted while it works where its CLI tells of them (daemon.attempts.metering), else when it
    has ended.
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field, fields
 
 DAY_SECONDS = 86_400.0
 HOUR_SECONDS = 3600.0
+CALLS = "calls_per_hour"
+"""The name of the cap on starts; the others are about cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Spent:
     calls: int = 0
     run_since: float = 0.0
     told: Mapping[str, str] = field(default_factory=dict)  # by cap: the period for which a person was told
+    lifted: Mapping[str, str] = field(default_factory=dict)  # by cap: the period for which a person lifted it
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +96,40 @@ def hour_start(now: float) -> float:
 
 
 def reached(caps: Caps, spent: Spent, now: float) -> list[Reached]:
-    """The caps for all beads that are reached now: nothing new may be started under them."""
+    """The caps for all beads that are reached now, and not lifted: nothing new may be started under them."""
+    return [one for one in used_up(caps, spent, now) if spent.lifted.get(one.name) != one.period]
+
+
+def used_up(caps: Caps, spent: Spent, now: float) -> list[Reached]:
+    """The caps for all beads that are reached now, those too that a person lifted."""
     day, hour = day_start(now), hour_start(now)
     found = list(over("day", caps.day, spent.day, f"{day:.0f}", day + DAY_SECONDS))
     found += over("run", caps.run, spent.run, f"{spent.run_since:.3f}", None)
     if caps.calls_per_hour is not None and spent.calls >= caps.calls_per_hour:
         until = hour + HOUR_SECONDS
-        found.append(Reached("calls_per_hour", spent.calls, caps.calls_per_hour, f"{hour:.0f}", until))
+        found.append(Reached(CALLS, spent.calls, caps.calls_per_hour, f"{hour:.0f}", until))
     return found
 
 
-def calls_left(caps: Caps, spent: Spent) -> int | None:
-    """How many agents may still be started this hour; None: no cap."""
-    return None if caps.calls_per_hour is None else max(0, caps.calls_per_hour - spent.calls)
+def period_of(name: str, spent: Spent, now: float) -> str:
+    """The period of a cap for all beads that `now` is in, by the cap's name."""
+    if name.startswith("run."):
+        return f"{spent.run_since:.3f}"
+    return f"{day_start(now) if name.startswith('day.') else hour_start(now):.0f}"
+
+
+def ends_at(name: str, now: float) -> float | None:
+    """When the period of a cap ends by itself, by the cap's name; None: with the run."""
+    if name.startswith("run."):
+        return None
+    return day_start(now) + DAY_SECONDS if name.startswith("day.") else hour_start(now) + HOUR_SECONDS
+
+
+def calls_left(caps: Caps, spent: Spent, now: float) -> int | None:
+    """How many agents may still be started this hour; None: no cap, or it is lifted."""
+    if caps.calls_per_hour is None or spent.lifted.get(CALLS) == period_of(CALLS, spent, now):
+        return None
+    return max(0, caps.calls_per_hour - spent.calls)
 
 
 def of_bead(caps: Caps, spent: Spent, bead: str) -> Reached | None:

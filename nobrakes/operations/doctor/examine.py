@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Protocol, cast
 from ...core.beads.bead import CLOSED, WORKING, DependencyType, Status
 from ...core.errors import DaemonRunning, NobrakesError, NoMain, StoreBroken, UsageError
 from ...core.graph.cycles import Circle
-from ...core.graph.readiness import Why, deadlocks, explain
+from ...core.graph.readiness import deadlocks
+from ...core.hindrances import Kind
 from ...core.sessions.session import name_of
 from ...git.workspaces.remove import BROKEN, forget_sessions, kept_by_agents
 from ...host.locks import holder
 from ...paths import Paths
 from ...trash import Trash
 from ..control import FROZEN
+from ..hindrances.look import hindrances
+from ..hindrances.machine import Here
 from . import channels, machine, place
 from .findings import ERROR, OK, WARNING, Finding
 
@@ -56,6 +59,8 @@ class _Patient:
     sandbox_trouble: Callable[[], str]
     wall_trouble: Callable[[], str] = lambda: NOT_TRIED
     misconfigured: str = ""
+    here: Here | None = None
+    untried: Callable[[], str] = lambda: ""
 
 
 def examine(
@@ -66,14 +71,17 @@ def examine(
     sandbox_trouble: Callable[[], str] = lambda: NOT_TRIED,
     wall_trouble: Callable[[], str] = lambda: NOT_TRIED,
     misconfigured: str = "",
+    here: Here | None = None,
+    untried: Callable[[], str] = lambda: "",
 ) -> list[Finding]:
     """Every finding, the good ones too. None stands for what could not be opened, and is a finding itself.
 
-    `misconfigured`: what is wrong with config.toml, where `config` is that of before.
+    `misconfigured`: what is wrong with config.toml, where `config` is that of before. `here`: this process, as whoever
+    starts agents from it. `untried`: why it is not known whether main passes its checks; empty: it does.
     """
     if config is not None and config.sandbox.mode != "none":
         sandbox_trouble = _begun(sandbox_trouble)
-    patient = _Patient(store, git, paths, config, sandbox_trouble, wall_trouble, misconfigured)
+    patient = _Patient(store, git, paths, config, sandbox_trouble, wall_trouble, misconfigured, here, untried)
     found: dict[Callable[[_Patient], Iterator[Finding]], list[Finding]] = {_database: list(_database(patient))}
     found |= {look: list(look(patient)) for look in _LOOKS if look not in found}
     return [finding for look in _LOOKS for finding in found[look]]
@@ -122,7 +130,9 @@ def _config(patient: _Patient) -> Iterator[Finding]:
         yield Finding("config", ERROR, patient.misconfigured)
     else:
         yield Finding("config", OK, "config.toml is right")
-    yield from machine.examine(patient.config, patient.paths, patient.sandbox_trouble, patient.wall_trouble)
+    yield from machine.examine(
+        patient.config, patient.paths, patient.sandbox_trouble, patient.wall_trouble, patient.here
+    )
     yield from channels.examine(patient.config.notify)
 
 
@@ -139,7 +149,7 @@ def _main(patient: _Patient) -> Iterator[Finding]:
         yield from _checkouts(patient.git)
         yield from _unknown(patient)
         yield from _fallen(patient)
-        yield from _red(patient)
+        yield from _untried(patient)
     archived = patient.git.archived()
     if archived:
         yield Finding("archive", OK, f"{len(archived)} branches are kept under refs/nobrakes/archive")
@@ -162,12 +172,34 @@ def _fallen(patient: _Patient) -> Iterator[Finding]:
         yield Finding("main", WARNING, text)
 
 
-def _red(patient: _Patient) -> Iterator[Finding]:
-    """Main was red when it was looked at last."""
-    tip = patient.store.setting(FROZEN) if patient.store else None
-    if tip is not None:
-        text = f"main is red since {tip[:12]}: only repairs are merged; `nobrakes escalations` says why"
-        yield Finding("main", ERROR, text)
+def _untried(patient: _Patient) -> Iterator[Finding]:
+    """Whether main passes its checks, as far as that is known. A red main is what _standing says."""
+    if patient.store is None or patient.store.setting(FROZEN) is not None:
+        return
+    text = patient.untried()
+    if text:
+        yield Finding("main", WARNING, text)
+
+
+def _standing(patient: _Patient) -> Iterator[Finding]:
+    """What of the facts keeps a run from starting anything, and what can never go on by itself."""
+    if patient.store is None or patient.config is None:
+        return
+    found = hindrances(patient.store, patient.paths, patient.config).found
+    for one in found:
+        if one.stops or one.kind in _NAMES:
+            yield machine.as_finding(_NAMES.get(one.kind, "run"), one)
+
+
+_NAMES = {
+    Kind.MAIN_RED: "main",
+    Kind.CHECKS_BROKEN: "checks",
+    Kind.DAEMON_DEAD: "daemon",
+    Kind.RUN_CUT_OFF: "daemon",
+    Kind.CANCELLED_BLOCKER: "blocked",
+    Kind.CANCELLED_PARENT: "blocked",
+    Kind.EMPTY_EPIC: "epic",
+}
 
 
 def _checkouts(git: "Git") -> Iterator[Finding]:
@@ -207,26 +239,6 @@ def _graph(store: "Store") -> Iterator[Finding]:
         yield Finding("deadlock", ERROR, _told(circle))
     if not circles:
         yield Finding("deadlock", OK, "no beads wait for each other")
-    for bead, text in _blocked_for_ever(store):
-        yield Finding("blocked", WARNING, f"{bead} is {text}")
-    for epic in store.by_priority([Status.OPEN]):
-        if not store.by_priority(epic=epic[1]):
-            yield Finding("epic", WARNING, f"epic {epic[1]} has no bead: it needs shaping, or `nobrakes cancel`")
-
-
-def _blocked_for_ever(store: "Store") -> list[tuple[str, str]]:
-    """(bead, why) of what waits for a bead that is cancelled."""
-    cancelled = [id_ for _, id_ in store.by_priority([Status.CANCELLED])]
-    waiting = {d.bead for id_ in cancelled for d in store.dependencies(id_) if d.needs == id_}
-    if not waiting:
-        return []
-    explained = explain(*store.around(sorted(waiting)), store.now())
-    return [
-        (bead, reason.text)
-        for bead in sorted(waiting)
-        for reason in explained[bead].reasons
-        if reason.why is Why.BLOCKED_FOR_EVER
-    ]
 
 
 def _told(circle: Circle) -> str:
@@ -310,6 +322,7 @@ _LOOKS: tuple[Callable[[_Patient], Iterator[Finding]], ...] = (
     _config,
     _main,
     _database,
+    _standing,
     _assignments,
     _workspaces,
     _installation,

@@ -1,16 +1,17 @@
 """What of the machine nobrakes needs: the checks' programs, the agents' programs, its own compiled files."""
 
 import os
-import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ... import abilities
 from ...core.errors import MachineShort
+from ...core.hindrances import Hindrance, Kind
 from ...host.versions import Versions
 from ...paths import Paths
 from ...sandbox import none as no_sandbox
+from ..hindrances.machine import Here, of_agent, of_checks
 from ..setup.formats import what_to_write
 from .findings import ERROR, OK, WARNING, Finding
 
@@ -18,30 +19,42 @@ if TYPE_CHECKING:
     from ...config.settings import Config
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_WORDS = "if for while case cd export set test true false echo exec eval source time [ [[ ( { ! ."
-_OF_THE_SHELL = frozenset(_WORDS.split(" "))
+
+
+_BROKEN = (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.CHECKS_BROKEN, Kind.DAEMON_DEAD)
 
 
 def examine(
-    config: "Config", paths: Paths, sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]
+    config: "Config",
+    paths: Paths,
+    sandbox_trouble: Callable[[], str],
+    wall_trouble: Callable[[], str],
+    here: Here | None = None,
 ) -> Iterator[Finding]:
-    """The programs that the config names, and how agents are closed off."""
-    if not config.checks:
-        yield Finding("checks", WARNING, "there is no check, so nothing can be merged: name one in config.toml")
-    elif not any(check.kind == "test" for check in config.checks):
+    """The programs that the config names, and how agents are closed off, as seen from `here`."""
+    seen = here or Here(os.environ, os.environ)
+    for one in of_checks(config, paths, seen):
+        yield as_finding("checks", one)
+    if config.checks and not any(check.kind == "test" for check in config.checks):
         yield Finding("checks", WARNING, "no check runs tests: what agents write is never tried out")
-    for what, command in [("setup", config.setup), *((f"check {c.name}", c.command) for c in config.checks)]:
-        program = program_of(command)
-        if program is not None and shutil.which(program) is None and os.path.sep not in program:
-            yield Finding("checks", WARNING, f"{what}: `{program}` is not on PATH (the setup may bring it in)")
     for text in what_to_write(paths.root, config.checks).values():
         yield Finding("checks", WARNING, text)
     for name in config.agents.agent_choice().names():
-        yield _agent(name, config, paths)
+        yield _agent(name, config, paths, seen)
     try:
         yield _sandbox(config, sandbox_trouble, wall_trouble)
     except MachineShort as error:
         yield Finding("sandbox", ERROR, f"nothing is started meanwhile: {error}")
+
+
+def as_finding(name: str, one: Hindrance) -> Finding:
+    """A hindrance as a finding: broken where a run would be refused for it, or would start nothing."""
+    typed = " or ".join(f"`{command}`" for command in one.commands[:2])
+    then = "; ".join(part for part in (one.why, one.cure, typed and f"type {typed}") if part)
+    level = (
+        ERROR if one.refuses or one.kind in (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.DAEMON_DEAD) else WARNING
+    )
+    return Finding(name, level, f"{one.what}: {then}" if then else one.what)
 
 
 def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble: Callable[[], str]) -> Finding:
@@ -66,36 +79,18 @@ def _sandbox(config: "Config", sandbox_trouble: Callable[[], str], wall_trouble:
     return Finding("sandbox", WARNING, f"{said} The reason: {trouble}, and {no_wall}.")
 
 
-def _agent(name: str, config: "Config", paths: Paths) -> Finding:
-    from ...agents.registry import ADAPTERS
-
-    if name not in ADAPTERS:
-        return Finding("agent", ERROR, f"there is no agent '{name[:40]}'; known: {', '.join(sorted(ADAPTERS))}")
+def _agent(name: str, config: "Config", paths: Paths, here: Here) -> Finding:
+    hindered = of_agent(name, config, here)
+    if hindered is not None:
+        return as_finding("agent" if hindered.kind is Kind.NO_AGENT else "login", hindered)
     command = config.agents.command(name)
-    if not command:
-        return Finding("agent", ERROR, f"agents.{name}.command is empty: name the command that is the agent")
-    found = shutil.which(command[0])
-    if found is None:
-        return Finding("agent", ERROR, f"the agent {name} is not installed: `{command[0]}` is not on PATH")
     seen = abilities.recall(paths)
-    standing = abilities.standing(name, command, seen, Versions(paths, os.environ.get("PATH"), writes=False))
+    path = here.environment.get("PATH")
+    standing = abilities.standing(name, command, seen, Versions(paths, path, writes=False))
     if standing.why:
         return Finding("agent", WARNING, standing.said)
+    found = shutil.which(command[0], path=path)
     return Finding("agent", OK, f"the agent {name} is {found}" + (f", {standing.basis}" if standing.basis else ""))
-
-
-def program_of(command: str) -> str | None:
-    """The program that a shell command begins with; None where it begins with the shell's own words."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    for word in words:
-        if "=" in word and word.split("=", 1)[0].isidentifier():
-            continue
-        plain = not set(word) & set("$`*?(){};&|<>")
-        return word if plain and word not in _OF_THE_SHELL else None
-    return None
 
 
 def installation() -> Iterator[Finding]:

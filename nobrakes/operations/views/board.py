@@ -23,6 +23,9 @@ from ...paths import Paths
 from .. import control
 from ..cooldowns import CapView, caps_of
 from ..flakes import quarantined
+from ..hindrances.look import NOTHING, Hindrances
+from ..hindrances.look import hindrances as looked_for
+from ..hindrances.machine import Here
 from ..machine_wide.views import MachineView
 from ..machine_wide.views import shown as machine_shown
 from .history import BeadHistory, Review, history, reviews
@@ -104,6 +107,7 @@ class StatusView:
     unknown: tuple[str, ...] = ()  # what main carries and the database does not know, a line for each bead
     sessions: tuple[Speaker, ...] = ()
     machine: MachineView | None = None  # what all repositories share, where that is limited
+    hindrances: Hindrances = NOTHING  # what keeps work from going on, and what to type about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,7 @@ class BoardView:
     frozen: str | None = None  # the red tip of main, while nothing is merged for it
     sessions: tuple[Speaker, ...] = ()
     machine: MachineView | None = None  # what all repositories share, where that is limited
+    hindrances: Hindrances = NOTHING  # what keeps work from going on, and what to type about it
 
 
 def workers(store: "Store") -> tuple[Worker, ...]:
@@ -181,8 +186,8 @@ def counts(store: "Store") -> dict[str, int]:
     return {name: found[name] for name in (*COLUMNS, "held")}
 
 
-def status(store: "Store", paths: Paths, config: "Config") -> StatusView:
-    """The whole repository on one screen."""
+def status(store: "Store", paths: Paths, config: "Config", here: Here | None = None) -> StatusView:
+    """The whole repository on one screen. `here`: this process, to say whether agents could be started from it."""
     limits = control.limits(store, config)
     found = store.counts()
     moment = store.board(limits, 1)
@@ -200,12 +205,13 @@ def status(store: "Store", paths: Paths, config: "Config") -> StatusView:
         len(config.checks),
         moment.wake_at,
         tuple(moment.gates.values()),
-        caps_of(limits.caps, moment.spent),
+        caps_of(limits.caps, moment.spent, moment.now),
         degraded(paths, config),
         quarantined(store),
         *_of_main(store, paths, config),
         speakers(store),
         machine_shown(),
+        looked_for(store, paths, config, here),
     )
 
 
@@ -240,8 +246,11 @@ def degraded(paths: Paths, config: "Config") -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
-def board(store: "Store", limit: int = CARDS) -> BoardView:
-    """The beads in columns, who works on what, and what each one waits for. Epics are left out."""
+def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> BoardView:
+    """The beads in columns, who works on what, and what each one waits for. Epics are left out.
+
+    `stands`: what keeps work from going on.
+    """
     columns = {name: store.column(name, limit) for name in COLUMNS}
     shown = [node.id for nodes in columns.values() for node in nodes]
     nodes, dependencies = store.around(shown)
@@ -256,4 +265,4 @@ def board(store: "Store", limit: int = CARDS) -> BoardView:
     }
     frozen = store.setting(control.FROZEN)
     gates = tuple(store.gates().values())
-    return BoardView(cards, counts(store), workers(store), gates, frozen, speakers(store), machine_shown())
+    return BoardView(cards, counts(store), workers(store), gates, frozen, speakers(store), machine_shown(), stands)

@@ -53,7 +53,7 @@ def breaker(store: "Store", paths: Paths, config: "Config") -> BreakerView:
     """As it is now."""
     limits = control.limits(store, config)
     board = store.board(limits, 1)
-    caps = tuple(CapLine(cap, resets_at(cap.name, board.now)) for cap in caps_of(limits.caps, board.spent))
+    caps = tuple(CapLine(cap, resets_at(cap.name, board.now)) for cap in caps_of(limits.caps, board.spent, board.now))
     return BreakerView(
         bool(store.setting(control.PAUSED)),
         bool(store.setting(control.STOPPING)),

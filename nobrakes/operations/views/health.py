@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...core.beads.events import Event, Kind
 from ...paths import Paths
 from ..doctor.findings import ERROR, OK, Finding
-from ..doctor.machine import program_of
+from ..hindrances.programs import program_of
 from .bar import BarView, bar
 
 if TYPE_CHECKING:

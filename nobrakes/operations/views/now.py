@@ -18,6 +18,7 @@ from ...paths import Paths
 from .. import control
 from ..cooldowns import CapView, caps_of
 from ..flakes import quarantined
+from ..hindrances.look import hindrances
 from ..machine_wide.views import MachineView
 from ..machine_wide.views import shown as machine_shown
 from ..sessions import Rings
@@ -113,14 +114,14 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
         left,
         chain,
         forecast(left, chain, _took(store, merged)),
-        next_step(store),
+        next_step(store, hindrances(store, paths, config)),
         store.now(),
     )
 
 
 def _broken(store: "Store", paths: Paths, config: "Config", misconfigured: str) -> Broken:
     board = store.board(control.limits(store, config), 1)
-    caps = caps_of(board.limits.caps, board.spent)
+    caps = caps_of(board.limits.caps, board.spent, board.now)
     return Broken(
         store.setting(control.FROZEN),
         tuple(board.gates.values()),

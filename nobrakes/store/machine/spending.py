@@ -17,6 +17,8 @@ RUN_SINCE = "run_since"
 """When this run began: kept over crashes, forgotten when a daemon ends in order."""
 TOLD = "cap:"
 """`cap:<name>` = the period for which a person was told that this cap is reached."""
+LIFTED = "lifted:"
+"""`lifted:<name>` = the period for which a person lifted this cap."""
 
 _AMOUNT = """coalesce(round(sum(cost_usd), 6), 0), coalesce(sum(tokens), 0),
 coalesce(sum(coalesce(ended_at, :now) - started_at), 0) / 60.0"""
@@ -118,7 +120,6 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
         return Spent()
     since = db.maybe("SELECT value FROM settings WHERE key = ?", (RUN_SINCE,))
     run_since = float(since[0]) if since else now
-    told = db.all("SELECT key, value FROM settings WHERE key >= ? AND key < ?", (TOLD, TOLD[:-1] + ";"))
     of_beads: Mapping[str, Amount] = {}
     if caps.bead.is_set:
         values = {"beads": json.dumps(list(beads)), "now": now}
@@ -129,8 +130,15 @@ def spent(db: Database, caps: Caps, beads: Sequence[str], now: float) -> Spent:
         of_beads,
         int(db.one(_CALLS, (hour_start(now),))[0]) if caps.calls_per_hour is not None else 0,
         run_since,
-        {row[0][len(TOLD) :]: row[1] for row in told},
+        _marked(db, TOLD),
+        _marked(db, LIFTED),
     )
+
+
+def _marked(db: Database, prefix: str) -> dict[str, str]:
+    """By the cap's name, the period for which it is marked so."""
+    found = db.all("SELECT key, value FROM settings WHERE key >= ? AND key < ?", (prefix, prefix[:-1] + ";"))
+    return {row[0][len(prefix) :]: row[1] for row in found}
 
 
 def spent_since(db: Database, since: float, now: float) -> Amount:

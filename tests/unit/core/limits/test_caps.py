@@ -4,7 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.limits.caps import Amount, Cap, Caps, Spent, calls_left, of_bead, reached, untold, wake_at
+from nobrakes.core.limits.caps import (
+    Amount,
+    Cap,
+    Caps,
+    Spent,
+    calls_left,
+    ends_at,
+    of_bead,
+    period_of,
+    reached,
+    untold,
+    wake_at,
+)
 
 NOW = 20_000 * 86_400.0 + 5000.0
 DAY, HOUR = 20_000 * 86_400.0, 20_000 * 86_400.0 + 3600
@@ -38,7 +50,7 @@ def test_a_bead_has_its_own() -> None:
 
 def test_an_hour_has_so_many_calls_and_the_next_one_as_many() -> None:
     caps = Caps(calls_per_hour=100)
-    assert calls_left(caps, Spent(calls=98)) == 2 and calls_left(Caps(), Spent(calls=98)) is None
+    assert calls_left(caps, Spent(calls=98), NOW) == 2 and calls_left(Caps(), Spent(calls=98), NOW) is None
     assert names(caps, Spent(calls=100)) == ["calls_per_hour"]
     assert wake_at(caps, Spent(calls=100), NOW) == HOUR + 3600
 
@@ -55,3 +67,16 @@ def test_a_person_is_told_once_in_a_period() -> None:
     after = replace(spent, told={told.name: told.period})
     assert untold(caps, after, NOW) == []
     assert [one.name for one in untold(caps, after, NOW + 86_400)] == ["day.usd"]
+
+
+def test_a_cap_that_a_person_lifted_holds_again_in_the_next_period() -> None:
+    caps = Caps(day=Cap(usd=5), run=Cap(tokens=9), calls_per_hour=3)
+    spent = Spent(day=Amount(5), run=Amount(tokens=9), calls=3, run_since=NOW - 60)
+    for name in ("day.usd", "run.tokens", "calls_per_hour"):
+        lifted = replace(spent, lifted={name: period_of(name, spent, NOW)})
+        assert [one.name for one in reached(caps, lifted, NOW)] == [n for n in names(caps, spent) if n != name]
+        later = {"day.usd": 86_400, "calls_per_hour": 3600}.get(name)
+        assert later is None or name in [one.name for one in reached(caps, lifted, NOW + later)]
+    hour = replace(spent, lifted={"calls_per_hour": period_of("calls_per_hour", spent, NOW)})
+    assert (calls_left(caps, hour, NOW), calls_left(caps, hour, NOW + 3600)) == (None, 0)
+    assert ends_at("run.usd", NOW) is None and ends_at("day.usd", NOW) == DAY + 86_400

@@ -17,6 +17,7 @@ from nobrakes.host.locks import DaemonLock
 from nobrakes.operations import beads
 from nobrakes.operations.doctor import examine, machine
 from nobrakes.operations.forge.approving import commit_strategy
+from nobrakes.operations.hindrances import programs
 from nobrakes.operations.setup import init
 from nobrakes.operations.views import board
 from nobrakes.store.opening import open_store
@@ -65,16 +66,16 @@ def test_looking_changes_nothing(patient):
     ("config", "name", "level"),
     [
         (None, "config", "error"),
-        (Config(agents=GOOD.agents), "checks", "warning"),
+        (Config(agents=GOOD.agents), "checks", "error"),
         (
             replace(GOOD, checks=(CheckSettings(name="l", command="sh", kind="lint"),)),
             "checks",
             "warning",
         ),
         (
-            replace(GOOD, checks=(CheckSettings(name="t", command="no-such-program x"),)),
+            replace(GOOD, checks=(CheckSettings(name="t", command="no-such-program x", format="exit"),)),
             "checks",
-            "warning",
+            "error",
         ),
         (replace(GOOD, agents=AgentSettings(doer=("script",))), "agent", "error"),
         (replace(GOOD, agents=AgentSettings(doer=("nobody",))), "agent", "error"),
@@ -96,7 +97,7 @@ def test_the_config_and_what_it_needs(patient, config, name, level):
     ],
 )
 def test_the_program_of_a_command(command, program):
-    assert machine.program_of(command) == program
+    assert programs.program_of(command) == program
 
 
 def test_a_checkout_that_is_behind_main_is_told_with_how_to_keep_both_sides(patient, repository):
@@ -148,7 +149,7 @@ def test_what_waits_for_ever_and_empty_epics(patient):
     beads.cancel(store, "a", "no", "me")
     beads.add(store, "E", id="e", type="epic", draft=False)
     problems = found(patient)
-    assert "b is blocked by a, which is cancelled" in problems["blocked"].text
+    assert "b waits for a, which is cancelled" in problems["blocked"].text
     assert "epic e has no bead" in problems["epic"].text
 
 

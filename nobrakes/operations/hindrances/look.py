@@ -1,0 +1,80 @@
+"""The whole answer to "what keeps work from going on", for every surface: the one place where it is put together.
+
+1. What can be told from the facts is told everywhere. This machine is looked at only where no daemon works, since a
+   daemon has a PATH and keys of its own; `here` None: it is not looked at.
+2. A `run` that is let start on any main (`red_main`) is not refused for its checks.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ...core.beads.bead import Status
+from ...core.checks.trial import Starts
+from ...core.errors import Hindered
+from ...core.hindrances import Hindrance, Kind, in_order
+from ...host.locks import holder
+from ...paths import Paths
+from ...wording.hindrances import refusal
+from .. import control
+from . import machine, work
+from .machine import Here
+
+if TYPE_CHECKING:
+    from ...config.settings import Config
+    from ...ports import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Hindrances:
+    """What stands in the way, the heaviest first. `more`: how many of a kind are not named."""
+
+    found: tuple[Hindrance, ...]
+    more: tuple[tuple[Kind, int], ...] = ()
+
+    def require(self, now: float) -> None:
+        """Hindered where a run would do nothing from its first moment."""
+        refused = tuple(one for one in self.found if one.refuses)
+        if refused:
+            raise Hindered(*refusal(refused, now))
+
+
+NOTHING = Hindrances(())
+
+
+def hindrances(
+    store: "Store", paths: Paths, config: "Config", here: Here | None = None, red_main: bool = False
+) -> Hindrances:
+    """Everything that keeps work from going on, as far as it can be told without starting anything."""
+    pid = holder(paths.lock)
+    limits = control.limits(store, config)
+    board = store.board(limits, 1)
+    still = store.standstill()
+    waiting = store.escalations()
+    found = [
+        *work.of_switches(store, board, paths.root),
+        *work.of_daemon(store, pid),
+        *work.of_main(store, waiting),
+        *work.of_questions(waiting),
+        *work.of_merges(store, pid is not None),
+        *work.of_beads(still, store.counts()["draft"], pid is not None),
+        *work.of_quarantine(store),
+    ]
+    if here is not None:
+        found += machine.of_config(here)
+        if pid is None:
+            found += _of_machine(store, paths, config, here, red_main)
+    return Hindrances(in_order(found), tuple(work.more(still).items()))
+
+
+def _of_machine(store: "Store", paths: Paths, config: "Config", here: Here, red_main: bool) -> list[Hindrance]:
+    still = store.standstill()
+    wanted = tuple((status in (Status.NEEDS_TESTS, Status.WRITING_TESTS), kind) for status, kind in still.wanted)
+    agents = machine.of_roles(config, here, wanted)
+    checks = list(machine.of_checks(config, paths, here))
+    counts = store.counts()
+    is_work = bool(wanted) or bool(counts["review"])
+    mends = store.board(replace(control.limits(store, config), starts=Starts.SCAFFOLDING), 1).ready
+    if red_main or mends or not is_work:
+        checks = [replace(one, refuses=False) for one in checks]
+    closure = [replace(one, refuses=is_work) for one in machine.of_closure(config, here)]
+    return [*checks, *agents, *closure]
