@@ -96,6 +96,7 @@ def resolve(
     approve: Annotated[
         bool, Option("--approve", help="The agent's plan, or the change of the checks, is good.")
     ] = False,
+    add: Annotated[bool, Option("--add", help="Make a draft of what the agent suggests.")] = False,
     retry: Annotated[bool, Option("--retry", help="Let an agent try again, with a clean count.")] = False,
     cancel: Annotated[bool, Option("--cancel", help="Give the bead up.")] = False,
     done: Annotated[bool, Option("--done", help="The bead was done by hand.")] = False,
@@ -109,13 +110,16 @@ def resolve(
     """
     from ..operations import desk
 
-    given = {"approve": approve, "retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
+    given = {"approve": approve, "add": add, "retry": retry, "cancel": cancel, "done": done, "dismiss": dismiss}
     chosen = [word for word, wanted in given.items() if wanted]
     if len(chosen) != 1:
         raise UsageError(
-            "say how to resolve it, in one way", "Use one of --approve, --retry, --cancel, --done, --dismiss."
+            "say how to resolve it, in one way", "Use one of --approve, --add, --retry, --cancel, --done, --dismiss."
         )
     with opened_or_home(user) as app:
         found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), paths=app.paths)
         then = _then(app.store, found)
+    if add:
+        then = f": {found.resolution.partition(':')[0]}, a draft; `nobrakes commit-strategy` makes drafts live"
+        return said(plain(found), f"escalation {number} is resolved{then}")
     return said(plain(found), f"escalation {number} is resolved: {chosen[0]}{then}")

@@ -10,13 +10,16 @@ from typer import Argument, Option
 
 from ..core.errors import NobrakesError, NotAllowed, UsageError
 from ..wording.text import one_line
+from ..wording.times import spoken
 from .output import Output, plain, said
-from .repository import actor, opened
+from .repository import actor, known, opened
 from .screen import Screen
 
 if TYPE_CHECKING:
     from ..app import App
     from ..operations.doctor.findings import Finding
+    from ..operations.undo.steps_back import Last
+    from ..ports import Store
 
 T = TypeVar("T")
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
@@ -24,13 +27,22 @@ STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 
 
 def undo(
-    seq: Annotated[int | None, Argument(metavar="SEQ", min=1, help="The step's number in `events`.")] = None,
+    what: Annotated[
+        str | None, Argument(metavar="SEQ|BEAD", help="A step's number in `events`, or a bead's id.")
+    ] = None,
+    event: Annotated[int | None, Option("--event", min=1, help="The step's number, whatever beads are called.")] = None,
+    bead: Annotated[str | None, Option("--bead", help="The bead's id, also where it looks like a number.")] = None,
+    yes: Annotated[
+        bool, Option("--yes", "-y", help="Of a bead: take its merge, or a step of several beads, back.")
+    ] = False,
     as_json: AsJson = False,
 ) -> Output:
-    """Take back the last step of a person, or the one with this number. Again: the one before.
+    """Take back the last step of a person, or the one with this number, or the last one on a bead. Again: the one
+    before.
 
-    A merge is taken back by a commit on main that reverts it, and only by its number. The checks run on that commit
-    first; where they do not pass, main stays as it is, and the command ends with 32.
+    A merge is taken back by a commit on main that reverts it, and only by its number, or by its bead with --yes. The
+    checks run on that commit first; where they do not pass, main stays as it is, and the command ends with 32. The bead
+    is held then, until you release it.
 
     Example: nobrakes undo
     """
@@ -41,7 +53,22 @@ def undo(
         if not as_json:
             sys.stderr.write(f"{line}\n")
 
+    if sum(one is not None for one in (what, event, bead)) > 1:
+        raise UsageError("say what to take back in one way", "Give a number, a bead, or neither.")
+    if what is not None and what.isdigit() and not int(what):
+        raise UsageError("0 is no event's number: they begin with 1", "`nobrakes events` shows them.")
     with opened() as app:
+        seq = event
+        of = bead if bead is not None else _bead_named(app.store, what)
+        if of is not None:
+            known(app.store, of)
+            last = operation.last_of(app.store, of)
+            tell(_told(last, of))
+            if last.is_large and not yes:
+                raise _unsure(last, of)
+            seq = last.seq
+        elif what is not None:
+            seq = int(what)
 
         def prove(commit: str) -> None:
             tell(f"checking {commit[:12]}, which takes it back")
@@ -53,10 +80,40 @@ def undo(
     def text(screen: Screen) -> str:
         out = [one_line(found.text)]
         out += [f"  the revert is {found.commit}"] if found.commit else []
+        out += [f"  have it done again: nobrakes release {one}" for one in found.beads if found.commit]
+        out += [f"  or give it up: nobrakes cancel {one}" for one in found.beads if found.commit]
         kept = [f"  its work is kept at {one_line(ref)}" for ref, _ in found.archived]
         return "\n".join([*out, *kept, *(["  the next attempt goes on with it"] if kept else [])])
 
     return Output(plain(found), text)
+
+
+def _bead_named(store: "Store", what: str | None) -> str | None:
+    """The bead that is meant; None: a number, or nothing. UsageError: it could be either."""
+    if what is None or not (what.isascii() and what.isdigit()):
+        return what
+    if store.beads(ids=[what]):
+        raise UsageError(
+            f"'{what}' is a bead, and a number of an event",
+            f"Say which: `nobrakes undo --bead {what}` or `nobrakes undo --event {what}`.",
+        )
+    return None
+
+
+def _told(last: "Last", bead: str) -> str:
+    if last.commit is not None:
+        return f"bead {bead} is done by its merge {last.commit[:12]} (event {last.seq})"
+    step = last.kind.value.replace("_", " ")
+    return one_line(f"the last step on {bead} is event {last.seq}: {step}, by {last.actor}, {spoken(last.at)}")
+
+
+def _unsure(last: "Last", bead: str) -> NotAllowed:
+    if last.commit is not None:
+        why = f"a commit on main would take the merge {last.commit[:12]} of {bead} back (event {last.seq})"
+    else:
+        others = ", ".join(one for one in last.beads if one != bead)
+        why = f"event {last.seq} is a step of {len(last.beads)} beads: {others} would change too"
+    return NotAllowed(f"{why[:300]}; nothing was done", f"If you mean it: `nobrakes undo {bead} --yes`.")
 
 
 def archive(

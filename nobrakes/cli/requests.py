@@ -13,7 +13,20 @@ if TYPE_CHECKING:
     from ..operations.public.requests import Answer
 
 TOGETHER = frozenset(
-    {"add", "edit", "depend", "undepend", "plan apply", "propose", "answer", "resolve", "quarantine", "hold", "release"}
+    {
+        "add",
+        "edit",
+        "depend",
+        "undepend",
+        "plan apply",
+        "propose",
+        "answer",
+        "resolve",
+        "quarantine",
+        "hold",
+        "release",
+        "retry",
+    }
     | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "gates"}
 )
 """Commands that change the store alone, at once: their key is in the same transaction. Others note it as they go."""

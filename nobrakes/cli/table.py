@@ -66,6 +66,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("escalation", "desk:escalation", DESK, "One escalation with its evidence."),
     Entry("answer", "desk:answer", DESK, "Answer a question; its bead goes on.", changes=True),
     Entry("resolve", "desk:resolve", DESK, "Decide an escalation.", changes=True),
+    Entry("retry", "taking:retry", DESK, "Send a bead back to agents, with a clean count.", changes=True),
     Entry("quarantine", "flakes:quarantine", DESK, "Let a flaky test or check fail for a time.", changes=True),
     Entry("hold", "beads:hold", DESK, "Keep a bead from being worked on.", changes=True),
     Entry("release", "beads:release", DESK, "Let a held bead go on.", changes=True),

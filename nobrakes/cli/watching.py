@@ -13,7 +13,9 @@ from .repository import BeadId, known, looked_at
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
+    from ..core.beads.events import Event
     from ..core.transcript import Line
+    from .live import Titles
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON lines.")]
 PAGE = 1000
@@ -39,7 +41,8 @@ def events(
     ] = None,
     as_json: AsJson = False,
 ) -> Output:
-    """Everything that happened, in order. With --json one object a line: ts, event, task_id, agent, metadata.
+    """Everything that happened, in order, each with the number that `undo` takes. With --json one object a line: ts,
+    event, task_id, agent, metadata.
 
     Programs read --public: a promise of names and payloads. With the setting `events.export` the daemon keeps a file.
 
@@ -65,7 +68,7 @@ def events(
         while True:
             found = app.store.events(after, PAGE, bead)
             for event in found:
-                write(dumps(event_text.as_json(event)) if as_json else titles.line(event, width))
+                write(dumps(event_text.as_json(event)) if as_json else _numbered(event, titles, width))
                 after = event.seq
             shown += len(found)
             if len(found) < PAGE:
@@ -73,6 +76,12 @@ def events(
                     break
                 time.sleep(POLL_SECONDS)
     return Output({"shown": shown, "last": after}, lambda screen: "" if shown else "nothing happened yet")
+
+
+def _numbered(event: "Event", titles: "Titles", width: int) -> str:
+    """The event behind its number, which `undo` takes."""
+    number = f"{event.seq:>6}"
+    return f"{number}  {titles.line(event, width - len(number) - 2)}"
 
 
 def watch(

@@ -104,6 +104,8 @@ class Observed:
             self.held.discard(name)
         elif event.kind is Kind.DEFERRED:
             self.deferred[name] = float(event.data.get("until") or 0.0)
+        elif event.kind is Kind.RETRIED:
+            self.failures[name] = 0
         if event.kind in lifecycle.MOVING:
             self._move(name, event, store)
 

@@ -81,6 +81,7 @@ KEYS: Mapping[str, str] = {
     "spent": "what was spent",
     "status": "the status that the bead came with, or is back in",
     "step": "the step of the review",
+    "failures": "the counted failures that were forgotten",
     "test": "the test's name as its report tells it; empty: the whole check",
     "tests": "the tests that failed, where the report names them all",
     "text": "the agent's words; untrusted, at most 8000 characters",
@@ -164,6 +165,7 @@ EVENTS: Mapping[Kind, Happening] = {
         "A provider refused: nothing is started there for now.", ("provider", "reason", "until", "times", "detail")
     ),
     Kind.GATE_OPENED: Happening("An agent was let in again, or a person opened the gate.", ("provider",)),
+    Kind.RETRIED: Happening("A person sends the bead back to agents with a clean count.", ("failures", "reason")),
     Kind.BREAKER_RESET: Happening("A person lets an agent try the bead again.", ("provider",)),
     Kind.CAP_REACHED: Happening("Nothing new is started under the cap.", ("cap", "spent", "limit", "until")),
     Kind.MAIN_GREEN: Happening("Nobody worked, and main's tip passed a run of its own.", ("commit", "unsteady")),

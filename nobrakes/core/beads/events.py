@@ -47,6 +47,7 @@ class Kind(StrEnum):
     ANSWER_READ = "answer_read"
     ANSWER_TAKEN_BACK = "answer_taken_back"
     RESOLVED = "resolved"
+    RETRIED = "retried"
     CANCELLED = "cancelled"
     DONE_BY_HAND = "done_by_hand"
     REOPENED = "reopened"

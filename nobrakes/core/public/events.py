@@ -198,6 +198,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.ANSWER_READ: (Rule(Name.QUESTION_READ, say.AnswerRead, {"question_id": "escalation"}),),
     Kind.ANSWER_TAKEN_BACK: (Rule(Name.QUESTION_REOPENED, say.Answered, {"question_id": "escalation"}),),
     Kind.RESOLVED: (Rule(Name.RESUMED, say.Resumed),),
+    Kind.RETRIED: (Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "retry"}),),
     Kind.CANCELLED: (_closed(Name.STEP_CANCELLED, Kind.CANCELLED),),
     Kind.DONE_BY_HAND: (_closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND),),
     Kind.REOPENED: (Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),),

@@ -2,7 +2,8 @@
 
 1. The store is as it was before the step, as far as nobody built on it; where somebody did, the undo refuses and says
    what was done since.
-2. A merge is taken back by a commit on main that reverts it and passes the checks, and only when its number is named.
+2. A merge is taken back by a commit on main that reverts it and passes the checks, and only when it is named. Its bead
+   is held then, so that no agent does the same again at once.
 3. A step is taken back once; going on takes back the one before. Nothing is deleted: the log keeps both.
 """
 
@@ -79,6 +80,40 @@ def undo(
     return Undone(step.seq, step.kind, step.beads, _told(step), None, archived)
 
 
+@dataclass(frozen=True, slots=True)
+class Last:
+    """What `undo BEAD` would take back: the merge that the bead is done by, or a person's last step on it."""
+
+    seq: int
+    kind: Kind
+    actor: str
+    at: float
+    beads: tuple[str, ...]
+    commit: str | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it changes main, or more than this bead, so that a person says yes first."""
+        return self.commit is not None or len(self.beads) > 1
+
+
+def last_of(store: Store, bead: str) -> Last:
+    """NoSuchBead, NothingToUndo."""
+    found = store.bead(bead)
+    if found.status is Status.DONE:
+        closings = (Kind.MERGED, Kind.FOUND_MERGED, Kind.DONE_BY_HAND, Kind.REVERTED)
+        ended = next(iter(store.latest_events(closings, None, 1, bead)), None)
+        if ended is not None and ended.kind in (Kind.MERGED, Kind.FOUND_MERGED):
+            return Last(ended.seq, ended.kind, ended.actor, ended.at, (bead,), found.merged_commit or "")
+    for step in steps_back(store):
+        if bead in step.beads:
+            return Last(step.seq, step.kind, step.actor, step.at, step.beads)
+    raise NothingToUndo(
+        f"no step of a person on bead {bead} is left to take back, and no merge of it",
+        f"`nobrakes events --bead {bead}` shows what happened, with the numbers that `nobrakes undo` takes.",
+    )
+
+
 def _step_of(store: Store, seq: int) -> UndoStep:
     """The step that the event belongs to; NothingToUndo."""
     for step in steps_back(store):
@@ -127,21 +162,18 @@ def _merge(
     reverted = revert_merge(store, git, bead, commit, base, prove)
     if keep is not None:
         keep(bead, base, commit)
-    store.record(
-        Event(
-            Kind.REVERTED,
-            bead.id,
-            actor=f"{actor}{MARK}",
-            data={"commit": commit, "revert": reverted, "undone": [event.seq]},
-        )
-    )
+    marked, taken = f"{actor}{MARK}", {"commit": commit, "revert": reverted, "undone": [event.seq]}
+    why = f"its merge {commit[:12]} was taken back by {actor}: `nobrakes release {bead.id}` has it done again"
+    with store.together():
+        store.record(Event(Kind.REVERTED, bead.id, actor=marked, data=taken))
+        store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))
     if paths is not None:
         wake(paths)
     return Undone(
         event.seq,
         event.kind,
         (bead.id,),
-        f"main has a commit that takes {bead.id} back; the bead is open again",
+        f"main has a commit that takes {bead.id} back; the bead is open again, and held",
         reverted,
     )
 

@@ -74,7 +74,11 @@ def _deferred(event: Event) -> dict[str, Any]:
     return {"defer_until": None if until is None else float(until)}
 
 
-_REMARKS = {Kind.HELD: _held, Kind.RELEASED: _released, Kind.DEFERRED: _deferred}
+def _retried(event: Event) -> dict[str, Any]:
+    return {"failures": 0, "retry_at": None}
+
+
+_REMARKS = {Kind.HELD: _held, Kind.RELEASED: _released, Kind.DEFERRED: _deferred, Kind.RETRIED: _retried}
 
 
 def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_asked: bool = False) -> dict[str, Any]:
