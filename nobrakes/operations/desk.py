@@ -16,20 +16,10 @@ from ..ports import Store
 from . import suggestions
 from .waking import wake
 
-<<<<<<< HEAD
 __all__ = ["ANSWERED", "HOWS", "How", "answer", "decisions", "escalations", "resolve", "show", "take_back"]
 
 WAYS = tuple(how for how in HOWS if how != "answer")
 """The words of `nobrakes resolve`."""
-=======
-How = Literal["approve", "add", "retry", "cancel", "done", "dismiss"]
-HOWS: tuple[How, ...] = ("approve", "add", "retry", "cancel", "done", "dismiss")
-_OF_A_HEAD = (EscalationType.CHECKS_CHANGED, EscalationType.UNUSUAL_CONTENT)
-"""What is approved is one commit, whose review goes on."""
-_APPROVED = (EscalationType.PLAN_REVIEW, *_OF_A_HEAD)
-ANSWERED = (EscalationType.QUESTION, EscalationType.PLAN_REVIEW)
-"""What is answered with words; everything else is decided."""
->>>>>>> 6f0a28d (Beads go back to agents with retry, suggestions become drafts, the last step on a bead is taken back by its name)
 _ENDS = {"cancel": Kind.CANCELLED, "done": Kind.DONE_BY_HAND}
 
 
@@ -79,18 +69,8 @@ def take_back(store: Store, n: int, actor: str, paths: Paths | None = None) -> E
 
 def decisions(found: Escalation) -> str:
     """What to type to decide what is no question."""
-<<<<<<< HEAD
     flags = " | ".join(f"--{how}" for how in deciding.ways(found) if how != "answer")
     return f'Decide it: nobrakes resolve {found.id} {flags} --note "…"'
-=======
-    if found.type in _OF_A_HEAD:
-        how = "--approve | --retry"
-    elif found.type is EscalationType.DOER_SUGGESTION:
-        how = "--add | --dismiss"
-    else:
-        how = "--retry | --done | --cancel | --dismiss" if found.bead else "--retry | --dismiss"
-    return f'Decide it: nobrakes resolve {found.id} {how} --note "…"'
->>>>>>> 6f0a28d (Beads go back to agents with retry, suggestions become drafts, the last step on a bead is taken back by its name)
 
 
 def resolve(
@@ -107,26 +87,14 @@ def resolve(
         raise UsageError(f"'{how[:40]}' is no way to decide an escalation", f"Use one of: {', '.join(WAYS)}.")
     found = store.escalation(n)
     if found.resolved_at is not None:
-<<<<<<< HEAD
-        raise NotAllowed(f"escalation {n} is decided already: {found.resolution}")
-    if how not in deciding.ways(found):
-        raise _no_way(found, how)
-    if how in _ENDS:
-=======
         raise NotAllowed(
             f"escalation {n} is decided already: {found.resolution}", f"`nobrakes escalation {n}` shows it."
         )
-    if how == APPROVE and found.type not in _APPROVED:
-        raise NotAllowed(
-            f"escalation {n} is no plan and no change of the checks to approve",
-            f"`nobrakes escalation {n}` shows what it is.",
-        )
+    if how not in deciding.ways(found):
+        raise _no_way(found, how)
     if how == "add":
         suggestions.add(store, found, note, actor)
     elif how in _ENDS:
-        if found.bead is None:
-            raise NotAllowed(f"escalation {n} is about no single bead", "Use --retry or --dismiss.")
->>>>>>> 6f0a28d (Beads go back to agents with retry, suggestions become drafts, the last step on a bead is taken back by its name)
         with store.together():
             store.record(Event(_ENDS[how], found.bead, actor=actor, data={"reason": note, "escalation": n}))
             if store.escalation(n).resolved_at is None:

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from .escalations import Escalation, EscalationType
 
-How = Literal["answer", "approve", "retry", "done", "cancel", "dismiss"]
+How = Literal["answer", "approve", "add", "retry", "done", "cancel", "dismiss"]
 HOWS: tuple[How, ...] = get_args(How)
 
 _STOPPED: tuple[How, ...] = ("retry", "done", "cancel", "dismiss")
@@ -20,7 +20,7 @@ WAYS: Mapping[EscalationType, tuple[How, ...]] = {
     EscalationType.CONFLICT: _STOPPED,
     EscalationType.REPEATED_FAILURE: _STOPPED,
     EscalationType.WEAK_TESTS: _STOPPED,
-    EscalationType.DOER_SUGGESTION: ("dismiss",),
+    EscalationType.DOER_SUGGESTION: ("add", "dismiss"),
     EscalationType.QUESTION: ("answer", *_STOPPED),
     EscalationType.PLAN_REVIEW: ("approve", "answer", "done", "cancel"),
     EscalationType.BROKEN_CHECKS: _STOPPED,

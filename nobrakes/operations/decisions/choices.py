@@ -19,6 +19,7 @@ from .view import Choice
 LABELS: dict[How, str] = {
     "answer": "Answer",
     "approve": "Accept it",
+    "add": "Make a draft of it",
     "retry": "Try again",
     "done": "It is done by hand",
     "cancel": "Give the bead up",
@@ -49,6 +50,7 @@ def choices(found: Escalation, stakes: Stakes) -> tuple[Choice, ...]:
 def _choice(found: Escalation, stakes: Stakes, how: How) -> Choice:
     does, costs = {
         "approve": _approve,
+        "add": _add,
         "retry": _retry,
         "done": _done,
         "cancel": _cancel,
@@ -175,6 +177,11 @@ def _cancel(found: Escalation, stakes: Stakes) -> tuple[str, str]:
         "Nobody works on the bead any more; `nobrakes undo` brings it back.",
         _joined("Its branch and what was not committed are archived.", waits),
     )
+
+
+def _add(found: Escalation, stakes: Stakes) -> tuple[str, str]:
+    does = "A draft with the agent's words, quoted, and your note above them; it waits for `nobrakes commit-strategy`."
+    return does, "Nothing before you approve it."
 
 
 def _dismiss(found: Escalation, stakes: Stakes) -> tuple[str, str]:

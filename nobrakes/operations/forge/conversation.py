@@ -42,7 +42,7 @@ _READING = (
 _ALLOWED = (*(f"{words}:*" for words in (*_READING, "propose")), "commit-strategy --dry-run")
 _CHANGING = (
     "init", "add", "edit", "depend", "undepend", "plan apply", "shape", "reshape", "hold", "release", "defer", "cancel",
-    "done", "reopen", "undo", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set", "gates",
+    "done", "reopen", "undo", "retry", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set", "gates",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
     "notify test", "notify secret",
 )  # fmt: skip
