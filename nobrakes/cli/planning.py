@@ -26,17 +26,20 @@ def _apply(file: Path, **how: Any) -> Output:
         report = apply.apply_plan(app.store, plan, actor=actor(), **how)
         if report.applied:
             wake(app.paths)
-    drafts = bool(report.applied and report.new) and not (how["live"] or plan.live)
-    return Output(plain(report), lambda screen: _report(report, screen, drafts))
+    waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
+    return Output(plain(report), lambda screen: _report(report, screen, waits))
 
 
-def _report(report: "PlanReport", screen: Screen, drafts: bool) -> str:
+def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
     from ..operations.plan import apply
 
     counted = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
+    if report.proposed:
+        counted += f", {count(len(report.proposed), 'change')} of live beads proposed"
     out = [counted + ("" if report.applied else screen.paint("  (nothing was written)", "yellow"))]
     out += _some(screen.paint("new", "green"), report.new)
     out += _some(screen.paint("changed", "cyan"), report.changed)
+    out += _some(screen.paint("proposed for", "cyan"), report.proposed)
     for circle in report.deadlocks:
         out.append(f"{screen.paint('deadlock', 'red')}: {apply.told(circle)}")
         out.append(f"  these could never start: {', '.join(circle.stuck)}")
@@ -45,8 +48,8 @@ def _report(report: "PlanReport", screen: Screen, drafts: bool) -> str:
     out += _some("can start first", report.ready)
     if report.critical_path:
         out.append("longest chain: " + " -> ".join(report.critical_path))
-    if drafts:
-        out.append("let the drafts go live: nobrakes commit-strategy")
+    if waits:
+        out.append("nothing of this is in force yet; see it and approve it: nobrakes commit-strategy")
     return "\n".join(out)
 
 
@@ -58,10 +61,12 @@ def _some(word: str, ids: tuple[str, ...]) -> list[str]:
 def apply(
     file: PlanFile,
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would change, and write nothing.")] = False,
-    live: Annotated[bool, Option("--live", help="New beads are live at once, not drafts.")] = False,
+    live: Annotated[bool, Option("--live", help="New beads are live, and live ones change, at once.")] = False,
     cut: Annotated[bool, Option("--cut", help="Leave out the dependencies that close circles.")] = False,
 ) -> Output:
     """Bring the graph to what a plan file says. Applying it again changes nothing.
+
+    New beads are drafts. What the plan changes of live beads is proposed: both wait for `nobrakes commit-strategy`.
 
     Example: nobrakes plan example > plan.yaml && nobrakes plan apply plan.yaml --dry-run
     """
@@ -69,14 +74,14 @@ def apply(
 
 
 def propose(file: PlanFile) -> Output:
-    """File the beads of a plan as drafts. They wait for `nobrakes commit-strategy`; nothing else is taken."""
+    """File the beads of a plan as drafts, and propose its changes of live beads. All waits for `commit-strategy`."""
     from ..operations.forge import approving
     from ..operations.plan import apply
 
     plan = apply.read_plan(str(file))
     with opened() as app:
         report = approving.propose(app.store, plan, actor())
-    return Output(plain(report), lambda screen: _report(report, screen, bool(report.new)))
+    return Output(plain(report), lambda screen: _report(report, screen, bool(report.new or report.proposed)))
 
 
 def example() -> Output:

@@ -56,6 +56,10 @@ _BY_A_PERSON = frozenset(
         Kind.PROPOSED,
         Kind.CHANGED,
         Kind.APPROVED,
+        Kind.CHANGE_PROPOSED,
+        Kind.CHANGE_DROPPED,
+        Kind.CHANGE_APPROVED,
+        Kind.STRATEGY_APPROVED,
         Kind.HELD,
         Kind.RELEASED,
         Kind.DEFERRED,
@@ -85,13 +89,20 @@ _BY_THE_AGENT = frozenset(
 )
 _WITHOUT_AN_ATTEMPT = frozenset(
     {Kind.PROPOSED, Kind.CHANGED, Kind.APPROVED, Kind.HELD, Kind.RELEASED, Kind.DEFERRED}
+    | {Kind.CHANGE_PROPOSED, Kind.CHANGE_DROPPED, Kind.CHANGE_APPROVED}
     | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.REOPENED, Kind.UNDONE}
 )
+
+_PRIORITY = {"before": 2, "after": 0, "actor": "shaper", "at": AT - 60}
 
 DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.PROPOSED: {"status": "draft", "needs": [["lexer", "blocks"]]},
     Kind.CHANGED: {"fields": {"priority": [2, 0]}},
     Kind.APPROVED: {},
+    Kind.CHANGE_PROPOSED: {"parts": {"priority": {"was": None, "is": _PRIORITY}}},
+    Kind.CHANGE_DROPPED: {"parts": {"priority": {"was": _PRIORITY, "is": None}}, "why": "dropped by a person"},
+    Kind.CHANGE_APPROVED: {"parts": {"priority": {"was": _PRIORITY, "is": None}}},
+    Kind.STRATEGY_APPROVED: {"first": 37, "drafts": ["parser"], "changes": ["cli:priority"]},
     Kind.HELD: {"reason": "wait for the design", "before": None},
     Kind.RELEASED: {"before": "wait for the design"},
     Kind.DEFERRED: {"until": AT + 3600, "before": None},

@@ -1,31 +1,25 @@
-"""The Forge's conversations: shaping, reshaping, approving, and the prompts that agents get."""
+"""The Forge's conversations: shaping, reshaping, and the prompts that agents get."""
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from typer import Option, confirm
+from typer import Option
 
-from ..core.beads.bead import Status
 from ..core.errors import AgentFailed, UsageError
-from ..wording.text import count, cut, lines, one_line, pad, width
-from .output import Output, plain, said, write
-from .repository import BeadId, actor, known, opened
-from .screen import Screen, screen_of
+from ..wording.text import count, lines, one_line
+from .output import Output, plain, write
+from .repository import BeadId, known, opened
+from .screen import Screen
+from .strategy import difference_lines, waiting
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..operations.forge.approving import Strategy
-
-SHOWN = 30
 PrintOnly = Annotated[bool, Option("--print", help="Only print the Shaper's prompt; start nothing.")]
 GoOn = Annotated[bool, Option("--continue", help="Go on with the last session instead of a new one.")]
 JsonPrompt = Annotated[bool, Option("--json", help="Print the prompt as JSON; start nothing.")]
 BEGINS = """\
 The Shaper begins, in Claude Code. If that asks whether you trust the folder
 .nobrakes/shaper: it belongs to nobrakes, and the session runs there.
-What is proposed are drafts: /commit-strategy approves, /exit leaves and keeps them.
+What is proposed waits for you: /commit-strategy approves, /exit leaves and keeps it.
 """
 
 
@@ -45,7 +39,7 @@ def shape(
     """
     from ..host import command
     from ..host.terminal import run_interactive
-    from ..operations.forge import approving, conversation, shaper
+    from ..operations.forge import approving, conversation, shaper, strategy
 
     with opened() as app:
         overrides = os.path.join(app.paths.folder, "roles")
@@ -65,22 +59,22 @@ def shape(
     code = run_interactive(talk.argv, talk.env, talk.cwd)
     with opened() as app:
         live = sorted(approving.approved(app.store) - before)
-        found = approving.difference(app.store)
+        found = strategy.strategy(app.store)
     failed = AgentFailed(f"the Shaper's session ended with exit code {code}") if code else None
 
     def text(screen: Screen) -> str:
         out = [screen.paint("error: ", "red") + f"{failed}\n  {failed.hint}"] if failed else []
         if live:
             out.append(f"{count(len(live), 'bead')} went live. Let the work begin: nobrakes run")
-        if found.drafts:
-            waits = "waits" if len(found.drafts) == 1 else "wait"
-            out += [f"{count(len(found.drafts), 'draft')} {waits} for your approval:", *_drafts(found, screen)]
-            out.append("See what would change, and approve: nobrakes commit-strategy")
-        if not (live or found.drafts or failed):
+        if not found.is_empty:
+            out += [f"{waiting(found)} for your approval:", *difference_lines(found, screen)]
+            out.append("see it again, and approve: nobrakes commit-strategy")
+        if not (live or not found.is_empty or failed):
             out.append("Nothing was proposed. Go on where you were: nobrakes shape --continue")
         return "\n".join(out)
 
-    return Output({"exit": code, "live": live, "drafts": plain(found.drafts)}, text, failed)
+    data = {"exit": code, "live": live, "drafts": plain(found.drafts), "proposed": plain(found.proposed)}
+    return Output(data, text, failed)
 
 
 def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPrompt = False) -> Output:
@@ -89,75 +83,6 @@ def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPro
     Otherwise as `nobrakes shape`.
     """
     return shape(reshape=True, go_on=go_on, print_only=print_only, as_json=as_json)
-
-
-def commit_strategy(
-    yes: Annotated[bool, Option("--yes", "-y", help="Approve without being asked.")] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help="Show what would change, and change nothing.")] = False,
-    as_json: Annotated[bool, Option("--json", help="Print JSON; needs --yes or --dry-run.")] = False,
-) -> Output:
-    """Approve the drafts: they go live and may be worked on. All of them, or none.
-
-    Shows first what would change: the new beads, what was edited or cancelled since the last time, what becomes ready
-    and the longest chain. Then it asks. The graph is committed on main as .nobrakes/beads.jsonl, also when there is no
-    draft and only other things changed.
-    """
-    from ..host.locks import holder
-    from ..operations.forge import approving
-    from ..operations.forge.approving import Approved
-
-    with opened() as app:
-        if dry_run:
-            difference = approving.difference(app.store)
-            return Output(plain(difference), lambda screen: _difference(difference, screen))
-        if not app.store.by_priority([Status.DRAFT]):
-            done = approving.commit_strategy(app.store, app.git, app.paths, actor())
-            kept = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-            return said(plain(Approved((), done.commit)), f"there is no draft to approve{kept}")
-        if not yes:
-            difference = approving.difference(app.store)
-            if as_json or not sys.stdin.isatty():
-                raise UsageError(
-                    f"{count(len(difference.drafts), 'draft')} would go live, and nobody is here to be asked",
-                    "Look with `nobrakes commit-strategy --dry-run`, then run `nobrakes commit-strategy --yes`.",
-                )
-            write(_difference(difference, screen_of(sys.stdout)))
-            if not confirm("Let them go live?"):
-                return said(plain(Approved((), None)), "nothing was changed")
-        done = approving.commit_strategy(app.store, app.git, app.paths, actor())
-        begun = holder(app.paths.lock) is not None
-    on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    data = plain(Approved(done.beads, done.commit))
-    then = "" if begun else "\nlet the work begin: nobrakes run"
-    return said(data, f"{count(len(done.beads), 'bead')} went live{on_main}{then}")
-
-
-def _drafts(found: "Strategy", screen: Screen) -> list[str]:
-    """A line for each of the first drafts."""
-    drafts, needs = found.drafts, found.needs
-    wide = max(width(draft.id) for draft in drafts[:SHOWN])
-    out = []
-    for draft in drafts[:SHOWN]:
-        after = f"  (after {', '.join(needs[draft.id])})" if needs.get(draft.id) else ""
-        line = f"{pad(draft.id, wide)}  P{draft.priority}  {one_line(draft.title)}{after}"
-        out.append(f"  {screen.paint('+', 'green')} {cut(line, screen.width - 4)}")
-    return out + ([f"  … {len(drafts) - SHOWN} more: nobrakes list --status draft"] if len(drafts) > SHOWN else [])
-
-
-def _difference(found: "Strategy", screen: Screen) -> str:
-    out = [f"{count(len(found.drafts), 'draft')} would go live" + (":" if found.drafts else "")]
-    out += _drafts(found, screen) if found.drafts else []
-    out += _named("edited since the last commit-strategy", found.changed, ", ")
-    out += _named("cancelled since then", found.removed, ", ")
-    out += [screen.paint(f"never start: {', '.join(circle.stuck)}", "red") for circle in found.deadlocks]
-    out += _named("ready at once", found.becomes_ready, ", ")
-    out += _named("longest chain", found.critical_path, " -> ")
-    return "\n".join(out)
-
-
-def _named(word: str, ids: "Sequence[str]", between: str) -> list[str]:
-    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-    return [f"{word}: {between.join(ids[:SHOWN])}{more}"] if ids else []
 
 
 def prompt(

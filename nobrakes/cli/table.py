@@ -39,7 +39,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("propose", "planning:propose", FORGE, "File the beads of a plan as drafts, for approval.", changes=True),
     Entry("shape", "shaping:shape", FORGE, "Plan together with the Shaper, in its own session.", changes=True),
     Entry("reshape", "shaping:reshape", FORGE, "Plan the next increment from what was escalated.", changes=True),
-    Entry("commit-strategy", "shaping:commit_strategy", FORGE, "Approve the drafts: they go live.", changes=True),
+    Entry("commit-strategy", "strategy:commit_strategy", FORGE, "Approve what was proposed.", changes=True),
     Entry("session start", "talking:start", FORGE, "Talk with an agent that reads and changes nothing.", changes=True),
     Entry("session say", "talking:say", FORGE, "Say something to a session.", changes=True),
     Entry("session show", "talking:show", FORGE, "One session with all that was said in it."),

@@ -53,6 +53,8 @@ def _own(bead: Bead, issue_type: str) -> Record:
         own["branch"] = bead.branch
     if bead.branch_kept:
         own["branch_kept"] = True
+    if bead.proposed:
+        own["proposed"] = _sorted(bead.proposed)
     return own
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ..core.beads import lifecycle
 from ..core.beads.bead import MAX_TITLE, Bead, BeadType, Status, parse_type
 from ..core.beads.branches import MOST, is_branch_name
+from ..core.beads.proposals import sound
 from ..core.errors import BadBead
 from .words import CLOSED_WORDS, OPEN_WORDS, SET_ASIDE_WORDS, moment
 
@@ -197,5 +198,6 @@ class Reading:
             merged_commit=commit if isinstance(commit, str) else None,
             branch_kept=own.get("branch_kept") is True,
             branch=branch if is_sound else "",
+            proposed=sound(own.get("proposed")),
         )
         return self.status(bead)

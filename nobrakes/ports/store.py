@@ -108,6 +108,24 @@ class Graph(Protocol):
         """Remove one dependency; nothing happens when it is not there."""
         ...
 
+    def propose(
+        self,
+        bead: str,
+        parts: Mapping[str, Mapping[str, Any] | None],
+        actor: str,
+        kind: Kind = Kind.CHANGE_PROPOSED,
+        why: str = "",
+    ) -> Bead:
+        """Keep changes beside the bead (core.beads.proposals.entry) or, with None, take them away.
+
+        `kind` and `why` are what the event says of it. BadBead, NoSuchBead.
+        """
+        ...
+
+    def proposed(self) -> list[Bead]:
+        """The beads for which something is proposed, by id order."""
+        ...
+
     def bead(self, bead: str) -> Bead:
         """One bead, whole; NoSuchBead."""
         ...

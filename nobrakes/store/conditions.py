@@ -27,6 +27,9 @@ IN_ORDER = "ORDER BY rank, b_level DESC, ready_since, id"
 PRIORITY_OF_FORM = "coalesce(json_extract(nullif(form, ''), '$.priority'), 2)"
 """How urgent an escalation is, by core.beads.forms.priority_of's rule."""
 
+PROPOSED = "proposed <> '{}'"
+"""Something is proposed for the bead. Of a row of `bead_text`."""
+
 CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 1 OR open_blockers > 0)"
 """Whether the bead, as a parent, keeps its children from being started."""
 

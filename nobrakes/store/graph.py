@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..core.beads.bead import Bead, Dependency, Status
+from ..core.beads.events import Kind
 from ..core.graph.links import Node
 from . import view_queries
-from .beads import edits, planning, recompute
+from .beads import edits, planning, proposals, recompute
 from .database import Database
 
 
@@ -30,6 +31,21 @@ class Graph:
     def remove_dependency(self, dependency: Dependency, actor: str) -> None:
         """Remove one dependency; a parent-child one clears `epic`."""
         planning.remove_dependency(self._db, dependency, actor)
+
+    def propose(
+        self,
+        bead: str,
+        parts: Mapping[str, Mapping[str, Any] | None],
+        actor: str,
+        kind: Kind = Kind.CHANGE_PROPOSED,
+        why: str = "",
+    ) -> Bead:
+        """Set parts of what is proposed for the bead, or take them away."""
+        return proposals.propose(self._db, bead, parts, actor, kind, why)
+
+    def proposed(self) -> list[Bead]:
+        """The beads for which something is proposed."""
+        return proposals.proposed(self._db)
 
     def bead(self, bead: str) -> Bead:
         """One bead, whole."""

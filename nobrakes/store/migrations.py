@@ -128,7 +128,13 @@ def _to_4(connection: Connection) -> None:
         connection.execute(statement)
 
 
-STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4}
+def _to_5(connection: Connection) -> None:
+    """Beads keep what is proposed for them."""
+    connection.execute("ALTER TABLE bead_text ADD COLUMN proposed VARCHAR DEFAULT '{}' NOT NULL")
+    connection.execute("CREATE INDEX bead_text_proposed ON bead_text (id) WHERE proposed <> '{}'")
+
+
+STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
 
 
 def is_earlier(version: int) -> bool:

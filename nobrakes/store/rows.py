@@ -13,14 +13,17 @@ from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
 from ..core.sessions.session import Message, Session, SessionKind, State, Turn
 
-BEAD = """SELECT beads.*, title, description, acceptance, labels, touches, notes, metadata, close_reason
+BEAD = """SELECT beads.*, title, description, acceptance, labels, touches, notes, metadata, close_reason,
+proposed
 FROM beads JOIN bead_text USING (id)"""
 NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee
 FROM beads JOIN bead_text USING (id)"""
 FRONTIER = "SELECT id, status, type, priority, failures, retry_at FROM beads"
 
 STATUSES = {status.value: status for status in Status}
-TEXT_COLUMNS = ("title", "description", "acceptance", "labels", "touches", "notes", "metadata", "close_reason")
+TEXT_COLUMNS = (
+    *("title", "description", "acceptance", "labels", "touches", "notes", "metadata", "close_reason", "proposed"),
+)
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
@@ -73,6 +76,7 @@ def bead(row: Row) -> Bead:
         branch_kept=bool(row["branch_kept"]),
         merged_commit=row["merged_commit"],
         branch=row["branch"],
+        proposed=_mapping(row["proposed"]),
     )
 
 
@@ -87,6 +91,7 @@ def text_values(value: Bead) -> dict[str, Any]:
         "notes": value.notes,
         "metadata": as_json(dict(value.metadata)),
         "close_reason": value.close_reason,
+        "proposed": as_json(dict(value.proposed)),
     }
 
 

@@ -1,6 +1,6 @@
 """The database's schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""
 
-VERSION = 4
+VERSION = 5
 
 SCHEMA = """\
 CREATE TABLE beads (
@@ -208,9 +208,12 @@ CREATE TABLE bead_text (
     notes VARCHAR NOT NULL,
     metadata VARCHAR NOT NULL,
     close_reason VARCHAR NOT NULL,
+    proposed VARCHAR DEFAULT '{}' NOT NULL,
     PRIMARY KEY (id),
     FOREIGN KEY(id) REFERENCES beads (id)
 );
+CREATE INDEX bead_text_proposed ON bead_text (id)
+    WHERE proposed <> '{}';
 CREATE TABLE deliveries (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     notice INTEGER NOT NULL,

@@ -16,7 +16,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import Field, SQLModel
 
 from . import talk_tables
-from .conditions import CLAIMABLE, EPIC_COMPLETE, REVIEWABLE
+from .conditions import CLAIMABLE, EPIC_COMPLETE, PROPOSED, REVIEWABLE
 
 __all__ = ["talk_tables"]  # imported so that its tables are among all tables
 
@@ -78,6 +78,7 @@ class BeadTextRow(SQLModel, table=True):
     """A bead's texts; tuples and mappings as JSON."""
 
     __tablename__ = "bead_text"
+    __table_args__ = (Index("bead_text_proposed", text("id"), sqlite_where=text(PROPOSED)),)
 
     id: str = Field(primary_key=True, foreign_key="beads.id")
     title: str
@@ -88,6 +89,7 @@ class BeadTextRow(SQLModel, table=True):
     notes: str
     metadata_: str = Field(sa_column_kwargs={"name": "metadata"})
     close_reason: str
+    proposed: str = Field(sa_column_kwargs={"server_default": text("'{}'")})  # changes that nobody approved yet
 
 
 class EdgeRow(SQLModel, table=True):
@@ -277,7 +279,7 @@ def schema_module() -> str:
     """The source of schema.py."""
     return (
         '"""The database\'s schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""\n\n'
-        f'VERSION = 4\n\nSCHEMA = """\\\n{ddl()}"""\n'
+        f'VERSION = 5\n\nSCHEMA = """\\\n{ddl()}"""\n'
     )
 
 

@@ -91,6 +91,10 @@ KEYS: Mapping[str, str] = {
     "to": "the status that the bead goes to; absent while another escalation still stops it",
     "tree": "the tree that was checked",
     "type": "the type of the dependency, or of the [escalation](outcomes.md#escalations)",
+    "parts": "each part of a proposal (a field, `needs:ID`, `cancel`): what `was` proposed and what `is`",
+    "first": "the number of the first event of the same yes",
+    "drafts": "the drafts that went live",
+    "changes": "the proposed changes that came into force, as BEAD:PART",
     "undone": "the numbers of the events that were taken back",
     "until": "seconds since 1970; null for no longer, or for a cap that does not end by itself",
 }
@@ -100,6 +104,12 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.PROPOSED: Happening("The bead was added.", ("status", "needs")),
     Kind.CHANGED: Happening("A person edited the bead.", ("fields",)),
     Kind.APPROVED: Happening("A draft went live."),
+    Kind.CHANGE_PROPOSED: Happening("A change of the bead was proposed; a person has not approved it yet.", ("parts",)),
+    Kind.CHANGE_DROPPED: Happening("A proposed change was dropped.", ("parts", "why")),
+    Kind.CHANGE_APPROVED: Happening("A person approved what was proposed for the bead.", ("parts",)),
+    Kind.STRATEGY_APPROVED: Happening(
+        "A person approved proposed changes, with the drafts that waited.", ("first", "drafts", "changes")
+    ),
     Kind.HELD: Happening("A person holds the bead.", ("reason", "before")),
     Kind.RELEASED: Happening("A held bead may go on.", ("before",)),
     Kind.DEFERRED: Happening("The bead is left alone until a moment.", ("until", "before")),

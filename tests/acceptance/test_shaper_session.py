@@ -181,7 +181,7 @@ def test_a_person_plans_with_the_shaper_approves_and_leaves(person: Person) -> N
     assert not {"Edit", "Write", "NotebookEdit"} & {tool["name"] for tool in first["tools"]}
 
     told = results(requests)
-    assert told.count("nobrakes refuses this") == 3 and "begin went live already" in told
+    assert told.count("nobrakes refuses this") == 3 and "proposed for: begin" in told
     assert (person.repository / "src" / "deep" / "app.py").read_text() == "x = 1\n"
     assert person.run("git", "tag") == ""
     assert '\\"status\\":\\"draft\\"' in told  # as it was proposed
@@ -190,7 +190,9 @@ def test_a_person_plans_with_the_shaper_approves_and_leaves(person: Person) -> N
     approval = next(r for r in requests if "The human approves the plan" in json.dumps(r["body"]["messages"][-1]))
     assert "nobrakes commit-strategy --yes" in json.dumps(approval["body"]["messages"][-1])
     assert person.beads() == {"begin": "needs_tests", "hello": "needs_tests", "bye": "draft"}
-    assert person.run("git", "log", "--format=%s", f"{before}..main").splitlines() == ["Strategy: 1 new bead"]
+    assert person.run("git", "log", "--format=%s", f"{before}..main").splitlines() == [
+        "Strategy: 1 new bead, 1 changed bead"
+    ]
     assert "1 bead went live. Let the work begin: nobrakes run" in shown
     assert "1 draft waits for your approval" in shown and "Take leave of people" in shown
 

@@ -30,6 +30,9 @@ MACHINE = Event(Kind.PROPOSED).actor
 """Who acts where nobody else does."""
 INTERNAL: Mapping[Kind, str] = {
     Kind.REVIEW_STEP: "The steps of a review change with its machine; what it came to is public.",
+    Kind.CHANGE_PROPOSED: "Nothing is changed by it; what a person approves of it is public by itself.",
+    Kind.CHANGE_DROPPED: "Nothing is changed by it.",
+    Kind.CHANGE_APPROVED: "What it changes is public by itself.",
     Kind.BREAKER_RESET: "A count inside; that the bead goes on is said by `execution.resumed`.",
     Kind.RECOVERED: "How a daemon took over; what ended by it is public by itself.",
     Kind.ARCHIVE_EXPIRED: "Housekeeping of refs.",
@@ -162,6 +165,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.PROPOSED: (Rule(Name.STEP_ADDED, say.StepAdded),),
     Kind.CHANGED: (Rule(Name.STEP_UPDATED, say.StepUpdated, {"changes": "fields"}),),
     Kind.APPROVED: (Rule(Name.PLAN_APPROVED, say.Payload),),
+    Kind.STRATEGY_APPROVED: (Rule(Name.PLAN_APPROVED, say.Payload),),
     Kind.HELD: (Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),),
     Kind.RELEASED: (Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "released"}),),
     Kind.DEFERRED: (Rule(Name.PAUSED_BLOCKER, say.Paused, fixed={"blocker": "deferred"}),),

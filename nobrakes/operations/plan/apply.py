@@ -1,13 +1,14 @@
 """Plan files: what the graph should be, applied as a whole or not at all.
 
 1. YAML and JSON are operations.plan.nodes, `.jsonl` are Beads records (interop); "-" is standard input.
-2. Beads come in as drafts: they go live by `live: true`, by the flag, or later by commit-strategy.
+2. Beads come in as drafts: they go live by `live: true`, by the flag, or later by commit-strategy. What a plan wants of
+   live beads waits beside them for commit-strategy too, unless the flag says that a person wants it at once.
 3. A plan under which beads would wait for each other is refused, and every circle is named with the dependency to
    cut; the one who applies may have those cut, or look first (`dry_run`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...core.beads.bead import CLOSED, Dependency, DependencyType
@@ -26,7 +27,9 @@ class PlanReport:
     """What a plan did, or would do. `ready` and `explained` tell how its beads stand once they are approved.
 
     `explained` has the reasons of every bead of the plan that is neither ready nor closed. `cut` are the dependencies
-    that were left out to break the circles, `problems` what a record of another tool could not bring along.
+    that were left out to break the circles, `problems` what a record of another tool could not bring along, and what
+    the plan asks for and does not get. `changed`: beads that are otherwise now; `proposed`: those for which a change
+    waits for a person's yes.
     """
 
     new: tuple[str, ...]
@@ -39,6 +42,7 @@ class PlanReport:
     applied: bool
     cut: tuple[Dependency, ...] = ()
     problems: tuple[str, ...] = field(default=())
+    proposed: tuple[str, ...] = field(default=())
 
 
 class PlanDeadlock(Deadlock):
@@ -89,10 +93,11 @@ def apply_plan(
 ) -> PlanReport:
     """Bring the graph to what the plan says, in one transaction. PlanError, PlanDeadlock: nothing was written.
 
-    `dry_run` writes nothing and reports deadlocks too; `cut` leaves out the dependencies that close circles.
+    `live`: new beads are live at once, and live ones are changed at once. `dry_run` writes nothing and reports
+    deadlocks too; `cut` leaves out the dependencies that close circles.
     """
-    work = difference.work_out(store, plan, live or plan.live)
-    if len(work.ids) <= difference.SMALL:
+    work = difference.work_out(store, plan, live or plan.live, at_once=live)
+    if len(work.ids) <= difference.SMALL and not difference.proposals_of(store, work, actor):
         try:
             return _apply_small(store, plan, work, dry_run, actor)
         except Deadlock:
@@ -107,11 +112,15 @@ def apply_plan(
         for edge in taken_out:
             work.take_out(edge)
         nodes, edges = difference.graph_after(store, work)
-    if not dry_run:
-        _write(store, work, actor)
     from ...analysis.paths import critical_path
 
-    return _report(plan, work, nodes, edges, store.now(), critical_path(nodes, edges), not dry_run, circles, taken_out)
+    chain = critical_path(nodes, edges)
+    proposed = tuple(difference.proposals_of(store, work, actor))
+    if not dry_run:
+        _write(store, work, actor)
+    made = _report(plan, work, nodes, edges, store.now(), chain, not dry_run)
+    unchanged = tuple(id_ for id_ in made.unchanged if id_ not in proposed)
+    return replace(made, deadlocks=circles, cut=taken_out, proposed=proposed, unchanged=unchanged)
 
 
 class _Undone(Exception):
@@ -142,8 +151,6 @@ def _report(
     now: float,
     chain: tuple[str, ...],
     applied: bool,
-    circles: tuple[Circle, ...] = (),
-    taken_out: tuple[Dependency, ...] = (),
 ) -> PlanReport:
     """What the plan comes to; the nodes and edges hold all that decides about its beads."""
     explained = explain(nodes, edges, now)
@@ -153,7 +160,7 @@ def _report(
         new=tuple(work.new),
         changed=tuple(id_ for id_ in work.ids if id_ in touched),
         unchanged=tuple(id_ for id_ in work.ids if id_ not in touched and id_ not in work.new),
-        deadlocks=circles,
+        deadlocks=(),
         ready=tuple(id_ for id_ in work.ids if explained[id_].ready),
         explained={
             id_: [reason.text for reason in explained[id_].reasons]
@@ -162,8 +169,7 @@ def _report(
         },
         critical_path=chain,
         applied=applied,
-        cut=taken_out,
-        problems=plan.problems,
+        problems=(*plan.problems, *work.problems),
     )
 
 

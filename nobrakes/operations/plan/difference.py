@@ -3,6 +3,8 @@
 1. A node whose id exists is an update of the fields that it names; every other node is a new bead.
 2. A list of dependencies that a node gives is the whole list of that type; one that it does not give stays.
 3. The graph as it would be is looked at whole, so that every circle and every missing bead is told at once.
+4. A bead that is live is not changed: what the plan wants of it is kept beside it, until a person approves it
+   (`proposals_of`). A bead that is done or cancelled is left as it is, and that is said.
 """
 
 from collections import defaultdict
@@ -11,9 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...core.beads import lifecycle
-from ...core.beads.bead import Bead, Dependency, DependencyType, Status, check_bead
+from ...core.beads.bead import CLOSED, Bead, Dependency, DependencyType, Status, check_bead
+from ...core.beads.events import Kind
+from ...core.beads.proposals import CANCEL, LISTS, ProposedChange, Standing, changes_of, entry, part_of
 from ...core.errors import BadBead
 from ...core.graph.links import Node, node_of
+from ...core.graph.overlay import overlay
 from ...ports import Store
 from ..beads import new_id
 from .nodes import Plan, PlanNode, refused
@@ -21,18 +26,20 @@ from .nodes import Plan, PlanNode, refused
 SMALL = 200
 """Up to so many beads a plan is looked at bead by bead; beyond that, with the whole graph at once."""
 
-_LISTS = {
-    "needs": DependencyType.BLOCKS,
-    "related": DependencyType.RELATED,
-    "discovered_from": DependencyType.DISCOVERED_FROM,
-}
-
 
 @dataclass
 class Work:
-    """What a plan comes to. `ids` are the plan's beads in the plan's order."""
+    """What a plan comes to. `ids` are the plan's beads in the plan's order.
+
+    `named`: what the plan says of a bead that exists: fields, kinds of dependencies, "cancel". `at_once`: live beads
+    are changed like drafts. `problems`: what the plan asks for and does not get.
+    """
 
     ids: tuple[str, ...]
+    at_once: bool = False
+    named: dict[str, set[str]] = field(default_factory=dict)
+    cancelled: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     new: dict[str, Bead] = field(default_factory=dict)
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
     added: set[Dependency] = field(default_factory=set)
@@ -42,9 +49,15 @@ class Work:
 
     @property
     def touched(self) -> set[str]:
-        """The beads of before that change."""
+        """The beads of before that change at once."""
         edges = {d.bead for d in self.added | self.removed}
-        return (set(self.changes) | edges | set(self.approved)) - set(self.new)
+        found = (set(self.changes) | edges | set(self.approved)) - set(self.new)
+        return {bead for bead in found if self.is_at_once(bead)}
+
+    def is_at_once(self, bead: str) -> bool:
+        """Whether what the plan wants of the bead is written into it; else it is proposed."""
+        known = self.before.get(bead)
+        return self.at_once or bead in self.new or (known is not None and known.status is Status.DRAFT)
 
     def take_out(self, edge: Dependency) -> None:
         """Leave a dependency out of the graph, wherever it comes from."""
@@ -59,12 +72,12 @@ class Work:
             self.removed.add(edge)
 
 
-def work_out(store: Store, plan: Plan, live: bool) -> Work:
+def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Work:
     """What the plan changes; PlanError names every problem that it has with the graph."""
     named = _named(plan)
     before = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
     names, ids = _identities(store, plan, frozenset(before))
-    work = Work(tuple(ids), before={id_: before[id_] for id_ in ids if id_ in before})
+    work = Work(tuple(ids), at_once, before={id_: before[id_] for id_ in ids if id_ in before})
     edges: defaultdict[tuple[str, DependencyType], set[str]] = defaultdict(set)
     for dependency in _dependencies(store, work.before):
         edges[dependency.bead, dependency.type].add(dependency.needs)
@@ -76,7 +89,7 @@ def work_out(store: Store, plan: Plan, live: bool) -> Work:
         if fields.get("epic") is not None:
             fields["epic"] = names.get(fields["epic"], fields["epic"])
             _reference(problems, node, "epic", fields["epic"], id_, known)
-        for key, kind in _LISTS.items():
+        for key, kind in LISTS.items():
             wanted = getattr(node, key)
             if wanted is None:
                 continue
@@ -84,6 +97,7 @@ def work_out(store: Store, plan: Plan, live: bool) -> Work:
             for other in sorted(needs):
                 _reference(problems, node, key, other, id_, known)
             had = edges[id_, kind]
+            work.named.setdefault(id_, set()).add(key)
             work.added |= {Dependency(id_, other, kind) for other in needs - had}
             work.removed |= {Dependency(id_, other, kind) for other in had - needs}
         try:
@@ -95,6 +109,7 @@ def work_out(store: Store, plan: Plan, live: bool) -> Work:
             problems.append(f"{node.where}: {error}")
     if problems:
         raise refused(plan.source, problems)
+    _leave_closed(work)
     return work
 
 
@@ -102,7 +117,7 @@ def _named(plan: Plan) -> set[str]:
     """Every name in the plan that may be the id of a bead."""
     found = {node.id for node in plan.nodes if node.id} | {str(node.fields.get("epic") or "") for node in plan.nodes}
     for node in plan.nodes:
-        for key in _LISTS:
+        for key in LISTS:
             found.update(getattr(node, key) or ())
     return found - {""}
 
@@ -153,11 +168,67 @@ def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], liv
 
 def _update(work: Work, bead: Bead, node: PlanNode, fields: Mapping[str, Any], live: bool) -> None:
     changes = {name: value for name, value in fields.items() if getattr(bead, name) != value}
+    work.named.setdefault(bead.id, set()).update(fields)
     if changes:
         check_bead(replace(bead, **changes))
         work.changes[bead.id] = changes
+    if node.status is not None:
+        work.named[bead.id].add(CANCEL)
     if bead.status is Status.DRAFT and (node.status == "live" or (live and node.status is None)):
         work.approved.append(bead.id)
+    elif node.status == "cancelled" and bead.status not in CLOSED:
+        work.cancelled.append(bead.id)
+    elif node.status == "done" and bead.status not in CLOSED:
+        work.problems.append(f"{node.where}: only a person finishes {bead.id}: `nobrakes done {bead.id}`")
+
+
+def _leave_closed(work: Work) -> None:
+    """What the plan wants of beads that are done or cancelled is left out, and said."""
+    closed = {id_ for id_, bead in work.before.items() if bead.status in CLOSED and not work.at_once}
+    edges = {edge for edge in work.added | work.removed if edge.bead in closed}
+    for id_ in work.ids:
+        if id_ in closed and (id_ in work.changes or any(edge.bead == id_ for edge in edges)):
+            work.problems.append(f"{id_} is {work.before[id_].status.value}: it was left as it is")
+            work.changes.pop(id_, None)
+    work.added -= edges
+    work.removed -= edges
+
+
+Parts = dict[str, dict[str, Any] | None]
+"""What is to be kept beside a bead: part -> how it is kept, None: taken away."""
+
+
+def proposals_of(store: Store, work: Work, actor: str) -> dict[str, Parts]:
+    """What is to be kept beside the beads that are not changed at once.
+
+    A part that the plan names, and that is as it wants it, is not proposed any more.
+    """
+    beads = dict(work.before)
+    outside = {*work.changes, *(edge.bead for edge in work.added | work.removed)} - beads.keys() - work.new.keys()
+    beads |= {bead.id: bead for bead in (store.beads(ids=outside) if outside else ())}
+    wanted: dict[str, dict[str, tuple[Any, Any]]] = {id_: {} for id_ in beads}
+    for id_, changes in work.changes.items():
+        if not work.is_at_once(id_):
+            wanted[id_] |= {name: (getattr(beads[id_], name), new) for name, new in changes.items()}
+    for edge in work.added | work.removed:
+        if not work.is_at_once(edge.bead):
+            wanted[edge.bead][part_of(edge)] = (edge in work.removed, edge in work.added)
+    for id_ in work.cancelled:
+        wanted[id_][CANCEL] = (False, True)
+    now = store.now()
+    found: dict[str, Parts] = {}
+    for id_, bead in beads.items():
+        named = work.named.get(id_, ())
+        parts: Parts = {
+            name: None for name in bead.proposed if name.partition(":")[0] in named and name not in wanted[id_]
+        }
+        for name, (before, after) in wanted[id_].items():
+            made, kept = entry(before, after, actor, now), bead.proposed.get(name, {})
+            if (made["before"], made["after"]) != (kept.get("before"), kept.get("after")):
+                parts[name] = made
+        if parts:
+            found[id_] = parts
+    return found
 
 
 def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
@@ -169,36 +240,52 @@ def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency
 
 
 def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
-    """The whole graph as it would be, with the plan's drafts approved."""
+    """The whole graph as it would be, with the plan's drafts and all that is proposed approved."""
     nodes = {node.id: node for node in store.nodes()}
     for id_ in work.ids:
-        bead = work.new.get(id_) or replace(work.before[id_], **work.changes.get(id_, {}))
-        if bead.status is Status.DRAFT:
-            bead = lifecycle.live(bead)
-        nodes[id_] = node_of(bead)
-    for id_ in set(work.changes) - set(work.ids):
-        nodes[id_] = nodes[id_]._replace(**work.changes[id_])
-    edges = {d for d in store.dependencies() if d.type is not DependencyType.PARENT_CHILD}
-    return sorted(nodes.values(), key=lambda node: node.id), sorted(
-        (edges | work.added) - work.removed, key=lambda d: (d.bead, d.type.value, d.needs)
-    )
+        bead = work.new.get(id_) or work.before[id_]
+        if work.is_at_once(id_):
+            bead = replace(bead, **work.changes.get(id_, {}))
+        nodes[id_] = node_of(lifecycle.live(bead) if bead.status is Status.DRAFT else bead)
+    for id_ in work.changes.keys() - set(work.ids):
+        if work.is_at_once(id_):
+            nodes[id_] = nodes[id_]._replace(**work.changes[id_])
+    edges = {*store.dependencies()} | {edge for edge in work.added if work.is_at_once(edge.bead)}
+    edges -= {edge for edge in work.removed if work.is_at_once(edge.bead)}
+    parts = proposals_of(store, work, "")
+    waiting = {bead.id: bead for bead in store.proposed()}
+    waiting |= {bead.id: bead for bead in (store.beads(ids=parts) if parts else ())}
+    changes: list[ProposedChange] = []
+    for id_, bead in waiting.items():
+        merged = {**bead.proposed, **parts.get(id_, {})}
+        then = replace(bead, proposed={name: kept for name, kept in merged.items() if kept is not None})
+        changes += [one for one in changes_of(then, edges) if one.standing is Standing.APPLIES]
+    return overlay(nodes.values(), edges, changes)
 
 
-def write(store: Store, work: Work, actor: str) -> None:
-    """Bring it into the store, in one transaction."""
+def write(store: Store, work: Work, actor: str) -> dict[str, Parts]:
+    """Bring it into the store, in one transaction; what is kept beside live beads since."""
     with store.together():
-        for edge in _sorted(work.removed):
+        proposed = proposals_of(store, work, actor)
+        added, removed = ({one for one in edges if work.is_at_once(one.bead)} for edges in (work.added, work.removed))
+        changes = {id_: fields for id_, fields in work.changes.items() if work.is_at_once(id_)}
+        for edge in _sorted(removed):
             store.remove_dependency(edge, actor)
         new = list(work.new.values())
-        if work.changes:
+        if changes:
             store.put(new, [], actor)
-            for id_, changes in work.changes.items():
-                store.change(id_, changes, actor)
-            store.put([], _sorted(work.added), actor)
-        elif new or work.added:
-            store.put(new, _sorted(work.added), actor)
+            for id_, fields in changes.items():
+                store.change(id_, fields, actor)
+            store.put([], _sorted(added), actor)
+        elif new or added:
+            store.put(new, _sorted(added), actor)
         if work.approved:
             store.approve(work.approved, actor)
+        for id_, parts in proposed.items():
+            is_none = all(kept is None for kept in parts.values())
+            why = ("the plan wants it as it is",) if is_none else ()
+            store.propose(id_, parts, actor, Kind.CHANGE_DROPPED if is_none else Kind.CHANGE_PROPOSED, *why)
+    return proposed
 
 
 def _sorted(edges: set[Dependency]) -> list[Dependency]:

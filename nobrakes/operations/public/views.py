@@ -14,7 +14,8 @@ from ...core.public.schema import Schema, schema
 from ...core.review.flakes import Line as Flaked
 from ...core.review.quarantine import Quarantined
 from ..decisions.view import Asked, DecisionView
-from ..forge.approving import Approved, Strategy
+from ..forge.approving import Approved
+from ..forge.strategy import StrategyView
 from ..views.board import BoardView, StatusView
 from ..views.diff import DiffView
 from ..views.graph.view import GraphView
@@ -46,7 +47,7 @@ VIEWS: Mapping[str, Any] = {
     **dict.fromkeys(("graph --focus", "graph --epics", "graph --all"), GraphView),
     "graph --what-if": WhatIf,
     "flakes": list[Flaked],
-    "commit-strategy --dry-run": Strategy,
+    "commit-strategy --dry-run": StrategyView,
     "commit-strategy": Approved,
     "answer": Escalation,
     "resolve": Escalation,

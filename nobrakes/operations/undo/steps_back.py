@@ -7,7 +7,7 @@
 3. A step is taken back once; going on takes back the one before. Nothing is deleted: the log keeps both.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...core.beads.bead import CLOSED, Dependency, DependencyType, Status
@@ -69,14 +69,17 @@ def undo(
             if step.kind is Kind.ARCHIVE_EXPIRED:
                 _bring_back(git, event)
             else:
-                _BACK[step.kind](store, event, marked)
+                _BACK[event.kind](store, event, marked)
         numbers = [event.seq for event in step.events]
-        store.record(Event(Kind.UNDONE, actor=marked, data={"undone": numbers, "beads": list(step.beads)}))
+        store.record(
+            Event(Kind.UNDONE, actor=marked, data={"undone": numbers, "beads": list(dict.fromkeys(step.beads))})
+        )
     if paths is not None:
         wake(paths)
     archived: tuple[tuple[str, str], ...] = ()
-    if git is not None and step.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND):
-        archived = tuple(one for bead in step.beads for one in git.archived(bead))
+    if git is not None:
+        closed = {event.bead for event in step.events if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND)} - {None}
+        archived = tuple(one for bead in sorted(map(str, closed)) for one in git.archived(bead))
     return Undone(step.seq, step.kind, step.beads, _told(step), None, archived)
 
 
@@ -117,14 +120,24 @@ def last_of(store: Store, bead: str) -> Last:
 def _step_of(store: Store, seq: int) -> UndoStep:
     """The step that the event belongs to; NothingToUndo."""
     for step in steps_back(store):
-        if any(event.seq == seq for event in step.events):
-            return step
+        found = next((event for event in step.events if event.seq == seq), None)
+        if found is not None:
+            return step if seq == step.seq else _part(step, found)
         if step.seq < seq:
             break
     raise NothingToUndo(
         f"event {seq} is not a person's step, or it was taken back already",
         "Held, edited, approved, cancelled and finished beads and dependencies can be taken back.",
     )
+
+
+def _part(step: UndoStep, event: Event) -> UndoStep:
+    """What is taken back with this event: of a yes of commit-strategy its drafts, or its changes; else all."""
+    if step.kind is not Kind.STRATEGY_APPROVED:
+        return step
+    drafts = event.kind is Kind.APPROVED
+    whole = (one for one in step.events if one.kind is not Kind.STRATEGY_APPROVED)
+    return replace(step, kind=event.kind, events=tuple(one for one in whole if (one.kind is Kind.APPROVED) == drafts))
 
 
 def _bring_back(git: Git | None, event: Event) -> None:
@@ -136,7 +149,8 @@ def _bring_back(git: Git | None, event: Event) -> None:
 
 
 def _told(step: UndoStep) -> str:
-    beads = ", ".join(step.beads[:5]) + (f" and {len(step.beads) - 5} more" if len(step.beads) > 5 else "")
+    names = list(dict.fromkeys(step.beads))
+    beads = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return f"taken back: {step.kind.value.replace('_', ' ')} {beads}"
 
 
@@ -226,6 +240,19 @@ def _unchanged(store: Store, event: Event, actor: str) -> None:
         store.change(bead.id, back, actor)
 
 
+def _as_proposed_before(store: Store, event: Event, actor: str) -> None:
+    """What was proposed for the bead before the event is proposed again, and nothing else."""
+    bead = store.bead(_bead(event))
+    parts = event.data["parts"]
+    if any(bead.proposed.get(name) != one["is"] for name, one in parts.items()):
+        raise _refuse(event, "what is proposed for the bead was changed again since")
+    store.propose(bead.id, {name: one["was"] for name, one in parts.items()}, actor, why="taken back")
+
+
+def _nothing(store: Store, event: Event, actor: str) -> None:
+    """The yes itself changed nothing; what it brought into force has events of its own."""
+
+
 def _dependency(event: Event) -> Dependency:
     return Dependency(_bead(event), str(event.data["needs"]), DependencyType(event.data.get("type", "blocks")))
 
@@ -278,6 +305,10 @@ _BACK = {
     Kind.PROPOSED: _unproposed,
     Kind.CHANGED: _unchanged,
     Kind.APPROVED: _draft_again,
+    Kind.CHANGE_PROPOSED: _as_proposed_before,
+    Kind.CHANGE_DROPPED: _as_proposed_before,
+    Kind.CHANGE_APPROVED: _as_proposed_before,
+    Kind.STRATEGY_APPROVED: _nothing,
     Kind.HELD: _unheld,
     Kind.RELEASED: _held_again,
     Kind.DEFERRED: _undeferred,

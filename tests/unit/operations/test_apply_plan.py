@@ -68,7 +68,7 @@ def test_an_update_touches_what_it_names(store):
     apply_plan(store, plan(node("a", description="keep"), node("b", "a"), node("c")), actor="me", live=True)
     beads.done(store, "c", "x", "me")
     wish = plan({"id": "a", "title": "New"}, node("b", "c"), node("c", status="draft"))
-    report = apply_plan(store, wish, actor="me")
+    report = apply_plan(store, wish, actor="me", live=True)
     assert report.changed == ("a", "b") and report.unchanged == ("c",)
     assert (store.bead("a").title, store.bead("a").description) == ("New", "keep")
     assert [d.needs for d in store.dependencies("b")] == ["c"]

@@ -19,7 +19,7 @@ from nobrakes.core.public.values import plain
 from nobrakes.core.transcript import Line, LineKind
 from nobrakes.operations import beads, flakes
 from nobrakes.operations.decisions import page
-from nobrakes.operations.forge import approving
+from nobrakes.operations.forge import approving, strategy
 from nobrakes.operations.public import views
 from nobrakes.operations.views import board, diff, history, listing, next_step, one_bead, readiness, transcripts
 from nobrakes.operations.views.graph.looks import graph_view
@@ -80,7 +80,7 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "flakes": flakes.flakes(store),
         **{f"graph --{mode}": graph_view(store, mode) for mode in ("focus", "epics", "all")},
         "graph --what-if": what_if(store, "b", "delayed", 2.0),
-        "commit-strategy --dry-run": approving.difference(store),
+        "commit-strategy --dry-run": strategy.strategy(store),
         "commit-strategy": approving.Approved(("d",), None),
         "answer": escalation,
         "resolve": escalation,
