@@ -13,6 +13,7 @@ from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
 from ..core.standstill import Standstill
+from .graph import Graph, Proposals
 from .notices import Outbox
 from .requests import Requests
 from .reviews import Reviews
@@ -87,60 +88,6 @@ class Restored:
     tests: Mapping[str, str] = field(default_factory=dict)
     attempts: int = 0
     ended: Sequence[Attempt] = ()
-
-
-class Graph(Protocol):
-    """Beads and dependencies."""
-
-    def put(self, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
-        """Add beads (any status) and dependencies in one transaction. Deadlock, BadBead: nothing written."""
-        ...
-
-    def change(self, bead: str, fields: Mapping[str, Any], actor: str) -> Bead:
-        """Set content fields of Bead by name; NoSuchBead, BadBead, Deadlock (for `epic`)."""
-        ...
-
-    def add_dependency(self, dependency: Dependency, actor: str) -> None:
-        """Add one dependency; Deadlock names the circle, NoSuchBead a missing end."""
-        ...
-
-    def remove_dependency(self, dependency: Dependency, actor: str) -> None:
-        """Remove one dependency; nothing happens when it is not there."""
-        ...
-
-    def propose(
-        self,
-        bead: str,
-        parts: Mapping[str, Mapping[str, Any] | None],
-        actor: str,
-        kind: Kind = Kind.CHANGE_PROPOSED,
-        why: str = "",
-    ) -> Bead:
-        """Keep changes beside the bead (core.beads.proposals.entry) or, with None, take them away.
-
-        `kind` and `why` are what the event says of it. BadBead, NoSuchBead.
-        """
-        ...
-
-    def proposed(self) -> list[Bead]:
-        """The beads for which something is proposed, by id order."""
-        ...
-
-    def bead(self, bead: str) -> Bead:
-        """One bead, whole; NoSuchBead."""
-        ...
-
-    def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
-        """Beads by id order; no filter means all of them."""
-        ...
-
-    def nodes(self) -> list[Node]:
-        """Every bead without its texts, by id order: for questions about the whole graph."""
-        ...
-
-    def dependencies(self, bead: str | None = None) -> list[Dependency]:
-        """All dependencies, or those that touch `bead` at either end; sorted."""
-        ...
 
 
 class Questions(Protocol):
@@ -388,7 +335,21 @@ class EventLog(Protocol):
         ...
 
 
-class Store(Graph, Questions, Life, Spending, Reviews, Sessions, Outbox, Machine, People, EventLog, Requests, Protocol):
+class Store(
+    Graph,
+    Proposals,
+    Questions,
+    Life,
+    Spending,
+    Reviews,
+    Sessions,
+    Outbox,
+    Machine,
+    People,
+    EventLog,
+    Requests,
+    Protocol,
+):
     """Facts about beads, attempts, escalations; every change is one transaction with its event.
 
     Whoever needs a part of it says so by the part's name.

@@ -155,6 +155,11 @@ def _resolved_to(bead: Bead, to: str) -> Status:
     return Status(to)
 
 
+def given_up() -> Status:
+    """Where a bead is that a person cancels, wherever it was."""
+    return Status(_AT_ANY_TIME[Kind.CANCELLED])
+
+
 def returns_to(status: Status) -> Status:
     """Where a bead waits that nobody works on any more."""
     return RETURNS_TO.get(status, status)

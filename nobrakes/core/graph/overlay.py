@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from ..beads.bead import Dependency, DependencyType, Status
+from ..beads.bead import Dependency, DependencyType
+from ..beads.lifecycle import given_up
 from ..beads.proposals import CANCEL, ProposedChange
 from .links import Node
 
@@ -21,7 +22,7 @@ def overlay(
         if dependency is not None:
             (edges.add if change.after else edges.discard)(dependency)
         elif change.part == CANCEL:
-            after[change.bead] = after[change.bead]._replace(status=Status.CANCELLED)
+            after[change.bead] = after[change.bead]._replace(status=given_up())
         elif change.part in _IN_GRAPH:
             after[change.bead] = after[change.bead]._replace(**{change.part: change.after})
     known = after.keys()

@@ -1,0 +1,66 @@
+"""The part of the door to the facts that is the graph: beads, dependencies, and what is proposed for them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from ..core.beads.bead import Bead, Dependency, Status
+from ..core.beads.events import Kind
+from ..core.graph.links import Node
+
+
+class Graph(Protocol):
+    """Beads and dependencies."""
+
+    def put(self, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
+        """Add beads (any status) and dependencies in one transaction. Deadlock, BadBead: nothing written."""
+        ...
+
+    def change(self, bead: str, fields: Mapping[str, Any], actor: str) -> Bead:
+        """Set content fields of Bead by name; NoSuchBead, BadBead, Deadlock (for `epic`)."""
+        ...
+
+    def add_dependency(self, dependency: Dependency, actor: str) -> None:
+        """Add one dependency; Deadlock names the circle, NoSuchBead a missing end."""
+        ...
+
+    def remove_dependency(self, dependency: Dependency, actor: str) -> None:
+        """Remove one dependency; nothing happens when it is not there."""
+        ...
+
+    def bead(self, bead: str) -> Bead:
+        """One bead, whole; NoSuchBead."""
+        ...
+
+    def beads(self, statuses: Iterable[Status] = (), ids: Iterable[str] = ()) -> list[Bead]:
+        """Beads by id order; no filter means all of them."""
+        ...
+
+    def nodes(self) -> list[Node]:
+        """Every bead without its texts, by id order: for questions about the whole graph."""
+        ...
+
+    def dependencies(self, bead: str | None = None) -> list[Dependency]:
+        """All dependencies, or those that touch `bead` at either end; sorted."""
+        ...
+
+
+class Proposals(Protocol):
+    """Changes that wait beside beads for a person's yes (core.beads.proposals)."""
+
+    def propose(
+        self,
+        bead: str,
+        parts: Mapping[str, Mapping[str, Any] | None],
+        actor: str,
+        kind: Kind = Kind.CHANGE_PROPOSED,
+        why: str = "",
+    ) -> Bead:
+        """Keep changes beside the bead (core.beads.proposals.entry) or, with None, take them away.
+
+        `kind` and `why` are what the event says of it. BadBead, NoSuchBead.
+        """
+        ...
+
+    def proposed(self) -> list[Bead]:
+        """The beads for which something is proposed, by id order."""
+        ...
