@@ -36,6 +36,8 @@ def apply(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     if report.applied:
         wake(app.paths)
     said = f"{count(len(report.new), 'new bead')}, {len(report.changed)} changed, {len(report.unchanged)} unchanged"
+    if report.proposed:
+        said += f", changes of {count(len(report.proposed), 'live bead')} proposed: they wait for your approval"
     return report, said if report.applied else f"{said}; nothing was written"
 
 
@@ -45,7 +47,8 @@ def propose(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     from ..operations.plan import apply as operations
 
     report = approving.propose(app.store, operations.plan_in(values["plan"], TEXT), actor)
-    return report, f"{count(len(report.new), 'draft')} filed; they wait for your approval"
+    changes = f", changes of {count(len(report.proposed), 'live bead')} proposed" if report.proposed else ""
+    return report, f"{count(len(report.new), 'draft')} filed{changes}; they wait for your approval"
 
 
 def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
@@ -54,8 +57,12 @@ def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
     done = approving.commit_strategy(app.store, app.git, app.paths, actor)
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    live = f"{count(len(done.beads), 'bead')} went live" if done.beads else "there is no draft to approve"
-    return approving.Approved(done.beads, done.commit), live + on_main
+    told = [f"{count(len(done.beads), 'bead')} went live"] if done.beads else []
+    told += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
+    told += [f"left, since it was edited since it was proposed: {', '.join(done.left)}"] if done.left else []
+    told += [f"dropped, since its bead is closed or as proposed: {', '.join(done.dropped)}"] if done.dropped else []
+    data = approving.Approved(done.beads, done.commit, done.changes, done.left, done.dropped)
+    return data, ("; ".join(told) or "there is no draft to approve") + on_main
 
 
 def is_of_a_merge(app: "App", values: Values) -> bool:
