@@ -225,6 +225,7 @@ def test_whatever_the_human_set_the_session_asks_before_it_acts(tmp_path, env):
     given = json.loads(value(found.argv, "--settings"))
     rules = given["permissions"]
     assert "Bash(nobrakes propose:*)" in rules["allow"] and "Bash(nobrakes commit-strategy *-y*)" in rules["ask"]
+    assert "Bash(nobrakes commit-strategy *--drop*)" in rules["ask"]
     assert given["disableAllHooks"] is False
     (guard,) = given["hooks"]["PreToolUse"]
     assert "guard.py || exit 2" in guard["hooks"][0]["command"]
