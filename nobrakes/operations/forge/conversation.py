@@ -44,7 +44,7 @@ _CHANGING = (
     "init", "add", "edit", "depend", "undepend", "plan apply", "shape", "reshape", "hold", "release", "defer", "cancel",
     "done", "reopen", "undo", "retry", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set", "gates",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
-    "notify test", "notify secret",
+    "notify test", "notify secret", "web",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commit-strategy *--drop*")
 """Asked even where the human's own settings allow every command: it changes what is live, or starts work."""
