@@ -95,5 +95,6 @@ def application(site: Site) -> "App":
         },
     )
     made.state.site = site
+    made.state.streams = {}
     made.state.paths = frozenset(route.path for route in made.routes if isinstance(route, Route))
     return Guard(made, site)

@@ -1,8 +1,9 @@
 """Every address of the site, and what answers it. The one list that the guard's test walks."""
 
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from . import commanding, login
+from . import live as sockets
 from .pages import bead, board, breaker, desk, health, live, merges, now, repositories, sessions
 from .static import static
 
@@ -18,5 +19,6 @@ def routes() -> list[BaseRoute]:
         Route("/logout", login.logout, methods=["POST"]),
         Route("/static/{version}/{name}", static, methods=["GET"]),
         Route("/r/{repo}/do/{command}", commanding.do, methods=["POST"]),
+        WebSocketRoute("/r/{repo}/socket", sockets.live),
     ]
     return [*own, *(route for page in PAGES for route in page.ROUTES)]

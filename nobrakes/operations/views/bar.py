@@ -64,6 +64,11 @@ def bar(store: "Store", paths: Paths, config: "Config") -> BarView:
     )
 
 
+def last_seq(store: "Store") -> int:
+    """The number of the last event; 0: nothing happened yet."""
+    return next((event.seq for event in store.latest_events(Kind, None, 1)), 0)
+
+
 def unread(paths: Paths) -> float | None:
     """For how long a word to the daemon has been lying unread; None: not for long."""
     import time

@@ -123,9 +123,38 @@ function receive(message) {
   if (message.op !== "ev") return undefined;
   after = message.s;
   for (const part of message.parts ?? []) if (!emit("part", part)) replace(part.id, part.html);
-  if (message.e?.length) emit("events", message.e);
+  if (message.e?.length && !emit("events", message.e)) again();
   return undefined;
 }
+
+const WHOLE = ["breaker", "desk", "health", "live", "merges", "sessions"];
+let asked = 0;
+
+/** A page without pieces of its own on the server is asked for again, and what has an id and changed is replaced. */
+function again() {
+  if (asked || ![...topics].some((topic) => WHOLE.includes(topic) || topic.startsWith("b:"))) return;
+  asked = window.setTimeout(async () => {
+    asked = 0;
+    try {
+      const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+      if (!answer.ok || answer.redirected) return;
+      const html = await answer.text();
+      const page = new DOMParser().parseFromString(/** @type {any} */ (policy ? policy.createHTML(html) : html), "text/html");
+      const before = document.getElementById("main");
+      const after = page.getElementById("main");
+      if (!before || !after || sameText(before, after) || isTyping(before) || getSelection()?.toString()) return;
+      for (const piece of after.querySelectorAll("section[id], ul[id], dl[id], div[id]")) {
+        const old = document.getElementById(piece.id);
+        if (old && !sameText(old, piece) && !piece.parentElement?.closest("section[id], ul[id], dl[id], div[id]")) old.replaceWith(piece);
+      }
+    } catch {
+      // the next event asks again
+    }
+  }, 400);
+}
+
+/** @param {Element} one @param {Element} other */
+const sameText = (one, other) => one.textContent?.replace(/\s+/g, " ") === other.textContent?.replace(/\s+/g, " ");
 
 function show(state) {
   const line = document.getElementById("link-state");
