@@ -27,11 +27,12 @@ STYLES = {
 }
 
 
-def ready_text(beads: "list[Values]", screen: Screen) -> str:
-    """The ready beads in their order."""
+def ready_text(beads: "list[Values]", more: int, screen: Screen) -> str:
+    """The ready beads in their order, and how many more there are."""
     rows = [(b["id"], f"P{b['priority']}", b["status"], b["title"]) for b in beads]
     nothing = "nothing is ready; `nobrakes ready --explain` says why"
-    return table(("BEAD", "", "STATUS", "TITLE"), rows, screen) or nothing
+    shown = table(("BEAD", "", "STATUS", "TITLE"), rows, screen) or nothing
+    return f"{shown}\nand {more} more: nobrakes ready --limit {len(rows) + more}" if more else shown
 
 
 def where(bead: "Values") -> str:

@@ -91,10 +91,10 @@ def ready(
         if explain:
             explained = readiness.explain(app.store, tuple(beads or ()))
             return Output(explained, lambda screen: _explained(explained, screen))
-        found = readiness.ready(app.store, limit)
+        found, more = readiness.ready(app.store, limit), readiness.ready_beyond(app.store, limit)
 
     data = plain(found)
-    return Output(data, lambda screen: beadtext.ready_text(data, screen))
+    return Output(data, lambda screen: beadtext.ready_text(data, more, screen), more=more)
 
 
 def _explained(explained: Any, screen: Screen) -> str:

@@ -74,6 +74,6 @@ def run() -> Output:
 
     with opened() as app:
         service.serve(
-            lambda: open_daemon(app), Plain(app.store), until_idle=False, ready=report_ready, is_background=True
+            lambda: open_daemon(app), Plain(app.store, 0.0), until_idle=False, ready=report_ready, is_background=True
         )
     return said({"ended": True}, "the daemon has ended")

@@ -1,6 +1,7 @@
 """Calling a command of the table: its function is imported, and agents are refused what is for people."""
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -41,6 +42,8 @@ def call(
 ) -> Result:
     """Call the command's function, unless an agent asks that may not; under a key, once."""
     _refuse_agents(entry)
+    if entry.new_name and not as_json:
+        sys.stderr.write(f"note: `nobrakes {entry.words}` is now `nobrakes {entry.new_name}`\n")
     own = {"as_json": as_json} if "as_json" in function.__annotations__ else {}  # a command that streams wants to know
     said = asked(after)
     if not entry.changes:

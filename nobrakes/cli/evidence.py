@@ -11,7 +11,7 @@ from ..core.errors import NotAllowed, Unproven, UsageError
 from ..wording.text import cut, one_line
 from ..wording.times import spoken
 from .output import Output, plain
-from .repository import BeadId, looked_at, opened
+from .repository import looked_at, opened
 from .screen import Screen, paragraph
 
 if TYPE_CHECKING:
@@ -29,14 +29,23 @@ LISTED = {
 """What is said of the commits that are listed though nothing is wrong with them."""
 
 
-def review(bead: BeadId) -> Output:
-    """The evidence of a bead's merges: trees, the runs of the checks, counts, who worked on it, what it cost.
+def review(
+    bead: Annotated[str | None, Argument(metavar="BEAD", help="The evidence of this bead's merges.")] = None,
+    limit: Annotated[int, Option("--limit", "-n", min=1, help="Without a bead: at most so many.")] = 20,
+) -> Output:
+    """What the Reviewer merged and rejected, newest first; with a bead, the evidence of its merges.
 
-    It is read from git alone (refs/nobrakes/evidence), so it is there when the database was lost.
+    Evidence is trees, the runs of the checks, counts, who worked on it and what it cost. It is read from git alone
+    (refs/nobrakes/evidence), so it is there when the database was lost.
 
     Example: nobrakes review nb-7
     """
     from ..operations.evidence import reading
+
+    if bead is None:
+        from .history import reviews
+
+        return reviews(limit)
 
     with looked_at() as app:
         found = reading.records_of(app.git, bead)

@@ -12,7 +12,7 @@ from .output import write
 def before(
     ctx: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback when nobrakes itself fails.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Without a command: the overview as JSON.")] = False,
     act_as: As = None,
     request_key: RequestKey = None,

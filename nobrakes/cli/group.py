@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from .asking import As, Asked, RequestKey
 from .dispatch import Result, call, function_of
 from .requests import NEVER
-from .table import COMMANDS, GROUPS, JOURNEYS, Entry
+from .table import COMMANDS, FIRST, GROUPS, JOURNEYS, Entry
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -81,9 +81,21 @@ class LazyGroup(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         return name, load(command.entry) if isinstance(command, _Placeholder) else command, rest
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Usage, what it is, the first commands, all commands, and the options last."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_commands(ctx, formatter)
+        with formatter.section("Options"):
+            formatter.write_dl([r for p in self.get_params(ctx) if (r := p.get_help_record(ctx)) is not None])
+        self.format_epilog(ctx, formatter)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The commands under the journey that they belong to."""
         shown = [(name, command) for name, command in self.commands.items() if not command.hidden]
+        if self.name == "nobrakes":
+            with formatter.section("Begin with"):
+                formatter.write_dl(FIRST)
         for journey in JOURNEYS:
             rows = [(name, command.help or "") for name, command in shown if _journey(command) == journey]
             if rows:

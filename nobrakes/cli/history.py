@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ..wording import event_text
+from ..core.errors import UsageError
+from ..wording import event_text, stages
 from ..wording.text import cut, one_line
 from ..wording.times import spoken
 from .beadtext import attempt_text
@@ -13,6 +14,8 @@ from .repository import BeadId, known, looked_at
 from .screen import Screen, paragraph
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..operations.views.history import BeadHistory, Review
 
 
@@ -26,16 +29,19 @@ def reviews(limit: Annotated[int, Option("--limit", "-n", min=1, help="At most s
 
 
 def _review(review: "Review", screen: Screen) -> str:
-    end = review.outcome.value if review.outcome else f"at work: {review.step}"
+    end = stages.ending(review.outcome.value) if review.outcome else f"at work: {stages.stage(review.step)}"
     word = f"merged as {review.commit[:12]}" if review.commit else end
     style = "green" if review.commit else "" if review.outcome is None else "yellow"
-    title = cut(one_line(review.title), 60)
-    out = [f"{spoken(review.started_at)}  {review.bead}  {screen.paint(one_line(word), style)}  {title}"]
-    if review.detail and not review.commit:
+    reason = one_line(review.detail.split("\n", 1)[0]) if review.detail and not review.commit else ""
+    plain_head = f"{spoken(review.started_at)}  {review.bead}  "
+    said = cut(": ".join(part for part in (one_line(word), reason) if part), max(20, screen.width - len(plain_head)))
+    line = event_text.with_title(plain_head + said, review.title, screen.width)
+    out = [line.replace(said, screen.paint(said, style), 1)]
+    if reason and (not line.startswith(plain_head + word + ": " + reason) or "\n" in review.detail.strip()):
         out.append(paragraph(review.detail, "    "))
     if review.gates:
-        out.append(cut(f"    changes what decides: {one_line(', '.join(review.gates))}", screen.width))
-    out += [f"    {_check(result)}" for result in review.results]
+        out.append(cut(f"    changes protected files: {one_line(', '.join(review.gates))}", screen.width))
+    out += [cut(f"    {_check(result)}", screen.width) for result in review.results]
     return "\n".join(out)
 
 
@@ -45,22 +51,46 @@ def _check(result: Any) -> str:
     return one_line(f"{result.get('name', '?')}: {result.get('outcome', '?')} ({result.get('reason', '')}{tests})")
 
 
-def history(bead: BeadId) -> Output:
+def history(
+    bead: BeadId,
+    transcript: Annotated[bool, Option("--transcript", help="What its agents said and did instead.")] = False,
+    attempt: Annotated[int | None, Option("--attempt", min=1, help="With --transcript: only this attempt.")] = None,
+    last: Annotated[int, Option("--last", min=1, help="With --transcript: at most so many lines an attempt.")] = 100,
+) -> Output:
     """One bead from beginning to end: events, attempts with what was learnt, reviews, where its work is.
+
+    With --transcript: what the agents on it said and did, attempt by attempt.
 
     Example: nobrakes history nb-7
     """
     from ..operations.views import history
 
+    if transcript:
+        from .watching import log
+
+        return log(bead, attempt, last)
+    if attempt is not None:
+        raise UsageError("--attempt chooses a transcript, and none is asked for", "Give --transcript too.")
     with looked_at() as app:
         known(app.store, bead)
         found = history.history(app.store, app.git, bead)
     return Output(plain(found), lambda screen: _history(found, screen))
 
 
+def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
+    """The events under the date of their day, each with who did it."""
+    names = {attempt.id: attempt.name for attempt in found.attempts}
+    days = event_text.Days(0.0)
+    for event in found.events:
+        heading = days.heading(event.at)
+        if heading:
+            yield heading
+        yield event_text.as_line(event, "", names.get(event.attempt or 0, ""), screen.width)
+
+
 def _history(found: "BeadHistory", screen: Screen) -> str:
     out = [f"{screen.paint(found.bead.id, 'bold')}  {one_line(found.bead.title)}  ({found.bead.status.value})"]
-    out += ["", *(event_text.as_line(event, width=screen.width) for event in found.events)]
+    out += ["", *_events(found, screen)]
     for attempt in found.attempts:
         out += ["", screen.paint(f"attempt {attempt_text(plain(attempt))}", "bold")]
         for name in ("summary", "blockers", "learnings"):
@@ -70,7 +100,7 @@ def _history(found: "BeadHistory", screen: Screen) -> str:
         out += ["", "reviews:", *(_review(review, screen) for review in found.reviews)]
     for e in found.escalations:
         decided = "open" if e.resolved_at is None else one_line(e.answer or e.resolution)
-        out += ["", f"escalation {e.id}: {e.type.value}: {one_line(e.title)}: {decided}"]
+        out += ["", f"escalation {e.id}: {stages.plain(e.type.value)}: {one_line(e.title)}: {decided}"]
     if found.commit:
         out += ["", f"on main as {found.commit}"]
     if found.archived:

@@ -51,12 +51,12 @@ def _ready(words: "list[str]") -> "int | None":
         return None
     from ..store.fast import reads
 
-    data = reads.ready_json(found.database, int(limit))
+    data, more = reads.ready_json(found.database, int(limit))
     if "--json" in options:
-        return put_envelope("ready", data)
+        return put_envelope("ready", data, more)
     from . import beadtext, screen
 
-    return put(beadtext.ready_text(loads(data), screen.screen_of(sys.stdout)))
+    return put(beadtext.ready_text(loads(data), more, screen.screen_of(sys.stdout)))
 
 
 def _show(words: "list[str]") -> "int | None":

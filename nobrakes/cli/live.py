@@ -18,7 +18,7 @@ from ..core.beads.events import Event
 from ..core.board import Board
 from ..core.hindrances import Kind, of_board
 from ..ports import Notice
-from ..wording import event_text
+from ..wording import event_text, stages
 from ..wording.hindrances import told
 from ..wording.text import age, cut, one_line, pad
 from .output import write
@@ -58,8 +58,7 @@ class Titles:
 
     def line(self, event: Event, width: int) -> str:
         """The event with its title, and with the worker's name where the machine speaks of one."""
-        name = self.name(event.attempt) if event.actor == Event(event.kind).actor else ""
-        return event_text.as_line(event, self.of(event.bead), name, width)
+        return event_text.as_line(event, self.of(event.bead), self.name(event.attempt), width)
 
 
 def said(notice: Notice) -> str:
@@ -85,16 +84,19 @@ class Quiet:
 class Plain:
     """One line an event, for pipes, logs and CI."""
 
-    def __init__(self, store: "Store") -> None:
+    def __init__(self, store: "Store", now: float, width: int = 200) -> None:
         self._titles = Titles(store)
+        self._days = event_text.Days(now)
+        self._width = width
 
     def tell(self, notice: Notice) -> None:
         """Print it."""
         write(said(notice))
 
     def event(self, event: Event) -> None:
-        """Print it."""
-        write(self._titles.line(event, 200))
+        """Print it, after the date where a new day begins."""
+        heading = self._days.heading(event.at)
+        write((heading + "\n" if heading else "") + self._titles.line(event, self._width))
 
     def board(self, board: Board) -> None:
         """Nothing: the events say it."""
@@ -107,7 +109,8 @@ class Picture:
         self._titles = Titles(store)
         self._last_line = last_line
         self._count = count
-        self._events: deque[tuple[Event, str]] = deque(maxlen=EVENTS_SHOWN)
+        self._events: deque[tuple[str, str]] = deque(maxlen=EVENTS_SHOWN)
+        self._days: event_text.Days | None = None
         self._board: Board | None = None
         self._seen_at = 0.0
         self._counts = ""
@@ -135,9 +138,13 @@ class Picture:
         self._draw()
 
     def event(self, event: Event) -> None:
-        """Remember it among the last ones."""
+        """Remember it among the last ones, after the date where a new day begins."""
+        self._days = self._days or event_text.Days(event.at)
+        heading, line = self._days.heading(event.at), self._titles.line(event, screen_of(sys.stdout).width - 1)
         with self._lock:
-            self._events.append((event, self._titles.line(event, 500)))
+            if heading:
+                self._events.append(("", heading))
+            self._events.append((event_text.STYLES.get(event.kind, ""), line))
             self._counts = ""
 
     def board(self, board: Board) -> None:
@@ -162,7 +169,7 @@ class Picture:
                 self._titles,
                 self._last_line,
                 self._counts,
-                [(event_text.STYLES.get(event.kind, ""), line) for event, line in self._events],
+                list(self._events),
                 screen_of(sys.stdout),
             )
             up = f"\x1b[{self._drawn}A" if self._drawn else ""
@@ -183,7 +190,7 @@ def picture(
     """The lines of the picture, each at most one screen wide."""
     out = []
     for attempt in board.attempts:
-        head = f"{pad(cut(one_line(attempt.name), 10), 10)} {attempt.role.value:<11} {attempt.bead:<10} "
+        head = f"{pad(cut(one_line(attempt.name), 10), 10)} {stages.ROLES[attempt.role.value]:<11} {attempt.bead:<10} "
         since = f"{age(now - attempt.started_at):>8}  "
         said = review_step(attempt) if attempt.role is Role.REVIEWER else last_line(attempt)
         room = max(20, screen.width - len(head) - len(since) - 1)
@@ -210,4 +217,4 @@ def review_step(attempt: Attempt) -> str:
     from ..core.review.journal import Journal
 
     journal = Journal.of(attempt.data)
-    return f"waits: {journal.waiting}" if journal.waiting else journal.step.value.replace("_", " ")
+    return f"waits: {journal.waiting}" if journal.waiting else stages.stage(journal.step.value)

@@ -26,7 +26,7 @@ def _wants(flag: str, argv: list[str]) -> bool:
 
 def _asks_for_help(argv: list[str]) -> bool:
     """Whether no repository is looked at."""
-    return any(_wants(flag, argv) for flag in ("--help", "--version"))
+    return any(_wants(flag, argv) for flag in ("--help", "-h", "--version", "-V")) or argv[:1] == ["help"]
 
 
 def _words(argv: list[str]) -> str:
@@ -87,8 +87,19 @@ def _keep_traceback(text: str) -> str | None:
 def _usage(argv: list[str], error: Any) -> int:
     """typer's own complaint as ours."""
     where = getattr(getattr(error, "ctx", None), "command_path", "nobrakes")
-    known = UsageError(error.format_message(), f"See `{where} --help`.")
+    said, hint = _did_you_mean(error.format_message())
+    known = UsageError(said, f"{hint}See `{where} --help`.")
     return fail(argv, known, str(known), known.hint, known.code)
+
+
+def _did_you_mean(message: str) -> tuple[str, str]:
+    """The complaint, and typer's suggestion as a hint of its own."""
+    for opening, closing in ((" Did you mean ", "?"), (" (Possible options: ", ")"), (" (Did you mean one of: ", ")")):
+        said, found, like = message.partition(opening)
+        if found:
+            names = [name.strip(" '") for name in like.removesuffix(closing).split(",")]
+            return said, f"Did you mean {' or '.join(map(repr, names))}? "
+    return message, ""
 
 
 def interrupted(argv: list[str]) -> int:

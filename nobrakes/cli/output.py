@@ -32,6 +32,7 @@ class Output(NamedTuple):
     data: Any
     text: Callable[[Screen], str]
     error: NobrakesError | None = None  # why, for all that it has to show, the exit code is not 0
+    more: int | None = None  # of a list that is cut: how many there are beyond it, told in the envelope
 
 
 def said(data: Any, text: str) -> Output:
@@ -46,9 +47,10 @@ def dumps(value: Any) -> str:
     return visible(json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False))
 
 
-def envelope(command: str, data: Any) -> str:
+def envelope(command: str, data: Any, more: int | None = None) -> str:
     """The envelope of a command that did what it was asked."""
-    return dumps({"ok": True, "command": command, "data": data})
+    left = {} if more is None else {"more": more}
+    return dumps({"ok": True, "command": command, "data": data, **left})
 
 
 def error_envelope(command: str, error: BaseException, code: int, hint: str, data: Any = None) -> str:
@@ -88,7 +90,7 @@ def emit(output: Output, command: str, as_json: bool) -> int:
         if text:
             write(text)
     elif error is None:
-        write(envelope(command, output.data))
+        write(envelope(command, output.data, output.more))
     else:
         write(error_envelope(command, error, error.code, error.hint, output.data))
     return 0 if error is None else error.code

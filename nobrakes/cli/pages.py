@@ -176,7 +176,7 @@ How an attempt can end, and what follows.
   {faults} in a row you are asked: `broken_environment`. "When the gate opens": the provider refuses, whichever bead it
   is. Nothing is started at it before the reset time that it said; where it said none, the gate closes for as long as
   the column **gate** says, then for twice as long each time, and one agent goes ahead to try. An agent without a
-  provider (`script`) waits as for a fault of the machine. `nobrakes gates` shows the gates and opens one.
+  provider (`script`) waits as for a fault of the machine. `nobrakes providers` shows the cooldowns and ends one.
 - **session**: whether the next attempt may go on with the agent's session, or starts a fresh one.
 - **told**: who hears of it. "When you decided": nothing is started on the bead before.
 - **afresh**: the branch is archived, and the next attempt starts without it. Else it is kept, unless the agent chose

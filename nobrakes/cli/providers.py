@@ -23,7 +23,7 @@ def cap_lines(caps: "Iterable[CapView]") -> list[str]:
     return [f"caps.{cap.name}: {cap.spent:.6g} of {cap.limit:.6g}{lifted if cap.lifted else ''}" for cap in caps]
 
 
-def gates(
+def providers(
     words: Annotated[
         list[str] | None,
         Argument(metavar="WORDS", help="`open PROVIDER`, `reset BEAD`, `lift CAP`, `keep CAP`; nothing: show them."),
@@ -31,12 +31,12 @@ def gates(
 ) -> Output:
     """Which providers refuse and until when, and what was spent under the caps.
 
-    `open PROVIDER` starts agents there again before its time; should it refuse again, the gate closes again.
+    `open PROVIDER` starts agents there again before its time; when it refuses again, it is left alone again.
     `reset BEAD` lets agents try a bead once more on which they failed again and again.
     `lift CAP` (calls_per_hour, day.usd, run.tokens …) lets agents start beyond a cap until its hour, day or run ends:
     they may then cost more than you allowed. `keep CAP` lets it hold again.
 
-    Example: nobrakes gates open anthropic
+    Example: nobrakes providers open anthropic
     """
     match words or []:
         case []:
@@ -49,7 +49,20 @@ def gates(
             return _lift(cap.removeprefix("caps."), what == "lift")
         case other:
             given = one_line(" ".join(other))[:40]
-            raise UsageError(f"'{given}' is nothing that gates can do", "For example: nobrakes gates open anthropic")
+            raise UsageError(
+                f"'{given}' is nothing that providers can do",
+                "For example: nobrakes providers open anthropic",
+            )
+
+
+def gates(
+    words: Annotated[
+        list[str] | None,
+        Argument(metavar="WORDS", help="`open PROVIDER`, or `reset BEAD`; nothing: show them."),
+    ] = None,
+) -> Output:
+    """Which providers refuse: now `nobrakes providers`."""
+    return providers(words)
 
 
 def _show() -> Output:
@@ -64,7 +77,7 @@ def _show() -> Output:
     def text(screen: Screen) -> str:
         out = lines(stands, found.now, screen, (Kind.COOLDOWN, Kind.CAP, Kind.NO_PLACE, Kind.MACHINE).__contains__)
         out += [*cap_lines(found.caps), *machine_lines(found.machine, screen)]
-        return "\n".join(out) or "every gate is open"
+        return "\n".join(out) or "no provider refuses"
 
     return Output(plain(found), text)
 
@@ -101,5 +114,5 @@ def _lift(cap: str, is_lifted: bool) -> Output:
         warning = (
             f"more agents may start than the {found.limit:.6g} an hour that you allowed ({found.spent:.6g} so far)"
         )
-    text = f"caps.{name} is lifted until {until}\nwarning: {warning}; `nobrakes gates keep {name}` lets it hold again"
+    text = f"caps.{name} is lifted until {until}\nwarning: {warning}; `nobrakes providers keep {name}` lets it hold again"
     return said(plain(found), text)

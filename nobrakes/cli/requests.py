@@ -27,7 +27,7 @@ TOGETHER = frozenset(
         "release",
         "retry",
     }
-    | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "gates"}
+    | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "providers", "gates"}
 )
 """Commands that change the store alone, at once: their key is in the same transaction. Others note it as they go."""
 NEVER = frozenset({"init", "shape", "reshape", "run", "daemon run", "web"})

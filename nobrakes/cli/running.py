@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ..core.board import Board
 
 NARROWEST = 40
+LINE = 200
+"""Columns of a line where no screen is."""
 SETTLED = ("done", "cancelled", "draft", "held")  # who is held is counted where it stands, too
 
 AsJson = Annotated[bool, Option("--json", help="Print only the result, as JSON.")]
@@ -89,7 +91,7 @@ def _serve(app: "App", as_json: bool, until_idle: bool) -> "Board":
         quiet = Quiet()
         return serve(app, quiet, until_idle=until_idle, notifier=quiet)
     if not sys.stdout.isatty() or screen_of(sys.stdout).width < NARROWEST:
-        lines = Plain(app.store)
+        lines = Plain(app.store, app.store.now(), screen_of(sys.stdout).width if sys.stdout.isatty() else LINE)
         return serve(app, lines, until_idle=until_idle, notifier=lines)
     from ..operations import sessions
 

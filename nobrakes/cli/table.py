@@ -3,6 +3,7 @@
 1. A command's module is imported when the command is called, and not before.
 2. `changes`: the command changes something, so an agent (NOBRAKES_TOKEN is set) may not use it.
 3. `journey` is where a person would look for it; the overview and `--help` are grouped by it.
+4. An old name (`new_name` says the new one) works for one more version, is not listed, and prints a note on stderr.
 """
 
 from typing import NamedTuple
@@ -25,6 +26,7 @@ class Entry(NamedTuple):
     changes: bool = False
     hidden: bool = False
     streams: bool = False  # with --json it prints JSON lines instead of one envelope
+    new_name: str = ""  # of an old name: what to type from now on
 
 
 COMMANDS: tuple[Entry, ...] = (
@@ -53,14 +55,12 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("ready", "board:ready", BOARD, "What can be worked on now, and why the rest cannot."),
     Entry("graph", "graph:graph", BOARD, "Draw what waits for what."),
     Entry("history", "history:history", BOARD, "One bead from its beginning to its end."),
-    Entry("reviews", "history:reviews", BOARD, "What the Reviewer merged and rejected, with its checks."),
-    Entry("review", "evidence:review", BOARD, "The evidence of a bead's merges: what ran, and what came of it."),
+    Entry("review", "evidence:review", BOARD, "The latest reviews; with a bead, the evidence of its merges."),
     Entry("verify", "evidence:verify", BOARD, "Check main against its evidence, from git alone."),
     Entry("flakes", "flakes:flakes", BOARD, "Checks and tests that failed and passed on the same tree."),
     Entry("repositories", "machine:repositories", BOARD, "Your repositories, and what waits in each.", changes=True),
     Entry("diff", "differences:diff", BOARD, "What a bead changes: its branch, or what its merge changed on main."),
     Entry("watch", "watching:watch", BOARD, "Follow an agent live, by its name or its bead.", streams=True),
-    Entry("log", "watching:log", BOARD, "What the agents on a bead said and did."),
     Entry("events", "watching:events", BOARD, "Everything that happened, in order.", streams=True),
     Entry("escalations", "desk:escalations", DESK, "What waits for a decision, costliest first."),
     Entry("escalation", "desk:escalation", DESK, "One escalation with its evidence."),
@@ -91,10 +91,11 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("resume", "breaker:resume", BREAKER, "Start new work again.", changes=True),
     Entry("stop", "breaker:stop", BREAKER, "Stop the agents, or one of them; their work is kept.", changes=True),
     Entry("set", "breaker:set_limits", BREAKER, "Change limits while it runs.", changes=True),
-    Entry("gates", "providers:gates", BREAKER, "Which providers refuse, until when; what was spent.", changes=True),
+    Entry("providers", "providers:providers", BREAKER, "Which providers refuse; what was spent.", changes=True),
     Entry("machine", "machine:machine", BREAKER, "What all your repositories may do together.", changes=True),
     Entry("doctor", "maintenance:doctor", BREAKER, "Look for what is broken, and mend what can be mended."),
     Entry("version", "maintenance:version", BREAKER, "The versions of nobrakes and Python, and the platform."),
+    Entry("help", "helping:help", BREAKER, "The help of a command, or of all."),
     Entry("prompt", "shaping:prompt", AGENTS, "What the next agent on this bead would be given."),
     Entry("web", "serving:web", BOARD, "Everything in a browser, and on a phone.", changes=True, streams=True),
     Entry("mcp", "serving:mcp", AGENTS, "The operations as an MCP server on stdin and stdout.", streams=True),
@@ -110,7 +111,20 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("agent escalate", "agent:escalate", AGENTS, "Suggest work that is outside your bead."),
     Entry("agent answer", "agent:answer", AGENTS, "Read the answer to a question."),
     Entry("agent done", "agent:done", AGENTS, "Hand in: how it ended, and what the next one should know."),
+    # old names
+    Entry("reviews", "history:reviews", BOARD, "The latest reviews: now `review`.", hidden=True, new_name="review"),
+    Entry("log", "watching:log", BOARD, "Now `history --transcript`.", hidden=True, new_name="history --transcript"),
+    Entry("gates", "providers:gates", BREAKER, "Now `providers`.", changes=True, hidden=True, new_name="providers"),
 )
+
+FIRST = (
+    ("init", "set nobrakes up in this repository"),
+    ("shape", "plan together with an agent; or write a plan: plan example, plan apply"),
+    ("commit-strategy", "approve the plan: nothing runs before"),
+    ("run", "let the agents work until everything is settled"),
+    ("status", "see where everything is, and what waits for you"),
+)
+"""What a first day takes, in its order: (the command, why)."""
 
 GROUPS = {
     "plan": (FORGE, "Plan files: apply one, or print an example."),

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ..wording import stages
 from ..wording.text import age, count, cut, one_line
 from ..wording.times import spoken
 from .hindered import lines
@@ -74,8 +75,9 @@ def _sessions(found: "tuple[Speaker, ...]", screen: Screen) -> list[str]:
 
 
 def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
-    rows = [(w.name, w.role.value, w.bead, age(w.seconds), w.title) for w in working]
+    rows = [(w.name, stages.ROLES[w.role.value], w.bead, age(w.seconds), w.title) for w in working]
     out = [table(("WHO", "ROLE", "BEAD", "SINCE", "TITLE"), rows, screen)]
+    out += [cut(f"  {w.bead}: {stages.stage(w.step)}", screen.width) for w in working if w.step]
     for w in working:
         if w.says:
             out.append(cut(f"  {w.name} says: {one_line(w.says)}", screen.width))

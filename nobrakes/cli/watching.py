@@ -65,10 +65,15 @@ def events(
         if public:
             return public_events.show(app.store, after, bead, follow)
         titles, width = Titles(app.store), screen_of(sys.stdout).width
+        days = event_text.Days(app.store.now())
         while True:
             found = app.store.events(after, PAGE, bead)
             for event in found:
-                write(dumps(event_text.as_json(event)) if as_json else _numbered(event, titles, width))
+                if as_json:
+                    write(dumps(event_text.as_json(event, titles.name(event.attempt))))
+                else:
+                    heading = days.heading(event.at)
+                    write((heading + "\n" if heading else "") + _numbered(event, titles, width))
                 after = event.seq
             shown += len(found)
             if len(found) < PAGE:

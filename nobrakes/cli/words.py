@@ -54,6 +54,7 @@ def put(text: str) -> int:
     return 0
 
 
-def put_envelope(command: str, data: str) -> int:
-    """Print the envelope around JSON text; the exit code."""
-    return put('{"ok":true,"command":"' + command + '","data":' + visible(data) + "}")
+def put_envelope(command: str, data: str, more: "int | None" = None) -> int:
+    """Print the envelope around JSON text; the exit code. `more`: how many there are beyond a list that is cut."""
+    left = "" if more is None else f',"more":{more}'
+    return put('{"ok":true,"command":"' + command + '","data":' + visible(data) + left + "}")

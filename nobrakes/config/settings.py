@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
@@ -210,8 +210,24 @@ def validated(kind: type[S], values: Mapping[str, Any], unknown: str = "is not a
         for problem in error.errors():
             key = ".".join(str(part) for part in problem["loc"])
             extra = problem["type"] == "unexpected_keyword_argument"
-            lines.append(f"{key}: {unknown if extra else problem['msg'].removeprefix('Value error, ')}")
+            said = unknown + _meant(kind, problem["loc"]) if extra else problem["msg"].removeprefix("Value error, ")
+            lines.append(f"{key}: {said}")
         raise ConfigError("\n".join(lines)) from None
+
+
+def _meant(kind: type[S], place: Sequence[Any]) -> str:
+    """`; did you mean …` for a key that is like one of those that its table has."""
+    from difflib import get_close_matches
+
+    table: Any = kind
+    for name in place[:-1]:
+        if isinstance(name, str) and name not in ("checks", *_MAPPED):
+            table = type(getattr(table, name, None))
+        elif name in ("checks", *_MAPPED):
+            table = CheckSettings if name == "checks" else _MAPPED[str(name)]
+            break
+    like = get_close_matches(str(place[-1]), getattr(table, "__dataclass_fields__", {}), n=1)
+    return f"; did you mean {like[0]}?" if like else ""
 
 
 def parse(text: str, where: str) -> Config:

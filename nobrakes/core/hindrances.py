@@ -142,7 +142,7 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
 def of_cap(one: Reached) -> Hindrance:
     """A cap for all beads that is reached."""
     short = one.name
-    lift = f"nobrakes gates lift {short}"
+    lift = f"nobrakes providers lift {short}"
     if one.until is None:
         return Hindrance(
             Kind.CAP,
@@ -162,7 +162,7 @@ def of_cap(one: Reached) -> Hindrance:
 def of_cooldown(gate: Cooldown, now: float) -> Hindrance:
     """A provider that refuses, or is tried again."""
     reason = gate.reason.value.replace("_", " ")
-    command = (f"nobrakes gates open {gate.provider}",)
+    command = (f"nobrakes providers open {gate.provider}",)
     if not gate.is_closed(now):
         return Hindrance(Kind.COOLDOWN, f"{gate.provider}: {reason} until now, being tried", gate.detail, command)
     after = "" if gate.told else "then it is tried; "

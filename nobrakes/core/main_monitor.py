@@ -39,6 +39,11 @@ class Phase(StrEnum):
     LAND = "land"  # it passed, and lands
 
 
+def told_as(phase: Phase) -> str:
+    """What the checks of this phase are called in the events that say that they begin."""
+    return "main" if phase in (Phase.LOOK, Phase.CONFIRM) else f"main_{phase.value}"
+
+
 @dataclass(frozen=True, slots=True)
 class Watch:
     """How far the canary is; kept by the store, so that any daemon can go on with it."""

@@ -62,7 +62,7 @@ def _status() -> Reply:
 
 
 def _ready(limit: int) -> Reply:
-    return _json(reads.ready_json(_place().database, limit))
+    return _json(reads.ready_json(_place().database, limit)[0])
 
 
 def _show(bead: str) -> Reply:

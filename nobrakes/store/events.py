@@ -16,6 +16,7 @@ QUIET = frozenset(
         Kind.TEST_WRITER_STARTED,
         Kind.DOER_STARTED,
         Kind.REVIEW_STARTED,
+        Kind.CHECKS_BEGAN,
         Kind.REVIEW_STEP,
         Kind.FLAKED,
         Kind.LOGGED,

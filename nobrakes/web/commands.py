@@ -109,6 +109,13 @@ def _decided(name: str, said: str) -> Do:
     return do
 
 
+def _retry(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    from ..operations import retrying
+
+    found = retrying.retry(app.store, values["bead"], actor, values.get("note", ""), bool(values.get("all")), app.paths)
+    return found, f"{found.bead.id} is {found.bead.status.value.replace('_', ' ')} again"
+
+
 def _defer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     from ..operations import beads
     from ..wording.times import moment, spoken
@@ -206,7 +213,7 @@ def _set(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     return {"changed": changed}, f"changed while it runs: {told}" if told else "every limit is as in config.toml"
 
 
-def _gates(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+def _providers(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     from ..core.errors import UsageError
     from ..operations import cooldowns
 
@@ -310,6 +317,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("quarantine", _quarantine, (Field("check", word, True), Field("test", text), REASON, Field("lift", flag))),
     Command("hold", _decided("hold", "is held"), (BEAD, REASON)),
     Command("release", _decided("release", "is released"), (BEAD,)),
+    Command("retry", _retry, (BEAD, Field("note", text), Field("all", flag))),
     Command("defer", _defer, (BEAD, Field("until", word, True))),
     Command("cancel", _decided("cancel", "is cancelled"), (BEAD, REASON)),
     Command("done", _decided("done", "is done"), (BEAD, REASON)),
@@ -336,7 +344,7 @@ COMMANDS: tuple[Command, ...] = (
         is_dangerous=lambda app, values: not values.get("agent"),
     ),
     Command("set", _set, (Field("limits", rows, True),)),
-    Command("gates", _gates, (Field("open", word), Field("reset", word))),
+    Command("providers", _providers, (Field("open", word), Field("reset", word))),
 )
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes what a shell runs later: nobrakes init in the repository.",

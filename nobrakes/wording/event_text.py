@@ -1,15 +1,19 @@
 """One event as one line for people, and as one JSON object for programs.
 
-The JSON schema is ts, event, task_id, agent, metadata, one object a line; ts is ISO 8601 in UTC.
+1. The JSON schema is ts, event, task_id, agent, metadata, one object a line; ts is ISO 8601 in UTC.
+2. A line says when, who, on which bead, what and why, and the bead's title last: it is what a narrow screen cuts off.
+3. Who: the person who acted; of what the machine does in an attempt, the worker of the attempt.
+4. A line has the time of day. Where the day changes, a line with the date comes first (`Days`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from ..core.beads.events import Event, Kind
-from .text import cut, one_line
-from .times import clock
+from . import stages
+from .text import cut, lasted, one_line, pad, width
+from .times import clock, date
 
 PUBLIC_NAMES: Mapping[Kind, str] = {
     Kind.DOER_STARTED: "doer_spawned",
@@ -24,14 +28,18 @@ PUBLIC_NAMES: Mapping[Kind, str] = {
 """What other tools call our events; a kind that is not here keeps its own name."""
 
 WORDS: Mapping[Kind, str] = {
-    Kind.TEST_WRITER_STARTED: "test_writer started",
+    Kind.PROPOSED: "added",
+    Kind.TEST_WRITER_STARTED: "test writer started",
     Kind.TESTS_PROVEN_RED: "tests proven red",
-    Kind.TEST_WRITER_STOPPED: "test_writer stopped",
+    Kind.TEST_WRITER_STOPPED: "test writer stopped",
     Kind.DOER_STARTED: "doer started",
     Kind.WORK_SUBMITTED: "handed in",
+    Kind.HANDED_OFF: "says it is done",
     Kind.DOER_STOPPED: "doer stopped",
     Kind.REVIEW_STARTED: "review started",
-    Kind.REVIEW_STEP: "review",
+    Kind.REVIEW_REJECTED: "rejected",
+    Kind.GATE_CLOSED: "provider refuses",
+    Kind.GATE_OPENED: "provider available",
 }
 STYLES: Mapping[Kind, str] = {
     Kind.MERGED: "green",
@@ -49,26 +57,132 @@ STYLES: Mapping[Kind, str] = {
     Kind.MAIN_UNFROZEN: "green",
     Kind.MAIN_REWRITTEN: "red",
 }
-_SPEAKING = ("outcome", "provider", "cap", "detail", "step", "reason", "title", "text", "summary", "resolution")
+MACHINE = Event(Kind.PROPOSED).actor
+_SPEAKING = ("provider", "cap", "reason", "title", "text", "summary", "resolution", "answer", "why", "check")
+_LEAST_TITLE = 12
+"""A title of which fewer columns would be left is left out."""
+_EXPECTED = frozenset({Kind.TESTS_PROVEN_RED, Kind.WORK_SUBMITTED, Kind.MERGED})
+"""Their names say how the attempt ended."""
 
 
-def as_json(event: Event) -> dict[str, Any]:
-    """The public schema; `metadata` has the event's number, its own kind and its data."""
+class Days:
+    """Tells where a new day begins among lines that have the time of day only."""
+
+    def __init__(self, today: float) -> None:
+        self._day = date(today)
+
+    def heading(self, at: float) -> str:
+        """The line with the date that comes before what happened at `at`; empty while the day stays the same."""
+        day = date(at)
+        if day == self._day:
+            return ""
+        self._day = day
+        return f"--- {day} ---"
+
+
+def as_json(event: Event, name: str = "") -> dict[str, Any]:
+    """The schema of `events --json`; `metadata` has the event's number, its own kind and its data.
+
+    `name` is who works in the event's attempt.
+    """
     return {
         "ts": datetime.fromtimestamp(event.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "event": PUBLIC_NAMES.get(event.kind, event.kind.value),
         "task_id": event.bead,
-        "agent": event.actor,
+        "agent": who(event, name),
         "metadata": {"seq": event.seq, "kind": event.kind.value, "attempt": event.attempt, **event.data},
     }
 
 
+def who(event: Event, name: str = "") -> str:
+    """Who did it; `name` is who works in the event's attempt."""
+    return (name or str(event.data.get("name") or "") or event.actor) if event.actor == MACHINE else event.actor
+
+
 def as_line(event: Event, title: str = "", name: str = "", width: int = 120) -> str:
-    """`12:03:04  Ada     test_writer started   nb-1  Parse the header`."""
+    """`12:03:04  Tove        budget  doer stopped: gave up: could not make the tests pass  Months over budget`."""
+    by = cut(one_line(who(event, name)), 12)
+    bead = f"{pad(event.bead, 7)}  " if event.bead else ""
+    head = f"{clock(event.at)}  {pad(by, 10)}  {bead}{what(event)}"
+    return with_title(head, title, width)
+
+
+def with_title(head: str, title: str, columns: int) -> str:
+    """`head` cut to `columns`, and behind it as much of the title as there is room for."""
+    left = columns - width(head) - 2
+    return cut(f"{head}  {one_line(title)}".rstrip(), columns) if left >= _LEAST_TITLE else cut(head, columns)
+
+
+def what(event: Event) -> str:
+    """What happened and why, on one line of any length."""
+    word = WORDS.get(event.kind) or stages.plain(event.kind.value)
+    special = _SPECIAL.get(event.kind)
+    if special is not None:
+        return special(event)
+    if event.data.get("outcome"):
+        ended = "" if event.kind in _EXPECTED else stages.ending(str(event.data["outcome"]))
+        return ": ".join(part for part in (word, ended, one_line(str(event.data.get("detail") or ""))) if part)
     said = next((one_line(str(event.data[key])) for key in _SPEAKING if event.data.get(key)), "")
-    word = WORDS.get(event.kind, event.kind.value.replace("_", " "))
-    if event.kind is Kind.CULPRIT_FOUND and not event.data.get("commit"):
-        word = "no culprit found"
-    who = one_line(name or event.actor)
-    tail = "  ".join(part for part in (event.bead or "", one_line(title), said) if part)
-    return cut(f"{clock(event.at)}  {cut(who, 12):<12} {word:<20}  {tail}", width)
+    return f"{word}: {said}" if said else word
+
+
+def _started(event: Event) -> str:
+    number = event.data.get("number")
+    again = f", attempt {number}" if isinstance(number, int) and number > 1 else ""
+    return f"{WORDS[event.kind]}{again}"
+
+
+def _merged(event: Event) -> str:
+    commit = one_line(str(event.data.get("merged_commit") or ""))[:12]
+    return f"merged as {commit}" if commit else "merged"
+
+
+def _asked(event: Event) -> str:
+    number, kind = event.data.get("escalation", ""), stages.plain(str(event.data.get("type") or ""))
+    return f"escalation {number}: {kind}: {one_line(str(event.data.get('title') or ''))}"
+
+
+def _checked(event: Event) -> str:
+    step = stages.stage(str(event.data.get("step") or ""))
+    results = event.data.get("results")
+    rows: Sequence[Any] = results if isinstance(results, list | tuple) else ()
+    said = verdict([row for row in rows if isinstance(row, Mapping)])
+    return f"{step}: {said}" if said else step
+
+
+def verdict(results: Sequence[Mapping[str, Any]]) -> str:
+    """What checks came to, in a few words: the first that did not pass with its reason, or that all passed."""
+    if not results:
+        return ""
+    bad = [row for row in results if row.get("outcome") != "pass"]
+    if bad:
+        others = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+        return one_line(f"{bad[0].get('name', '?')}: {bad[0].get('reason') or bad[0].get('outcome')}{others}")
+    seconds = sum(float(row.get("seconds") or 0) for row in results)
+    return f"passed in {lasted(seconds)}"
+
+
+def _checks_began(event: Event) -> str:
+    last = event.data.get("seconds")
+    took = f", took {lasted(float(last))} last time" if isinstance(last, int | float) else ""
+    return f"checks begin on {stages.subject(str(event.data.get('step') or ''))}{took}"
+
+
+def _culprit(event: Event) -> str:
+    why = stages.plain(str(event.data.get("why") or ""))
+    return ": ".join(
+        part for part in ("culprit found" if event.data.get("commit") else "no culprit found", why) if part
+    )
+
+
+_SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
+    Kind.TEST_WRITER_STARTED: _started,
+    Kind.DOER_STARTED: _started,
+    Kind.REVIEW_STARTED: _started,
+    Kind.MERGED: _merged,
+    Kind.ESCALATED: _asked,
+    Kind.SUGGESTED: _asked,
+    Kind.REVIEW_STEP: _checked,
+    Kind.CHECKS_BEGAN: _checks_began,
+    Kind.CULPRIT_FOUND: _culprit,
+}

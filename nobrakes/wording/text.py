@@ -65,6 +65,15 @@ def age(seconds: float) -> str:
     return f"{seconds // 86400} d"
 
 
+def lasted(seconds: float) -> str:
+    """How long something took: 0.4 s, 41 s, 3 min 20 s, 2 h 05."""
+    if seconds < 9.95:
+        return f"{max(0.0, seconds):.1f} s"
+    if 60 <= seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return age(seconds)
+
+
 def count(number: int, noun: str) -> str:
     """`1 bead`, `2 beads`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -26,6 +26,11 @@ def spoken(when: float) -> str:
     return datetime.fromtimestamp(when).strftime("%Y-%m-%d %H:%M")
 
 
+def date(when: float) -> str:
+    """The day of `when` on this machine: 2026-01-31."""
+    return datetime.fromtimestamp(when).strftime("%Y-%m-%d")
+
+
 def clock(when: float) -> str:
     """`when` as a time of day, for one line an event."""
     return datetime.fromtimestamp(when).strftime("%H:%M:%S")

@@ -55,9 +55,9 @@ def close(store, seconds, told=True):
 
 
 def test_a_closed_gate_counts_down_wherever_people_look(store, say):
-    assert "every gate is open" in say("gates")
+    assert "no provider refuses" in say("providers")
     close(store, 7500)
-    for command in ("gates", "status", "board"):
+    for command in ("providers", "status", "board"):
         assert re.search(r"anthropic: rate limited, closed for 2\W?h", say(command)), command
     found = json.loads(say("gates", "--json"))["data"]["gates"]
     assert [(one["provider"], one["reason"]) for one in found] == [("anthropic", "rate_limited")]
@@ -68,13 +68,14 @@ def test_a_person_opens_it_before_its_time_and_that_is_recorded(store, say):
     assert "is open" in say("gates", "open", "anthropic")
     assert "open already" in say("gates", "open", "anthropic")
     assert store.gates() == {}
+    assert "note: `nobrakes gates` is now `nobrakes providers`" in say("gates")
     opened = [event for event in store.events() if event.kind is Kind.GATE_OPENED]
     assert len(opened) == 1 and opened[0].actor != "nobrakes"
 
 
 def test_a_provider_that_nobody_knows_is_refused_with_those_that_are(say):
-    assert "anthropic" in say("gates", "open", "antrhopic", code=2)
-    assert "gates open" in say("gates", "shut", code=2)
+    assert "anthropic" in say("providers", "open", "antrhopic", code=2)
+    assert "providers open" in say("providers", "shut", code=2)
 
 
 def test_a_breaker_is_reset(store, say):

@@ -37,6 +37,7 @@ class Kind(StrEnum):
     STOP_ASKED = "stop_asked"
     # review
     REVIEW_STARTED = "review_started"
+    CHECKS_BEGAN = "checks_began"
     REVIEW_STEP = "review_step"
     REVIEW_REJECTED = "review_rejected"
     REVIEW_INTERRUPTED = "review_interrupted"

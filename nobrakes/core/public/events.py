@@ -29,6 +29,7 @@ LANGUAGE = 1
 MACHINE = Event(Kind.PROPOSED).actor
 """Who acts where nobody else does."""
 INTERNAL: Mapping[Kind, str] = {
+    Kind.CHECKS_BEGAN: "A sign for people that something slow begins; what it came to is public.",
     Kind.REVIEW_STEP: "The steps of a review change with its machine; what it came to is public.",
     Kind.CHANGE_PROPOSED: "Nothing is changed by it; what a person approves of it is public by itself.",
     Kind.CHANGE_DROPPED: "Nothing is changed by it.",

@@ -31,6 +31,7 @@ from ..ports import Ports
 from . import decoys as decoying
 from .committed import CommittedChecks
 from .decoys import Decoys
+from .durations import Durations
 from .proofs import proof, with_proof, without_secrets
 from .steps import OUTPUT_TAIL, CheckStep, Ends, as_steps, bounded, seconds_of, steps_of
 
@@ -86,6 +87,7 @@ class Validation:
         self.scratch = Scratch(ports)
         self.confinement = Confinement(ports)
         self.decoys = Decoys(ports)
+        self.durations = Durations(ports)
         self._committed = CommittedChecks(ports.git)
         self._brought: dict[str, Contract] = {}
 
@@ -189,6 +191,8 @@ class Validation:
         seconds = seconds_of(checks) + sum(step.seconds for step in decoying.timed(checks, decoys)) + 1800.0
         run = Run(name, attempt.id, kind, now, hard_deadline=now + seconds, active_at=now)
         ports.store.plan_run(run)
+        if known is None:
+            self.durations.tell(name, commit, kind, attempt)
         born = self.execute(name, commit, contract, laid_over, carried, decoys)
         ports.store.update_run(name, pid=born.pid, born=born.mark)
         return run
@@ -305,6 +309,8 @@ class Validation:
         stand = {str(row["name"]): result_of(row) for row in self.carried(run.id)}
         planned = self.planned(run.id)
         ending = ports.processes.ending(folder, self.steps(run))
+        if not stand:
+            self.durations.note(run, ending)
         top = os.path.join(ports.paths.scratch, run.id)
         ends = Ends(ports.processes, ending, top, folder, run.stopping is Outcome.TIMED_OUT)
         results = [

@@ -24,7 +24,7 @@ from ...core.checks.verdict import Verdict, verdict
 from ...core.errors import NoMain
 from ...core.globs import matches
 from ...core.idle import look_again, may_pass
-from ...core.main_monitor import Phase, Watch
+from ...core.main_monitor import Phase, Watch, told_as
 from ...ports import Land, Landing, Notice, Remains
 from ..background.scratch import NOBODY, WATCH
 from ..checks.decoys import Plan
@@ -212,6 +212,7 @@ class MainMonitor:
         # the first one is numbered by the clock: what an earlier database ran is not taken for it
         serial, commit = (self.watch.serial or int(board.now)) + 1, main_monitor.wanted(self.watch)
         self._save(replace(self.watch, serial=serial, commit=commit, started_at=board.now, pid=None, timed_out=False))
+        self.validation.durations.tell(self.watch.run, commit, RunKind.VALIDATION, None, told_as(watch.phase))
         return self._start()
 
     def _catch_up(self, board: Board) -> bool | None:
@@ -236,9 +237,8 @@ class MainMonitor:
 
     def _run(self) -> Run:
         watch = self.watch
-        stopping = Outcome.TIMED_OUT if watch.timed_out else None
-        at = watch.started_at
-        return Run(watch.run, NOBODY, RunKind.VALIDATION, at, watch.pid, watch.born, active_at=at, stopping=stopping)
+        of = watch.run, NOBODY, RunKind.VALIDATION, watch.started_at, watch.pid, watch.born
+        return Run(*of, active_at=watch.started_at, stopping=Outcome.TIMED_OUT if watch.timed_out else None)
 
     def _follow(self, board: Board) -> bool:
         if self.watch.pid is None:  # a crash came before its start

@@ -68,6 +68,7 @@ class Worker:
     seconds: float
     says: str = ""  # what it claims, and what its clone says: two tracks
     doubt: str = ""  # what speaks against the claim
+    step: str = ""  # of a review: the step that it is at
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,7 @@ def workers(store: "Store") -> tuple[Worker, ...]:
                         attempt.number,
                         attempt.started_at,
                         max(0.0, now - attempt.started_at),
+                        step=str(attempt.data.get("step", "")) if attempt.role is Role.REVIEWER else "",
                     )
                 )
     return tuple(sorted(found, key=lambda worker: worker.started_at))

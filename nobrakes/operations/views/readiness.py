@@ -23,6 +23,11 @@ def ready(store: Store, limit: int = 20) -> list[Bead]:
     return store.ready(limit)
 
 
+def ready_beyond(store: Store, limit: int) -> int:
+    """How many beads are ready beyond the first `limit`."""
+    return max(0, store.counts()["ready"] - limit)
+
+
 def explain(store: Store, ids: Collection[str] | None = None) -> list[Explained]:
     """The reasons of the named beads, or of all, by id; NoSuchBead."""
     # a bead that is asked for by name needs its neighbourhood only: the store lets no circle in

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _READY = f"""SELECT json_group_array(json(bead)) FROM (SELECT {BEAD} AS bead
 FROM beads INDEXED BY beads_claimable JOIN bead_text USING (id) WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?)"""
+_HOW_MANY = f"SELECT count(*) FROM beads INDEXED BY beads_claimable WHERE {CLAIMABLE}"
 _SHOW = f"SELECT {BEAD} FROM beads JOIN bead_text USING (id) WHERE id = ?"
 _DEPENDENCIES = f"""SELECT json_group_array(json({json_object("bead needs type")})) FROM (
 SELECT bead, needs, type FROM edges WHERE bead = :id UNION SELECT bead, needs, type FROM edges WHERE needs = :id
@@ -38,17 +39,21 @@ resolved_at, resolution, return_to, session, nullif(form, '') AS form, value, re
 FROM escalations WHERE bead = :id AND resolved_at IS NULL ORDER BY {PRIORITY_OF_FORM}, id)"""
 
 
-def ready_json(path: str, limit: int) -> str:
-    """The first `limit` ready beads in the Assigner's order, as a JSON array of objects with every field of Bead."""
+def ready_json(path: str, limit: int) -> "tuple[str, int]":
+    """The first `limit` ready beads in the Assigner's order, as a JSON array of objects with every field of Bead; and
+    how many more are ready.
+    """
 
-    def work(connection: "Connection") -> str:
+    def work(connection: "Connection") -> "tuple[str, int]":
         if connection.execute(DUE, {"now": now()}).fetchone() is not None:
             from ..opening import open_store
 
             store = open_store(path)
             store.ready(1)  # lets in what has come due
             store.close()
-        return str(connection.execute(_READY, (limit,)).fetchone()[0])
+        connection.execute("BEGIN")
+        found = str(connection.execute(_READY, (limit,)).fetchone()[0])
+        return found, max(0, connection.execute(_HOW_MANY).fetchone()[0] - limit)
 
     return connected(path, work)
 

@@ -23,7 +23,7 @@ class Beads:
         return Bead(bead, f"Title of {bead} \U0001f680" + "x" * 500)
 
     def attempt(self, attempt):
-        return ADA
+        return ADA if attempt == 1 else REVIEW
 
 
 ADA = Attempt(1, "nb-1", 1, Role.DOER, "Ada", 1, "t", 100.0)
@@ -43,7 +43,7 @@ def test_one_line_a_worker_with_its_last_words_then_counts_and_events():
     )
     assert [line.split()[:3] for line in lines[:2]] == [["Ada", "doer", "nb-1"], ["Reviewer", "reviewer", "nb-2"]]
     assert "2 min" in lines[0] and "reads parser.py" in lines[0] and "\x1b" not in lines[0]
-    assert "validate rebased" in lines[1]
+    assert "checking on top of main" in lines[1]
     assert lines[2] == "1 done, 2 ready" and lines[3] == "12:00:00 merged"
     assert all(width(line) < 100 for line in lines)
 
@@ -77,5 +77,14 @@ def test_titles_are_read_once():
 def test_elsewhere_it_is_one_line_an_event(monkeypatch):
     out = io.StringIO()
     monkeypatch.setattr("sys.stdout", out)
-    live.Plain(Beads()).event(Event(Kind.DOER_STARTED, "nb-1", 1, at=1.0))
+    live.Plain(Beads(), 1.0).event(Event(Kind.DOER_STARTED, "nb-1", 1, at=1.0))
     assert out.getvalue().count("\n") == 1 and "Ada" in out.getvalue() and "doer started" in out.getvalue()
+
+
+def test_a_line_with_the_date_stands_where_a_new_day_begins(monkeypatch):
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    lines = live.Plain(Beads(), 0.0)
+    for day in (3, 3, 4):
+        lines.event(Event(Kind.PAUSED, actor="kim", at=day * 86400.0))
+    assert [line.startswith("---") for line in out.getvalue().splitlines()] == [True, False, False, True, False]

@@ -4,10 +4,11 @@ import inspect
 
 import pytest
 
-from nobrakes.cli import dispatch, group
+from nobrakes.cli import dispatch, group, main
 from nobrakes.cli.full import before
 from nobrakes.cli.output import Output
-from nobrakes.cli.table import COMMANDS, GROUPS, JOURNEYS
+from nobrakes.cli.table import COMMANDS, FIRST, GROUPS, JOURNEYS, Entry
+from nobrakes.core.errors import UsageError
 
 by_words = pytest.mark.parametrize("entry", COMMANDS, ids=[entry.words for entry in COMMANDS])
 
@@ -58,8 +59,54 @@ def test_help_lists_every_command_without_importing_one(capsys):
     for entry in COMMANDS:
         word = entry.words.split()[0]
         assert f"\n  {word}" in shown or entry.hidden, entry.words
-        if " " not in entry.words:
+        if " " not in entry.words and not entry.hidden:
             assert entry.help in " ".join(shown.split())
     assert "nobrakes.cli.beads" not in sys.modules and "nobrakes.cli.desk" not in sys.modules
     for name in loaded:
         __import__(name)
+
+
+def said(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, str]:
+    code = main.run(line.split())
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_help_opens_with_the_commands_of_a_first_day(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "help")[1]
+    heads = [line for line in shown.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert heads[0] == "Begin with:" and heads[1].startswith("Forge") and heads[-1] == "Options:"
+    first = shown.split("Begin with:\n")[1].split("\n\n")[0]
+    assert [line.split()[0] for line in first.splitlines() if line[2] != " "] == [words for words, _ in FIRST]
+    assert said(capsys, "-h")[1] == said(capsys, "--help")[1] == shown
+    assert said(capsys, "-V")[1] == said(capsys, "--version")[1] != ""
+
+
+@by_words
+def test_help_in_words_is_the_help_of_the_command(entry: Entry, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = said(capsys, f"help {entry.words}")
+    assert asked[0] == 0 and asked[1] == said(capsys, f"{entry.words} --help")[1] and "Usage: nobrakes" in asked[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("statsu", "Did you mean 'status'?"),
+        ("plan aply x", "Did you mean 'apply'?"),
+        ("help plan aply", "Did you mean 'apply'?"),
+        ("list --stauts done", "Did you mean '--status'?"),
+    ],
+)
+def test_what_is_mistyped_is_answered_with_what_was_meant(
+    line: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = said(capsys, line)
+    assert (code, out) == (UsageError.code, "") and meant in err
+
+
+OLD = [entry for entry in COMMANDS if entry.new_name]
+
+
+@pytest.mark.parametrize("entry", OLD, ids=[entry.words for entry in OLD])
+def test_an_old_name_has_a_new_one_and_is_not_listed(entry: Entry) -> None:
+    assert entry.hidden and entry.new_name.split(" --")[0] in {one.words for one in COMMANDS if not one.hidden}

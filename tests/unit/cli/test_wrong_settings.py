@@ -18,9 +18,8 @@ READING = [
     "show BEAD",
     "ready",
     "graph",
-    "log BEAD",
     "history BEAD",
-    "reviews",
+    "review",
     "diff BEAD",
     "review BEAD",
     "verify",
@@ -28,13 +27,13 @@ READING = [
     "events",
     "escalations",
     "escalation 1",
-    "gates",
+    "providers",
     "daemon status",
     "notify list",
     "sessions",
     "session show 1",
 ]
-OTHERS = {"config", "doctor", "plan example", "prompt", "watch", "archive", "mcp", "version"}
+OTHERS = {"config", "doctor", "plan example", "prompt", "watch", "archive", "mcp", "version", "help"}
 """Config answers with what is wrong, and a briefing, the archive's rule and what is followed live need it to be right."""
 WRONG = {"empty": "", "no-toml": "x = = 3\n", "no-setting": "[review]\nnope = 1\n", "half": '[review]\nmerge = "squ'}
 
@@ -103,10 +102,10 @@ def test_what_is_shown_meanwhile_is_what_held_before(run: Run) -> None:
     config.write_text(config.read_text().replace('name = "test"', 'name = "others"') + "\n[limits]\ndoers = 7\n")
     run("status")
     config.write_text(config.read_text() + "\n[limits")
-    _, said, told = run("gates --json")
+    _, said, told = run("providers --json")
     assert "the settings of before" in told and json.loads(said)["ok"]
     Path(".nobrakes/config.checked").unlink()
-    assert "every setting's default" in run("gates")[2]
+    assert "every setting's default" in run("providers")[2]
 
 
 def test_a_database_that_is_gone_is_made_anew_for_who_looks(run: Run) -> None:

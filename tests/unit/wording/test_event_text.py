@@ -6,7 +6,10 @@ import pytest
 
 from nobrakes.cli.output import dumps
 from nobrakes.core.beads.events import Event, Kind
-from nobrakes.wording import event_text
+from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.main_monitor import Phase, told_as
+from nobrakes.core.review.journal import Step
+from nobrakes.wording import event_text, stages
 
 AT = 1_900_000_000.25
 
@@ -17,7 +20,7 @@ def test_the_public_schema():
         "ts": "2030-03-17T17:46:40.250Z",
         "event": "doer_spawned",
         "task_id": "nb-1",
-        "agent": "nobrakes",
+        "agent": "Ada",
         "metadata": {"seq": 3, "kind": "doer_started", "attempt": 7, "name": "Ada"},
     }
 
@@ -34,7 +37,7 @@ def test_public_names_are_not_used_twice():
 def test_a_line_says_when_who_what_and_where():
     event = Event(Kind.TEST_WRITER_STARTED, "nb-1", 7, "nobrakes", {}, at=AT)
     line = event_text.as_line(event, "Parse the header", "Ada")
-    assert line[8:] == "  Ada          test_writer started   nb-1  Parse the header"
+    assert line[8:] == "  Ada         nb-1     test writer started  Parse the header"
 
 
 def test_a_line_is_one_line_whatever_the_title_holds():
@@ -47,3 +50,63 @@ def test_a_line_is_one_line_whatever_the_title_holds():
 def test_a_search_for_who_broke_main_says_whether_it_found_somebody(commit: str | None, word: str) -> None:
     line = event_text.as_line(Event(Kind.CULPRIT_FOUND, data={"commit": commit, "why": "unsure"}))
     assert word in line and ("no culprit" in line) == (commit is None)
+
+
+REJECTED = {"outcome": "failed_review", "detail": "test: 2 of 14 tests failed", "name": "Reviewer", "number": 3}
+
+
+def test_on_a_narrow_screen_the_ending_and_its_reason_come_before_the_title():
+    event = Event(Kind.REVIEW_REJECTED, "budget", 9, "nobrakes", REJECTED, at=AT)
+    title = "Months that went over their budget"
+    line = event_text.as_line(event, title, "Reviewer", 80)
+    assert line[10:] == "Reviewer    budget   rejected: a check failed: test: 2 of 14 tests fa…"
+    assert event_text.as_line(event, title, "Reviewer", 110).endswith("2 of 14 tests failed  Months that went over th…")
+
+
+@pytest.mark.parametrize(
+    ("event", "name", "who"),
+    [
+        (Event(Kind.MERGED, "a", 1), "Reviewer", "Reviewer"),
+        (Event(Kind.ESCALATED, "a", 1), "Ada", "Ada"),
+        (Event(Kind.RESOLVED, "a", 1, "kim"), "Ada", "kim"),
+        (Event(Kind.MAIN_GREEN), "", "nobrakes"),
+        (Event(Kind.REVIEW_REJECTED, "a", 1, data=REJECTED), "", "Reviewer"),
+    ],
+)
+def test_a_line_and_the_json_name_who_did_it(event: Event, name: str, who: str) -> None:
+    assert event_text.as_line(event, "", name)[10:].startswith(who + " ")
+    assert event_text.as_json(event, name)["agent"] == who
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"step": "main", "seconds": 41.2}, "checks begin on main, took 41 s last time"),
+        ({"step": "validate_rebased", "seconds": None}, "checks begin on the branch on top of main"),
+        ({"step": "red_proof", "seconds": 125.0}, "checks begin on the new tests, which have to fail, took 2 min 5 s"),
+    ],
+)
+def test_what_is_slow_says_that_it_begins_and_how_long_it_took(data: dict[str, object], said: str) -> None:
+    assert event_text.what(Event(Kind.CHECKS_BEGAN, "a", 1, data=data)).removesuffix(" last time") == said.removesuffix(
+        " last time"
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ([{"name": "test", "outcome": "pass", "seconds": 12.4}], "checking the branch: passed in 12 s"),
+        ([{"name": "lint", "outcome": "fail", "reason": "exit code 1"}], "checking the branch: lint: exit code 1"),
+        ([], "checking the branch"),
+    ],
+)
+def test_a_step_of_a_review_says_what_came_of_it(results: list[dict[str, object]], said: str) -> None:
+    assert (
+        event_text.what(Event(Kind.REVIEW_STEP, "a", 1, data={"step": "validate_branch", "results": results})) == said
+    )
+
+
+def test_every_step_ending_and_phase_has_words_of_its_own():
+    asked = {*map(str, Step), *map(told_as, Phase)} - {"main_rest", "main_land"}
+    assert asked <= set(stages.STAGES) and set(map(str, Outcome)) == set(stages.ENDINGS)
+    assert not any("_" in word for word in (*stages.STAGES.values(), *stages.ENDINGS.values()))

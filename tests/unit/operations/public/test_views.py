@@ -72,11 +72,11 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "escalations": page.listed(store),
         "escalation": page.decision(store, Paths(str(folder)), _no_git, Config, escalation.id),
         "history": history.history(store, None, "a"),
-        "reviews": history.reviews(store),
+        "review": history.reviews(store),
         "diff": diff.DiffView(
             "a", "branch", "1" * 40, "2" * 40, (diff.FileDiff("new", "renamed", 1, 0, False, "old"),), "+x\n"
         ),
-        "log": [transcripts.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
+        "history --transcript": [transcripts.AttemptLines(attempt, (Line(LineKind.TEXT, "hello"),))],
         "flakes": flakes.flakes(store),
         **{f"graph --{mode}": graph_view(store, mode) for mode in ("focus", "epics", "all")},
         "graph --what-if": what_if(store, "b", "delayed", 2.0),
@@ -117,7 +117,7 @@ def test_the_keys_that_scripts_know_are_there(lively: SqliteStore, tmp_path: Pat
     for words, keys in known.items():
         assert set(keys.split()) <= found[words].keys(), words
     assert list(found["show"])[-3:] == ["dependencies", "attempts", "escalations"]
-    assert set(found["log"][0]) == {"attempt", "lines"}
+    assert set(found["history --transcript"][0]) == {"attempt", "lines"}
     assert {"id", "type", "bead", "title", "detail", "answer", "behind"} <= found["escalation"].keys()
 
 
@@ -125,6 +125,6 @@ def test_a_value_that_is_not_as_described_is_seen() -> None:
     of = schema(list[Attempt])
     good = plain([Attempt(1, "a", 1, Role.DOER, "Ada", 1, "secret", 1.0)])
     assert mistakes(good, of) == [] and "secret" not in json.dumps(good)
-    for change in ({"id": "1"}, {"role": "cook"}, {"more": 1}, {"log": None}):
+    for change in ({"id": "1"}, {"role": "cook"}, {"more": 1}, {"history --transcript": None}):
         assert mistakes([good[0] | change], of)
     assert mistakes([{key: value for key, value in good[0].items() if key != "name"}], of)

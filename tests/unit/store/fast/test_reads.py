@@ -17,6 +17,7 @@ from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
+from nobrakes.operations.views import readiness
 from nobrakes.ports import NewEscalation
 from nobrakes.store.agent import edits
 from nobrakes.store.fast import reads
@@ -89,18 +90,20 @@ def test_importing_it_costs_next_to_nothing() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
 def test_ready_is_what_the_store_says(store: SqliteStore, path: str, limit: int) -> None:
-    assert reads.ready_json(path, limit) == "[]"
+    assert reads.ready_json(path, limit) == ("[]", 0)
     filled(store)
     store.put([Bead(f"m{i}", "More", status=Status.NEEDS_TESTS, priority=i % 5) for i in range(9)], [], "me")
-    assert json.loads(reads.ready_json(path, limit)) == bare(store.ready(limit))
+    found, more = reads.ready_json(path, limit)
+    assert json.loads(found) == bare(store.ready(limit))
+    assert more == readiness.ready_beyond(store, limit) == max(0, len(store.ready(1000)) - limit)
 
 
 def test_ready_lets_in_what_has_come_due(store: SqliteStore, path: str) -> None:
     filled(store)
     store.record(Event(Kind.DEFERRED, "a", data={"until": store.now() + 3600}))
-    assert json.loads(reads.ready_json(path, 9)) == []
+    assert json.loads(reads.ready_json(path, 9)[0]) == []
     store._db.run("UPDATE beads SET defer_until = 1.0 WHERE id = 'a'")
-    assert [bead["id"] for bead in json.loads(reads.ready_json(path, 9))] == ["a"]
+    assert [bead["id"] for bead in json.loads(reads.ready_json(path, 9)[0])] == ["a"]
 
 
 @pytest.mark.parametrize("bead", ["a", "b", "c", "e", "w"])
