@@ -272,8 +272,8 @@ class Ask(Detail):
         if isinstance(found, Trouble) or found.resolved_at is None or not self.is_current:
             return
         self.found = found
-        for part in self.query("Choice, Input, TextArea, Button, .label"):
-            part.remove()
+        self.set_focus(None)
+        self.query("Choice, Input, TextArea, Button, .label").remove()
         self.redraw()
         self.change_keys()
 

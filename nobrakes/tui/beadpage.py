@@ -7,13 +7,14 @@ from textual.content import Content
 from ..core.beads.bead import DependencyType
 from ..core.columns import BY_STATUS
 from ..wording import event_text
-from ..wording.text import age, one_line
+from ..wording.text import age, lines, one_line
 from ..wording.times import spoken
 from .look import EVENT_STYLES, MUTED, NEEDS_YOU, SHAPES, Part, line, paragraph
 
 if TYPE_CHECKING:
     from ..app import App
     from ..core.beads.attempt import Attempt
+    from ..operations.views.diff import DiffView
     from ..operations.views.history import BeadHistory
     from ..operations.views.transcripts import AttemptLines
 
@@ -100,6 +101,34 @@ def log_text(found: "tuple[AttemptLines, ...]", columns: int) -> Content:
             out.append(line(columns, (f"{sign} {one_line(spoken_line.text)}", style)))
         out += [Content("")] if said.lines else [line(columns, ("  it said nothing", MUTED))]
     return Content("\n").join(out) if out else Content("no agent has worked on it yet")
+
+
+PATCH = 200_000
+"""Bytes of a patch that a page shows."""
+_OF_A_PATCH = {"+": "$success", "-": "$error", "@": "$accent"}
+
+
+def read_diff(app: "App", bead: str) -> "DiffView":
+    """What the bead changes."""
+    from ..operations.views.diff import diff
+
+    return diff(app.store, app.git, bead, PATCH)
+
+
+def diff_text(found: "DiffView", columns: int) -> Content:
+    """The files with their counts, and the patch."""
+    where = f"{found.source.replace('_', ' ')} {found.head[:12]}, against {found.base[:12]}"
+    out = [_title(where, columns)]
+    for file in found.files:
+        counts = "binary" if file.is_binary else f"+{file.added} -{file.removed}"
+        out.append(line(columns, (f"  {counts:<14}", MUTED), one_line(file.path), (f"  {file.status}", MUTED)))
+    out += [] if found.files else [line(columns, "  nothing differs")]
+    for text in lines(found.patch):
+        style = "bold" if text.startswith(("diff ", "+++ ", "--- ")) else _OF_A_PATCH.get(text[:1], "")
+        out.append(line(columns, (text, style)))
+    if found.is_cut:
+        out.append(line(columns, ("the rest is left out: nobrakes diff shows it", MUTED)))
+    return Content("\n").join(out)
 
 
 HELP: tuple[tuple[str, str], ...] = (

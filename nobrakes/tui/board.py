@@ -22,10 +22,12 @@ from textual.message import Message
 from textual.widgets import Input, Label, OptionList, Static
 
 from ..core.columns import COLUMNS
+from ..core.hindrances import STOPS, Kind
+from ..wording import hindrances as hindered
 from ..wording.text import age, count, one_line
 from . import acts, commands, rows
 from .asking import Ask
-from .beadpage import help_text, log_text, read_log
+from .beadpage import diff_text, help_text, log_text, read_diff, read_log
 from .details import BeadPage, Detail, Page
 from .look import CSS, DARK, DOUBT, LIGHT, MUTED, SHAPES, WIDE, WRONG, Part, line
 from .panels import Column, Keys, Line, Panel
@@ -234,14 +236,23 @@ class Board(Stage):
         if self._why is not None:
             old = f", and this is {age(time.monotonic() - self._seen_at)} old" if view is not None else ""
             state.say((f"{WRONG[0]} ", WRONG[1]), f"{one_line(self._why.message)}{old}", rest=self._why.hint)
-        elif view is not None and view.board.frozen:
-            tip = view.board.frozen[:12]
-            state.say((f"{DOUBT[0]} frozen: main is red at {tip}, nothing is merged until it is green", "$error"))
         elif self._filter:
             found = count(sum((view.found or {}).values()), "bead") if view is not None else ""
             state.say(("/ ", "$accent bold"), self._filter, (f"   {found}; esc shows everything", MUTED))
         else:
+            self._say_what_stands(state)
+
+    def _say_what_stands(self, state: Line) -> None:
+        """The heaviest thing that keeps work from going on, beside what the top and the first panel say anyway."""
+        found = () if self.view is None else self.view.board.stands.found
+        heavy = [one for one in found if one.kind in STOPS and one.kind not in (Kind.PAUSED, Kind.STOPPING)]
+        if not heavy:
             state.say()
+            return
+        words = hindered.told(heavy[0], self.now)
+        more = f"   and {len(heavy) - 1} more: nobrakes status" if len(heavy) > 1 else ""
+        typed = " ".join(part for part in (words.cure, *words.commands[:1]) if part)
+        state.say((f"{DOUBT[0]} ", DOUBT[1]), words.what, (more, MUTED), rest=typed)
 
     # --- what is said ----------------------------------------------------------------------------------------------
 
@@ -442,7 +453,7 @@ class Board(Stage):
 
     def open_diff(self, bead: str) -> None:
         """A page with what it changes."""
-        self.trouble(Trouble("there is no diff yet"))
+        self.push_screen(Page(f"{bead}: what it changes", partial(read_diff, bead=bead), diff_text, lives=False))
 
     def open_log(self, bead: str) -> None:
         """A page with what its agents said."""

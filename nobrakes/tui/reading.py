@@ -152,8 +152,7 @@ class Reader(threading.Thread):
         if identity(app.paths) is None and not self._may_make:
             raise Gone()
         self._may_make = False
-        main = app.config.main
-        self._live = LiveReader(app.store, app.paths, main)
+        self._live = LiveReader(app.store, app.paths, app.config)
         self._app, self._identity = app, identity(app.paths)
 
     def _want(self, words: str) -> None:

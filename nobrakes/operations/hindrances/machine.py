@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ... import extras
 from ...core.errors import MachineShort
 from ...core.hindrances import Hindrance, Kind
 from ...paths import Paths

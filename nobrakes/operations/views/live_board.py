@@ -17,10 +17,12 @@ from ...core.beads.events import Event, Kind
 from ...core.columns import COLUMNS
 from ...host.locks import holder
 from .. import control, sessions
+from ..hindrances.look import hindrances
 from . import board as boards
 from .progress import review_step
 
 if TYPE_CHECKING:
+    from ...config.settings import Config
     from ...core.graph.links import Node
     from ...paths import Paths
     from ...ports import Store
@@ -64,8 +66,8 @@ class LiveView:
 class LiveReader:
     """Reads for one viewer that asks again and again."""
 
-    def __init__(self, store: "Store", paths: "Paths", main: str) -> None:
-        self._store, self._paths, self._main = store, paths, main
+    def __init__(self, store: "Store", paths: "Paths", config: "Config") -> None:
+        self._store, self._paths, self._config = store, paths, config
         self._rings = sessions.Rings(paths)
         self._open: tuple[Attempt, ...] = ()
         self._names: dict[int, str] = {}
@@ -78,7 +80,8 @@ class LiveReader:
     def read(self, wanted: str = "", limit: int = boards.CARDS) -> LiveView:
         """Everything, with the first `limit` beads of each column; `wanted`: words that a bead's line has to have."""
         store = self._store
-        found = boards.board(store, limit)
+        stands = hindrances(store, self._paths, self._config)
+        found = boards.board(store, limit, stands)
         self._open = tuple(store.attempt(worker.attempt) for worker in found.working)
         working = tuple(
             AtWork(boards.with_progress(store, self._paths, worker), self._last(attempt))
@@ -89,7 +92,7 @@ class LiveReader:
         columns, fitting = self._fitting(wanted, limit, found)
         return LiveView(
             store.now(),
-            self._main,
+            self._config.main,
             holder(self._paths.lock),
             bool(store.setting(control.PAUSED)),
             bool(store.setting(control.STOPPING)),
