@@ -123,11 +123,11 @@ def _live(as_json: bool) -> Output:
             "Leave --live out; programs read `nobrakes board --json`, or follow `nobrakes events --follow --json`.",
         )
     extras.need("tui", "`nobrakes board --live`")
-    from .. import tui
+    from ..tui.board import Board
 
     with opened(is_reading=True) as app:  # what keeps it from being opened is said before the screen is taken
         assert app.store
-    tui.show(None, actor())
+    Board(None, actor()).run()
     return said({}, "")
 
 

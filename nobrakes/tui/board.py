@@ -22,14 +22,12 @@ from textual.message import Message
 from textual.widgets import Input, Label, OptionList, Static
 
 from ..core.columns import COLUMNS
-from ..core.hindrances import STOPS, Kind
-from ..wording import hindrances as hindered
-from ..wording.text import age, count, one_line
-from . import acts, commands, rows
+from ..wording.text import one_line
+from . import acts, commands, frame
 from .asking import Ask
 from .beadpage import diff_text, help_text, log_text, read_diff, read_log
 from .details import BeadPage, Detail, Page
-from .look import CSS, DARK, DOUBT, LIGHT, MUTED, SHAPES, WIDE, WRONG, Part, line
+from .look import CSS, DARK, LIGHT, WIDE, WRONG
 from .panels import Column, Keys, Line, Panel
 from .reading import Job, Reader, Trouble
 from .stage import Stage
@@ -38,8 +36,8 @@ if TYPE_CHECKING:
     from ..app import App
     from ..operations.views.live_board import LiveView
 
-LOW, NARROW = 32, 60
-"""Rows and columns below which less is shown at once."""
+LOW = 32
+"""Rows below which less is shown at once."""
 TICK_SECONDS = 1.0
 KEYS = (
     ("?", "help", "app.help"),
@@ -99,7 +97,7 @@ class Board(Stage):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = "day" if _is_light(os.environ.get("COLORFGBG", "")) else "night"
-        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-medium"), (WIDE, "-wide")]
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (frame.NARROW, "-medium"), (WIDE, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW, "-high")]
         self.actor = actor
         self.reader = Reader(folder, self._saw, self._did)
@@ -192,67 +190,8 @@ class Board(Stage):
 
     def _draw(self, ages: bool = False) -> None:
         """Whatever has changed; `ages`: only what can have changed by the time alone."""
-        base = self.screen_stack[0]
-        if not base.query("#keys"):  # it has not begun, or has ended
-            return
-        self._draw_top(base.query_one("#top", Static), base.query_one("#state", Line))
-        view = self.view
-        if view is None:
-            return
-        now, wanted = self.now, self._filter
-        waiting = len(view.escalations)
-        base.query_one("#needs", Panel).show(
-            f"◆ needs you {waiting}" if waiting else "needs you", rows.needs_you(view, now, wanted)
-        )
-        works = len(view.working) + len(view.board.sessions)
-        base.query_one("#agents", Panel).show(f"agents {works}" if works else "agents", rows.agents(view, now, wanted))
-        if ages:
-            return
-        shown = [name for name in COLUMNS if rows.how_many(name, view)]
-        for name in COLUMNS:
-            column = base.query_one(f"#column-{name}", Column)
-            column.set_class(name in shown, "-shown")
-            if name in shown:
-                column.show(f"{SHAPES[name][0]} {name} {rows.how_many(name, view)}", rows.cards(name, view))
-        base.query_one("#log", Panel).show("log", rows.log(view, wanted))
-
-    _top: object = None
-
-    def _draw_top(self, top: Static, state: Line) -> None:
-        view = self.view
-        room = self.size.width - 2
-        if view is None:
-            top.update(line(room, ("nobrakes  ", "bold"), "" if self._why else "reading …"))
-        else:
-            head: list[Part] = [(one_line(view.main) + "  ", "bold"), *_work(view, room)]
-            counted = [(name, number) for name, number in view.board.counts.items() if number and name in SHAPES]
-            gap = "   " if room >= WIDE else "  "
-            for name, number in counted if room >= NARROW - 2 else ():
-                shape, style = SHAPES[name]
-                head += [gap, (shape, style), f" {number} {name}"]
-            if (head, room) != self._top:
-                self._top = (head, room)
-                top.update(line(room, *head))
-        if self._why is not None:
-            old = f", and this is {age(time.monotonic() - self._seen_at)} old" if view is not None else ""
-            state.say((f"{WRONG[0]} ", WRONG[1]), f"{one_line(self._why.message)}{old}", rest=self._why.hint)
-        elif self._filter:
-            found = count(sum((view.found or {}).values()), "bead") if view is not None else ""
-            state.say(("/ ", "$accent bold"), self._filter, (f"   {found}; esc shows everything", MUTED))
-        else:
-            self._say_what_stands(state)
-
-    def _say_what_stands(self, state: Line) -> None:
-        """The heaviest thing that keeps work from going on, beside what the top and the first panel say anyway."""
-        found = () if self.view is None else self.view.board.stands.found
-        heavy = [one for one in found if one.kind in STOPS and one.kind not in (Kind.PAUSED, Kind.STOPPING)]
-        if not heavy:
-            state.say()
-            return
-        words = hindered.told(heavy[0], self.now)
-        more = f"   and {len(heavy) - 1} more: nobrakes status" if len(heavy) > 1 else ""
-        typed = " ".join(part for part in (words.cure, *words.commands[:1]) if part)
-        state.say((f"{DOUBT[0]} ", DOUBT[1]), words.what, (more, MUTED), rest=typed)
+        old = time.monotonic() - self._seen_at
+        frame.draw(self.screen_stack[0], frame.Shown(self.view, self.now, old, self._filter, self._why), ages)
 
     # --- what is said ----------------------------------------------------------------------------------------------
 
@@ -468,17 +407,6 @@ class Board(Stage):
             self.trouble(result)
         else:
             self.push_screen(Ask(*result))
-
-
-def _work(view: "LiveView", room: int) -> list[Part]:
-    """Whether somebody works."""
-    if view.stopping:
-        return [("■ stopping: agents are being stopped", "$warning")]
-    if view.paused:
-        return [("‖ paused: nothing new is started", "$warning")]
-    if view.daemon is not None:
-        return [("▶ at work", "$success")]
-    return [("□ at rest", MUTED), (": nobrakes run, or nobrakes daemon start" if room >= WIDE else "", MUTED)]
 
 
 def _is_light(said: str) -> bool:

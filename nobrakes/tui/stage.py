@@ -19,36 +19,27 @@ class Stage(Textual[None]):
 
     def tell(self, words: str) -> None:
         """Say what was done, on the board."""
-        raise NotImplementedError
 
     def trouble(self, why: Trouble) -> None:
         """Say what was not done, and why, on the screen that the person sees."""
-        raise NotImplementedError
 
     def do(self, act: "Callable[[App], str]") -> None:
         """Have it done, and say what came of it."""
-        raise NotImplementedError
 
     def set_filter(self, words: str) -> None:
         """Show only what has these words."""
-        raise NotImplementedError
 
     def action_help(self) -> None:
         """A page with the keys."""
-        raise NotImplementedError
 
     def open_bead(self, bead: str) -> None:
         """A page about the bead."""
-        raise NotImplementedError
 
     def open_diff(self, bead: str) -> None:
         """A page with what it changes."""
-        raise NotImplementedError
 
     def open_log(self, bead: str) -> None:
         """A page with what its agents said."""
-        raise NotImplementedError
 
     def open_escalation(self, number: int) -> None:
         """A page to decide it."""
-        raise NotImplementedError
