@@ -17,7 +17,7 @@ from textual.content import Content
 from textual.widgets import Button, Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from ..core.beads import deciding, forms
+from ..core.beads import forms
 from ..core.beads.escalations import EscalationType
 from ..wording.text import age, count, lines, one_line
 from . import acts
@@ -27,7 +27,8 @@ from .panels import Line
 from .reading import Trouble
 
 if TYPE_CHECKING:
-    from ..core.beads.escalations import Escalation
+    from ..app import App
+    from ..operations.decisions.view import DecisionView
 
 _ASKS = {
     "radio": "one of these",
@@ -37,14 +38,6 @@ _ASKS = {
     "yes_no": "yes or no",
 }
 _OPEN = "leave it to the agent"
-_MEANS = {
-    "approve": ("approve", "it is good as it is, and goes on"),
-    "answer": ("have it changed", "say in the note what is to be different"),
-    "retry": ("retry", "an agent tries again, with a clean count of failures; it reads the note"),
-    "done": ("done", "the bead was done by hand"),
-    "cancel": ("cancel", "the bead is given up; its work is archived"),
-    "dismiss": ("dismiss", "nothing is to be done about it; the bead goes on"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +53,20 @@ class Way:
     is_recommended: bool = False
 
 
-def ways(found: "Escalation") -> list[Way]:
+def read_decision(app: "App", number: int) -> "DecisionView":
+    """The escalation with all that a person decides by; NoSuchEscalation."""
+    from ..operations.decisions.page import decision
+
+    return decision(app.store, app.paths, lambda: app.git, lambda: app.config, number)
+
+
+def ways(found: "DecisionView") -> list[Way]:
     """The ways to decide it, in order; none for a question that is answered with a text of one's own."""
     if found.form is not None:
         return _of_form(forms.form(found.form))
     if found.type is EscalationType.QUESTION:  # the words of an answer are all that is asked for
         return []
-    return [Way(how, *_MEANS[how], takes_note=True) for how in deciding.ways(found)]
+    return [Way(c.how, c.label, c.does, c.costs, c.value, True, c.is_recommended) for c in found.choices]
 
 
 def _of_form(form: forms.Form) -> list[Way]:
@@ -146,7 +146,7 @@ class Ask(Detail):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "send", "Send", priority=True)]
 
-    def __init__(self, found: "Escalation", now: float) -> None:
+    def __init__(self, found: "DecisionView", now: float) -> None:
         super().__init__(f"escalation {found.id}  {one_line(found.title)}")
         self.found, self.now = found, now
         self.ways = ways(found)
@@ -262,7 +262,7 @@ class Ask(Detail):
     def _sent(self, result: Any) -> None:
         if isinstance(result, Trouble):
             self._refused(result)
-            self.board.reader.ask(lambda app: app.store.escalation(self.found.id), self._read_again)
+            self.board.reader.ask(partial(read_decision, number=self.found.id), self._read_again)
             return
         self.board.tell(str(result))
         self.dismiss()
@@ -291,7 +291,7 @@ class Ask(Detail):
             self.board.open_diff(self.found.bead)
 
 
-def told(found: "Escalation", now: float, columns: int) -> Content:
+def told(found: "DecisionView", now: float, columns: int) -> Content:
     """An escalation in words: what happened, what was tried, and what is behind it."""
     out = [line(columns, (f"{NEEDS_YOU[0]} ", NEEDS_YOU[1]), (one_line(found.title), "bold"))]
     if len(one_line(found.title)) + 2 > columns:
@@ -305,6 +305,10 @@ def told(found: "Escalation", now: float, columns: int) -> Content:
         out += _asked(forms.form(found.form), columns)
     if found.hypothesis:
         out += [Content(""), paragraph(f"likely cause: {one_line(found.hypothesis)}", columns)]
+    if found.means:
+        out += [Content(""), paragraph(found.means, columns, "  ", MUTED)]
+    if found.resolved_at is None:
+        out += [paragraph(f"first: {one_line(text)}", columns, "  ", "$warning") for text in found.mend]
     for name, value in found.evidence.items():
         out += [Content(""), line(columns, (f"{one_line(str(name)).replace('_', ' ')}", "bold"))]
         out += _evidence(value, columns)

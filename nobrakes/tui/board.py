@@ -18,19 +18,18 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.filter import Monochrome, NoColor
-from textual.message import Message
 from textual.widgets import Input, Label, OptionList, Static
 
 from ..core.columns import COLUMNS
 from ..wording.text import one_line
 from . import acts, commands, frame
-from .asking import Ask
+from .asking import Ask, read_decision
 from .beadpage import diff_text, help_text, log_text, read_diff, read_log
 from .details import BeadPage, Detail, Page
 from .look import CSS, DARK, LIGHT, WIDE, WRONG
 from .panels import Column, Keys, Line, Panel
 from .reading import Job, Reader, Trouble
-from .stage import Stage
+from .stage import Finished, Seen, Stage
 
 if TYPE_CHECKING:
     from ..app import App
@@ -52,22 +51,6 @@ KEYS = (
     ("tab", "next part", "app.focus_next"),
     ("t", "light/dark", "app.theme"),
 )
-
-
-class Seen(Message):
-    """The reader saw the repository, or had trouble."""
-
-    def __init__(self, seen: "LiveView | Trouble") -> None:
-        super().__init__()
-        self.seen = seen
-
-
-class Finished(Message):
-    """The reader did what it was asked."""
-
-    def __init__(self, job: Job, result: Any) -> None:
-        super().__init__()
-        self.job, self.result = job, result
 
 
 class Board(Stage):
@@ -117,7 +100,7 @@ class Board(Stage):
     # --- the screen ------------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        """Everything, from the top to the keys."""
+        """From the top to the keys."""
         yield Static(id="top", markup=False)
         yield Line("state")
         with Vertical(id="body"):
@@ -400,13 +383,13 @@ class Board(Stage):
 
     def open_escalation(self, number: int) -> None:
         """A page to decide it."""
-        self.reader.ask(lambda app: (app.store.escalation(number), app.store.now()), self._ask)
+        self.reader.ask(partial(read_decision, number=number), self._ask)
 
     def _ask(self, result: Any) -> None:
         if isinstance(result, Trouble):
             self.trouble(result)
         else:
-            self.push_screen(Ask(*result))
+            self.push_screen(Ask(result, self.now))
 
 
 def _is_light(said: str) -> bool:

@@ -1,14 +1,32 @@
 """What the pages over the board may ask of it, so that they need not know how it looks."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App as Textual
+from textual.message import Message
 
-from .reading import Reader, Trouble
+from .reading import Job, Reader, Trouble
 
 if TYPE_CHECKING:
     from ..app import App
+    from ..operations.views.live_board import LiveView
+
+
+class Seen(Message):
+    """The reader saw the repository, or had trouble."""
+
+    def __init__(self, seen: "LiveView | Trouble") -> None:
+        super().__init__()
+        self.seen = seen
+
+
+class Finished(Message):
+    """The reader did what it was asked."""
+
+    def __init__(self, job: Job, result: Any) -> None:
+        super().__init__()
+        self.job, self.result = job, result
 
 
 class Stage(Textual[None]):
