@@ -19,7 +19,7 @@ from ..core.board import Board
 from ..core.hindrances import Kind, of_board
 from ..operations.views.progress import review_step
 from ..ports import Notice
-from ..wording import event_text
+from ..wording import event_text, stages
 from ..wording.hindrances import told
 from ..wording.text import age, cut, one_line, pad
 from .output import write

@@ -63,9 +63,8 @@ def bead_text(found: "BeadHistory", columns: int) -> Content:
     out += [Content(""), _title("what happened, newest first", columns)]
     for event in found.events[: -EVENTS - 1 : -1]:
         style = EVENT_STYLES.get(event_text.STYLES.get(event.kind, ""), "")
-        told = event_text.parts(event)
-        when: Part = (f"  {spoken(event.at)}  {told.who:<10}  ", MUTED)
-        out.append(line(columns, when, (f"{told.word:<19}  ", style), told.said))
+        when: Part = (f"  {spoken(event.at)}  {event_text.who(event):<10}  ", MUTED)
+        out.append(line(columns, when, (event_text.what(event), style)))
     return Content("\n").join(out)
 
 

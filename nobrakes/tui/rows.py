@@ -11,9 +11,10 @@ from textual.content import Content
 
 from ..core.beads import forms
 from ..operations.views.live_board import fits
-from ..wording import event_text
+from ..wording import event_text, stages
 from ..wording.text import age, count, cut, one_line, width
-from .look import DOUBT, EVENT_STYLES, MEDIUM, MUTED, NEEDS_YOU, WIDE, Part, broken, field, line
+from ..wording.times import clock
+from .look import DOUBT, EVENT_STYLES, MEDIUM, MUTED, NEEDS_YOU, Part, broken, field, line
 
 if TYPE_CHECKING:
     from ..core.beads.escalations import Escalation
@@ -78,7 +79,7 @@ def _of_worker(found: "AtWork") -> str:
 
 def _worker(found: "AtWork", now: float) -> Row:
     one = found.worker
-    role = one.role.value.replace("_", " ")
+    role = stages.ROLES[one.role.value]
 
     def draw(columns: int) -> Content:
         since = age(now - one.started_at)
@@ -157,19 +158,18 @@ def _of_event(event: "Event", view: "LiveView") -> str:
 
 
 def _name(event: "Event", view: "LiveView") -> str:
-    return view.names.get(event.attempt or 0, "") if event.actor == type(event)(event.kind).actor else ""
+    return view.names.get(event.attempt or 0, "")
 
 
 def _event(event: "Event", view: "LiveView") -> Row:
     style = EVENT_STYLES.get(event_text.STYLES.get(event.kind, ""), "")
 
     def draw(columns: int) -> Content:
-        told = event_text.parts(event, view.titles.get(event.bead or "", ""), _name(event, view))
+        who, bead = event_text.who(event, _name(event, view)), event.bead or ""
+        title, what = view.titles.get(bead, ""), event_text.what(event)
         if columns < MEDIUM:
-            return line(columns, (told.clock[:5] + " ", MUTED), (told.word, style), f" {told.bead} {told.title}")
-        wide = 20 if columns >= WIDE else 16
-        head: list[Part] = [(f"{told.clock}  {field(told.who, 10)}  ", MUTED), (f"{field(told.word, wide)}  ", style)]
-        head += [(f"{field(told.bead, 10)}  ", "$accent"), told.title, (f"  {told.said}", MUTED)]
-        return line(columns, *head)
+            return line(columns, (clock(event.at)[:5] + " ", MUTED), (what, style), f"  {bead} {one_line(title)}")
+        head: list[Part] = [(f"{clock(event.at)}  {field(who, 10)}  ", MUTED), (f"{field(bead, 10)}  ", "$accent")]
+        return line(columns, *head, (what, style), (f"  {one_line(title)}", MUTED))
 
     return Row(f"bead:{event.bead}" if event.bead else "", draw)
