@@ -109,6 +109,7 @@ def play(step: str) -> None:
 
 
 def main() -> None:
+    sys.stdout.reconfigure(line_buffering=True)  # who watches sees each line when it is said
     scenario = tomllib.loads((HERE / "scenario.toml").read_text())
     folder = "tests" if ROLE == "test_writer" else "code"
     usual = [f"copy {BEAD}/{folder}", f"commit {BEAD}: {folder}", f"done The {folder} of {BEAD} are written."]

@@ -4,10 +4,10 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from . import commanding, login
 from . import live as sockets
-from .pages import bead, board, breaker, desk, health, live, merges, now, repositories, sessions
+from .pages import bead, board, breaker, desk, graph, health, live, merges, now, plan, repositories, sessions
 from .static import static
 
-PAGES = (repositories, now, board, bead, desk, live, merges, breaker, health, sessions)
+PAGES = (repositories, now, board, bead, desk, graph, live, plan, merges, breaker, health, sessions)
 """The modules of pages; each has its ROUTES."""
 
 

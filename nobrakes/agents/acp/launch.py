@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Mapping
 
-from ... import extras
 from ...core.errors import ConfigError
 from ..adapter import Assignment, Launch, Login
 from ..cli import EventCli
@@ -59,8 +58,7 @@ class Acp(EventCli[verdict.Read]):
         return None
 
     def launch(self, a: Assignment) -> Launch:
-        """The command of one attempt; ConfigError where none is set, MissingExtra where our client cannot run."""
-        extras.need("acp", "the agent 'acp'")
+        """The command of one attempt; ConfigError where none is set."""
         own = a.settings.acp
         if not own.command:
             raise ConfigError(

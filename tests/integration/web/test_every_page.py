@@ -14,7 +14,8 @@ from nobrakes.web.routes import routes
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
 PAGES = ["", "board", "board?q=header", "desk", "desk?all=1", "live", "merges", "breaker", "health", "set-up", "sessions",
-         "sessions?q=ada&state=failed&sort=cost", "bead/nb-1", "bead/nb-2", "bead/nb-1/diff"]  # fmt: skip
+         "sessions?q=ada&state=failed&sort=cost", "bead/nb-1", "bead/nb-2", "bead/nb-1/diff",
+         "graph", "graph?mode=epics", "graph?mode=all&q=header", "plan", "plan?as=kanban", "plan?as=timeline"]  # fmt: skip
 
 
 class Reader(HTMLParser):

@@ -1,0 +1,117 @@
+"""A real Chromium on the pages of a repository in which something happens; any error on its console fails the test.
+
+Where there is no Chromium (NOBRAKES_CHROMIUM names another one) the tests are skipped and say so.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nobrakes.cli import main
+from nobrakes.core.beads import forms
+from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.ports import NewEscalation
+from nobrakes.store.opening import open_store
+from tests.support.web import NAME, Served, serving
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = os.environ.get("NOBRAKES_CHROMIUM") or shutil.which("chromium") or ""
+EVIL = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
+DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser, started once."""
+    if not CHROMIUM:
+        pytest.skip("there is no Chromium: apt-get install chromium, or name one with NOBRAKES_CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A shop with beads in each column, an agent at work, and decisions to make; as the current folder."""
+    folder = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(folder)], check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], cwd=folder, check=True)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("USER", "ada")
+    assert main.run(["init", "--build", "true"]) == 0
+    store = open_store(str(folder / ".nobrakes" / "nobrakes.db"))
+    ready = {"status": Status.NEEDS_DOER, "needs_tests": False}
+    beads = [
+        Bead("till", "Count the till", description="By coin.", acceptance=("It adds up",), estimate=60, **ready),
+        Bead("stock", f"Stock {EVIL}", **ready),
+        Bead("report", "Report the month", priority=1, **ready),
+        Bead("later", "Later", status=Status.DRAFT),
+    ]
+    store.put(beads, [Dependency("report", "till"), Dependency("stock", "till")], "ada")
+    attempt = store.open_attempt("till", Role.DOER, "script", ["Ada"], 900.0, None)
+    assert attempt is not None
+    run = folder / ".nobrakes" / "runs" / f"{attempt.id}-agent"
+    run.mkdir(parents=True)
+    (run / "agent.out").write_text("".join(f"line {n} {EVIL}\n" for n in range(300)))
+    form = {"kind": "radio", "priority": 1, "recommended": ["Round"],
+            "options": [{"label": "Round", "means": "To the nearest coin", "costs": "an hour"}, {"label": "Cut"}]}  # fmt: skip
+    asked = forms.as_values(forms.form(form))
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Round or cut?", EVIL, form=asked), "report", None, "Ada")
+    store.escalate(NewEscalation(EscalationType.REPEATED_FAILURE, "stock failed", EVIL), "stock", None, "nobrakes")
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def served(repository: Path) -> Iterator[Served]:
+    """The pages of it."""
+    with serving() as found:
+        yield found
+
+
+class Person:
+    """Somebody with a browser; whatever its console says as an error is in `errors`."""
+
+    def __init__(self, browser: Any, served: Served, **how: Any) -> None:
+        self.served = served
+        self.context = browser.new_context(base_url=served.origin, **{"viewport": DESKTOP, **how})
+        self.page = self.context.new_page()
+        self.errors: list[str] = []
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def log_in(self) -> "Person":
+        self.page.goto(f"/login?next=/r/shop/#code={self.served.site.state.new_code()}")
+        self.page.wait_for_url("**/r/shop/")
+        return self
+
+    def goes(self, path: str) -> Any:
+        """To a page of the shop."""
+        answer = self.page.goto(f"/r/shop/{path}")
+        assert answer is not None and answer.status == 200, (path, answer and answer.status)
+        return self.page
+
+    def close(self) -> None:
+        self.context.close()
+
+
+@pytest.fixture
+def person(chromium: Any, served: Served) -> Iterator[Person]:
+    """At a desk, logged in."""
+    found = Person(chromium, served).log_in()
+    yield found
+    assert found.errors == [], found.errors
+    found.close()
+
+
+__all__ = ["NAME"]

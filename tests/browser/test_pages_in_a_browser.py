@@ -1,0 +1,107 @@
+"""Every page in a real Chromium: for people who see, who do not, and who hold a phone in the dark."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
+
+AXE = ROOT / ".ci" / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = ["", "desk", "desk/1", "desk/2", "board", "bead/till", "bead/stock", "bead/till/diff", "live", "live/1", "graph", "graph?mode=all", "plan", "plan?as=kanban", "plan?as=timeline", "merges",
+         "breaker", "health", "set-up", "sessions"]  # fmt: skip
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_no_page_has_a_barrier_or_is_wider_than_its_screen(chromium, served, theme, size) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not there: npm ci --prefix .ci/web")
+    axe = Path(AXE).read_text()
+    person = Person(chromium, served, viewport=size, color_scheme=theme, has_touch=size is PHONE).log_in()
+    found = []
+    for path in PAGES:
+        page = person.goes(path)
+        page.evaluate(axe)
+        rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+        for violation in page.evaluate("rules => axe.run(rules)", rules)["violations"]:
+            nodes = [node["html"][:160] for node in violation["nodes"][:3]]
+            found.append((path, violation["id"], nodes))
+        if page.evaluate("() => document.documentElement.scrollWidth > innerWidth"):
+            found.append((path, "wider than the screen", []))
+        assert page.evaluate("() => window.hit") is None
+    assert found == []
+    assert person.errors == []
+    person.close()
+
+
+def test_what_is_pressed_on_a_phone_is_large_enough(chromium, served) -> None:
+    person = Person(chromium, served, viewport=PHONE, has_touch=True).log_in()
+    small = """() => [...document.querySelectorAll('button, summary, nav a, .whole, .act, .button, select, .option')]
+        .filter(one => one.offsetParent !== null && !one.closest('[hidden]'))
+        .map(one => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
+        .filter(([, box]) => box.height < 43.5 || box.width < 43.5).map(([html, box]) => `${html} ${box.height}`)"""
+    found = [(path, one) for path in PAGES for one in person.goes(path).evaluate(small)]
+    assert found == []
+    person.close()
+
+
+def test_a_page_works_without_scripts(chromium, served) -> None:
+    person = Person(chromium, served, java_script_enabled=False)
+    page = person.page
+    page.goto("/login?next=/r/shop/desk/1")
+    page.get_by_label("code").fill(served.site.state.new_code())
+    page.get_by_role("button", name="Log in").click()
+    assert page.get_by_role("radio", name="Round").is_checked()
+    page.get_by_role("button", name="Answer").click()
+    assert "question 1 is answered: Round" in page.content()
+    page.goto("/r/shop/desk/1")
+    assert page.get_by_role("button", name="Take the answer back").is_visible()
+    person.close()
+
+
+def test_two_screens_answer_once_and_the_second_is_told(person, chromium, served) -> None:
+    other = Person(chromium, served).log_in()
+    for one in (person, other):
+        one.goes("desk/1")
+    person.page.get_by_role("button", name="Answer").click()
+    person.page.wait_for_url("**/desk")
+    other.page.get_by_role("radio", name="Cut").check()
+    other.page.get_by_role("button", name="Answer").click()
+    told = other.page.locator(".answer .form-says")
+    told.wait_for()
+    assert "answered" in told.inner_text() or "decided" in told.inner_text()
+    other.close()
+    person.errors = [one for one in person.errors if "409" not in one]
+
+
+def test_a_draft_of_an_answer_is_kept(person) -> None:
+    page = person.goes("desk/2")
+    page.get_by_role("radio", name="Try again").check()
+    page.get_by_role("textbox", name="Note").fill("It was the fixture")
+    page.reload()
+    assert page.get_by_role("textbox", name="Note").input_value() == "It was the fixture"
+    page.get_by_role("button", name="Decide").click()
+    page.wait_for_url("**/desk")
+    assert "stock failed" not in page.locator("#desk-list").inner_text()
+
+
+def test_keys_lead_past_the_bar_to_the_page(person) -> None:
+    page = person.goes("board")
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.textContent") == "Skip to the page"
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.id") == "main"
+
+
+def test_a_transcript_is_filtered_raw_and_searched(person) -> None:
+    page = person.goes("live")
+    stream = page.locator(".stream")
+    assert stream.locator("li").count() == 100
+    assert page.evaluate(
+        "() => {const s = document.querySelector('.stream'); return s.scrollHeight - s.scrollTop - s.clientHeight < 40}"
+    )
+    page.get_by_role("button", name="Raw").click()
+    assert page.get_by_role("button", name="Raw").get_attribute("aria-pressed") == "true"
+    page.get_by_placeholder("Search").fill("line 299")
+    assert stream.locator("li:visible").count() == 1
