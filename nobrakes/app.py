@@ -117,6 +117,7 @@ class App:
 
     def check_agents(self) -> None:
         """ConfigError where the config names an agent that no adapter knows."""
+        from . import extras
         from .agents.registry import ADAPTERS
 
         agents = self.config.agents
@@ -131,6 +132,7 @@ class App:
                         f"{os.path.relpath(self.paths.config)}: agents.{key}: nobrakes knows no agent '{name[:40]}'",
                         f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command.",
                     )
+                extras.need_of_agent(name)
 
     def environment(self) -> Mapping[str, str]:
         """What children see of this process's environment."""
@@ -256,6 +258,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
 
 def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
     """A daemon on the app's real doors. The caller holds the daemon's lock."""
+    from . import extras
     from .agents.registry import adapter
     from .daemon.loop import Daemon
     from .host import command
@@ -264,6 +267,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
 
     for name in app.config.agents.agent_choice().names():
         adapter(name)
+        extras.need_of_agent(name)
     command.install(app.paths)
     people = notifier or app.notifier
     for text in formats.untold(app.store, app.paths.root, app.config.checks):

@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from ..core.beads.bead import Status
 from ..core.errors import UsageError
 from ..wording.text import cut, one_line
 from .output import Output, plain, said
 from .repository import UserPlace, actor, opened_or_home
 
 if TYPE_CHECKING:
-    from ..core.beads.escalations import Escalation
-    from ..ports import Store
+    pass
 
 Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
 
@@ -77,18 +75,8 @@ def answer(
             words = sys.stdin.read() if text == "-" else text or ""
             found = desk.answer(app.store, number, words, actor(), app.paths, recommended)
             done = f"is answered: {cut(one_line(found.answer or ''), 200)}" if found.form else "is answered"
-        then = _then(app.store, found)
+        then = desk.then(app.store, found)
     return said(plain(found), f"escalation {number} {done}{then}")
-
-
-def _then(store: "Store", decided: "Escalation") -> str:
-    """What became of the bead: one that several escalations stop waits for the last of them."""
-    if decided.bead is None:
-        return ""
-    others = [str(e.id) for e in store.escalations(bead=decided.bead)]
-    if others and store.bead(decided.bead).status is Status.ESCALATED:
-        return f"; {decided.bead} still waits for {', '.join(others)}"
-    return f"; {decided.bead} is {store.bead(decided.bead).status.value}"
 
 
 def resolve(
@@ -118,7 +106,7 @@ def resolve(
         )
     with opened_or_home(user) as app:
         found = desk.resolve(app.store, number, chosen[0], note=note, actor=actor(), paths=app.paths)
-        then = _then(app.store, found)
+        then = desk.then(app.store, found)
     if add:
         then = f": {found.resolution.partition(':')[0]}, a draft; `nobrakes commit-strategy` makes drafts live"
         return said(plain(found), f"escalation {number} is resolved{then}")

@@ -17,6 +17,7 @@ from ..core.beads.bead import Role
 from ..core.beads.events import Event
 from ..core.board import Board
 from ..core.hindrances import Kind, of_board
+from ..operations.views.progress import review_step
 from ..ports import Notice
 from ..wording import event_text, stages
 from ..wording.hindrances import told
@@ -210,11 +211,3 @@ def picture(
     out += [screen.paint(cut(line, screen.width - 1), "yellow") for line in told_]
     out += [screen.paint(cut(line, screen.width - 1), style or "dim") for style, line in events]
     return out
-
-
-def review_step(attempt: Attempt) -> str:
-    """Where a review is, in words."""
-    from ..core.review.journal import Journal
-
-    journal = Journal.of(attempt.data)
-    return f"waits: {journal.waiting}" if journal.waiting else stages.stage(journal.step.value)

@@ -3,8 +3,8 @@
 PLAN = """\
 # A plan: what the graph of beads should be. Apply it as often as you like:
 #   nobrakes plan apply plan.yaml --dry-run     says what would change
-#   nobrakes plan apply plan.yaml               files new beads as drafts
-#   nobrakes commit-strategy                    lets the drafts go live
+#   nobrakes plan apply plan.yaml               files new beads as drafts, proposes changes of live ones
+#   nobrakes commit-strategy                    brings both into force
 beads:
   # First what everything else stands on: the project's structure, its test framework, its checks.
   - id: scaffold

@@ -114,7 +114,5 @@ def _lift(cap: str, is_lifted: bool) -> Output:
         warning = (
             f"more agents may start than the {found.limit:.6g} an hour that you allowed ({found.spent:.6g} so far)"
         )
-    text = (
-        f"caps.{name} is lifted until {until}\nwarning: {warning}; `nobrakes providers keep {name}` lets it hold again"
-    )
-    return said(plain(found), text)
+    back = f"`nobrakes providers keep {name}` lets it hold again"
+    return said(plain(found), f"caps.{name} is lifted until {until}\nwarning: {warning}; {back}")

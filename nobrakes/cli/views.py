@@ -1,20 +1,25 @@
 """The big pictures: status and board."""
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
+from ..core.errors import UsageError
 from ..wording import stages
 from ..wording.text import age, count, cut, one_line
 from ..wording.times import spoken
 from .hindered import lines
 from .machine import machine_lines
-from .output import Output, plain
+from .output import Output, plain, said
 from .providers import cap_lines
-from .repository import looked_at
+from .repository import actor, looked_at, opened
 from .screen import Screen, table
 
 if TYPE_CHECKING:
     from ..operations.views.board import BoardView, Speaker, StatusView, Worker
 
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 COLUMN_STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "red", "done": "dim"}
 
 NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
@@ -86,15 +91,44 @@ def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
     return "\n".join(out)
 
 
-def board() -> Output:
-    """The first beads of each column, by where they are, and how many stand there. Epics are left out."""
+def board(
+    live: Annotated[bool, Option("--live", help="One screen that stays: look, answer, decide, pause.")] = False,
+    as_json: AsJson = False,
+) -> Output:
+    """The first beads of each column, by where they are, and how many stand there. Epics are left out.
+
+    With --live it stays on the terminal: what needs you, who works, the beads, what happens; `?` shows the keys.
+
+    Example: nobrakes board --live
+    """
     from ..operations.hindrances.look import hindrances
     from ..operations.views import board
+
+    if live:
+        return _live(as_json)
 
     with looked_at() as app:
         found = board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
         now = app.store.now()
     return Output(plain(found), lambda screen: _board(found, now, screen))
+
+
+def _live(as_json: bool) -> Output:
+    """The board that stays until the person quits."""
+    from .. import extras
+
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            "the board can stay on a terminal only",
+            "Leave --live out; programs read `nobrakes board --json`, or follow `nobrakes events --follow --json`.",
+        )
+    extras.need("tui", "`nobrakes board --live`")
+    from ..tui.board import Board
+
+    with opened(is_reading=True) as app:  # what keeps it from being opened is said before the screen is taken
+        assert app.store
+    Board(None, actor()).run()
+    return said({}, "")
 
 
 def _board(found: "BoardView", now: float, screen: Screen) -> str:

@@ -242,6 +242,13 @@ class NoSandbox(ConfigError):
     )
 
 
+class MissingExtra(ConfigError):
+    """What was asked for needs an extra of the package, and that is not installed."""
+
+    code = 61
+    hint = "docs/how-to.md says how each extra is installed."
+
+
 class DoorClosed(NobrakesError):
     """Nobody answered at an agent's door. What was said is kept, and taken in when nobrakes is back."""
 

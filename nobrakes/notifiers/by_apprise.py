@@ -5,25 +5,22 @@ The address of the service, which holds its password or token, is the channel's 
 
 import logging
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
+from .. import extras
 from ..core.errors import ChannelFailed, NotAllowed
 
-INSTALL = "pip install 'nobrakes[notify]'"
 _TYPES = {"info": "info", "warning": "warning", "urgent": "failure"}
 
 
 def missing() -> str:
     """Why it cannot be used; empty: it can."""
-    return "" if find_spec("apprise") else f"apprise is not installed: {INSTALL}"
+    return extras.missing("notify")
 
 
 def send(channel: Mapping[str, Any], secret: str, message: Mapping[str, Any]) -> None:
     """Send it through the service that the address names."""
-    trouble = missing()
-    if trouble:
-        raise NotAllowed("apprise is not installed", f"Type: {INSTALL}")
+    extras.need("notify", "a channel of type apprise")
     import apprise
 
     service = apprise.Apprise()

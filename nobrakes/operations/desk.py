@@ -16,7 +16,7 @@ from ..ports import Store
 from . import suggestions
 from .waking import wake
 
-__all__ = ["ANSWERED", "HOWS", "How", "answer", "decisions", "escalations", "resolve", "show", "take_back"]
+__all__ = ["ANSWERED", "HOWS", "How", "answer", "decisions", "escalations", "resolve", "show", "take_back", "then"]
 
 WAYS = tuple(how for how in HOWS if how != "answer")
 """The words of `nobrakes resolve`."""
@@ -127,3 +127,13 @@ def _no_way(found: Escalation, how: str) -> NotAllowed:
 
 def _words(how: str, note: str) -> str:
     return f"{how}: {note}" if note.strip() else how
+
+
+def then(store: Store, decided: Escalation) -> str:
+    """What became of the bead, to go on a sentence with: one that several escalations stop waits for the last."""
+    if decided.bead is None:
+        return ""
+    others = [str(e.id) for e in store.escalations(bead=decided.bead)]
+    if others and store.bead(decided.bead).status is Status.ESCALATED:
+        return f"; {decided.bead} still waits for {', '.join(others)}"
+    return f"; {decided.bead} is {store.bead(decided.bead).status.value}"

@@ -298,7 +298,12 @@ COMMANDS: tuple[Command, ...] = (
         (Field("plan", long_text, True), Field("dry_run", flag), Field("live", flag), Field("cut", flag)),
     ),
     Command("propose", planning.propose, (Field("plan", long_text, True),)),
-    Command("commit-strategy", planning.commit_strategy, (), together=False),
+    Command(
+        "commit-strategy",
+        planning.commit_strategy,
+        (Field("revision", word), Field("only", rows), Field("without", rows), Field("drop", rows)),
+        together=False,
+    ),
     Command(
         "session start",
         _start_session,

@@ -52,17 +52,27 @@ def propose(app: "App", values: Values, actor: str) -> tuple[Any, str]:
 
 
 def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    """Approve the drafts."""
-    from ..operations.forge import approving
+    """Approve what was proposed, or of it `only` these or all `without` these; or refuse what is to `drop`.
 
-    done = approving.commit_strategy(app.store, app.git, app.paths, actor)
+    `revision`: of what the page showed. NotAllowed where it is another by now.
+    """
+    from ..operations.forge import approving, choosing
+
+    chosen = {name: frozenset(values.get(name, ())) for name in ("only", "without")}
+    if values.get("drop"):
+        if any(chosen.values()):
+            raise UsageError("drop refuses, only and without approve: both were given", "Send one of them.")
+        dropped = choosing.drop(app.store, values["drop"], actor)
+        return {"dropped": list(dropped)}, f"dropped: {', '.join(dropped)}"
+    choice, seen = choosing.Choice(**chosen), values.get("revision") or None
+    done = approving.commit_strategy(app.store, app.git, app.paths, actor, choice, seen)
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
     told = [f"{count(len(done.beads), 'bead')} went live"] if done.beads else []
     told += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
     told += [f"left, since it was edited since it was proposed: {', '.join(done.left)}"] if done.left else []
     told += [f"dropped, since its bead is closed or as proposed: {', '.join(done.dropped)}"] if done.dropped else []
     data = approving.Approved(done.beads, done.commit, done.changes, done.left, done.dropped)
-    return data, ("; ".join(told) or "there is no draft to approve") + on_main
+    return data, ("; ".join(told) or "nothing waits to be approved") + on_main
 
 
 def is_of_a_merge(app: "App", values: Values) -> bool:

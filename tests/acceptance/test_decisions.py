@@ -18,11 +18,15 @@ def project(tmp_path: Path) -> Scripted:
 
 
 def test_an_answer_brings_the_bead_back_once_and_is_in_the_next_prompt(project: Scripted) -> None:
+    (project.folder / "of-a-person").write_text("which no agent made")
+    project.git("add", "of-a-person")
+    project.git("commit", "-q", "-m", "A person's own")
     project.does("one", ASKS, turn=1)
     project.add("one")
     project.nobrakes("run", expect=40)
     [question] = project.open()
     assert (question["type"], question["title"], question["bead"]) == ("question", "Which colour?", "one")
+    assert "nothing is committed on it" in project.nobrakes("escalation", str(question["id"])).stdout
     assert project.status("one") == "escalated" and project.show("one")["failures"] == 0
     racing = [
         project.start("answer", str(question["id"]), answer, stderr=subprocess.PIPE) for answer in ("Green 7", "Red 9")

@@ -27,6 +27,8 @@ def test_names_and_keys_wait_for_a_person_and_the_secret_is_never_printed(projec
     assert {one["type"] for one in asked.values()} == {"unusual_content"} and set(asked) == {"bidi", "key"}
     shown = project.nobrakes("escalation", str(asked["key"]["id"])).stdout
     assert "src/login" in shown and "GitHub token" in shown and TOKEN not in shown
+    for more in ("--all", "--json"):
+        assert TOKEN not in project.nobrakes("escalation", str(asked["key"]["id"]), more).stdout
     assert "\\u202e" in project.nobrakes("escalation", str(asked["bidi"]["id"])).stdout
     project.nobrakes("resolve", str(asked["key"]["id"]), "--approve")
     project.nobrakes("run", expect=40)

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Mapping
 
+from ... import extras
 from ...core.errors import ConfigError
 from ..adapter import Assignment, Launch, Login
 from ..cli import EventCli
@@ -58,7 +59,8 @@ class Acp(EventCli[verdict.Read]):
         return None
 
     def launch(self, a: Assignment) -> Launch:
-        """The command of one attempt; ConfigError where none is set."""
+        """The command of one attempt; ConfigError where none is set, MissingExtra where our client cannot run."""
+        extras.need("acp", "the agent 'acp'")
         own = a.settings.acp
         if not own.command:
             raise ConfigError(

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...core.beads.attempt import FORK, Attempt
 from ...core.beads.escalations import Escalation
@@ -46,8 +46,10 @@ def _heads(found: Escalation, attempts: Sequence[Attempt]) -> list[str]:
 
 
 def _base(git: Git, head: str, attempts: Sequence[Attempt]) -> str:
-    """Where the branch left main; of what was merged, main before that."""
+    """Where the branch left main; of what was merged, main before that; of a branch without commits, the branch."""
     main = git.main()
+    if any(head == one.head == one.data.get(FORK) for one in attempts):
+        return head
     if git.contains(head, main):
         parents = made.parents if (made := git.made(head)) else ()
         return parents[0] if parents else head
@@ -65,7 +67,7 @@ def difference(git: Git, bead: str, found: Branch | None, is_whole: bool) -> Bra
     except NobrakesError as error:
         return BranchDifference(found.base, found.head, found.ref, missing=line(error))
     listed = patch.files if is_whole else patch.files[:FILES]
-    text = excerpt(patch.text, WHOLE if is_whole else LINES, command, is_code=True)
+    text = replace(excerpt(patch.text, WHOLE if is_whole else LINES, is_code=True), command=command)
     return BranchDifference(
         found.base,
         found.head,

@@ -1,8 +1,11 @@
-"""Texts of agents and checks, made harmless and short; what is left out is counted."""
+"""Texts of agents and checks, made harmless and short; what is left out is counted.
+
+What looks like a secret is blacked out, in code too: the page is copied, sent by mail and read out.
+"""
 
 import re
 
-from ...core.text.cleaning import clean
+from ...core.text.cleaning import clean, redacted
 from .view import Excerpt
 
 WIDE = 400
@@ -19,7 +22,7 @@ def short(commit: object) -> str:
 
 def readable(text: str) -> str:
     """Harmless text in which commits are named by their first digits."""
-    return _ID.sub(lambda found: short(found[0]), clean(text))
+    return _ID.sub(lambda found: short(found[0]), redacted(clean(text)))
 
 
 def flat(text: object) -> str:
@@ -34,7 +37,7 @@ def line(text: object) -> str:
 
 def excerpt(text: str, most: int, command: str = "", is_end: bool = False, is_code: bool = False) -> Excerpt:
     """At most `most` lines of a text: the first ones, or with `is_end` the last. `is_code`: its ids stay whole."""
-    cleaned = (clean(text) if is_code else readable(text)).expandtabs(4).strip("\n")
+    cleaned = (redacted(clean(text)) if is_code else readable(text)).expandtabs(4).strip("\n")
     found = [one.rstrip() for one in cleaned.split("\n")] if cleaned.strip() else []
     kept = found[-most:] if is_end else found[:most]
     kept = kept if most >= WHOLE else [_cut(one) for one in kept]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ... import extras
 from ...core.errors import MachineShort
 from ...core.hindrances import Hindrance, Kind
 from ...paths import Paths
@@ -104,6 +105,11 @@ def of_agent(name: str, config: "Config", here: Here) -> Hindrance | None:
         return Hindrance(
             Kind.NO_AGENT, what, "", ("nobrakes config --check",), f"name another under [agents] in {CONFIG}"
         )
+    extra = extras.OF_AGENTS.get(name, "")
+    if extra and not extras.is_there(extra):
+        what = f"the agent {name} needs the extra `{extra}`, which is not installed"
+        cure = f"install it, or name another agent under [agents] in {CONFIG}"
+        return Hindrance(Kind.NO_AGENT, what, "", (extras.command(extra),), cure, refuses=True)
     command = config.agents.command(name)
     if not command:
         what = f"the agent {name} has no command: agents.{name}.command is empty"

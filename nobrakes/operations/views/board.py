@@ -34,6 +34,7 @@ from .progress import claimed, spoken
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...core.board import Limits
+    from ...core.graph.links import Node
     from ...core.review.quarantine import Quarantined
     from ...ports import Store
 
@@ -173,7 +174,7 @@ def speakers(store: "Store") -> tuple[Speaker, ...]:
     return tuple(sorted(found, key=lambda one: (one.seconds is None, one.session)))
 
 
-def _with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
+def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
     """The worker with what it claims of its progress, beside the commits that its clone tells of."""
     claim = claimed(store, store.attempt(worker.attempt))
     if claim is None:
@@ -201,7 +202,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         bool(store.setting(control.STOPPING)),
         {name: found[name] for name in (*COLUMNS, "held")},
         found["epic"],
-        tuple(_with_progress(store, paths, worker) for worker in workers(store)),
+        tuple(with_progress(store, paths, worker) for worker in workers(store)),
         tuple(store.escalations()),
         limits,
         len(config.checks),
@@ -248,6 +249,11 @@ def degraded(paths: Paths, config: "Config") -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
+def card(node: "Node", reasons: tuple[str, ...] = ()) -> Card:
+    """The node on the board."""
+    return Card(node.id, node.title, node.type, node.priority, node.status, node.epic, node.assignee, reasons)
+
+
 def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> BoardView:
     """The beads in columns, who works on what, and what each one waits for. Epics are left out.
 
@@ -261,10 +267,7 @@ def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> B
     def reasons(bead: str) -> tuple[str, ...]:
         return tuple(r.text for r in explained[bead].reasons if r.why not in (Why.DONE, Why.CANCELLED))
 
-    cards = {
-        name: tuple(Card(n.id, n.title, n.type, n.priority, n.status, n.epic, n.assignee, reasons(n.id)) for n in found)
-        for name, found in columns.items()
-    }
+    cards = {name: tuple(card(node, reasons(node.id)) for node in found) for name, found in columns.items()}
     frozen = store.setting(control.FROZEN)
     gates = tuple(store.gates().values())
     return BoardView(cards, counts(store), workers(store), gates, frozen, speakers(store), machine_shown(), stands)

@@ -24,7 +24,10 @@ class NextStep:
 
 
 def next_step(store: "Store", stands: "Hindrances" = NOTHING) -> NextStep:
-    """By what waits: what stops everything first, then for a person, then for agents, then what stands still."""
+    """By what waits: what stops everything first, then for a person, then for agents, then what stands still.
+
+    What is proposed of live beads comes before the work, unless agents are at it.
+    """
     counts, waiting = store.counts(), store.escalations()
     beads = {name: number for name, number in counts.items() if number and name not in ("epic", "held")}
     if not beads:
@@ -37,6 +40,9 @@ def next_step(store: "Store", stands: "Hindrances" = NOTHING) -> NextStep:
         return NextStep("nobrakes escalations", f"{len(waiting)} of them wait for your decision")
     if "draft" in beads and beads.keys() <= {"draft", "done", "cancelled"}:
         return NextStep("nobrakes commit-strategy", "the drafts wait for your approval")
+    if not beads.keys() & {"working", "review"} and store.proposed():  # before agents begin with the old text
+        drafts = "the drafts and " if "draft" in beads else ""
+        return NextStep("nobrakes commit-strategy", f"{drafts}proposed changes of live beads wait for your approval")
     if beads.keys() <= {"done", "cancelled"}:
         return NextStep("nobrakes reshape", "everything is done: plan the next increment")
     if not beads.keys() & {"ready", "working", "review"}:

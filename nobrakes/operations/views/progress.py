@@ -6,6 +6,7 @@ from ...core.beads.attempt import Attempt
 from ...core.beads.events import Kind
 from ...core.text.cleaning import clean, shorten
 from ...ports import Store
+from ...wording import stages
 
 PAGE = 1000
 TEXT = 500
@@ -39,3 +40,11 @@ def claimed(store: Store, attempt: Attempt) -> Claim | None:
         return None
     numbers = found.data.get("data") or {}
     return Claim(shorten(clean(str(found.data.get("text", ""))), TEXT), numbers.get("step"), numbers.get("of"))
+
+
+def review_step(attempt: Attempt) -> str:
+    """Where a review is, in words."""
+    from ...core.review.journal import Journal
+
+    journal = Journal.of(attempt.data)
+    return f"waits: {journal.waiting}" if journal.waiting else stages.stage(journal.step.value)

@@ -9,6 +9,7 @@ from nobrakes.core.beads.bead import Bead, Role
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.board import Board
 from nobrakes.core.review.journal import Journal, Step
+from nobrakes.operations.views import progress
 from nobrakes.wording.text import width
 
 
@@ -50,7 +51,7 @@ def test_one_line_a_worker_with_its_last_words_then_counts_and_events():
 
 def test_a_review_that_waits_says_for_what():
     waiting = Attempt(2, "nb-2", 1, Role.REVIEWER, "R", 1, "t", 0.0, data=Journal(waiting="main has edits").as_data())
-    assert live.review_step(waiting) == "waits: main has edits"
+    assert progress.review_step(waiting) == "waits: main has edits"
 
 
 def test_a_paused_board_says_so():

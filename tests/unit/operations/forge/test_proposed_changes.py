@@ -17,6 +17,7 @@ from nobrakes.operations.forge.strategy import strategy
 from nobrakes.operations.plan.apply import PlanDeadlock, apply_plan
 from nobrakes.operations.plan.nodes import plan_of
 from nobrakes.operations.undo.steps_back import undo
+from nobrakes.operations.views.next_step import next_step
 
 
 def plan(*nodes):
@@ -225,6 +226,15 @@ def test_a_plan_that_is_wrong_keeps_nothing(live):
         with pytest.raises(NobrakesError):
             approving.propose(live, plan({"id": "c", "title": "C2"}, wish), "s")
     assert strategy(live).is_empty
+
+
+def test_what_waits_for_a_yes_is_the_next_step_before_agents_begin(live):
+    assert next_step(live).command == "nobrakes run"
+    approving.propose(live, plan({"id": "a", "title": "new"}), "s")
+    found = next_step(live)
+    assert found.command == "nobrakes commit-strategy" and found.why.startswith("proposed changes of live beads wait")
+    approve(live)
+    assert next_step(live).command == "nobrakes run"
 
 
 def test_a_person_who_says_live_means_it(live):

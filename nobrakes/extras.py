@@ -1,0 +1,78 @@
+"""The extras of the package: which there are, whether one is installed, and what to type to install it.
+
+1. The base install carries what every command and the web pages need; an extra is a library that only some people use.
+2. Whoever is about to use one asks `need` first, so that nobody meets an ImportError.
+3. What to type holds for the way in which this very nobrakes was installed: by pipx, by uv or by pip.
+"""
+
+import os
+import shlex
+import sys
+from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from .core.errors import MissingExtra
+
+
+class Extra(NamedTuple):
+    """One extra: the module that it brings, the distribution that has it, and what it is for."""
+
+    module: str
+    distribution: str
+    purpose: str
+
+
+EXTRAS: dict[str, Extra] = {
+    "acp": Extra("acp", "agent-client-protocol", "agents that speak the Agent Client Protocol (`acp`)"),
+    "notify": Extra("apprise", "apprise", "channels of type `apprise`"),
+    "tui": Extra("textual", "textual", "`nobrakes board --live`"),
+}
+OF_AGENTS = {"acp": "acp"}
+"""Agents that need an extra."""
+
+
+def is_there(extra: str) -> bool:
+    """Whether it is installed."""
+    return find_spec(EXTRAS[extra].module) is not None
+
+
+def need(extra: str, what: str) -> None:
+    """MissingExtra, with what to type, where `what` cannot be used."""
+    if not is_there(extra):
+        raise MissingExtra(f"{what} needs the extra `{extra}`, which is not installed", f"Type: {command(extra)}")
+
+
+def need_of_agent(name: str) -> None:
+    """MissingExtra where the agent cannot be started."""
+    if name in OF_AGENTS:
+        need(OF_AGENTS[name], f"the agent '{name}'")
+
+
+def missing(extra: str) -> str:
+    """Why it cannot be used, with what to type; empty: it can."""
+    return "" if is_there(extra) else f"the extra `{extra}` is not installed; type: {command(extra)}"
+
+
+def command(extra: str, prefix: str = sys.prefix, python: str = sys.executable, has_pip: bool | None = None) -> str:
+    """What to type to install it beside this nobrakes. `prefix`, `python`: of the environment, `has_pip`: in it."""
+    if os.path.exists(os.path.join(prefix, "pipx_metadata.json")):  # what pipx injects stays when it upgrades
+        return shlex.join(["pipx", "inject", os.path.basename(prefix), requirement(extra)])
+    of_pip = find_spec("pip") is not None if has_pip is None else has_pip
+    if os.path.exists(os.path.join(prefix, "uv-receipt.toml")) or not of_pip:
+        return shlex.join(["uv", "pip", "install", "--python", python, requirement(extra)])
+    return shlex.join([python, "-m", "pip", "install", f"nobrakes[{extra}]"])
+
+
+def requirement(extra: str) -> str:
+    """The distribution in the versions that the package asks for."""
+    wanted = EXTRAS[extra].distribution
+    try:
+        found = requires("nobrakes") or []
+    except PackageNotFoundError:  # run from a checkout
+        found = []
+    for line in found:
+        name, _, condition = line.partition(";")
+        if condition.strip().replace("'", '"') == f'extra == "{extra}"':
+            return "".join(name.split())
+    return wanted

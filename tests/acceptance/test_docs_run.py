@@ -1,0 +1,260 @@
+"""What the docs tell people to type is typed here: every block of a page is followed, from its top, in real repositories.
+
+1. A block of settings loads, a block of a plan can be applied, and each line of a block of commands is run by a shell.
+2. `nobrakes init` begins in a new repository. Agents are scripted; what a page takes for granted, its `Before` prepares.
+3. What cannot be run here stands in NOT_RUN with its reason. A line that is neither run nor listed fails, and so does an
+   entry of the list that no page has any more.
+"""
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from nobrakes.config import settings
+from tests.support.project import NOBRAKES
+from tests.support.scripted import Scripted
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (
+    "README.md",
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "design.md"),
+    "docs/reference/plan.md",
+    "docs/reference/agents.md",
+)
+REGISTRY = "it installs packages from a registry"
+ELSEWHERE = "it goes to the reader's repository, where this test is already"
+TALK = "it is a talk between a person in a terminal and an agent with an account"
+DEMO = "it installs packages; tests/acceptance/test_examples.py builds the same example"
+NOT_RUN: Mapping[tuple[str, str], str] = {
+    ("README.md", "you                          the machine"): "it is a picture",
+    ("README.md", "python3 examples/demo"): DEMO,
+    ("README.md", "pipx install ."): REGISTRY,
+    ("README.md", "cd your-repository"): ELSEWHERE,
+    ("README.md", "nobrakes shape"): TALK,
+    ("README.md", "python3 tests/gates"): "it is what runs this test",
+    ("docs/quickstart.md", "python3 examples/demo"): DEMO,
+    ("docs/quickstart.md", "pipx install ."): REGISTRY,
+    ("docs/quickstart.md", "cd your-repository"): ELSEWHERE,
+    ("docs/quickstart.md", "nobrakes shape"): TALK,
+    ("docs/how-to.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
+    ("docs/web.md", "nobrakes web --lan"): "it opens a port to the network, and takes a certificate of that network",
+    ("docs/reliability.md", "NOBRAKES_"): "it takes hours; CI runs these tests with a smaller dose",
+}
+"""(page, how the line begins): why it is not run. A picture is listed by its first line."""
+GOOD = (0, 40)
+"""Done, or done but for what waits for a person. Any other exit code says that something is wrong."""
+NEW = "nobrakes init"
+SERVING = re.compile(r"nobrakes (web|watch|daemon run)\b|.* --follow\b")
+"""What goes on until Ctrl-C."""
+QUESTION = "nobrakes agent ask '{}' >/dev/null; echo 'NOBRAKES: BLOCKED'"
+BOARD = """
+beads:
+  - {id: rates, title: Convert between currencies, needs_tests: false, priority: 0}
+  - {id: exports, title: Journals as CSV, needs_tests: false, priority: 1}
+  - {id: cli, title: A command line, needs_tests: false, priority: 2}
+"""
+
+
+class Block(NamedTuple):
+    """A block of a page. `language` is empty for one that is indented, or that has none."""
+
+    language: str
+    text: str
+
+    @property
+    def kind(self) -> str:
+        if self.language in ("toml", "yaml", "json", "jsonl", "mermaid"):
+            return self.language
+        assert self.language in ("", "sh", "text"), f"what is a block of {self.language}?"
+        return "toml" if self.text.startswith("[") else "commands"
+
+    def commands(self) -> list[str]:
+        """The lines to type; where some begin with a prompt, the others are what was printed."""
+        lines = self.text.replace("\\\n", " ").splitlines()
+        typed = [line[2:] for line in lines if line.startswith("$ ")] or lines
+        return [re.split(r"\s{2,}# ", line)[0].strip() for line in typed if line.strip() and not line.startswith("#")]
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Fenced blocks, and paragraphs that are indented by four columns."""
+    fence = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    end = 0
+    for found in [*fence.finditer(text), None]:
+        for one in re.split(r"\n\s*\n", text[end : found.start() if found else len(text)]):
+            lines = one.strip("\n").splitlines()
+            if lines and all(line.startswith("    ") for line in lines):
+                yield Block("", "\n".join(line[4:] for line in lines) + "\n")
+        if found:
+            yield Block(found[1], found[2])
+            end = found.end()
+
+
+def listed(page: str, line: str) -> str:
+    """The entry of NOT_RUN for the line; empty: none."""
+    return next((start for of, start in NOT_RUN if of == page and line.startswith(start)), "")
+
+
+class Reader:
+    """Somebody who follows a page, block by block."""
+
+    def __init__(self, page: str, folder: Path) -> None:
+        self.page = page
+        self.folder = folder
+        self.repositories = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """A new repository that is set up, with a remote."""
+        self.repositories += 1
+        self.project = Scripted(self.folder / str(self.repositories), doers=1 if self.page == "README.md" else 5)
+        remote = self.folder / f"{self.repositories}.git"
+        subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
+        self.project.git("remote", "add", "origin", str(remote))
+        if self.page in BEFORE:
+            BEFORE[self.page](self.project)
+
+    def follow(self, block: Block) -> None:
+        if block.kind == "toml":
+            path = self.folder / "settings.toml"
+            path.write_text(f'main = "main"\n{block.text}')
+            settings.load(str(path))
+        elif block.kind in ("yaml", "json", "jsonl"):
+            plan = self.project.folder / f"plan.{block.kind}"
+            plan.write_text(block.text)
+            self.type(f"nobrakes plan apply plan.{block.kind} --dry-run")
+        elif block.kind == "commands" and not listed(self.page, block.text.strip()):
+            for line in block.commands():
+                self.read(line)
+
+    def read(self, line: str) -> None:
+        """Do what one line says, or what stands in for it."""
+        if listed(self.page, line):
+            if line.startswith("nobrakes shape"):
+                (self.folder / "proposed.yaml").write_text(BOARD)
+                self.type(f"nobrakes propose {self.folder / 'proposed.yaml'}")
+            return
+        assert re.match(r"(nobrakes|git) ", line), f"{self.page}: neither run nor listed: {line}"
+        if line.startswith(NEW):
+            self.set_up(line)
+        elif line.startswith("nobrakes agent "):
+            self.let_an_agent_type(line)
+        elif SERVING.match(line):
+            self.watch(line)
+        else:
+            asked = " --yes" if line == "nobrakes commit-strategy" else ""  # where there is no terminal to ask in
+            self.type(line + asked)
+
+    def set_up(self, line: str) -> None:
+        """`nobrakes init` as it stands there; then the agents are scripted, and the checks are those of the repository."""
+        project = self.begin()
+        config = project.config.read_text()
+        shutil.rmtree(project.config.parent)
+        (project.folder / "Makefile").write_text("test:\n\tsh tests/run.sh\n")
+        project.git("add", "Makefile")
+        project.git("commit", "-q", "-m", "A check to be found")
+        self.type(line)
+        settings.load(str(project.config))
+        project.config.write_text(config)
+
+    def type(self, line: str) -> None:
+        """What a shell does with the line; where no shell is needed, in a process that is started faster."""
+        if re.search(r"[|<>&;$`*]", line) or not line.startswith("nobrakes "):
+            done = subprocess.run(
+                ["sh", "-c", f'PATH="{Path(NOBRAKES).parent}:$PATH"; {line}'],
+                cwd=self.project.folder,
+                env=self.project.env(),
+                capture_output=True,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                timeout=120,
+            )
+        else:
+            done = self.project.nobrakes(*shlex.split(line)[1:], expect=None)
+        said = done.stdout + done.stderr
+        assert done.returncode in GOOD, f"{self.page}: `{line}` ended with {done.returncode}:\n{said}"
+        assert "No such" not in said and "note: " not in done.stderr, f"{self.page}: `{line}` said:\n{said}"
+
+    def watch(self, line: str) -> None:
+        """What goes on until Ctrl-C: it prints a first line, and ends in order."""
+        argv = line.partition(" | ")[0].split()[1:]
+        with subprocess.Popen(
+            [NOBRAKES, *argv],
+            cwd=self.project.folder,
+            env={**self.project.env(), "BROWSER": "true"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            rest = process.stdout.read()
+        assert first.startswith(("{", "open ")) and process.returncode in (0, 130), (
+            f"{self.page}: `{line}` said:\n{first}{rest}"
+        )
+
+    def let_an_agent_type(self, line: str) -> None:
+        """A command of agents: the agent of a bead types it."""
+        self.project.add("asking")
+        out = self.project.flag("said")
+        self.project.does("asking", f"{line} >'{out}' 2>&1; echo $? >>'{out}'\necho 'NOBRAKES: BLOCKED'")
+        self.type("nobrakes run")
+        said = out.read_text()
+        assert said.splitlines()[-1] == "0" and "No such" not in said, f"{self.page}: `{line}` said:\n{said}"
+
+
+def before_the_readme(project: Scripted) -> None:
+    """The board of the shortened demo: a question, a bead that stops, a suggestion."""
+    (project.folder / "plan.yaml").write_text(BOARD)
+    project.does("rates", QUESTION.format("Half up or half to even?"), 1)
+    project.does("cli", "nobrakes agent escalate 'Colours would help' >/dev/null\nwork", 1)
+    project.does("exports", QUESTION.format("Which separator?"), 1)
+
+
+def before_the_answers(project: Scripted) -> None:
+    """Merged work, and four questions."""
+    project.configure('name = "test"', 'name = "unit"')
+    project.add("merged", "asks-1", "asks-2", "asks-3", "asks-4")
+    for number in range(1, 5):
+        project.does(f"asks-{number}", QUESTION.format(f"Which zone, {number}?"))
+    project.nobrakes("run", expect=40)
+
+
+BEFORE: Mapping[str, Callable[[Scripted], None]] = {
+    "README.md": before_the_readme,
+    "docs/how-to.md": before_the_answers,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if list(blocks((ROOT / page).read_text()))])
+def test_what_a_page_says_to_type_works(page: str, tmp_path: Path) -> None:
+    reader = Reader(page, tmp_path)
+    for block in blocks((ROOT / page).read_text()):
+        reader.follow(block)
+
+
+def test_what_is_not_run_is_there() -> None:
+    seen = set()
+    for page in PAGES:
+        for block in blocks((ROOT / page).read_text()):
+            lines = [block.text.strip(), *block.commands()] if block.kind == "commands" else []
+            seen |= {(page, listed(page, line)) for line in lines}
+    assert [entry for entry in NOT_RUN if entry not in seen] == []
+
+
+def test_every_kind_of_block_is_found() -> None:
+    page = "# A\n\n```sh\n$ nobrakes a \\\n  b   # why\nprinted\n```\n\n    nobrakes c\n\n- a list\n  goes on\n\n    [git]\n"
+    found = list(blocks(page))
+    assert [(one.kind, one.commands()) for one in found if one.kind == "commands"] == [
+        ("commands", ["nobrakes a    b"]),
+        ("commands", ["nobrakes c"]),
+    ]
+    assert [one.kind for one in found] == ["commands", "commands", "toml"]

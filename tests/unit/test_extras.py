@@ -1,0 +1,69 @@
+"""Extras: without them everything else is imported, and what needs one says what to type."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from nobrakes import extras
+from nobrakes.agents.acp.launch import Acp
+from nobrakes.core.errors import MissingExtra
+from nobrakes.notifiers import registry
+
+HIDDEN = """
+import sys
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {hidden}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Hide())
+from importlib import import_module
+from nobrakes.cli.table import COMMANDS
+for entry in COMMANDS:
+    module, name = entry.target.split(":")
+    assert getattr(import_module("nobrakes.cli." + module), name)
+import nobrakes.app, nobrakes.daemon.service, nobrakes.mcp_server.server, nobrakes.agents.registry, nobrakes.notifiers.registry
+"""
+
+
+@pytest.fixture
+def base(monkeypatch):
+    """Only the base install is there."""
+    real = importlib.util.find_spec
+    hidden = {extra.module for extra in extras.EXTRAS.values()}
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name in hidden else real(name))
+
+
+def test_every_command_is_imported_with_the_base_install_alone():
+    hidden = sorted(extra.module for extra in extras.EXTRAS.values())
+    code = HIDDEN.format(hidden=hidden)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_needs_an_extra_says_what_to_type(base):
+    with pytest.raises(MissingExtra) as error:
+        Acp().launch(None)
+    assert "`acp`" in str(error.value) and "nobrakes[acp]" in error.value.hint
+    assert "nobrakes[notify]" in registry.trouble("apprise", ())
+    with pytest.raises(MissingExtra, match="board --live"):
+        extras.need("tui", "`nobrakes board --live`")
+
+
+def test_what_to_type_is_as_it_was_installed(tmp_path):
+    assert extras.command("tui", str(tmp_path), "/v/bin/python", True) == "/v/bin/python -m pip install 'nobrakes[tui]'"
+    assert extras.command("tui", str(tmp_path), "/v/bin/python", False).startswith(
+        "uv pip install --python /v/bin/python "
+    )
+    (tmp_path / "pipx_metadata.json").write_text(json.dumps({}))
+    typed = extras.command("tui", str(tmp_path), "/v/bin/python", True)
+    assert typed.startswith(f"pipx inject {os.path.basename(tmp_path)} ") and "textual>=8" in typed
+
+
+def test_the_extras_are_those_of_the_package():
+    found = {name: extras.requirement(name) for name in extras.EXTRAS}
+    assert found["tui"] == "textual>=8" and found["notify"] == "apprise>=1.9"
+    assert found["acp"].startswith("agent-client-protocol")

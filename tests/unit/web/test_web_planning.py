@@ -1,0 +1,70 @@
+"""A page's yes to what was proposed: all of it, a part, or a no; and never to something else than it showed."""
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+
+from nobrakes.core.errors import NotAllowed, UsageError
+from nobrakes.operations import beads
+from nobrakes.operations.forge import approving
+from nobrakes.operations.forge.strategy import strategy
+from nobrakes.operations.plan.nodes import plan_of
+from nobrakes.store.opening import open_memory
+from nobrakes.web import fields, planning
+from nobrakes.web.commands import BY_WORDS
+
+
+@pytest.fixture
+def store():
+    """A store in memory, with a clock that only goes on."""
+    opened = open_memory(itertools.count(1_800_000_000).__next__)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def app(store, monkeypatch):
+    """What a command of a page is given: two live beads, with a change of each and a draft proposed."""
+    monkeypatch.setattr(approving, "commit_snapshot", lambda *_: None)
+    monkeypatch.setattr("nobrakes.operations.waking.wake", lambda _: None)
+    for name in "ab":
+        beads.add(store, name.upper(), id=name, draft=False)
+    wish = [{"id": "a", "title": "A2", "priority": 0}, {"id": "b", "title": "B2"}, {"id": "new", "title": "New"}]
+    approving.propose(store, plan_of(wish, "plan"), "shaper")
+    return SimpleNamespace(store=store, git=None, paths=None)
+
+
+def said(app, *form):
+    values = fields.values(BY_WORDS["commit-strategy"].fields, form)
+    return planning.commit_strategy(app, values, "me")
+
+
+def test_a_part_is_approved_and_a_part_is_refused(app):
+    revision = strategy(app.store).revision
+    done, text = said(app, ("revision", revision), ("only", "a\nnew"), ("without", "a:priority\n"))
+    assert (done.approved, done.changes) == (("new",), ("a:title",)) and "1 bead went live" in text
+    assert said(app, ("drop", "a:priority"))[1] == "dropped: a:priority"
+    assert [one.bead for one in strategy(app.store).proposed] == ["b"]
+    assert said(app)[0].changes == ("b:title",)
+    assert said(app)[1] == "nothing waits to be approved"
+
+
+def test_what_the_page_did_not_show_and_what_means_two_things_is_refused(app):
+    revision = strategy(app.store).revision
+    approving.propose(app.store, plan_of([{"id": "b", "priority": 0}], "plan"), "shaper")
+    with pytest.raises(NotAllowed, match="changed while you looked at it"):
+        said(app, ("revision", revision))
+    with pytest.raises(UsageError, match="both were given"):
+        said(app, ("drop", "a"), ("only", "b"))
+    for field in ("only", "drop"):
+        with pytest.raises(UsageError, match="nothing is proposed under the name"):
+            said(app, (field, "b:gone"))
+    assert app.store.bead("a").title == "A" and app.store.bead("b").title == "B"
+
+
+def test_a_bead_is_sent_back_to_agents(app):
+    beads.hold(app.store, "a", "wait", actor="me")
+    values = fields.values(BY_WORDS["retry"].fields, [("bead", "a"), ("note", "mended")])
+    found, text = BY_WORDS["retry"].do(app, values, "me")
+    assert found.bead.held is None and text == "a is needs tests again"
