@@ -128,10 +128,19 @@ def _to_4(connection: Connection) -> None:
         connection.execute(statement)
 
 
+_LEVELS_DUE = (
+    """CREATE TABLE levels_due (id VARCHAR NOT NULL, level INTEGER NOT NULL, PRIMARY KEY (id),
+FOREIGN KEY(id) REFERENCES beads (id))""",
+    "CREATE INDEX levels_due_lowest ON levels_due (level, id)",
+)
+
+
 def _to_5(connection: Connection) -> None:
-    """Beads keep what is proposed for them."""
+    """Beads keep what is proposed for them; levels are settled in parts."""
     connection.execute("ALTER TABLE bead_text ADD COLUMN proposed VARCHAR DEFAULT '{}' NOT NULL")
     connection.execute("CREATE INDEX bead_text_proposed ON bead_text (id) WHERE proposed <> '{}'")
+    for statement in _LEVELS_DUE:
+        connection.execute(statement)
 
 
 STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}

@@ -239,6 +239,13 @@ CREATE TABLE edges (
 )
  WITHOUT ROWID;
 CREATE INDEX edges_needs ON edges (needs, type, bead);
+CREATE TABLE levels_due (
+    id VARCHAR NOT NULL,
+    level INTEGER NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY(id) REFERENCES beads (id)
+);
+CREATE INDEX levels_due_lowest ON levels_due (level, id);
 CREATE TABLE turns (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL,

@@ -23,6 +23,16 @@ __all__ = ["talk_tables"]  # imported so that its tables are among all tables
 _ORDER = (text("rank"), text("b_level DESC"), text("ready_since"), text("id"))
 
 
+class LevelDueRow(SQLModel, table=True):
+    """A bead whose levels are to be computed again; `level` is its b_level as it stands."""
+
+    __tablename__ = "levels_due"
+    __table_args__ = (Index("levels_due_lowest", text("level"), text("id")),)
+
+    id: str = Field(primary_key=True, foreign_key="beads.id")
+    level: int
+
+
 class BeadRow(SQLModel, table=True):
     """One bead's state. The second group is derived, in the same transaction as what it derives from."""
 

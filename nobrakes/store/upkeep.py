@@ -22,7 +22,7 @@ class Upkeep:
         now = self._db.now()
         moves.wake(self._db, now)
         with self._db.read():
-            return recompute.differences(self._db, now)
+            return recompute.differences(self._db, now, lag=True)
 
     def recount(self) -> int:
         """Set every derived column right; how many beads were wrong."""

@@ -2,6 +2,7 @@
 
 1. Levels are the compass: what a moment needs has a level at least as high, so a way back to the waiting bead never
    leads over a higher level than its own. A bead that nothing waits for needs no search at all.
+   While levels are due there is no compass, and all ways are gone.
 2. One prepared statement a step, driven from here: SQLite's recursive queries are far slower on large graphs.
 """
 
@@ -11,6 +12,7 @@ from ...core.beads.bead import CLOSED, BeadType, Dependency, DependencyType
 from ...core.errors import Deadlock
 from ...core.graph.cycles import circles
 from ..database import Database, Row
+from . import priority_levels
 from .recompute import all_links
 
 _OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
@@ -31,15 +33,17 @@ def refuse_circle(db: Database, dependency: Dependency) -> None:
         _refuse_nesting(db, dependency)
     if waiting["status"] in CLOSED or needed["status"] in CLOSED:
         return
+    lost = priority_levels.is_due(db)
+    start, done = (None, None) if lost else (waiting["b_level"], needed["done_level"])
     if dependency.type is DependencyType.BLOCKS:
-        way = _way(db, (dependency.needs, True), (dependency.bead, False), waiting["b_level"])
+        way = _way(db, (dependency.needs, True), (dependency.bead, False), start)
         if way is not None:
             raise _deadlock([dependency.bead, *way])
         return
-    way = _way(db, (dependency.needs, False), (dependency.bead, False), waiting["b_level"])
+    way = _way(db, (dependency.needs, False), (dependency.bead, False), start)
     if way is None and needed["type"] == BeadType.EPIC:
         # the epic cannot end before its new child ends
-        way = _way(db, (dependency.bead, True), (dependency.needs, True), needed["done_level"])
+        way = _way(db, (dependency.bead, True), (dependency.needs, True), done)
         if way is not None:
             raise _deadlock([dependency.needs, *way])
     if way is not None:

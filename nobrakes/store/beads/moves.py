@@ -133,7 +133,11 @@ def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
 
 
 def wake(db: Database, now: float) -> None:
-    """Let in what was deferred or had to wait before a retry, now that its time has come. Begins its own write."""
+    """Let in what was deferred or had to wait before a retry, now that its time has come. Begins its own write.
+
+    Who asks also settles a part of the levels that are due.
+    """
+    priority_levels.settle_some(db)
     if not _due(db, now):
         return
     with db.write(derived=True):

@@ -191,6 +191,8 @@ def _tell(db: Database, now: float, kind: Kind, dependency: Dependency, actor: s
 def add_dependency(db: Database, dependency: Dependency, actor: str) -> None:
     """Add one dependency; nothing happens when it is there."""
     now = db.now()
+    if dependency.type in (DependencyType.BLOCKS, DependencyType.PARENT_CHILD):
+        priority_levels.settle_all(db)
     with db.write():
         if connect(db, dependency, now):
             _tell(db, now, Kind.DEPENDENCY_ADDED, dependency, actor)

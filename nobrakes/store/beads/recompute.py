@@ -11,10 +11,14 @@ from ...core.graph.ranks import rank
 from ...core.graph.readiness import Readiness
 from .. import rows
 from ..database import Database
+from . import priority_levels
 
 _NODE: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
 _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
 """What `_make` does, without its look at the length: a whole graph is tens of thousands of them."""
+
+
+LEVELS = ("b_level", "done_level")
 
 
 def all_nodes(db: Database) -> list[Node]:
@@ -57,13 +61,17 @@ def _wanted(links: Links, now: float) -> dict[str, dict[str, int]]:
     return wanted
 
 
-def differences(db: Database, now: float) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Bead -> column -> (what the store says, what it must be). Empty when all is right."""
+def differences(db: Database, now: float, lag: bool = False) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """Bead -> column -> (what the store says, what it must be). Empty when all is right.
+
+    `lag`: levels that are due are no difference, and none is looked at while there are some.
+    """
+    late = set(LEVELS) if lag and priority_levels.is_due(db) else set()
     wanted = _wanted(all_links(db), now)
     found: dict[str, dict[str, tuple[Any, Any]]] = {}
     for row in db.all("SELECT * FROM beads"):
         own = wanted[row["id"]] | {"rank": rank(row["priority"], row["ready_since"])}
-        wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value}
+        wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value and name not in late}
         if wrong:
             found[row["id"]] = wrong
     return found
@@ -96,15 +104,5 @@ def recompute(db: Database, now: float) -> int:
     for columns, values in groups.items():
         sets = ", ".join(f'"{name}" = ?' for name in columns)
         db.run_many(f"UPDATE beads SET {sets} WHERE id = ?", values)
+    priority_levels.nothing_due(db)
     return len(found)
-
-
-def recompute_levels(db: Database) -> None:
-    """Set every level right, in the caller's transaction."""
-    level = levels(all_links(db))
-    changed = [
-        (level[row["id"]].start, level[row["id"]].done, row["id"])
-        for row in db.all("SELECT id, b_level, done_level FROM beads")
-        if (row["b_level"], row["done_level"]) != (level[row["id"]].start, level[row["id"]].done)
-    ]
-    db.run_many("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", changed)

@@ -1,6 +1,7 @@
 """Whatever happens to a graph, the columns that the store keeps are what core computes anew from the facts."""
 
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from nobrakes.core.errors import BadBead, Deadlock, NotAllowed, Stale
 from nobrakes.core.graph.ranks import rank
 from nobrakes.core.graph.readiness import b_levels, deadlocks, ready_beads
 from nobrakes.ports import NewEscalation
+from nobrakes.store.beads import priority_levels
 from nobrakes.store.opening import open_memory
 
 BEADS = st.integers(0, 13)
@@ -214,6 +216,9 @@ class AnyLife(RuleBasedStateMachine):
         nodes, dependencies = self.store.nodes(), self.store.dependencies()
         ready = self.store.ready(1000)
         assert sorted(bead.id for bead in ready) == ready_beads(nodes, dependencies, self.time)
+        self.in_order(ready, nodes, dependencies)
+
+    def in_order(self, ready: Any, nodes: Any, dependencies: Any) -> None:
         level = b_levels(nodes, dependencies)
         since = {row["id"]: row["ready_since"] for row in self.store._db.all("SELECT id, ready_since FROM beads")}
 
@@ -242,3 +247,27 @@ AnyLife.TestCase.settings = settings(
     max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestAnyLife = AnyLife.TestCase
+
+
+class LevelsLag(AnyLife):
+    """The same where a transaction settles one bead's levels: circles are refused and beads ready all the same."""
+
+    def in_order(self, ready: Any, nodes: Any, dependencies: Any) -> None:
+        """The order may lag."""
+        assert priority_levels.PART == 1
+
+    @precondition(lambda self: self.count)
+    @rule()
+    def catch_up(self) -> None:
+        priority_levels.settle_all(self.store._db)
+        kept = {row["id"]: row["b_level"] for row in self.store._db.all("SELECT id, b_level FROM beads")}
+        assert kept == b_levels(self.store.nodes(), self.store.dependencies())
+
+
+LevelsLag.TestCase.settings = AnyLife.TestCase.settings
+
+
+class TestLevelsLag(LevelsLag.TestCase):  # type: ignore[name-defined]
+    def run(self, result: Any = None) -> Any:
+        with patch.object(priority_levels, "PART", 1):
+            return super().run(result)

@@ -64,7 +64,7 @@ def test_a_circle_that_no_write_lets_in_hides_nothing_else():
 def test_what_is_wrong_with_the_file_goes_before_what_could_not_be_read(tmp_path, monkeypatch):
     store = SqliteStore(str(tmp_path / "nobrakes.db"), create=True)
 
-    def refuses(*_):
+    def refuses(*_, **__):
         raise StoreBroken("cannot be read")
 
     monkeypatch.setattr(recompute, "differences", refuses)

@@ -1,0 +1,77 @@
+"""Levels follow a change: each bead once, lowest first, and no transaction settles more than its part."""
+
+import random
+
+import pytest
+
+from nobrakes.core.beads.bead import Bead, Dependency, Status
+from nobrakes.core.errors import Deadlock
+from nobrakes.store.beads import priority_levels, recompute
+from nobrakes.store.sqlite import SqliteStore
+
+BEADS = 400
+
+
+@pytest.fixture
+def store():
+    """A graph in which a bead waits for three of the fifty before it, and one alone."""
+    rng = random.Random(7)
+    made = SqliteStore(":memory:", create=True)
+    beads = [Bead(f"b{n:03}", "B", status=Status.NEEDS_DOER, estimate=rng.randint(1, 60)) for n in range(BEADS)]
+    alone = Bead("alone", "B", status=Status.NEEDS_DOER, estimate=5000)
+    needs = {(n, rng.randrange(max(0, n - 50), n)) for n in range(1, BEADS) for _ in range(3)}
+    made.put([*beads, alone], [Dependency(f"b{a:03}", f"b{b:03}") for a, b in sorted(needs)], "me")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def settled(monkeypatch):
+    """The beads whose levels were computed, in order."""
+    found = []
+    settle = priority_levels._settle
+
+    def noted(db, bead):
+        found.append(bead)
+        return settle(db, bead)
+
+    monkeypatch.setattr(priority_levels, "_settle", noted)
+    return found
+
+
+def test_a_change_that_reaches_everything_computes_each_bead_once(store, settled):
+    store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
+    assert len(settled) == len(set(settled)) > BEADS // 2
+    assert recompute.differences(store._db, store.now()) == {}
+
+
+def test_one_transaction_settles_its_part_and_later_ones_the_rest(store, settled, monkeypatch):
+    monkeypatch.setattr(priority_levels, "PART", 50)
+    store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
+    assert len(settled) == 50 and priority_levels.is_due(store._db)
+    assert recompute.differences(store._db, store.now()) != {}
+    assert store.differences() == {}, "levels that are due are nothing to repair"
+    parts = 0
+    while priority_levels.is_due(store._db):
+        store.ready(1)
+        parts += 1
+    assert 3 < parts < 12 and len(settled) == len(set(settled))
+    assert recompute.differences(store._db, store.now()) == {}
+
+
+def test_a_circle_is_refused_while_levels_lag(store, monkeypatch):
+    monkeypatch.setattr(priority_levels, "PART", 10)
+    with store.together():  # nothing is caught up inside of a transaction
+        store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
+        assert priority_levels.is_due(store._db)
+        monkeypatch.setattr(priority_levels, "settle_all", lambda db: None)
+        with pytest.raises(Deadlock):
+            store.add_dependency(Dependency("b000", "alone"), "me")
+
+
+def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
+    monkeypatch.setattr(priority_levels, "PART", 10)
+    store.add_dependency(Dependency("alone", f"b{BEADS - 1:03}"), "me")
+    with store._db.write():
+        assert recompute.recompute(store._db, store.now()) > 0
+    assert not priority_levels.is_due(store._db)
