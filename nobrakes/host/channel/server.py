@@ -3,6 +3,8 @@
 1. A request is answered once while this process lives, whoever looks first: the thread, or the loop at a run's end.
 2. What cannot be answered just now (a full disk) waits at the door and is answered later, also by the next daemon.
 3. Who asks much gets its answers in turn with the others.
+4. The system says when a request was laid down (`Arrivals`), so that silent agents cost nothing. Where it cannot, and
+   for what no event tells of (a login that was renewed, a request that met trouble), the thread looks by itself.
 """
 
 import os
@@ -15,14 +17,15 @@ from ...ports import Login
 from ...trash import Trash
 from ..files import private_folder
 from . import folder
+from .arrivals import Arrivals
 from .logins import Logins
 
 BUSY = 0.01
 """Seconds between two looks while somebody speaks, and for a second after."""
 PAUSE = 0.1
-"""Seconds between two looks while there are doors."""
+"""Seconds between two looks while there are doors that the system does not watch."""
 QUIET = 5.0
-"""Seconds between two looks while there are none: whoever makes one says so at once."""
+"""Seconds between two looks while nobody says anything: whoever makes a door or a request says so at once."""
 TROUBLE = 0.5
 """Seconds between two looks while requests cannot be answered."""
 LAST_WORDS = 50
@@ -51,6 +54,7 @@ class FolderChannelServer:
         self._turn = threading.Lock()
         self._ended = threading.Event()
         self._called = threading.Event()
+        self._arrivals = Arrivals(self._called.set)
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -64,6 +68,7 @@ class FolderChannelServer:
         self._called.set()
         if self._thread is not None:
             self._thread.join()
+        self._arrivals.close()
 
     def begin(self, run: str, logins: Sequence[Login] = ()) -> str:
         """Make the run's door, and copies of these logins; its folder. DiskFull, StoreReadOnly."""
@@ -95,7 +100,7 @@ class FolderChannelServer:
                 runs = os.listdir(self._folder)
             except FileNotFoundError:
                 runs = []
-            pause = PAUSE if runs else QUIET
+            pause = QUIET if self._arrivals.watch([self._inbox(run) for run in runs]) else PAUSE
             for run in runs:
                 try:
                     if self._answer(run):
@@ -105,6 +110,9 @@ class FolderChannelServer:
                     busy_until = 0.0
             if time.monotonic() < busy_until:
                 pause = BUSY
+
+    def _inbox(self, run: str) -> str:
+        return os.path.join(self._folder, run, "in")
 
     def _answer(self, run: str) -> bool:
         owner = run.partition("-")[0]
