@@ -71,7 +71,7 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     out += _neighbours("waits for:", mine, find)
     out += _neighbours("is waited for by:", others, find)
     if bead["attempts"]:
-        out += ["", "attempts:", *(f"  {attempt_text(attempt)}" for attempt in bead["attempts"])]
+        out += ["", "attempts:", *(f"  {attempt_text(attempt, screen.width - 2)}" for attempt in bead["attempts"])]
     if bead["escalations"]:
         out += ["", "waits for you:"]
         out += [f"  escalation {e['id']}: {e['type']}: {one_line(e['title'])}" for e in bead["escalations"]]
@@ -97,11 +97,11 @@ def _neighbours(word: str, pairs: "list[tuple[str, str]]", find: "Callable[[str]
     return out
 
 
-def attempt_text(attempt: "Values") -> str:
+def attempt_text(attempt: "Values", columns: int) -> str:
     """One attempt on one line: who, how it ended, after how long."""
-    end = attempt["outcome"] or "works"
+    end, role = ((word or "works").replace("_", " ") for word in (attempt["outcome"], attempt["role"]))
     took = f" after {age(attempt['ended_at'] - attempt['started_at'])}" if attempt["ended_at"] else ""
     rounds = attempt["data"].get("rounds")
     took += f", {rounds} test round{'s' if rounds != 1 else ''}" if rounds else ""
-    detail = f": {cut(one_line(attempt['detail']), 80)}" if attempt["detail"] else ""
-    return f"{attempt['number']}  {attempt['role']:<11} {one_line(attempt['name'])}  {end}{took}{detail}"
+    detail = f": {one_line(attempt['detail'])}" if attempt["detail"] else ""
+    return cut(f"{attempt['number']}  {role:<11} {one_line(attempt['name']):<8}  {end}{took}{detail}", columns)

@@ -215,8 +215,9 @@ class _Page(Sheet):
         if found.last is None:
             return []
         said = [one_line(line.text) for line in found.last.lines if line.text.strip()]
-        title = f"the last that {found.last.name} said in attempt {found.last.attempt} ({found.last.command}):"
-        return ["", self.head_line(title), *(f"  | {cut(line, self.width - 4)}" for line in said)]
+        title = f"the last that {found.last.name} said in attempt {found.last.attempt}:"
+        told = [f"  | {cut(line, self.width - 4)}" for line in said]
+        return ["", self.head_line(title), *told, f"  all of it: {found.last.command}"]
 
     def difference(self, found: "BranchDifference | None") -> list[str]:
         """What the branch changes."""

@@ -92,7 +92,7 @@ def _history(found: "BeadHistory", screen: Screen) -> str:
     out = [f"{screen.paint(found.bead.id, 'bold')}  {one_line(found.bead.title)}  ({found.bead.status.value})"]
     out += ["", *_events(found, screen)]
     for attempt in found.attempts:
-        out += ["", screen.paint(f"attempt {attempt_text(plain(attempt))}", "bold")]
+        out += ["", screen.paint(f"attempt {attempt_text(plain(attempt), screen.width - 8)}", "bold")]
         for name in ("summary", "blockers", "learnings"):
             said = getattr(attempt.log, name)
             out += [f"  {name}:", paragraph(said, "    ")] if said.strip() else []

@@ -34,7 +34,7 @@ def tried(found: Escalation, attempts: Sequence[Attempt], is_whole: bool) -> tup
 
 def _tried(row: Mapping[str, Any], attempt: Attempt | None, is_whole: bool) -> Tried:
     outcome = str(row.get("outcome") or "works")
-    command = f"nobrakes log {attempt.bead} --attempt {attempt.number}" if attempt else ""
+    command = _words_of(attempt) if attempt else ""
     detail, left = (WHOLE, WHOLE) if is_whole else (_DETAIL, _LEFT)
     number = row.get("attempt")
     return Tried(
@@ -62,5 +62,10 @@ def last_words(store: Store, paths: Paths, found: Escalation, attempts: Sequence
         return None
     one = chosen[-1]
     said = tuple(sessions.transcript(store, sessions.of(paths, one), follow=False, last=_LAST))
-    command = f"nobrakes log {one.bead} --attempt {one.number}"
+    command = _words_of(one)
     return LastWords(one.number, line(one.name), said, command) if said else None
+
+
+def _words_of(attempt: Attempt) -> str:
+    """The command that shows all that was said in an attempt."""
+    return f"nobrakes history {attempt.bead} --transcript --attempt {attempt.number}"

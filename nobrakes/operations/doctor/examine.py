@@ -152,7 +152,7 @@ def _main(patient: _Patient) -> Iterator[Finding]:
         yield from _untried(patient)
     archived = patient.git.archived()
     if archived:
-        yield Finding("archive", OK, f"{len(archived)} branches are kept under refs/nobrakes/archive")
+        yield Finding("archive", OK, f"kept under refs/nobrakes/archive: {len(archived)}")
 
 
 def _unknown(patient: _Patient) -> Iterator[Finding]:
