@@ -43,7 +43,7 @@ def listed(found: "Sequence[Asked]", now: float, screen: Screen) -> str:
     ]
     lines = table(("N", "P", "AGE", "BEHIND", "BEAD"), rows, screen).splitlines()
     if not lines:
-        return "nothing waits for you"
+        return "nothing waits for your decision"
     out = [lines[0]]
     for line, one in zip(lines[1:], found, strict=True):
         why = f"{'decided: ' if one.resolved_at is not None else ''}{kind(one)}: {one_line(one.title)}"

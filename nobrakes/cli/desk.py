@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.errors import UsageError
+from ..core.hindrances import Kind
 from ..wording.text import cut, one_line
+from .hindered import lines
 from .output import Output, plain, said
 from .repository import UserPlace, actor, opened_or_home
 
 if TYPE_CHECKING:
-    pass
+    from ..app import App
+    from ..operations.hindrances.look import Hindrances
 
 Number = Annotated[int, Argument(metavar="N", help="The escalation's number.")]
 
@@ -22,12 +25,25 @@ def escalations(
 ) -> Output:
     """What waits for a decision: the urgent first, then that for which most beads wait."""
     from ..operations.decisions import page
+    from ..operations.hindrances.look import NOTHING
     from .decision_page import listed
 
     with opened_or_home(user, is_reading=True) as app:
         found = page.listed(app.store, all=all)
         now = app.store.now()
-    return Output(plain(found), lambda screen: listed(found, now, screen))
+        stands = NOTHING if found or user else _others(app)
+    return Output(plain(found), lambda screen: "\n".join([listed(found, now, screen), *lines(stands, now, screen)]))
+
+
+def _others(app: "App") -> "Hindrances":
+    """What waits for a person though nothing has to be decided."""
+    from ..app import hindrances
+    from ..operations.hindrances.look import Hindrances
+
+    stands = hindrances(app)
+    waits = [one for one in stands.found if one.until is None and one.kind is not Kind.QUARANTINED]
+    kinds = {one.kind for one in waits}
+    return Hindrances(tuple(waits), tuple((kind, number) for kind, number in stands.more if kind in kinds))
 
 
 def escalation(

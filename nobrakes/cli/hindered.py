@@ -39,9 +39,12 @@ def shown(found: Iterable[Hindrance], now: float, screen: "Screen") -> list[str]
     for one in found:
         words = told(one, now)
         style = "red" if one.stops else "yellow"
-        out += [screen.paint(line, style) for line in wrap(words.what, width, subsequent_indent="  ")]
+        out += [
+            screen.paint(line, style)
+            for line in wrap(words.what, width, subsequent_indent="  ", break_on_hyphens=False)
+        ]
         for part in (words.why, words.cure):
-            out += wrap(part, width, initial_indent="  ", subsequent_indent="  ")
+            out += wrap(part, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
         for number, command in enumerate(words.commands):
             out.append(f"  {'type:' if number == 0 else '     '} {screen.paint(command, 'bold')}")
     return out

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from ..core.beads.attempt import Attempt
@@ -132,8 +133,10 @@ class Picture:
     def tell(self, notice: Notice) -> None:
         """Leave it above the picture, where it stays."""
         with self._lock:
-            line = screen_of(sys.stdout).paint(said(notice), "red" if notice.urgent else "")
-            sys.stdout.write((f"\x1b[{self._drawn}A\x1b[J" if self._drawn else "") + line + "\n")
+            screen = screen_of(sys.stdout)
+            lines = wrap(said(notice), screen.width, subsequent_indent="  ")
+            text = "".join(screen.paint(line, "red" if notice.urgent else "") + "\n" for line in lines)
+            sys.stdout.write((f"\x1b[{self._drawn}A\x1b[J" if self._drawn else "") + text)
             sys.stdout.flush()
             self._drawn = 0
         self._draw()

@@ -47,10 +47,10 @@ def fail(argv: list[str], error: BaseException, message: str, hint: str, code: i
         write(error_envelope(_words(argv), error, code, hint))
         return code
     screen = screen_of(sys.stderr)
-    first, *rest = lines(message)
-    sys.stderr.write(
-        "\n".join([f"{screen.paint('error:', 'red')} {first}", *rest, *(f"  {h}" for h in lines(hint) if h)])
-    )
+    out = [f"error: {lines(message)[0]}", *lines(message)[1:], *(f"  {h}" for h in lines(hint) if h)]
+    if sys.stderr.isatty():
+        out = [part for line in out for part in _wrapped(line, screen.width)]
+    sys.stderr.write("\n".join([out[0].replace("error:", screen.paint("error:", "red"), 1), *out[1:]]))
     sys.stderr.write("\n")
     return code
 
@@ -82,6 +82,14 @@ def _keep_traceback(text: str) -> str | None:
     except OSError:
         return None
     return f"The traceback is in {os.path.relpath(path)}; please send it along with what you did."
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """The line as a terminal shows it: no word is cut, and what goes on keeps its indent."""
+    from textwrap import wrap
+
+    indent = line[: len(line) - len(line.lstrip())]
+    return wrap(line, width, subsequent_indent=indent, drop_whitespace=True, break_on_hyphens=False) or [""]
 
 
 def _usage(argv: list[str], error: Any) -> int:

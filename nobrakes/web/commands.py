@@ -218,8 +218,15 @@ def _providers(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     from ..operations import cooldowns
 
     provider, bead = values.get("open", ""), values.get("reset", "")
-    if bool(provider) == bool(bead):
-        raise UsageError("say which provider to open, or which bead's breaker to reset")
+    lifted, kept = values.get("lift", ""), values.get("keep", "")
+    if sum(map(bool, (provider, bead, lifted, kept))) != 1:
+        raise UsageError("say which provider to open, whose breaker to reset, or which cap to lift or to keep")
+    if lifted or kept:
+        cap = (lifted or kept).removeprefix("caps.")
+        changed = cooldowns.lift(app.store, app.paths, app.config, cap, bool(lifted), actor)
+        name = f"caps.{one_line(changed.name)}"
+        more = "lifted until its period ends: agents may cost more than you allowed"
+        return changed, f"{name} is {more}" if lifted else f"{name} holds again"
     if provider:
         was = cooldowns.end_cooldown(app.store, app.paths, provider, actor)
         return {"provider": provider, "was_closed": was}, f"the gate of {one_line(provider)} is open"
@@ -349,7 +356,9 @@ COMMANDS: tuple[Command, ...] = (
         is_dangerous=lambda app, values: not values.get("agent"),
     ),
     Command("set", _set, (Field("limits", rows, True),)),
-    Command("providers", _providers, (Field("open", word), Field("reset", word))),
+    Command(
+        "providers", _providers, (Field("open", word), Field("reset", word), Field("lift", word), Field("keep", word))
+    ),
 )
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes what a shell runs later: nobrakes init in the repository.",

@@ -42,6 +42,6 @@ def refusal(found: Sequence[Hindrance], now: float) -> tuple[str, str]:
         words = told(one, now)
         lines += [words.what, *(f"  {part}" for part in (words.why,) if part)]
     first = told(found[0], now)
-    typed = f"`{first.commands[0]}`" if first.commands else ""
-    cure = f"{first.cure[:1].upper()}{first.cure[1:]}" if first.cure else ""
-    return "\n".join(lines), f"{cure}, then type {typed}." if cure else f"Type {typed}."
+    hint = [f"{first.cure[:1].upper()}{first.cure[1:]}."] if first.cure else []
+    hint += [f"Type `{first.commands[0]}`."] if first.commands else []
+    return "\n".join(lines), "\n".join(hint)

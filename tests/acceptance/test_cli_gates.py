@@ -97,3 +97,19 @@ def test_an_agent_that_nobody_knows_is_found_by_the_check(repository, say):
     assert "is right" in say("config", "--check")
     config.write_text('main = "main"\n[agents.by_type.fix]\ndoer = ["claude", "cluade"]\n')
     assert "cluade" in say("config", "--check", code=12)
+
+
+def test_a_cap_is_lifted_with_a_warning_and_holds_again(repository, store, say):
+    assert "no cap for all beads is set" in say("providers", "lift", "day.usd", code=2).lower()
+    config = repository / ".nobrakes" / "config.toml"
+    config.write_text(config.read_text().replace("[caps.day]", "[caps.day]\nusd = 12.5"))
+    assert "day.usd" in say("providers", "lift", "week.usd", code=2)
+    said = say("providers", "lift", "caps.day.usd")
+    assert "caps.day.usd is lifted until" in said and "more than the 12.5 that you allowed" in said
+    assert "nobrakes providers keep day.usd" in said
+    say("providers", "lift", "day.usd")
+    assert "(lifted until its period ends)" in say("providers")
+    assert "holds again: 12.5" in say("providers", "keep", "day.usd")
+    assert "lifted" not in say("providers")
+    changed = [event.data["after"] for event in store.events() if event.kind is Kind.LIMITS_CHANGED]
+    assert changed == [{"caps.day.usd": "lifted"}, {"caps.day.usd": "holds"}], "asked twice, it is one change"

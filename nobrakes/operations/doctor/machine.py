@@ -51,9 +51,7 @@ def as_finding(name: str, one: Hindrance) -> Finding:
     """A hindrance as a finding: broken where a run would be refused for it, or would start nothing."""
     typed = " or ".join(f"`{command}`" for command in one.commands[:2])
     then = "; ".join(part for part in (one.why, one.cure, typed and f"type {typed}") if part)
-    level = (
-        ERROR if one.refuses or one.kind in (Kind.NO_AGENT, Kind.NO_LOGIN, Kind.MAIN_RED, Kind.DAEMON_DEAD) else WARNING
-    )
+    level = ERROR if one.refuses or one.kind in _BROKEN else WARNING
     return Finding(name, level, f"{one.what}: {then}" if then else one.what)
 
 

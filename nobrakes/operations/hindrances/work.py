@@ -26,6 +26,8 @@ OF_A_RUN: tuple[str, ...] = ("nobrakes run",)
 _OF_MAIN = (EscalationType.MAIN_RED, EscalationType.BROKEN_CHECKS)
 _WHY = 300
 """Characters of a reason that are shown; the escalation has all of it."""
+_WHY_OF_ONE = 140
+"""The same for a single bead's: there may be many of them."""
 
 
 def of_switches(store: "Store", board: "Board", root: str) -> Iterator[Hindrance]:
@@ -126,10 +128,12 @@ def _escalated(one: Escalation) -> Hindrance:
     kind = one.type.value.replace("_", " ")
     about = f" on {one.bead}" if one.bead else ""
     behind = f"{one.behind} beads wait behind it" if one.behind > 1 else "1 bead waits behind it" if one.behind else ""
+    reason = "; ".join(line.strip() for line in one.detail.splitlines() if line.strip())
+    is_said = one.title == f"{one.bead}: {kind}"
     return Hindrance(
         Kind.ESCALATION,
-        f"escalation {one.id}, {kind}{about}: {one.title}",
-        behind,
+        f"escalation {one.id}, {kind}{about}" + ("" if is_said else f": {one.title}"),
+        "; ".join(part for part in (shorten(reason, _WHY_OF_ONE), behind) if part),
         (f"nobrakes escalation {one.id}",),
         beads=(one.bead,) if one.bead else (),
         number=one.id,
