@@ -1,10 +1,12 @@
 """Plan files: what the graph should be, applied as a whole or not at all."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from ..core.errors import UsageError
 from ..wording.text import count, one_line
 from .output import Output, plain, said
 from .repository import actor, opened
@@ -12,6 +14,7 @@ from .screen import Screen
 
 if TYPE_CHECKING:
     from ..operations.plan.apply import PlanReport
+    from ..operations.plan.nodes import PlanNode
 
 SHOWN = 30
 PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
@@ -44,7 +47,8 @@ def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
         out.append(f"{screen.paint('deadlock', 'red')}: {apply.told(circle)}")
         out.append(f"  these could never start: {', '.join(circle.stuck)}")
     out += [f"cut: {edge.bead} does not wait for {edge.needs}" for edge in report.cut]
-    out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems]
+    out += [f"{screen.paint('warning', 'yellow')}: {one_line(problem)}" for problem in report.problems[:SHOWN]]
+    out += [f"  … and {len(report.problems) - SHOWN} more: --json"] if len(report.problems) > SHOWN else []
     out += _some("can start first", report.ready)
     if report.critical_path:
         out.append("longest chain: " + " -> ".join(report.critical_path))
@@ -73,15 +77,53 @@ def apply(
     return _apply(file, dry_run=dry_run, live=live, cut=cut)
 
 
-def propose(file: PlanFile) -> Output:
-    """File the beads of a plan as drafts, and propose its changes of live beads. All waits for `commit-strategy`."""
-    from ..operations.forge import approving
-    from ..operations.plan import apply
+def propose(
+    file: Annotated[
+        Path | None, Argument(metavar="[FILE]", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")
+    ] = None,
+    tasks: Annotated[
+        Path | None, Option("--from", metavar="FILE", help="Task lists in Markdown, or issues as gh prints them; '-'.")
+    ] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would be filed, and write nothing.")] = False,
+) -> Output:
+    """File the beads of a plan as drafts, and propose its changes of live beads. All waits for `commit-strategy`.
 
-    plan = apply.read_plan(str(file))
+    With --from the plan is made from a text: `- [ ] Title` is a bead, a heading an epic; or from what `gh issue list
+    --json number,title,body,labels,state,milestone` prints. The same text again changes its beads.
+
+    Example: nobrakes propose --from TODO.md --dry-run
+    """
+    from ..operations.forge import approving
+    from ..operations.plan import apply, from_text
+
+    if (file is None) == (tasks is None):
+        raise UsageError(
+            "name one file: a plan, or with --from a text to make one from",
+            "For example: `nobrakes propose plan.yaml`, or `nobrakes propose --from TODO.md --dry-run`.",
+        )
+    plan = apply.read_plan(str(file)) if file else None
     with opened() as app:
-        report = approving.propose(app.store, plan, actor())
-    return Output(plain(report), lambda screen: _report(report, screen, bool(report.new or report.proposed)))
+        if plan is None:
+            plan = from_text.read_tasks(str(tasks), {node.id for node in app.store.nodes()})
+        report = approving.propose(app.store, plan, actor(), dry_run)
+    waits = bool(report.applied and (report.new or report.proposed))
+    drafts = plan.nodes if tasks else ()
+    return Output(plain(report), lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, waits)]))
+
+
+def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:
+    """A line for each of the first beads that a text comes to."""
+    for node in nodes[:SHOWN]:
+        found = node.fields
+        notes = [f"in {found['epic']}"] if found.get("epic") else []
+        notes += [f"after {', '.join(node.needs[:SHOWN])}"] if node.needs else []
+        many = len(found.get("acceptance", ()))
+        notes += ["1 criterion" if many == 1 else f"{many} criteria"] if many else []
+        yield one_line(
+            f"{node.id}  {found.get('type', 'task')}  {found['title']}" + (f"  ({'; '.join(notes)})" if notes else "")
+        )
+    if len(nodes) > SHOWN:
+        yield f"… and {len(nodes) - SHOWN} more"
 
 
 def example() -> Output:

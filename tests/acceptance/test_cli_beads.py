@@ -1,5 +1,6 @@
 """Beads from the command line, in a real repository, as a person and a program meet them."""
 
+import io
 import json
 import os
 import subprocess
@@ -117,6 +118,31 @@ def test_a_circle_is_refused_and_named(nobrakes):
     assert nobrakes("undepend", "c", "b")[1]["removed"] is True
     assert nobrakes("undepend", "c", "b")[1]["removed"] is False
     assert nobrakes("depend", "a", "c")[0] == 0
+
+
+def test_a_text_of_tasks_becomes_drafts_and_the_same_text_again_changes_them(nobrakes, repository, monkeypatch, capsys):
+    (repository / "TODO.md").write_text(
+        "# Login\n\n- [ ] Parse it\n  - Done when\n    - [ ] junk is refused\n- [x] Old\n"
+    )
+    assert main.run(["propose", "--from", "TODO.md", "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert "Parse it  (in t-" in shown and "1 criterion" in shown and "nothing was written" in shown
+    assert "skipped, since it is ticked: Old" in shown and nobrakes("list")[1] == []
+    _, report = nobrakes("propose", "--from", "TODO.md")
+    assert len(report["new"]) == 2
+    (repository / "TODO.md").write_text("# Login\n\n- [ ] Parse it\n  Fast.\n- [ ] Form (after: Parse it)\n")
+    _, again = nobrakes("propose", "--from", "TODO.md")
+    assert len(again["new"]) == 1 and len(again["changed"]) == 1
+    issues = b'[{"number": 7, "title": "Crash", "labels": [{"name": "bug"}, {"name": "p0"}], "body": "blocked by #9"}]'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(issues)))
+    _, filed = nobrakes("propose", "--from", "-")
+    assert filed["new"] == ["gh-7"] and "#9, which is neither" in filed["problems"][0]
+    _, bead = nobrakes("show", "gh-7")
+    assert (bead["bead"]["type"], bead["bead"]["priority"], bead["bead"]["status"]) == ("fix", 0, "draft")
+    (repository / "TODO.md").write_text("- [ ] a (after: b)\n")
+    code, error = nobrakes("propose", "--from", "TODO.md")
+    assert code and "TODO.md: line 1: 'b' is waited for" in error["message"]
+    assert nobrakes("propose")[0] == nobrakes("propose", "x.yaml", "--from", "y.md")[0] == 2
 
 
 def test_what_a_person_decides_about_a_bead(nobrakes):

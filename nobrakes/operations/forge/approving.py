@@ -66,10 +66,10 @@ class Approved:
     dropped: tuple[str, ...] = ()
 
 
-def propose(store: Store, plan: "apply.Plan", actor: str) -> "apply.PlanReport":
+def propose(store: Store, plan: "apply.Plan", actor: str, dry_run: bool = False) -> "apply.PlanReport":
     """File a plan's beads as drafts, change drafts, and keep what it wants of live beads beside them.
 
-    PlanError for a plan that wants more than that.
+    PlanError for a plan that wants more than that. `dry_run`: say what would be, and write nothing.
     """
     from ..plan import apply
 
@@ -82,7 +82,7 @@ def propose(store: Store, plan: "apply.Plan", actor: str) -> "apply.PlanReport":
             f"{plan.source}: what is proposed becomes a draft, and goes live by commit-strategy only",
             "Take 'live' and every 'status' out of the plan, but 'cancelled' of a bead that shall be given up.",
         )
-    return apply.apply_plan(store, plan, actor=actor)
+    return apply.apply_plan(store, plan, actor=actor, dry_run=dry_run)
 
 
 def approved(store: Store) -> frozenset[str]:
