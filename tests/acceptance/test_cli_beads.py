@@ -138,7 +138,7 @@ def test_a_text_of_tasks_becomes_drafts_and_the_same_text_again_changes_them(nob
     _, filed = nobrakes("propose", "--from", "-")
     assert filed["new"] == ["gh-7"] and "#9, which is neither" in filed["problems"][0]
     _, bead = nobrakes("show", "gh-7")
-    assert (bead["bead"]["type"], bead["bead"]["priority"], bead["bead"]["status"]) == ("fix", 0, "draft")
+    assert (bead["type"], bead["priority"], bead["status"]) == ("fix", 0, "draft")
     (repository / "TODO.md").write_text("- [ ] a (after: b)\n")
     code, error = nobrakes("propose", "--from", "TODO.md")
     assert code and "TODO.md: line 1: 'b' is waited for" in error["message"]

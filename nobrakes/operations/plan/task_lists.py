@@ -108,15 +108,13 @@ class _Reader:
             self.until = None
 
     def _is_code(self, indent: int) -> bool:
-        """Whether the line is code by how far it is indented."""
-        if not self.entries:
-            return indent >= 4
-        return self.blank and indent >= self.entries[-1].column + 4
+        """Whether the line is code by how far it is indented; right below text a sloppy item is more likely."""
+        return self.blank and indent >= (self.entries[-1].column if self.entries else 0) + 4
 
     def _line(self, number: int, line: str, body: str, indent: int) -> None:
         heading = HEADING.fullmatch(body)
         outside = not self.entries or indent < 2
-        if heading and outside and indent < 4:
+        if heading and outside:
             self._heading(number, len(heading[1]), heading[2] or "")
         elif self.paragraph and not self.entries and UNDERLINE.fullmatch(body):
             self._underlined(1 if body[0] == "=" else 2)

@@ -248,10 +248,34 @@ def test_issues_are_beads_with_what_their_labels_milestones_and_bodies_say():
 
 
 PIECES = st.sampled_from(
-    (
-        "- [ ] |* [x] |1. [ ] |- |Acceptance|Done when: |# |## |```|~~~|> |<!--|-->|after: |(depends on |blocked by #1|"
-        "\n|\n\n|  |    |\t|---|===|a|b)|`"
-    ).split("|")
+    [
+        "- [ ] ",
+        "* [x] ",
+        "1. [ ] ",
+        "- ",
+        "Acceptance",
+        "Done when: ",
+        "# ",
+        "## ",
+        "```",
+        "~~~",
+        "> ",
+        "<!--",
+        "-->",
+        "after: ",
+        "(depends on ",
+        "blocked by #1",
+        "\n",
+        "\n\n",
+        "  ",
+        "    ",
+        "\t",
+        "---",
+        "===",
+        "a",
+        "b)",
+        "`",
+    ]
 )
 
 
