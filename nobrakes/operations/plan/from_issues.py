@@ -13,10 +13,10 @@ from hashlib import sha256
 from typing import Any
 
 from ...core.errors import PlanError
-from .from_text import KEY, bounded, made_plan, tidy
 from .markdown_lines import LABEL, plain_title
 from .nodes import Plan, refused
 from .task_lists import Part, task_lists
+from .text_nodes import KEY, bounded, made_plan, tidy
 from .values import MAX_TEXT
 
 TYPES: Mapping[str, str] = {
