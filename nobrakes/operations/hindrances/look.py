@@ -2,7 +2,8 @@
 
 1. What can be told from the facts is told everywhere. This machine is looked at only where no daemon works, since a
    daemon has a PATH and keys of its own; `here` None: it is not looked at.
-2. A `run` that is let start on any main (`red_main`) is not refused for its checks.
+2. A `run` that is let start on any main (`red_main`) is not refused for its checks, nor is one in which scaffolding
+   waits for the Reviewer: it may bring them.
 """
 
 from dataclasses import dataclass, replace
@@ -74,7 +75,8 @@ def _of_machine(store: "Store", paths: Paths, config: "Config", here: Here, red_
     counts = store.counts()
     is_work = bool(wanted) or bool(counts["review"])
     mends = store.board(replace(control.limits(store, config), starts=Starts.SCAFFOLDING), 1).ready
-    if red_main or mends or not is_work:
+    reviewed = store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)) if counts["review"] else ()
+    if red_main or mends or not is_work or any(one.scaffolding for one in reviewed):
         checks = [replace(one, refuses=False) for one in checks]
     closure = [replace(one, refuses=is_work) for one in machine.of_closure(config, here)]
     return [*checks, *agents, *closure]
