@@ -1,21 +1,21 @@
 """The site as an ASGI application: guard, then routes, then what answers.
 
-1. Who answers runs in a thread, has PATIENCE_SECONDS, and is then left: a page says so instead of hanging.
+1. What makes a page has a limited time and is then left: the page says so instead of hanging (nobrakes.web.patience).
 2. A NobrakesError is a page with its message and its hint; anything else a bug, whose text goes to the log alone.
 """
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ..core import errors
 from .guard import Guard
 from .opening import NoSuchRepository
+from .patience import Threads
 from .rendering import error_page
 from .routes import routes
 from .site import LOG, Site
@@ -75,6 +75,15 @@ async def _late(request: Request, error: Exception) -> Response:
     return failure(request, 503, "The repository does not answer in time.", hint)
 
 
+async def _half(request: Request, error: Exception) -> Response:
+    return failure(request, 408, "Not all of the body came.", "It was cut off, longer than it said, or too slow.")
+
+
+async def _number(request: Request, error: Exception) -> Response:
+    LOG.info("too large a number at %s", request.url.path[:200])
+    return failure(request, 404, "Nothing has a number as large as that.")
+
+
 async def _bug(request: Request, error: Exception) -> Response:
     LOG.error("bug at %s %s", request.method, request.url.path, exc_info=error)
     return failure(
@@ -90,11 +99,13 @@ def application(site: Site) -> "App":
             errors.NobrakesError: _known,
             HTTPException: _http,
             TimeoutError: _late,
-            asyncio.TimeoutError: _late,
+            ClientDisconnect: _half,
+            OverflowError: _number,
             Exception: _bug,
         },
     )
     made.state.site = site
     made.state.streams = {}
+    made.state.threads = Threads()
     made.state.paths = frozenset(route.path for route in made.routes if isinstance(route, Route))
     return Guard(made, site)

@@ -7,8 +7,10 @@
 3. Reads from other sites are refused too, but for a person's own step to a page (a link in a notice).
 4. Nothing but the pages in PUBLIC is answered without a session.
 5. Every answer has HEADERS; none ever lets another origin read it.
+6. A body is bounded, says how long it is, and has BODY_SECONDS to come.
 """
 
+import asyncio
 import hmac
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -26,6 +28,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 256 * 1024
+BODY_SECONDS = 30.0
 PUBLIC = ("/login", "/static/")
 """Without a session: the page to log in by, and files that every copy of nobrakes has."""
 CSP = (
@@ -176,7 +179,10 @@ class Guard:
 
     def _of_session(self, asked: Asked, scope: Scope) -> Refusal | None:
         token = asked.token()
-        if token and self._site.token and hmac.compare_digest(token.encode(), self._site.token.encode()):
+        if token:
+            # a wrong one is no reason to look at the cookie: rule 2 let it in for the token's sake
+            if not self._site.token or not hmac.compare_digest(token.encode(), self._site.token.encode()):
+                return Refusal(401, "This token is not the one of this server.")
             scope["nobrakes.session"] = "token"
             return None
         secret = asked.secret(self._site.cookie)
@@ -210,12 +216,18 @@ class Guard:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """A body is no longer than its header may say."""
-    read = 0
+    """A body is no longer than its header may say, and comes within BODY_SECONDS; else its sender is gone."""
+    read, is_whole = 0, False
+    end = asyncio.get_running_loop().time() + BODY_SECONDS
 
     async def bounded() -> Message:
-        nonlocal read
-        message = await receive()
+        nonlocal read, is_whole
+        try:
+            async with asyncio.timeout_at(None if is_whole else end):
+                message = await receive()
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+        is_whole = is_whole or not message.get("more_body", False)
         read += len(message.get("body", b""))
         return message if read <= MOST_BODY else {"type": "http.disconnect"}
 

@@ -109,7 +109,10 @@ async def _hear(socket: WebSocket, stream: Stream, client: Client) -> None:
 
 def _hello(text: str) -> dict[str, Any]:
     """The message as values; ValueError, KeyError."""
-    found = json.loads(text)
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError("too deep") from None
     if not isinstance(found, dict):
         raise ValueError("no object")
     topics, lines, after = found.get("topics", []), found.get("lines", {}), found.get("after", 0)

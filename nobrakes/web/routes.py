@@ -1,10 +1,13 @@
 """Every address of the site, and what answers it. The one list that the guard's test walks."""
 
+import inspect
+
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from . import commanding, login
+from . import api, commanding, login
 from . import live as sockets
 from .pages import bead, board, breaker, desk, graph, health, live, merges, now, plan, repositories, sessions
+from .patience import in_time
 from .static import static
 
 PAGES = (repositories, now, board, bead, desk, graph, live, plan, merges, breaker, health, sessions)
@@ -21,4 +24,12 @@ def routes() -> list[BaseRoute]:
         Route("/r/{repo}/do/{command}", commanding.do, methods=["POST"]),
         WebSocketRoute("/r/{repo}/socket", sockets.live),
     ]
-    return [*own, *(route for page in PAGES for route in page.ROUTES)]
+    own += api.ROUTES
+    return [_patient(route) for route in (*own, *(route for page in PAGES for route in page.ROUTES))]
+
+
+def _patient(route: BaseRoute) -> BaseRoute:
+    """The route; what only looks is made in time, or left."""
+    if not isinstance(route, Route) or inspect.iscoroutinefunction(route.endpoint) or "POST" in (route.methods or ()):
+        return route
+    return Route(route.path, in_time(route.endpoint), methods=["GET"])

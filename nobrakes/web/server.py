@@ -213,6 +213,7 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
 def settings(options: Options) -> dict[str, Any]:
     """How uvicorn serves."""
     made: dict[str, Any] = {
+        "http": "h11",  # of the others some bound no header
         "ws": "websockets-sansio",
         "ws_max_size": 64 * 1024,
         "ws_ping_interval": 25.0,

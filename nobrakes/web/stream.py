@@ -7,12 +7,14 @@
 """
 
 import asyncio
+import re
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import NobrakesError
 from ..operations.feed import Feed
@@ -23,6 +25,9 @@ from .opening import repository
 from .parts import PARTS, frame_of, without_keys
 from .site import LOG
 
+if TYPE_CHECKING:
+    from ..core.beads.events import Event
+
 KEPT = 2000
 """Events; who was away for longer loads the page again."""
 LINES = 400
@@ -30,6 +35,8 @@ PIECES_SECONDS = 0.3
 LINES_SECONDS = 0.2
 LOOK_SECONDS = 5.0
 LINGER_SECONDS = 20.0
+_ATTEMPT = re.compile(r"s:[0-9]{1,18}")
+"""The topic of an agent's lines. What a page asks for reaches the store, and the stream is everybody's."""
 
 
 @dataclass(eq=False, slots=True)
@@ -122,7 +129,7 @@ class Stream:
             except Exception:
                 LOG.exception("stream of %s", self.word)
                 self.is_over = True
-        self._loop.call_soon_threadsafe(self.ready.set)
+        self._tell(self.ready.set)
         self._ring()
 
     def _look(self) -> None:
@@ -136,7 +143,7 @@ class Stream:
                 while self._take(feed):
                     pass  # what was there before anybody looked
                 self._feed = feed
-                self._loop.call_soon_threadsafe(self.ready.set)
+                self._tell(self.ready.set)
                 self._watch(app, feed)
             finally:
                 self._feed = None
@@ -172,7 +179,7 @@ class Stream:
         found = feed.events()
         if not found:
             return False
-        made = [{"seq": event.seq, "bead": event.bead, "kind": event.kind.value, **_said(event)} for event in found]
+        made = [told(event) for event in found]
         with self._lock:
             self._events.extend(made)
             self.seq = feed.seq
@@ -197,7 +204,7 @@ class Stream:
 
     def _read_lines(self, feed: Feed, topics: Iterable[str]) -> bool:
         """Whether somebody wants lines; those of attempts that nobody watches are forgotten."""
-        wanted = {topic: int(topic[2:]) for topic in topics if topic.startswith("s:") and topic[2:].isdigit()}
+        wanted = {topic: int(topic[2:]) for topic in topics if _ATTEMPT.fullmatch(topic)}
         is_new = False
         for topic, attempt in wanted.items():
             begin, found = feed.lines(attempt)
@@ -222,9 +229,16 @@ class Stream:
             for client in tuple(self.clients):
                 client.bell.set()
 
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(ring)
+        self._tell(ring)
+
+    def _tell(self, what: Callable[[], None]) -> None:
+        """Have the loop do it; a server that has ended meanwhile does nothing more."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(what)
 
 
-def _said(event: Any) -> dict[str, Any]:
-    return {"actor": event.actor, "at": event.at, "line": event_text.as_line(event, width=160)}
+def told(event: "Event") -> dict[str, Any]:
+    """An event as a page is told it: its number, what it is about, and one line for people."""
+    line = event_text.as_line(event, width=160)
+    own = {"seq": event.seq, "bead": event.bead, "kind": event.kind.value}
+    return {**own, "actor": event.actor, "at": event.at, "line": line}

@@ -1,0 +1,196 @@
+"""The JSON of the site: what pages show, for programs. One table, which the routes and openapi.json are made from.
+
+1. Each row is a look of the CLI, with the values of its `--json` under `data` (core.public.values.plain). What changes
+   something is a command: POST /r/<repo>/do/<command>, with the header `Accept: application/json`.
+2. A parameter that is not in the row is refused, so that a typing error is seen.
+3. To look starts no program: what only a run of git or of the sandbox could tell is in the doctor's look.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ..core.errors import UsageError
+from ..core.public.values import plain
+from . import fields
+from .fields import Field, flag, word
+from .opening import opened
+from .stream import told
+
+if TYPE_CHECKING:
+    from ..app import App
+
+BELOW = "/r/{repo}/api/"
+MOST = 500
+_SOME = 20
+Values = Mapping[str, Any]
+
+
+def number(name: str, value: str) -> int:
+    """The number of an event; 0 is before the first."""
+    return fields.number(name, value)
+
+
+def few(name: str, value: str) -> int:
+    """How many, from 1 to MOST."""
+    found = fields.number(name, value)
+    if not 1 <= found <= MOST:
+        raise UsageError(f"{name}: from 1 to {MOST}, and this is {found}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One address to look at. `path` goes on after BELOW; `words` is the command whose `--json` has the same data,
+    or "" where there is none. `parameters` stand in the query, what `{…}` names in the path.
+    """
+
+    path: str
+    words: str
+    summary: str
+    look: Callable[["App", Values], Any]
+    parameters: tuple[Field, ...] = ()
+
+
+def _status(app: "App", values: Values) -> Any:
+    from ..operations.views import board
+
+    return board.status(app.store, app.paths, app.config)
+
+
+def _board(app: "App", values: Values) -> Any:
+    from ..operations.hindrances.look import hindrances
+    from ..operations.views import board
+
+    return board.board(app.store, stands=hindrances(app.store, app.paths, app.config))
+
+
+def _ready(app: "App", values: Values) -> Any:
+    from ..operations.views import readiness
+
+    return readiness.ready(app.store, values.get("limit", _SOME))
+
+
+def _bead(app: "App", values: Values) -> Any:
+    from ..operations.views.one_bead import whole_bead
+
+    return whole_bead(app.store, values["id"])
+
+
+def _escalations(app: "App", values: Values) -> Any:
+    from ..operations.decisions import page
+
+    return page.listed(app.store, bool(values.get("all")))
+
+
+def _escalation(app: "App", values: Values) -> Any:
+    from ..operations.decisions import page
+
+    is_whole = bool(values.get("all"))
+    return page.decision(app.store, app.paths, lambda: app.git, lambda: app.config, values["number"], is_whole)
+
+
+def _events(app: "App", values: Values) -> Any:
+    bead = values.get("bead") or None
+    if bead is not None:
+        app.store.bead(bead)
+    found = app.store.events(values.get("after", 0), values.get("limit", MOST), bead)
+    return {"events": [told(event) for event in found], "last": found[-1].seq if found else values.get("after", 0)}
+
+
+def _sessions(app: "App", values: Values) -> Any:
+    from ..operations import conversations
+
+    return conversations.listed(app.store, everything=bool(values.get("all")))
+
+
+def _reviews(app: "App", values: Values) -> Any:
+    from ..operations.views import history
+
+    return history.reviews(app.store, values.get("limit", _SOME))
+
+
+def _breaker(app: "App", values: Values) -> Any:
+    from ..operations.views import breaker
+
+    return breaker.breaker(app.store, app.paths, app.config)
+
+
+def _health(app: "App", values: Values) -> Any:
+    from ..operations.views import health
+
+    return health.health(app.store, app.paths, app.config)
+
+
+def _plan(app: "App", values: Values) -> Any:
+    from ..operations.forge import strategy
+
+    return strategy.strategy(app.store)
+
+
+_LIMIT, _ALL = Field("limit", few), Field("all", flag)
+READINGS: tuple[Reading, ...] = (
+    Reading("status", "status", "The whole repository: counts, who works, what waits for you.", _status),
+    Reading("board", "board", "The first beads of each column, and how many stand there.", _board),
+    Reading("ready", "ready", "What can be worked on now, in the order in which it will be taken.", _ready, (_LIMIT,)),
+    Reading("beads/{id}", "show", "One bead: texts, dependencies, attempts, open escalations.", _bead),
+    Reading("escalations", "escalations", "What waits for a decision, costliest first.", _escalations, (_ALL,)),
+    Reading("escalations/{number:int}", "escalation", "One escalation with its evidence.", _escalation, (_ALL,)),
+    Reading(
+        "events",
+        "",
+        "The log behind the number `after`, oldest first, as a page's socket tells it; `last` is the next `after`.",
+        _events,
+        (Field("after", number), _LIMIT, Field("bead", word)),
+    ),
+    Reading("sessions", "sessions", "The sessions with agents that go on, newest first.", _sessions, (_ALL,)),
+    Reading("reviews", "review", "The latest reviews, newest first.", _reviews, (_LIMIT,)),
+    Reading("breaker", "", "Pause, limits, providers, caps and the daemon.", _breaker),
+    Reading("health", "", "The daemon, agents, disk, and what the doctor found when it looked last.", _health),
+    Reading("plan", "commit-strategy --dry-run", "The drafts and proposals that wait for a yes.", _plan),
+)
+"""Everything to look at in one repository."""
+REPOSITORIES = "/api/repositories"
+OPENAPI = "/api/openapi.json"
+
+
+def answered(data: Any) -> Response:
+    """The envelope."""
+    return JSONResponse({"ok": True, "data": plain(data)})
+
+
+def endpoint(reading: Reading) -> Callable[[Request], Response]:
+    """What answers its address."""
+
+    def look(request: Request) -> Response:
+        values = fields.values(reading.parameters, request.query_params.multi_items())
+        with opened(request) as app:
+            return answered(reading.look(app, {**values, **request.path_params}))
+
+    return look
+
+
+def repositories(request: Request) -> Response:
+    """All repositories of the person, as `nobrakes repositories --json` has them."""
+    from ..operations.machine_wide import registry
+
+    fields.values((), request.query_params.multi_items())
+    return answered(registry.repositories())
+
+
+def document(request: Request) -> Response:
+    """OpenAPI of this very server."""
+    from .openapi import openapi
+
+    return JSONResponse(openapi())
+
+
+ROUTES: Sequence[Route] = (
+    Route(REPOSITORIES, repositories, methods=["GET"]),
+    Route(OPENAPI, document, methods=["GET"]),
+    *(Route(BELOW + reading.path, endpoint(reading), methods=["GET"]) for reading in READINGS),
+)

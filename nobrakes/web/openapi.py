@@ -1,0 +1,202 @@
+"""OpenAPI 3.1 of the site's JSON and its commands, from their two tables.
+
+python -m nobrakes.web.openapi --write docs/reference/openapi.json    writes it; without --write it is printed
+
+1. Served at /api/openapi.json. Whoever makes a client from it sends `Accept: application/json` to commands.
+2. Its version is the one of the views: it grows when a field changes its meaning or goes.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..core.public.schema import schema
+from . import api, fields
+from .commands import COMMANDS, Command
+from .fields import Field
+
+Schema = dict[str, Any]
+_TEXT: Mapping[Callable[[str, str], Any], Schema] = {
+    fields.text: {"type": "string", "maxLength": fields.MOST_NOTE},
+    fields.long_text: {"type": "string", "maxLength": fields.MOST_TEXT},
+    fields.word: {"type": "string", "maxLength": 200},
+    fields.rows: {"type": "string", "maxLength": fields.MOST_TEXT, "description": "One entry a line."},
+    fields.number: {"type": "integer", "minimum": 0},
+    fields.flag: {"enum": ["0", "1"]},
+    api.number: {"type": "integer", "minimum": 0, "default": 0},
+    api.few: {"type": "integer", "minimum": 1, "maximum": api.MOST},
+}
+_ERROR: Schema = {
+    "type": "object",
+    "required": ["ok", "error"],
+    "properties": {
+        "ok": {"const": False},
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {"code": {"type": "integer"}, "message": {"type": "string"}, "hint": {"type": "string"}},
+        },
+    },
+}
+_BESIDE: Mapping[str, Schema] = {
+    "request": {"type": "string", "description": "The key: under it the command is done once, and answers the same."},
+    "typed": {"type": "string", "description": "The word that confirms what is dangerous."},
+    "code": {"type": "string", "description": "A fresh code from the terminal, where agents are in no sandbox."},
+}
+_REFUSED = {
+    "401": "No session, and no token.",
+    "403": "It came from another site, or does not say from which page.",
+    "404": "There is no such repository, bead, escalation or session.",
+    "409": "It cannot be done as things are.",
+    "422": "A field or parameter is wrong; the message names it.",
+    "503": "The repository does not answer in time.",
+}
+
+
+def openapi() -> Schema:
+    """The whole document."""
+    from ..operations.public.views import LANGUAGE
+
+    paths: dict[str, Schema] = {
+        api.REPOSITORIES: {
+            "get": _get("repositories", "All your repositories, and what waits in each.", [], _types()[""])
+        }
+    }
+    for reading in api.READINGS:
+        paths[_path(reading)] = {"get": _reading(reading)}
+    for command in COMMANDS:
+        paths[f"/r/{{repo}}/do/{_slug(command.words)}"] = {"post": _command(command)}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "nobrakes web",
+            "version": str(LANGUAGE),
+            "description": "What the pages of `nobrakes web` read and do. A script has a token (`--token-file`).",
+        },
+        "servers": [{"url": "http://127.0.0.1:7117"}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Error": _ERROR},
+            "responses": {status: _refusal(why) for status, why in _REFUSED.items()},
+        },
+    }
+
+
+def _slug(words: str) -> str:
+    return words.replace(" ", "-")
+
+
+def _path(reading: api.Reading) -> str:
+    return (api.BELOW + reading.path).replace(":int}", "}")
+
+
+def _types() -> Mapping[str, Schema]:
+    """Schema of the data by the path of its row; "" are the repositories."""
+    from ..core.sessions.session import Session
+    from ..operations.machine_wide.registry import RepositoryView
+    from ..operations.public.views import NAMES, VIEWS
+    from ..operations.views.breaker import BreakerView
+    from ..operations.views.health import HealthView
+
+    own = {"": list[RepositoryView], "sessions": list[Session], "breaker": BreakerView, "health": HealthView}
+    types = own | {one.path: VIEWS[one.words] for one in api.READINGS if one.words and one.path not in own}
+    found = {path: schema(type_, NAMES) for path, type_ in types.items()}
+    event = {
+        "seq": {"type": "integer"},
+        "bead": {"type": ["string", "null"]},
+        "kind": {"type": "string"},
+        "actor": {"type": "string"},
+        "at": {"type": "number"},
+        "line": {"type": "string"},
+    }
+    events = {"type": "array", "items": {"type": "object", "required": [*event], "properties": event}}
+    data = {"events": events, "last": {"type": "integer"}}
+    return {**found, "events": {"type": "object", "required": [*data], "properties": data}}
+
+
+def _refusal(why: str) -> Schema:
+    return {"description": why, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
+
+
+def _answers(data: Schema, more: Schema, *statuses: str) -> Schema:
+    envelope = {
+        "type": "object",
+        "required": ["ok", "data"],
+        "properties": {"ok": {"const": True}, "data": data, **more},
+    }
+    done = {"description": "Done.", "content": {"application/json": {"schema": envelope}}}
+    return {"200": done, **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses}}
+
+
+def _named(name: str, where: str, shape: Schema, is_required: bool) -> Schema:
+    return {"name": name, "in": where, "required": is_required, "schema": shape}
+
+
+def _get(name: str, summary: str, parameters: list[Schema], data: Schema) -> Schema:
+    answers = _answers(data, {}, "401", "403", "404", "409", "422", "503")
+    return {"operationId": name, "summary": summary, "parameters": parameters, "responses": answers}
+
+
+_REPO = _named("repo", "path", {"type": "string"}, True)
+
+
+def _reading(reading: api.Reading) -> Schema:
+    parameters = [_REPO]
+    if "{id}" in reading.path:
+        parameters.append(_named("id", "path", {"type": "string"}, True))
+    if "{number:int}" in reading.path:
+        parameters.append(_named("number", "path", {"type": "integer", "minimum": 0}, True))
+    parameters += [_named(one.name, "query", _TEXT[one.read], one.is_required) for one in reading.parameters]
+    name = reading.path.split("/")[0] + ("-one" if "{" in reading.path else "")
+    found = _get(name, reading.summary, parameters, _types()[reading.path])
+    if reading.words:
+        found["description"] = f"The data of `nobrakes {reading.words} --json`."
+    return found
+
+
+def _field(field: Field) -> Schema:
+    shape = dict(_TEXT[field.read])
+    return {"type": "array", "items": shape} if field.is_list else shape
+
+
+def _command(command: Command) -> Schema:
+    """A form."""
+    properties = {field.name: _field(field) for field in command.fields} | {"request": dict(_BESIDE["request"])}
+    if command.danger:
+        properties |= {"typed": {**_BESIDE["typed"], "examples": [command.danger]}, "code": dict(_BESIDE["code"])}
+    form: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required := [field.name for field in command.fields if field.is_required]:
+        form["required"] = required
+    more: Schema = {"command": {"const": command.words}, "said": {"type": "string"}, "again": {"type": "boolean"}}
+    return {
+        "operationId": f"do-{_slug(command.words)}",
+        "summary": f"nobrakes {command.words}",
+        "parameters": [_REPO],
+        "requestBody": {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": form}}},
+        "responses": _answers({}, more, "401", "403", "404", "409", "422", "503"),
+    }
+
+
+def text() -> str:
+    """The file, as it is written."""
+    return json.dumps(openapi(), indent=1, ensure_ascii=False) + "\n"
+
+
+def main(argv: list[str]) -> int:
+    """Print it, or write it into a file."""
+    if len(argv) == 2 and argv[0] == "--write":
+        with open(argv[1], "w", encoding="utf-8") as file:
+            file.write(text())
+        return 0
+    if argv:
+        sys.stderr.write("usage: python -m nobrakes.web.openapi [--write FILE]\n")
+        return 2
+    sys.stdout.write(text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

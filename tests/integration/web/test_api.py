@@ -1,0 +1,152 @@
+"""The JSON of the site: the same values as on the command line, one table for routes and openapi.json, and its errors."""
+
+import json
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from nobrakes.cli import main
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.ports import NewEscalation
+from nobrakes.store.opening import open_store
+from nobrakes.web import api, guard, openapi, patience
+from nobrakes.web.commands import COMMANDS
+from nobrakes.web.routes import routes
+from tests.integration.web.test_attacks import send
+
+ROOT = Path(__file__).resolve().parents[3]
+BASE = "/r/shop/api/"
+
+
+@pytest.fixture
+def decision(site, repository) -> None:
+    """Something to decide."""
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Which?", "Say."), "nb-2", None, "Ada")
+    store.close()
+
+
+def _without(data, names: set[str]):
+    return {name: value for name, value in data.items() if name not in names} if isinstance(data, dict) else data
+
+
+def typed(capsys, *words: str):
+    """What the command line hands out."""
+    capsys.readouterr()
+    assert main.run([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)["data"]
+
+
+def test_each_look_has_the_values_of_the_command_line(site, decision, capsys) -> None:
+    addresses = {"beads/{id}": ("beads/nb-2", ["show", "nb-2"]), "escalations/{number:int}": ("escalations/1", ["escalation", "1"]),
+                 "plan": ("plan", ["commit-strategy", "--dry-run"])}  # fmt: skip
+    for reading in api.READINGS:
+        path, words = addresses.get(reading.path, (reading.path, [reading.words]))
+        answer = site.get(BASE + path)
+        assert answer.status_code == 200, (path, answer.text)
+        found = answer.json()
+        assert found["ok"] is True
+        if reading.words:
+            wanted = typed(capsys, *words)
+            changing = {"hindrances"} if reading.path == "status" else set()  # a page starts no program
+            assert _without(found["data"], changing) == _without(wanted, changing), path
+    assert site.get("/api/repositories").json()["data"] == typed(capsys, "repositories")
+
+
+def test_the_log_is_the_sockets_and_goes_on_behind_a_number(site) -> None:
+    first = site.get(BASE + "events?limit=1").json()["data"]
+    assert [event["seq"] for event in first["events"]] == [first["last"]] == [1]
+    assert main.run(["hold", "nb-1", "--reason", "a breather"]) == 0
+    rest = site.get(BASE + f"events?after={first['last']}").json()["data"]
+    numbers = [event["seq"] for event in rest["events"]]
+    assert numbers == list(range(2, rest["last"] + 1)) and rest["events"][-1]["kind"] == "held"
+    assert rest["events"][-1].keys() == {"seq", "bead", "kind", "actor", "at", "line"}
+    assert site.get(BASE + f"events?after={rest['last']}").json()["data"] == {"events": [], "last": rest["last"]}
+    assert {event["bead"] for event in site.get(BASE + "events?bead=nb-2").json()["data"]["events"]} == {"nb-2"}
+
+
+WRONG = [
+        ("beads/none", 404, "none"), ("escalations/99", 404, "99"), ("events?after=x", 422, "after"),
+        ("events?limit=0", 422, "from 1 to 500"), ("events?limit=501", 422, "from 1 to 500"), ("status?all=1", 422, "no field"),
+        ("ready?limit=1&limit=2", 422, "twice"), ("escalations?all=maybe", 422, "neither yes nor no"), ("nothing", 404, "no such page"),
+        (f"escalations/{10**40}", 422, "number"), ("events?bead=none", 404, "none"),
+]  # fmt: skip
+
+
+def test_what_is_wrong_is_said_in_json(site) -> None:
+    for path, status, said in WRONG:
+        answer = site.get(BASE + path)
+        assert (answer.status_code, answer.json()["ok"]) == (status, False), path
+        assert said in answer.json()["error"]["message"] and answer.json()["error"]["code"]
+
+
+def test_the_file_is_what_the_code_prints_and_has_every_route_and_command(site) -> None:
+    written = (ROOT / "docs" / "reference" / "openapi.json").read_text()
+    assert written == openapi.text(), "run: python -m nobrakes.web.openapi --write docs/reference/openapi.json"
+    document = json.loads(written)
+    assert site.get("/api/openapi.json").json() == document
+    own = {route.path for route in api.ROUTES}
+    assert own <= {route.path for route in routes()}
+    described = {path for path, ways in document["paths"].items() if "get" in ways}
+    assert described == {re.sub(r":int}", "}", path) for path in own} - {api.OPENAPI}
+    commands = {f"/r/{{repo}}/do/{command.words.replace(' ', '-')}" for command in COMMANDS}
+    assert commands == {path for path, ways in document["paths"].items() if "post" in ways}
+    names = [way["operationId"] for ways in document["paths"].values() for way in ways.values()]
+    assert len(names) == len(set(names))
+
+
+def test_a_page_that_takes_too_long_says_so_and_the_others_go_on(site, monkeypatch) -> None:
+    from nobrakes.operations.views import columns
+
+    goes_on, own = threading.Event(), columns.columns
+
+    def stuck(*given):
+        assert goes_on.wait(60)
+        return own(*given)
+
+    monkeypatch.setattr(columns, "columns", stuck)
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.3)
+    try:
+        late = site.get("/r/shop/board")
+        assert late.status_code == 503 and "does not answer in time" in late.text
+        monkeypatch.setattr(patience, "PATIENCE_SECONDS", 30)
+        assert site.get("/r/shop/desk").status_code == 200
+    finally:
+        goes_on.set()
+    assert site.get("/r/shop/board").status_code == 200
+
+
+def test_no_more_threads_wait_than_there_may_be_and_each_is_given_back(monkeypatch) -> None:
+    import asyncio
+
+    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.2)
+    goes_on, begun = threading.Event(), []
+
+    def stuck():
+        begun.append(1)
+        assert goes_on.wait(60)
+
+    async def story() -> None:
+        threads = patience.Threads(2)
+        late = await asyncio.gather(*(threads.run(stuck) for _ in range(6)), return_exceptions=True)
+        assert [type(one) for one in late] == [TimeoutError] * 6 and len(begun) == 2
+        goes_on.set()
+        while True:  # a test fails at its own limit
+            try:
+                assert await threads.run(lambda: "made") == "made"  # type: ignore[arg-type,return-value]
+                break
+            except TimeoutError:
+                pass
+        with pytest.raises(ZeroDivisionError):
+            await threads.run(lambda: 1 / 0)  # type: ignore[arg-type,return-value]
+
+    asyncio.run(story())
+
+
+def test_a_body_that_does_not_come_is_given_up(site, monkeypatch) -> None:
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.3)
+    head = f"POST /login HTTP/1.1\r\nHost: {site.host}\r\nOrigin: {site.origin}\r\nContent-Length: 90\r\n"
+    assert send(site, head + "Content-Type: application/x-www-form-urlencoded\r\n\r\ncode=")[:12] == b"HTTP/1.1 408"
+    assert site.get("/r/shop/").status_code == 200
