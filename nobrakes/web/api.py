@@ -155,7 +155,6 @@ READINGS: tuple[Reading, ...] = (
 )
 """Everything to look at in one repository."""
 REPOSITORIES = "/api/repositories"
-OPENAPI = "/api/openapi.json"
 
 
 def answered(data: Any) -> Response:
@@ -182,15 +181,7 @@ def repositories(request: Request) -> Response:
     return answered(registry.repositories())
 
 
-def document(request: Request) -> Response:
-    """OpenAPI of this very server."""
-    from .openapi import openapi
-
-    return JSONResponse(openapi())
-
-
 ROUTES: Sequence[Route] = (
     Route(REPOSITORIES, repositories, methods=["GET"]),
-    Route(OPENAPI, document, methods=["GET"]),
     *(Route(BELOW + reading.path, endpoint(reading), methods=["GET"]) for reading in READINGS),
 )

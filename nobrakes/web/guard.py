@@ -28,6 +28,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 256 * 1024
+MOST_HEAD = 32 * 1024
 BODY_SECONDS = 30.0
 PUBLIC = ("/login", "/static/")
 """Without a session: the page to log in by, and files that every copy of nobrakes has."""
@@ -66,6 +67,7 @@ class Asked:
         self.raw: bytes = scope.get("raw_path") or self.path.encode()
         self.query: bytes = scope.get("query_string", b"")
         self._headers: dict[bytes, list[bytes]] = {}
+        self.size = len(self.raw) + len(self.query) + sum(len(name) + len(value) for name, value in scope["headers"])
         for name, value in scope["headers"]:
             self._headers.setdefault(name.lower(), []).append(value)
 
@@ -144,6 +146,8 @@ def _of_origin(asked: Asked, site: Site) -> Refusal | None:
 
 
 def _of_body(asked: Asked) -> Refusal | None:
+    if asked.size > MOST_HEAD:
+        return Refusal(431, f"An address and its headers have at most {MOST_HEAD // 1024} kB.")
     if asked.all(b"transfer-encoding"):
         return Refusal(411, "Say how long the body is.")
     length = asked.one(b"content-length")

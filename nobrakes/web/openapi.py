@@ -11,12 +11,17 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
 from ..core.public.schema import schema
 from . import api, fields
 from .commands import COMMANDS, Command
 from .fields import Field
 
 Schema = dict[str, Any]
+ADDRESS = "/api/openapi.json"
 _TEXT: Mapping[Callable[[str, str], Any], Schema] = {
     fields.text: {"type": "string", "maxLength": fields.MOST_NOTE},
     fields.long_text: {"type": "string", "maxLength": fields.MOST_TEXT},
@@ -178,6 +183,14 @@ def _command(command: Command) -> Schema:
         "requestBody": {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": form}}},
         "responses": _answers({}, more, "401", "403", "404", "409", "422", "503"),
     }
+
+
+def document(request: Request) -> Response:
+    """What the very server that is asked has."""
+    return JSONResponse(openapi())
+
+
+ROUTES = (Route(ADDRESS, document, methods=["GET"]),)
 
 
 def text() -> str:

@@ -4,7 +4,7 @@ import inspect
 
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from . import api, commanding, login
+from . import api, commanding, login, openapi
 from . import live as sockets
 from .pages import bead, board, breaker, desk, graph, health, live, merges, now, plan, repositories, sessions
 from .patience import in_time
@@ -24,7 +24,7 @@ def routes() -> list[BaseRoute]:
         Route("/r/{repo}/do/{command}", commanding.do, methods=["POST"]),
         WebSocketRoute("/r/{repo}/socket", sockets.live),
     ]
-    own += api.ROUTES
+    own += [*api.ROUTES, *openapi.ROUTES]
     return [_patient(route) for route in (*own, *(route for page in PAGES for route in page.ROUTES))]
 
 
