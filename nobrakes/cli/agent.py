@@ -1,4 +1,4 @@
-"""What an agent may do at its door: the command line of operations.agent.api, `nobrakes agent …`.
+"""What an agent may do over its channel: the command line of operations.agent.api, `nobrakes agent …`.
 
 cli.hot answers the usual spellings faster. Texts are an argument, or stdin for '-'.
 """
@@ -152,7 +152,7 @@ def done(
     ended: Annotated[str | None, Argument(metavar="OUTCOME", help="As --outcome.")] = None,
     outcome: Annotated[
         str | None,
-        Option("--outcome", help="completed (unless told), gave_up_context, gave_up_tests, failed or blocked."),
+        Option("--outcome", help="completed (if not given), gave_up_context, gave_up_tests, failed or blocked."),
     ] = None,
     summary: Annotated[str, Option("--summary", help="What you did; '-' reads stdin.")] = "",
     blockers: Annotated[str, Option("--blockers", help="What stopped you.")] = "",

@@ -14,7 +14,7 @@ Reason = Annotated[str, Option("--reason", "-m", help="Why, for whoever reads it
 Title = Annotated[str, Argument(help="One line: what is to be done.")]
 Description = Annotated[str | None, Option("--description", "-d", help="The whole story; '-' reads stdin.")]
 Acceptance = Annotated[list[str] | None, Option("--accept", help="When it is done; may be given again.")]
-Priority = Annotated[int | None, Option("--priority", "-p", help="0 (first) to 4 (last); 2 unless told.")]
+Priority = Annotated[int | None, Option("--priority", "-p", help="0 (first) to 4 (last); 2 if not given.")]
 Type = Annotated[
     str | None, Option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor, repair or epic.")
 ]
@@ -57,7 +57,7 @@ def add(
     touches: Touches = None,
     notes: Notes = None,
     needs: Annotated[list[str] | None, Option("--needs", "-n", help="A bead to wait for; may be repeated.")] = None,
-    id: Annotated[str | None, Option("--id", help="Its id; given out unless told.")] = None,
+    id: Annotated[str | None, Option("--id", help="Its id; made if not given.")] = None,
     draft: Annotated[bool, Option("--draft", help="Wait for `nobrakes commit-strategy`.")] = False,
     scaffolding: Annotated[bool, Option("--scaffolding", help="Sets the project up; needs no tests.")] = False,
 ) -> Output:
@@ -146,7 +146,7 @@ def defer(
     bead: BeadId,
     until: Annotated[str, Argument(help="90m, 8h, 2d, 2030-01-31, 2030-01-31T09:00; `now` ends it.")],
 ) -> Output:
-    """Leave a bead alone until a time.
+    """Keep agents from a bead until a time.
 
     Example: nobrakes defer nb-7 8h
     """
@@ -157,9 +157,7 @@ def defer(
         known(app.store, bead)
         when = None if until == "now" else moment(until, app.store.now())
         now = beads.defer(app.store, bead, when, actor=actor(), paths=app.paths)
-    return said(
-        plain(now), f"{now.id} is left alone until {spoken(when)}" if when else f"{now.id} may be worked on now"
-    )
+    return said(plain(now), f"{now.id} is deferred until {spoken(when)}" if when else f"{now.id} may be worked on now")
 
 
 def cancel(bead: BeadId, reason: Reason = "") -> Output:
@@ -170,7 +168,7 @@ def cancel(bead: BeadId, reason: Reason = "") -> Output:
 
 
 def done(bead: BeadId, reason: Reason = "") -> Output:
-    """Say that a bead was done by hand. What waited for it may go on."""
+    """Mark a bead as done by hand. What waited for it may go on."""
     from ..operations import beads
 
     return _decided(bead, beads.done, "is done", reason=reason)

@@ -55,7 +55,7 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     if bead["defer_until"]:
         from ..wording.times import spoken
 
-        out.append(f"  left alone until {spoken(bead['defer_until'])}")
+        out.append(f"  deferred until {spoken(bead['defer_until'])}")
     if bead["merged_commit"]:
         word = "merged" if bead["status"] == "done" else "opened again after it was merged"
         out.append(f"  {word} as {bead['merged_commit'][:12]}")

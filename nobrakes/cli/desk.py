@@ -1,4 +1,4 @@
-"""The Decision Desk: what waits for a person, costliest first."""
+"""The Decision Desk: what waits for a person, the most urgent first."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated

@@ -53,7 +53,7 @@ def review(
 
 
 def verify(
-    range: Annotated[str | None, Argument(metavar="RANGE", help="As for `git log`: A..B. All, unless told.")] = None,
+    range: Annotated[str | None, Argument(metavar="RANGE", help="As for `git log`: A..B. All if not given.")] = None,
     rerun: Annotated[bool, Option("--rerun", help="Run the recorded checks again on each merged commit.")] = False,
     today: Annotated[bool, Option("--today", help="With --rerun: the checks of config.toml as it is now.")] = False,
     as_json: AsJson = False,

@@ -31,7 +31,7 @@ def init(
 ) -> Output:
     """Set nobrakes up in this repository. Safe to run again: what is there stays.
 
-    On a terminal it asks whether to run the checks on main once (--trial); without one it does not, unless told.
+    On a terminal it asks whether to run the checks on main once (--trial); without one it does so only with --trial.
 
     Example: nobrakes init --test "pytest -q" --lint "ruff check ."
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MORE = {"done": (("--outcome",), ("--keep-branch",))}
-"""Options beside the parameters: an outcome may be said by name, and a branch is kept unless told."""
+"""Options beside the parameters: an outcome may be said by name, and a branch is kept if nothing is said."""
 
 
 def answer(words: "list[str]") -> "int | None":

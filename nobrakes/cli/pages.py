@@ -173,12 +173,12 @@ How an attempt can end, and what follows.
 - **counts**: after `max_failures` of these the bead goes to you as `repeated_failure`, with all that was tried. What
   does not count is not the bead's fault.
 - **next attempt**: "after a wait" is {first:.0f} s later, then {second:.0f} s, doubling up to {last:.0f} minutes. After
-  {faults} in a row you are asked: `broken_environment`. "When the gate opens": the provider refuses, whichever bead it
-  is. Nothing is started at it before the reset time that it said; where it said none, the gate closes for as long as
-  the column **gate** says, then for twice as long each time, and one agent goes ahead to try. An agent without a
+  {faults} in a row you are asked: `broken_environment`. "After the cooldown": the provider refuses, whichever bead it
+  is. Nothing is started there before the reset time that it named; where it named none, the cooldown lasts as long as
+  the column **cooldown** says, then twice as long each time, and one agent tries first. An agent without a
   provider (`script`) waits as for a fault of the machine. `nobrakes providers` shows the cooldowns and ends one.
 - **session**: whether the next attempt may go on with the agent's session, or starts a fresh one.
-- **told**: who hears of it. "When you decided": nothing is started on the bead before.
+- **reported**: to whom it is reported. "When you decided": nothing is started on the bead before.
 - **afresh**: the branch is archived, and the next attempt starts without it. Else it is kept, unless the agent chose
   to discard it (which archives it)."""
 
@@ -194,7 +194,7 @@ def outcomes_page() -> str:
             faults=MACHINE_FAULTS,
         )
     ]
-    heads = ("outcome", "what it means", "counts", "next attempt", "session", "told", "gate", "afresh")
+    heads = ("outcome", "what it means", "counts", "next attempt", "session", "reported", "cooldown", "afresh")
     out += ["", row(*heads), "|" + "---|" * len(heads)]
     for outcome in Outcome:
         then = TABLE[outcome]

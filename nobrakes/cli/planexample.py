@@ -33,7 +33,7 @@ beads:
       - a stored password can be checked
       - the password itself is never stored or logged
     needs: [scaffold]       # it waits for this
-    priority: 1             # 0 comes first, 4 last; 2 unless told
+    priority: 1             # 0 comes first, 4 last; 2 if not given
     labels: [security]
     touches: ["src/auth/**"]
 

@@ -1,4 +1,4 @@
-"""The Breaker Box: gates of providers and breakers of beads."""
+"""The Breaker Box: cooldowns of providers and breakers of beads."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
@@ -87,8 +87,11 @@ def _open(provider: str) -> Output:
 
     with opened() as app:
         was_closed = operations.end_cooldown(app.store, app.paths, provider, actor=actor())
-    told = f"the gate of {one_line(provider)} is open; should it refuse again, the gate closes again"
-    return said({"provider": provider, "was_closed": was_closed}, told if was_closed else "the gate was open already")
+    words = f"agents start at {one_line(provider)} again; when it refuses again, a new cooldown begins"
+    return said(
+        {"provider": provider, "was_closed": was_closed},
+        words if was_closed else f"{one_line(provider)} had no cooldown",
+    )
 
 
 def _reset(bead: str) -> Output:

@@ -87,7 +87,7 @@ def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPro
 
 def prompt(
     bead: BeadId,
-    role: Annotated[str | None, Option("--role", help="test_writer or doer; what comes next unless told.")] = None,
+    role: Annotated[str | None, Option("--role", help="test_writer or doer; what comes next if not given.")] = None,
 ) -> Output:
     """What the next agent on this bead would be given: its persona, then its prompt. Starts nothing.
 

@@ -39,7 +39,7 @@ FROM_THE_START = ("max_file_mb", "max_new_mb", "max_paths", "max_depth")
 
 @section
 class BoundarySettings(Section):
-    """What is a test and what is a gate, as globs.
+    """What is a test and what is a protected file, as globs.
 
     No `tests`: they are read off the repository (core.checks.test_layout).
     """

@@ -5,8 +5,8 @@
    (core.graph.ranks), so it is an index.
 2. Turns of sessions come first (core.turns). Nothing is started while paused or stopping, before main was tried
    (core.checks.trial), or beyond the limit of Doers.
-3. Each role has agents in order of preference: the first whose provider's gate is open, and whose breaker for the
-   bead is closed. While all their gates are closed the bead just waits.
+3. Each role has agents in order of preference: the first whose provider has no cooldown, and whose breaker for the
+   bead is closed. While all of them have a cooldown the bead just waits.
 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
 5. Nothing is started under a cap that is reached; the person is told once.
 6. Nor is anything started beyond what all repositories of the machine may start together (core.limits.machine).

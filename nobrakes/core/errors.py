@@ -250,10 +250,10 @@ class MissingExtra(ConfigError):
 
 
 class DoorClosed(NobrakesError):
-    """Nobody answered at an agent's door. What was said is kept, and taken in when nobrakes is back."""
+    """Nobody answered on an agent's channel. What it said is stored, and received when nobrakes is back."""
 
     code = 37
-    hint = "Go on with your work: saying it again is not needed."
+    hint = "Go on with your work; you need not say it again."
 
 
 class Unsettled(NobrakesError):

@@ -49,7 +49,7 @@ class Watch:
     """How far the canary is; kept by the store, so that any daemon can go on with it."""
 
     phase: Phase = Phase.REST
-    green: str = ""  # the last tip that the canary saw green
+    green: str = ""  # the last tip that main's monitor saw green
     looked_at: float = 0.0  # when it last knew what main's tip is like
     tip: str = ""  # the tip in question
     frozen: bool = False

@@ -154,7 +154,7 @@ def serve(
 
 def close(ports: Ports, waker: Waker, limit: StopLimit) -> None:
     """End what works beside the loop, each part in its time."""
-    with limit.part("the doorkeeper, which answers agents", SERVANT_SECONDS):
+    with limit.part("the channel, which answers agents", SERVANT_SECONDS):
         ports.channel.close()
     with limit.part("work beside the loop", JOBS_SECONDS):
         ports.background.close()

@@ -116,7 +116,7 @@ OPERATIONS: tuple[Operation, ...] = (
         (Parameter("bead", "The bead's id.", required=True),),
         reads=True,
     ),
-    Operation("escalations", "What waits for a person's decision, costliest first.", _escalations, reads=True),
+    Operation("escalations", "What waits for a person's decision, the most urgent first.", _escalations, reads=True),
     Operation(
         "propose",
         "File the beads of a plan as drafts. Nothing is worked on before a person approves them.",

@@ -51,7 +51,7 @@ def caps_of(caps: Caps, spent: Spent, now: float) -> tuple[CapView, ...]:
 
 
 def view(store: "Store", config: "Config") -> GatesView:
-    """The gates and the caps now."""
+    """The cooldowns and the caps now."""
     limits = control.limits(store, config)
     board = store.board(limits, 1)
     return GatesView(board.now, tuple(board.gates.values()), caps_of(limits.caps, board.spent, board.now), shown())
@@ -92,7 +92,7 @@ def lift(store: "Store", paths: Paths, config: "Config", name: str, is_lifted: b
 
 
 def end_cooldown(store: "Store", paths: Paths, provider: str, actor: str) -> bool:
-    """Start agents at the provider again; False: its gate was open. UsageError where nothing ever closed it."""
+    """Start agents at the provider again; False: it had no cooldown. UsageError where nothing ever closed it."""
     opened = store.end_cooldown(provider, actor)
     if not opened and provider not in _known():
         names = ", ".join(sorted(_known()))

@@ -1,4 +1,4 @@
-"""The door to what agents may do next: gates of providers, breakers of beads, costs and sessions of attempts."""
+"""The door to what agents may do next: cooldowns of providers, breakers of beads, costs and sessions of attempts."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -12,11 +12,11 @@ class Spending(Protocol):
     """A part of Store; every change is one transaction with its event."""
 
     def gates(self) -> Mapping[str, Cooldown]:
-        """By provider, the gates that are closed or not proven open yet."""
+        """By provider, the cooldowns that go on, or after which no agent was served yet."""
         ...
 
     def start_cooldown(self, gate: Cooldown) -> None:
-        """Keep the gate as it is now, and record that it closed; nothing happens when it is kept so already."""
+        """Store the cooldown as it is now, and record that it began; nothing happens when it is stored so already."""
         ...
 
     def end_cooldown(self, provider: str, actor: str) -> bool:

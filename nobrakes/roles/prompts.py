@@ -67,7 +67,7 @@ class Settings(Protocol):
 
     @property
     def boundaries(self) -> BoundarySection:
-        """What is a test and what is a gate."""
+        """What is a test and what is a protected file."""
         ...
 
 

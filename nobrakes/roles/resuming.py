@@ -50,7 +50,7 @@ def resume_prompt(bead: Bead, last: Attempt, filed: Sequence[Escalation], change
     if changed:
         parts.append("The bead was changed meanwhile. It now reads:\n\n" + changed)
     parts.append(
-        "All that you were told at the beginning holds: commit, hand in with `nobrakes agent done`, and end your last "
+        "All of your first prompt holds: commit, hand in with `nobrakes agent done`, and end your last "
         f"message with exactly one line `{PREFIX}…`."
     )
     return "\n\n".join(parts) + "\n"

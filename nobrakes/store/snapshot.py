@@ -34,7 +34,7 @@ REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
 
 FRONT = 64
-"""So many beads of each queue are looked at: a gate may hold back those before the first that can be started."""
+"""So many beads of each queue are looked at: a cooldown may hold back those before the first that can be started."""
 
 
 def board(db: Database, limits: Limits, front: int | None) -> Board:

@@ -16,11 +16,11 @@ class Spender:
     _db: Database
 
     def gates(self) -> Mapping[str, Cooldown]:
-        """By provider, the gates that are closed or not proven open yet."""
+        """By provider, the cooldowns that go on, or after which no agent was served yet."""
         return spending.gates(self._db)
 
     def start_cooldown(self, gate: Cooldown) -> None:
-        """Keep the gate as it is now, and record that it closed."""
+        """Store the cooldown as it is now, and record that it began."""
         spending.start_cooldown(self._db, gate)
 
     def end_cooldown(self, provider: str, actor: str) -> bool:

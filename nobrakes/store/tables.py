@@ -155,7 +155,7 @@ class AttemptRow(SQLModel, table=True):
 
 
 class GateRow(SQLModel, table=True):
-    """A provider that refused: nothing is started at it before `until`. No row: its gate is open."""
+    """A provider that refused: nothing is started at it before `until`. No row: it has no cooldown."""
 
     __tablename__ = "gates"
 

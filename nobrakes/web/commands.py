@@ -123,7 +123,7 @@ def _defer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     until = values["until"]
     when = None if until == "now" else moment(until, app.store.now())
     bead = beads.defer(app.store, values["bead"], when, actor, app.paths)
-    return bead, f"{bead.id} is left alone until {spoken(when)}" if when else f"{bead.id} may be worked on now"
+    return bead, f"{bead.id} is deferred until {spoken(when)}" if when else f"{bead.id} may be worked on now"
 
 
 def _dependency(name: str) -> Do:
@@ -229,7 +229,7 @@ def _providers(app: "App", values: Values, actor: str) -> tuple[Any, str]:
         return changed, f"{name} is {more}" if lifted else f"{name} holds again"
     if provider:
         was = cooldowns.end_cooldown(app.store, app.paths, provider, actor)
-        return {"provider": provider, "was_closed": was}, f"the gate of {one_line(provider)} is open"
+        return {"provider": provider, "was_closed": was}, f"agents start at {one_line(provider)} again"
     found = cooldowns.reset(app.store, app.paths, bead, actor)
     return {"bead": bead, "reset": found}, "agents may try again" if found else "no breaker of it was open"
 

@@ -34,7 +34,7 @@ WORDS: Mapping[Kind, str] = {
     Kind.TEST_WRITER_STOPPED: "test writer stopped",
     Kind.DOER_STARTED: "doer started",
     Kind.WORK_SUBMITTED: "handed in",
-    Kind.HANDED_OFF: "says it is done",
+    Kind.HANDED_OFF: "left a note for the next one",
     Kind.DOER_STOPPED: "doer stopped",
     Kind.REVIEW_STARTED: "review started",
     Kind.REVIEW_REJECTED: "rejected",

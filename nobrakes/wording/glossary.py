@@ -53,14 +53,14 @@ KEYS: Mapping[str, str] = {
     "head": "the commit that was handed in; null when there is none",
     "limit": "the cap, in dollars, tokens, minutes or starts",
     "merged_commit": "the commit on main; null but for `merged` and `found_merged`",
-    "model": "the model that the agent was told to use; empty: its own choice",
+    "model": "the model that was asked for; empty: the agent's own choice",
     "name": "who works: the worker's name",
     "needs": "the other bead; for `proposed` a list of pairs `[bead, type]`",
     "number": "the attempt's number, counted for each bead from 1",
     "outcome": "how it ended: see [outcomes](outcomes.md)",
     "pid": "the process",
     "provider": "the provider, or empty for an agent without one",
-    "reason": "the person's words; for a gate the [outcome](outcomes.md) that closed it",
+    "reason": "the person's words; of a cooldown, the [outcome](outcomes.md) that began it",
     "why": "what keeps the sandbox and the wall from working; `merge` where one was taken back, else why none was",
     "refs": "the archived refs that were removed, and their commits",
     "green": "the last tip that was seen green, or null",
@@ -86,7 +86,7 @@ KEYS: Mapping[str, str] = {
     "test": "the test's name as its report tells it; empty: the whole check",
     "tests": "the tests that failed, where the report names them all",
     "text": "the agent's words; untrusted, at most 8000 characters",
-    "times": "how often in a row the gate closed",
+    "times": "how often in a row the provider refused",
     "title": "the escalation in one line",
     "severity": "how much it matters: info, warning or urgent",
     "to": "the status that the bead goes to; absent while another escalation still stops it",
@@ -113,7 +113,7 @@ EVENTS: Mapping[Kind, Happening] = {
     ),
     Kind.HELD: Happening("A person holds the bead.", ("reason", "before")),
     Kind.RELEASED: Happening("A held bead may go on.", ("before",)),
-    Kind.DEFERRED: Happening("The bead is left alone until a moment.", ("until", "before")),
+    Kind.DEFERRED: Happening("No agent starts on the bead before a moment.", ("until", "before")),
     Kind.DEPENDENCY_ADDED: Happening("The bead depends on another one.", _EDGE),
     Kind.DEPENDENCY_REMOVED: Happening("The bead depends on it no more.", _EDGE),
     Kind.TEST_WRITER_STARTED: Happening("A Test Writer holds the bead.", _STARTED),
@@ -135,14 +135,14 @@ EVENTS: Mapping[Kind, Happening] = {
         ("merged_commit", "base", "reason", *_MOVED),
     ),
     Kind.REVERTED: Happening(
-        "The merge was taken back by a commit on main, by a person or by the canary; the bead is open again.",
+        "The merge was taken back by a commit on main, by a person or by main's monitor; the bead is open again.",
         ("commit", "revert", "undone", "results", *_MOVED),
     ),
     Kind.FLAKED: Happening(
         "A check failed and passed on the same tree, under the same contract.", ("check", "tests", "tree", "run")
     ),
     Kind.ESCALATED: Happening("A person is asked, and the bead waits.", (*_ASKED, "session", "form")),
-    Kind.SUGGESTED: Happening("A person is told, and nothing waits.", (*_ASKED, "severity")),
+    Kind.SUGGESTED: Happening("A person gets a notice, and nothing waits.", (*_ASKED, "severity")),
     Kind.ANSWERED: Happening("A person answered.", ("escalation", "answer")),
     Kind.ANSWER_READ: Happening(
         "An agent acts by the answer from now on: it began with it, or read it. It cannot be taken back any more.",
@@ -156,7 +156,7 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.EPIC_COMPLETED: Happening("The last child of the epic was closed.", _MOVED),
     Kind.LOGGED: Happening("`nobrakes agent log`.", _SAID),
     Kind.PROGRESSED: Happening("`nobrakes agent progress`.", _SAID),
-    Kind.NOTIFIED: Happening("`nobrakes agent notify`; the person is told.", _SAID),
+    Kind.NOTIFIED: Happening("`nobrakes agent notify`; the person gets a notice.", _SAID),
     Kind.TESTED: Happening("`nobrakes agent test`: how each check ended.", _SAID),
     Kind.SESSION_BEGAN: Happening(
         "A session began: a conversation with an agent.", ("session", "kind", "agent", "title")
@@ -165,7 +165,9 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.TURN_STARTED: Happening("A session's agent was started.", ("session", "turn", "agent", "model")),
     Kind.TURN_ENDED: Happening("A session's agent ended.", ("session", "turn", "outcome", "detail", "state")),
     Kind.SESSION_ENDED: Happening("A session was ended.", ("session",)),
-    Kind.HANDED_OFF: Happening("`nobrakes agent done`; the process has not ended yet.", ("outcome",)),
+    Kind.HANDED_OFF: Happening(
+        "`nobrakes agent done`: the agent left a note for the next one; its process has not ended yet.", ("outcome",)
+    ),
     Kind.DAEMON_STARTED: Happening("A daemon works, in the foreground or the background.", ("pid",)),
     Kind.DAEMON_STOPPED: Happening("It ended in order. Without this event it was killed.", ("pid",)),
     Kind.PAUSED: Happening("`nobrakes pause` or `nobrakes stop`.", ("settings",)),
@@ -176,7 +178,9 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.GATE_CLOSED: Happening(
         "A provider refused: nothing is started there for now.", ("provider", "reason", "until", "times", "detail")
     ),
-    Kind.GATE_OPENED: Happening("An agent was let in again, or a person opened the gate.", ("provider",)),
+    Kind.GATE_OPENED: Happening(
+        "Agents start at the provider again: its cooldown is over, or a person ended it.", ("provider",)
+    ),
     Kind.RETRIED: Happening("A person sends the bead back to agents with a clean count.", ("failures", "reason")),
     Kind.BREAKER_RESET: Happening("A person lets an agent try the bead again.", ("provider",)),
     Kind.CAP_REACHED: Happening("Nothing new is started under the cap.", ("cap", "spent", "limit", "until")),
@@ -186,7 +190,7 @@ EVENTS: Mapping[Kind, Happening] = {
     ),
     Kind.MAIN_UNFROZEN: Happening("Merges go on: main is green again.", ("commit",)),
     Kind.MAIN_REWRITTEN: Happening(
-        "A person took done beads off main; the person is told which, and what can be done.", ("commit", "text")
+        "A person took done beads off main; a notice says which, and what can be done.", ("commit", "text")
     ),
     Kind.CULPRIT_FOUND: Happening("The search for what made main red is over.", ("commit", "why", "green")),
     Kind.ARCHIVE_EXPIRED: Happening("A person let go of archived branches that were merged.", ("refs",)),
@@ -215,11 +219,11 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.GAVE_UP_CONTEXT: "The agent says that its context ran out, or it was stopped because it was nearly full "
     "(`context_share`).",
     Outcome.GAVE_UP_TESTS: "The agent says that it cannot make the tests pass.",
-    Outcome.FAILED: "The agent says so, or a script exited with an error.",
+    Outcome.FAILED: "The agent says that it failed, or a script exited with an error.",
     Outcome.FAILED_REVIEW: "A check failed on the work, and not on main.",
     Outcome.BOUNDARY: "The branch changes a file that the role may not change, or was rewritten.",
     Outcome.WEAK_TESTS: "The new tests are red, but also pass with a program that does nothing right: empty bodies, a "
-    "constant. The next attempt is told with which. Or a test file that was there asserts less than before.",
+    "constant. The next attempt reads which. Or a test file that was there asserts less than before.",
     Outcome.NOT_RED: "The new tests do not fail, or not for a reason that a Doer can remove.",
     Outcome.NO_WORK: "The agent says that it is done, and the branch has nothing new.",
     Outcome.CONTRADICTED_ITSELF: "Its last words hold two different markers.",
@@ -258,8 +262,9 @@ OUTCOMES: Mapping[Outcome, str] = {
 
 ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.CONFLICT: "The branch and main change the same lines. Nobody resolves it for you.",
-    EscalationType.CHECKS_CHANGED: "The branch changes a gate, a gate section or a file that a check's command names. "
-    "You see the difference: `--approve` lets the review of this very commit go on, `--retry` sends the work back. "
+    EscalationType.CHECKS_CHANGED: "The branch changes a protected file, a protected section of a manifest or a file "
+    "that a check's command names. You see the difference: `--approve` lets the review of this very commit go on, "
+    "`--retry` sends the work back. "
     "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
     EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, or what "
     "looks like a secret key: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",

@@ -63,7 +63,7 @@ class Retry(StrEnum):
 
     AT_ONCE = "at once"
     BACKOFF = "after a wait"  # longer each time it repeats
-    GATE = "when the gate opens"
+    GATE = "after the cooldown"
     PERSON = "when you decided"
 
 
@@ -75,7 +75,7 @@ class Session(StrEnum):
 
 
 class Told(StrEnum):
-    """Whether a person hears of it."""
+    """To whom it is reported."""
 
     NOBODY = "nobody"
     LAST = "you, at the last one"  # of so many failures, or of faults in a row
@@ -85,7 +85,7 @@ class Told(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """What follows. `gate_seconds`: how long the provider's gate closes first, where no reset time is said."""
+    """What follows. `gate_seconds`: how long the provider's first cooldown lasts where it names no reset time."""
 
     counts: bool  # as a failed attempt of the bead
     retry: Retry
@@ -167,7 +167,7 @@ TABLE: Mapping[Outcome, Consequence] = {
 def retry_after(outcome: Outcome, repeats: int) -> float:
     """Seconds to wait after `outcome` happened `repeats` times in a row: 30 s doubling, at most 15 minutes.
 
-    An outcome of the provider waits here only where there is no gate to close: an agent without a provider.
+    An outcome of the provider waits here only where there can be no cooldown: an agent without a provider.
     """
     if TABLE[outcome].retry not in (Retry.BACKOFF, Retry.GATE):
         return 0.0

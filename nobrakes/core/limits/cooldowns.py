@@ -1,9 +1,9 @@
-"""The gate of a provider: closed by a usage limit, an outage or a refused login, for every bead; open again by itself.
+"""The cooldown of a provider: begun by a usage limit, an outage or a refused login, for every bead; over by itself.
 
-1. A reset time that the provider said is believed within bounds; then the gate is open for all.
-2. Where it said none, the gate closes for longer each time, and behind it one agent goes ahead: more follow when it
+1. A reset time that the provider said is believed within bounds; then it is over for all.
+2. Where it said none, it lasts longer each time, and after it one agent goes ahead: more follow when it
    has worked for a while or has ended well.
-3. Attempts that were running when the gate closed run into the same wall: they do not make the wait longer.
+3. Attempts that were running when it began run into the same wall: they do not make the wait longer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from typing import Protocol
 from ..beads.outcomes import TABLE, Outcome
 
 LONGEST_SECONDS = 3600.0
-"""A gate whose reset time is not known is tried at least this often."""
+"""A provider whose reset time is not known is tried at least this often."""
 LONGEST_TOLD_SECONDS = 8 * 24 * 3600.0
 """No usage limit is longer than a week; a reset time beyond that is a mistake."""
 MARGIN_SECONDS = 5.0
@@ -54,7 +54,7 @@ class Served(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """A gate that was closed and is not proven open yet. `times`: how often in a row."""
+    """A provider that refused and has not served an agent since. `times`: how often in a row."""
 
     provider: str
     reason: Outcome
@@ -72,7 +72,7 @@ class Cooldown:
 def close(
     gate: Cooldown | None, attempt: Served, outcome: Outcome, detail: str, now: float, resets_at: float | None
 ) -> Cooldown | None:
-    """The gate after `attempt` was refused; `gate` itself where that says nothing new; None: nothing to close."""
+    """The cooldown after `attempt` was refused; `gate` itself where that says nothing new; None: there is none."""
     row = TABLE[outcome]
     if not row.starts_cooldown or not attempt.provider:
         return gate
@@ -110,7 +110,7 @@ def room(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) 
 
 
 def wake_at(gates: Mapping[str, Cooldown], attempts: Iterable[Served], now: float) -> float | None:
-    """The next moment at which a gate opens, or lets more in."""
+    """The next moment at which a cooldown ends, or lets more in."""
     times = [gate.until for gate in gates.values() if gate.is_closed(now)]
     for gate in gates.values():
         if not gate.is_closed(now) and not gate.told:

@@ -1,7 +1,7 @@
 """Who may change which file. Checked on the tree after the fact: hooks and prompts only advise.
 
 1. Nobody changes a `.nobrakes/`; but a scaffolding bead's Doer its config.toml, of which a person is asked
-   (core.policy.new_contract). Nobody but a scaffolding bead changes a gate (what decides whether work is good):
+   (core.policy.new_contract). Nobody but a scaffolding bead changes a protected file:
    of others a person is asked, but for git's own rules and hooks and the agents' settings, which are refused.
 2. A Test Writer changes only tests, a Doer never does; scaffolding beads may do both. Of a Doer's change to a
    snapshot, which is a test's recorded outcome, a person is asked.
@@ -35,7 +35,7 @@ class Change:
     before: str
     after: str
     link: str | None = None  # where a new symbolic link leads
-    sections: tuple[str, ...] = ()  # the gate sections of a shared file that differ
+    sections: tuple[str, ...] = ()  # the protected sections of a shared file that differ
     dependencies: bool = False  # its lists of dependencies differ
 
 

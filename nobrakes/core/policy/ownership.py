@@ -19,19 +19,19 @@ SETTING = "boundaries.tests in .nobrakes/config.toml says which files are"
 ONLY_TESTS = f"the Test Writer changes only tests ({SETTING})"
 NO_TESTS = f"the Doer does not change tests ({SETTING})"
 GATE = (
-    "it is a gate: only a scaffolding bead may change what decides whether work is good "
+    "it is a protected file: only a scaffolding bead may change what decides whether work is good "
     "(boundaries.gates in .nobrakes/config.toml)"
 )
 FIXTURES = (
     "conftest.py", "**/fixtures/**", "**/__fixtures__/**", "**/testdata/**",
     "CMakeLists.txt", "meson.build", "Makefile.am", "BUILD", "BUILD.bazel",
 )  # fmt: skip
-"""Helpers of tests, and what names them to the build, also where they are called like a gate: a Test Writer may change
+"""Helpers of tests, and what names them to the build, also with the name of a protected file: a Test Writer may change
 them among tests."""
 
 
 def is_helper(role: str, path: str, tests: "Sequence[str]") -> bool:
-    """Whether the path is a Test Writer's to change, though it may be called like a gate."""
+    """Whether the path is a Test Writer's to change, though it may be called like a protected file."""
     return role == WRITER and matches(path, FIXTURES) and matches(path, tests)
 
 

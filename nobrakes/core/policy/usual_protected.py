@@ -1,4 +1,4 @@
-"""The gates of a project that names none: files that decide whether work is good. Pure.
+"""The protected files of a project that names none: files that decide whether work is good. Pure.
 
 CI, hooks and rules of git and agents; settings of runners, linters and builds by ecosystem. Lists of dependencies are
 no gates (git.manifests.formats), and neither is what a product is built of.

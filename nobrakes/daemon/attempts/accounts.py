@@ -1,8 +1,8 @@
 """What an agent's end says about others: the provider's gate, the bead's breaker, what was spent.
 
 1. Each may be said again after a crash: it says the same, and nothing is counted twice.
-2. A breaker is kept in the transaction that ends the attempt (daemon.attempts.end); a gate closes before the attempt
-   ends, so that nothing is started between the two.
+2. A breaker is stored in the transaction that ends the attempt (daemon.attempts.end); a cooldown begins before the
+   attempt ends, so that nothing is started between the two.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def settle(ports: Ports, attempt: Attempt, verdict: Verdict) -> None:
 
 
 def cool(ports: Ports, work: cooldowns.Served, verdict: Verdict) -> None:
-    """Close or open the gate of the provider that served it."""
+    """Begin or end the cooldown of the provider that served it."""
     store = ports.store
     gate = store.gates().get(work.provider)
     after = cooldowns.close(gate, work, verdict.outcome, verdict.detail, store.now(), verdict.resets_at)

@@ -2,7 +2,7 @@
 
 1. What is to be removed is what lies there and belongs to no run, whoever left it: nothing has to be remembered.
 2. The checkouts of runs that a command asked for are that command's own (daemon.main_monitor.proving).
-3. So is the checkout of the canary's run, which belongs to no attempt (daemon.main_monitor.monitor).
+3. So is the checkout of the run of main's monitor, which belongs to no attempt (daemon.main_monitor.monitor).
 4. A session's checkout stays as long as the session goes on.
 5. What cannot be removed is told once, and tried again after a while (nobrakes.trash).
 """

@@ -1,7 +1,7 @@
 """The trial at work: whether agents may start, from what is known of main's tip (core.checks.trial).
 
 1. It runs nothing itself: the canary looks at the tip, and what passed is remembered as any validation.
-2. Once it was open in a run it stays so; a main that turns red later is the canary's and the reviews' matter.
+2. Once it was open in a run it stays so; a main that turns red later is for main's monitor and the reviews.
 3. What a person has to do is told once for each tip and checks.
 """
 

@@ -1,6 +1,6 @@
 """A branch that changes what decides whether work is good: a person is shown the difference, and decides.
 
-1. A scaffolding bead may change gates; its review and its evidence tell which.
+1. A scaffolding bead may change protected files; its review and its evidence say which.
 2. Any other bead's change is asked about (`checks_changed`). Accepted is the very head that was shown: another one is
    asked about again.
 3. The difference is the branch's text, bounded; the whole of it is in the commit.
@@ -28,13 +28,13 @@ LARGEST = 1_000_000
 
 
 class ProtectedFiles:
-    """Looks at the gates of a branch."""
+    """Looks at the protected files of a branch."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
 
     def judged(self, bead: Bead, journal: Journal) -> tuple[str, ...] | AttemptEnd:
-        """The gates that the branch changes and may change, or what a person is asked about them."""
+        """The protected files that the branch changes and may change, or what a person is asked about them."""
         git = self.ports.git
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
         config, changes = self.ports.config(), git.changes(begin, journal.head)

@@ -1,8 +1,8 @@
 """What the manifests of package managers say, in two parts: what decides whether work is good, and lists of
 dependencies. Pure.
 
-A reader gives (gate sections, dependencies) by name; ValueError for content that cannot be read. A dependency that
-comes from a folder, a file or an address, and not from the usual registry, is a gate section: it can be anything.
+A reader gives (protected sections, dependencies) by name; ValueError for content that cannot be read. A dependency that
+comes from a folder, a file or an address, and not from the usual registry, is a protected section: it can be anything.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Which gate sections of a shared file differ: parts of pyproject.toml, package.json and other manifests that decide
-whether work is good. Pure.
+"""Which protected sections of a shared file differ: parts of pyproject.toml, package.json and other manifests that
+decide whether work is good. Pure.
 
-1. A file that is added or removed changes the gate sections that it has.
+1. A file that is added or removed changes the protected sections that it has.
 2. New content that cannot be read counts as a change of everything: ("unreadable",).
 """
 
@@ -14,12 +14,12 @@ UNREADABLE = "unreadable"
 
 
 def is_shared(path: str) -> bool:
-    """Whether the file at this repository path has gate sections among others."""
+    """Whether the file at this repository path has protected sections among others."""
     return reader(path) is not None
 
 
 def changed_sections(path: str, before: bytes | None, after: bytes | None) -> tuple[str, ...]:
-    """The names of the gate sections that differ, sorted; None stands for an absent file."""
+    """The names of the protected sections that differ, sorted; None stands for an absent file."""
     return _changed(path, before, after)[0]
 
 

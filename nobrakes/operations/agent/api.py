@@ -1,4 +1,4 @@
-"""The one table of what an agent may do at its door. CLI, MCP server and docs are made from it, and add nothing.
+"""The one table of what an agent may do over its channel. CLI, MCP server and docs are made from it, and add nothing.
 
 1. An operation takes JSON values by name and gives a Reply; whoever calls it shows `text`, or `data` to a program.
 2. Arguments are judged here: an unknown name, a missing one, another type, an empty text are a UsageError.
@@ -163,7 +163,7 @@ _FORM = (
     Parameter("yes_no", "The answer is yes or no.", bool, False),
     Parameter("long", "The answer is a longer text.", bool, False),
     Parameter("optional", "The person may leave it open: you decide then.", bool, False),
-    Parameter("priority", "How urgent it is: 1 is most, 2 unless told.", int, least=1, most=3),
+    Parameter("priority", "How urgent it is: 1 is most, 2 if not given.", int, least=1, most=3),
     Parameter("context", "What the person has to know to decide.", default=""),
 )
 
@@ -235,8 +235,8 @@ OPERATIONS: "tuple[Operation, ...]" = (
 
 
 INSTRUCTIONS = (
-    "Your door to nobrakes: your own bead and nothing else. The tools do what `nobrakes agent …` does. Claim progress "
-    "step by step with each commit, ask only what the person alone can decide, and hand in with done."
+    "Your channel to nobrakes: your own bead and nothing else. The tools do what `nobrakes agent …` does. Claim "
+    "progress step by step with each commit, ask only what the person alone can decide, and hand in with done."
 )
 
 

@@ -1,4 +1,4 @@
-"""The agent's side of its door from inside a sandbox: a file in a folder that the daemon reads, its answer in another.
+"""The agent's side of its channel, inside a sandbox: a file in a folder that the daemon reads, its answer in another.
 
 1. A request is whole or not there. It stays where it is when nobody answers: a daemon that comes back takes it in.
 2. Imported only where NOBRAKES_DOOR is set, and then in place of store.agent.edits: the same functions with the same
@@ -68,7 +68,7 @@ def call(token: str, name: str, *arguments: "Any") -> "Any":
         if time.monotonic() > until:
             from ...core.errors import DoorClosed
 
-            raise DoorClosed("nobrakes does not answer just now; what you said is kept for it")
+            raise DoorClosed("nobrakes does not answer just now; what you said is stored for it")
         time.sleep(pause)
         pause = min(2 * pause, LOOK)
     with open(answer, encoding="utf-8") as file:

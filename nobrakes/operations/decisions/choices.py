@@ -92,7 +92,7 @@ def answers(found: Escalation) -> list[Choice]:
     if found.form is None:
         if found.type is EscalationType.PLAN_REVIEW:
             return [_answer(found, "Have the plan changed", "The agent plans again, with your words.", None)]
-        return [_answer(found, LABELS["answer"], "The bead goes on, and the next attempt is told your words.", None)]
+        return [_answer(found, LABELS["answer"], "The bead goes on, and your words are in the next prompt.", None)]
     form = forms.form(found.form)
     made = []
     for option in form.options:
@@ -131,7 +131,7 @@ def _word(typed: str) -> str:
 
 def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     if found.type is EscalationType.PLAN_REVIEW:
-        return "The Doer works by this plan, and is told your note.", _next_attempt(stakes)
+        return "The Doer works by this plan, with your note.", _next_attempt(stakes)
     if "contract" in found.evidence:
         return (
             "The contract is accepted, byte for byte as it is here: this bead is validated by it.",
@@ -159,7 +159,7 @@ def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
         does = f"{who} begins anew from main as it is now."
         kept = f"it stays at {stakes.ref}" if stakes.ref else "it is archived"
         lost = f"What the branch has is not used again; {kept}."
-    told = " It is told your note." if found.form is None else ""
+    told = " Your note is in its prompt." if found.form is None else ""
     return f"{does}{told}", _joined(_next_attempt(stakes), lost, _forgiven(stakes))
 
 
@@ -190,10 +190,10 @@ def _dismiss(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     if found.type is EscalationType.CHECKOUT_BEHIND:
         return "You are not asked again for this merge.", "The merge still waits for the checkout."
     if found.session is not None:
-        return "The session is told that nothing is to be done about it, with your note.", ""
+        return "The session reads that nothing is to be done about it, with your note.", ""
     if stakes.bead is None:
         return "Nothing more than that.", "Merges wait until main is green." if _is_red(found) else ""
-    return "As `--retry`, but your note stays here and no agent is told of it.", ""
+    return "As `--retry`, but no agent reads your note.", ""
 
 
 def _is_red(found: Escalation) -> bool:

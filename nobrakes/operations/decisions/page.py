@@ -72,7 +72,7 @@ def decision(
 
 
 def listed(store: Store, all: bool = False) -> list[Asked]:
-    """What waits for a person, costliest first, each with its bead's title and why it is asked."""
+    """What waits for a person, the most urgent first, each with its bead's title and why it is asked."""
     found = store.escalations(open_only=not all)
     ids = {one.bead for one in found if one.bead}
     titles = {bead.id: bead.title for bead in store.beads(ids=ids)} if ids else {}

@@ -261,7 +261,7 @@ def _assignments(patient: _Patient) -> Iterator[Finding]:
     if stale:
         ids = ", ".join(b.id for b in stale[:10])
         what = "the daemon is slow to renew" if pid else "the next daemon takes them up: nobrakes run"
-        yield Finding("leases", WARNING, f"nobody was heard of who works on {ids}; {what}")
+        yield Finding("leases", WARNING, f"there is no sign of who works on {ids}; {what}")
     yield Finding("daemon", OK, f"a daemon works (process {pid})" if pid else "no daemon works")
 
 

@@ -99,7 +99,7 @@ class StatusView:
     escalations: tuple[Escalation, ...]
     limits: "Limits"
     checks: int
-    next_at: float | None  # the next retry, deferral or gate that comes due
+    next_at: float | None  # the next retry, deferral or end of a cooldown
     gates: tuple[Cooldown, ...]
     caps: tuple[CapView, ...]
     degraded: tuple[str, ...]  # agents of which less is asked than they should be able to do, and why

@@ -1,8 +1,8 @@
-"""What a confined agent asks through its door, answered from the database that it cannot reach itself.
+"""What a confined agent asks over its channel, answered from the database that it cannot reach itself.
 
 1. A request is JSON: the token, the name of a call and its arguments. Anything else is answered by a clear no.
-2. The door of a run speaks for that run's attempt or turn alone (`owner` is how its token begins): a token of another
-   is refused, genuine or not.
+2. The channel of a run speaks for that run's attempt or turn alone (`owner` is how its token begins): a token of
+   another is refused, genuine or not.
 """
 
 import json
@@ -79,7 +79,7 @@ def _call(path: str, calls: Calls, owner: str, request: bytes | None) -> tuple[s
     if name == "say" and arguments[0] not in edits.SAYING:
         raise UsageError("an agent logs, notifies or reports progress", "Use `nobrakes agent log TEXT`.")
     if token.partition(".")[0] != owner:
-        raise Stale("this door speaks for one attempt or turn, and the token is of another")
+        raise Stale("this channel speaks for one attempt or turn, and the token is of another")
     # whoever wrote the request need not have cleaned it
     sound = [clean(value) if isinstance(value, str) and value else value for value in arguments]
     try:

@@ -147,7 +147,7 @@ with stopping.StopLimit() as limit:
     service.close(types.SimpleNamespace(channel=keeper, background=aside, machine=machine), waker, limit)
 """
 PARTS = {
-    "the doorkeeper": 'door = keeper.begin("1-1"); open(door + "/in/1-1-1.json", "wb").close()',
+    "the channel": 'door = keeper.begin("1-1"); open(door + "/in/1-1-1.json", "wb").close()',
     "'taking in 1-1' beside the loop": 'aside.begin("taking in 1-1", hangs)',
     "'asking a remote' beside the loop": 'aside.begin("asking a remote", hangs, far=True)',
     "the observer": 'waker.set = hangs; poke(folder + "/wake", "one")',
