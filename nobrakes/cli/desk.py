@@ -41,7 +41,7 @@ def _others(app: "App") -> "Hindrances":
     from ..operations.hindrances.look import Hindrances
 
     stands = hindrances(app)
-    waits = [one for one in stands.found if one.until is None and one.kind is not Kind.QUARANTINED]
+    waits = [one for one in stands.found if one.until is None and one.kind not in (Kind.QUARANTINED, Kind.CONFIG)]
     kinds = {one.kind for one in waits}
     return Hindrances(tuple(waits), tuple((kind, number) for kind, number in stands.more if kind in kinds))
 
