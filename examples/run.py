@@ -150,6 +150,20 @@ class Example:
             sys.exit("not as expected: " + ", ".join(faults))
         print(f"\n{self.source.name} is built: {len(merged)} beads on main, in {self.folder}")
 
+    def look(self) -> None:
+        """What a person looks at next, as they type it."""
+        bead = self.scenario.get("look", {}).get("bead") or self.ask("list")[0]["id"]
+        command = shlex.quote(NOBRAKES)
+        print("The repository stays there. Look at it next:")
+        print(f"\n  cd {shlex.quote(str(self.folder))}")
+        for words, why in (
+            ("status", "where everything is"),
+            (f"history {bead}", "the whole life of one bead"),
+            ("board", "the beads in columns"),
+            ("web", "the same in a browser; Ctrl-C ends it"),
+        ):
+            print(f"  {command} {words:<{len(bead) + 8}}  # {why}")
+
 
 def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else "library"
@@ -164,6 +178,10 @@ def main() -> None:
         example.begin()
         example.play()
         example.compare()
+        example.look()
+    except KeyboardInterrupt:
+        print(f"\ninterrupted; the repository stays in {folder}")
+        sys.exit(130)
     finally:
         shutil.rmtree(example.told)
 

@@ -19,6 +19,12 @@ CHECKS = ("spawn", "stream", "commit", "deny", "resume", "kill")
 """What is tried, in this order."""
 PROVEN: Mapping[str, tuple[str, ...]] = {"claude": ("2.1.329",), "codex": ("0.169.0",), "gemini": ("0.61.0",)}
 """The versions that this release was proven with: those that the tests run for real."""
+INSTALL: Mapping[str, str] = {
+    "claude": f"npm install -g @anthropic-ai/claude-code@{PROVEN['claude'][0]}",
+    "codex": f"npm install -g @openai/codex@{PROVEN['codex'][0]}",
+    "gemini": f"npm install -g @google/gemini-cli@{PROVEN['gemini'][0]}",
+}
+"""The line that installs an agent CLI."""
 TRIED = (*PROVEN, "acp")
 """The agents of which anything is to be known: `script` is a person's own command."""
 TRY = "`nobrakes doctor --agents` tries it"

@@ -118,21 +118,15 @@ class App:
     def check_agents(self) -> None:
         """ConfigError where the config names an agent that no adapter knows."""
         from . import extras
-        from .agents.registry import ADAPTERS
+        from .agents.registry import ADAPTERS, named_agents
 
-        agents = self.config.agents
-        named = [("test_writer", agents.test_writer), ("doer", agents.doer), ("shaper", (agents.shaper,))]
-        for kind, of in agents.by_type.items():
-            named += [(f"by_type.{kind}.test_writer", of.test_writer or ()), (f"by_type.{kind}.doer", of.doer or ())]
-        named.append(("models", tuple(agents.models)))
-        for key, names in named:
-            for name in names:
-                if name not in ADAPTERS:
-                    raise ConfigError(
-                        f"{os.path.relpath(self.paths.config)}: agents.{key}: nobrakes knows no agent '{name[:40]}'",
-                        f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command.",
-                    )
-                extras.need_of_agent(name)
+        for key, name in named_agents(self.config.agents):
+            if name not in ADAPTERS:
+                raise ConfigError(
+                    f"{os.path.relpath(self.paths.config)}: {key}: nobrakes knows no agent '{name[:40]}'",
+                    f"Use one of: {', '.join(sorted(ADAPTERS))}. `script` runs any command.",
+                )
+            extras.need_of_agent(name)
 
     def environment(self) -> Mapping[str, str]:
         """What children see of this process's environment."""
@@ -191,13 +185,18 @@ def _keep_up(paths: Paths) -> None:
 
 def open_app(start: str | None = None, is_reading: bool = False) -> App:
     """The app for the folder `start` (default: the current one); NotARepository, NotInitialised."""
+    return App(located(start), is_reading)
+
+
+def located(start: str | None = None) -> Paths:
+    """The .nobrakes folder for `start` (default: the current one); NotARepository, NotInitialised."""
     paths = find(start)
     if paths is None:
         here = start or os.getcwd()
         if repository_root(here) is None:
             raise NotARepository(f"{here} is not in a git repository")
         raise NotInitialised("nobrakes is not set up in this repository yet")
-    return App(paths, is_reading)
+    return paths
 
 
 def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "Ports":

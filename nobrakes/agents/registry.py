@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import NoAgent
 
 if TYPE_CHECKING:
+    from ..config.sections import AgentSettings
     from .adapter import Adapter
 
 _CLASSES = {"acp": "Acp", "claude": "Claude", "codex": "Codex", "gemini": "Gemini", "script": "Script"}
@@ -51,3 +52,17 @@ def adapter(name: str) -> "Adapter":
             f"Set agents.doer and agents.test_writer in .nobrakes/config.toml to one of: {known}.",
         )
     return ADAPTERS[name]
+
+
+def named_agents(settings: "AgentSettings") -> list[tuple[str, str]]:
+    """(the setting, the agent), for each agent that the settings name, also one that there is not."""
+    named = [("test_writer", settings.test_writer), ("doer", settings.doer), ("shaper", (settings.shaper,))]
+    for kind, of in settings.by_type.items():
+        named += [(f"by_type.{kind}.test_writer", of.test_writer or ()), (f"by_type.{kind}.doer", of.doer or ())]
+    named.append(("models", tuple(settings.models)))
+    return [(f"agents.{key}", name) for key, names in named for name in names]
+
+
+def unknown_agents(settings: "AgentSettings") -> list[tuple[str, str]]:
+    """Those of them that there are not."""
+    return [(key, name) for key, name in named_agents(settings) if name not in ADAPTERS]

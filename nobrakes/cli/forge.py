@@ -3,14 +3,13 @@
 import os
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option, confirm
 
 from ..core.errors import NoMain
 from ..wording.text import one_line
-from .output import Output, plain, said
-from .repository import opened
+from .output import Output, plain
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -28,16 +27,21 @@ def init(
     build: Check = None,
     trial: Annotated[bool | None, Option("--trial/--no-trial", help="Run the checks on main now; asked.")] = None,
     collect: Annotated[bool, Option("--collect", help="Let pytest, jest and go list their tests: runs them.")] = False,
+    agent: Annotated[
+        str | None, Option("--agent", help="Who works in both roles: claude, codex, gemini, acp or script.")
+    ] = None,
+    command: Annotated[str | None, Option("--command", help="The command that is the agent acp or script.")] = None,
 ) -> Output:
-    """Set nobrakes up in this repository. Safe to run again: what is there stays.
+    """Set nobrakes up in this repository. Safe to run again: what is there stays, but for the agent where one is named.
 
     On a terminal it asks whether to run the checks on main once (--trial); without one it does so only with --trial.
 
-    Example: nobrakes init --test "pytest -q" --lint "ruff check ."
+    Example: nobrakes init --agent codex --test "pytest -q" --lint "ruff check ."
     """
     from ..config.checks import CheckSettings
     from ..operations.machine_wide import registry
     from ..operations.setup import init
+    from ..operations.setup.agent import wanted_of
 
     given: dict[Kind, str | None] = {"test": test, "lint": lint, "types": types, "build": build}
     checks = [
@@ -45,11 +49,14 @@ def init(
         for kind, command in given.items()
         if command
     ]
-    report = init.init(os.getcwd(), main=main, checks=checks, collect=collect)
+    settings = wanted_of(agent, command)
+    report = init.init(os.getcwd(), main=main, checks=checks, collect=collect, settings=settings)
     unlisted = registry.register_here(report.paths.root)
     if unlisted:
         said = f"`nobrakes repositories` does not list this repository: {unlisted}"
         report = replace(report, warnings=(*report.warnings, said))
+    if report.changes:
+        report = replace(report, warnings=(*report.warnings, *_agents(report)))
     tried = _tried(report, trial)
     data = {
         "folder": report.paths.folder,
@@ -58,11 +65,21 @@ def init(
         "setup": report.detected.setup,
         "checks": report.detected.checks,
         "tests": None if report.tests is None else {"files": report.tests.count, "globs": report.tests.globs},
+        "agents": {one.key: one.after for one in report.changes},
         "warnings": report.warnings,
         "next_steps": report.next_steps,
         "trial": None if tried is None else {"green": tried[0], "said": tried[1]},
     }
     return Output(plain(data), lambda screen: _set_up(report, tried, screen))
+
+
+def _agents(report: "InitReport") -> list[str]:
+    """Why the agents cannot be started from here, with what to do."""
+    from ..app import here, open_app
+    from ..operations.following import of_agents
+
+    with open_app(report.paths.root, is_reading=True) as app:
+        return of_agents(app.config, here(app))
 
 
 def _tried(report: "InitReport", wanted: bool | None) -> tuple[bool, list[str]] | None:
@@ -93,39 +110,13 @@ def _set_up(report: "InitReport", tried: tuple[bool, list[str]] | None, screen: 
         read_as = f"  (read as {check.format})" if check.format not in ("auto", "exit") else ""
         out.append(f"  {check.kind:<7} {one_line(check.command)}{read_as}")
     out += [f"  {one_line(report.tests.told())}"] if report.tests else []
+    if report.changes:
+        from .configuring import change_lines
+
+        out += [f"  {line}" for line in change_lines(report.changes)]
     out += [screen.paint("warning: ", "yellow") + one_line(warning) for warning in report.warnings]
     if tried is not None:
         out += [("" if tried[0] else screen.paint("warning: ", "yellow")) + one_line(text) for text in tried[1]]
     elif report.detected.checks:
         out.append("  the checks were not tried on main: `nobrakes init --trial` does, and so does the first run")
     return "\n".join([*out, "", "Next:", *(f"  {one_line(step)}" for step in report.next_steps)])
-
-
-def config(
-    check: Annotated[bool, Option("--check", help="Only say whether the file is right.")] = False,
-) -> Output:
-    """Show every setting in force, those of .nobrakes/config.toml and the defaults."""
-    with opened() as app:
-        settings, path = app.config, app.paths.config
-        if check:
-            app.check_agents()
-    if check:
-        return said({"path": path, "valid": True}, f"{os.path.relpath(path)} is right")
-    values = plain(settings)
-    return said(values, "\n".join(_toml(values)))
-
-
-def _toml(values: dict[str, Any], prefix: str = "") -> list[str]:
-    """Nested settings as dotted lines, one a setting: `limits.doers = 4`."""
-    import json
-
-    out: list[str] = []
-    for name, value in values.items():
-        if isinstance(value, dict):
-            out += _toml(value, f"{prefix}{name}.")
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            for number, item in enumerate(value):
-                out += _toml(item, f"{prefix}{name}[{number}].")
-        else:
-            out.append(f"{prefix}{name} = {json.dumps(value, ensure_ascii=False)}")
-    return out

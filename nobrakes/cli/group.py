@@ -74,11 +74,19 @@ class _Placeholder(TyperCommand):
 
 
 class LazyGroup(TyperGroup):
-    """A group of placeholders, listed by journey, of which the called one is loaded."""
+    """A group of placeholders, listed by journey, of which the called one is loaded.
+
+    `own`: the command that the group's word alone is.
+    """
+
+    own: Entry | None = None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As in typer, with the real command in the placeholder's place."""
         name, command, rest = super().resolve_command(ctx, args)
+        own = getattr(command, "own", None)
+        if own is not None and (not rest or rest[0].startswith("-")):
+            return name, load(own), rest  # the group's word alone is a command too
         return name, load(command.entry) if isinstance(command, _Placeholder) else command, rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -111,7 +119,7 @@ def _members(entries: Sequence[Entry], group: str | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for entry in entries:
         words = entry.words.split()
-        if group is None and len(words) == 2:
+        if group is None and words[0] in GROUPS:
             if words[0] not in found:
                 found[words[0]] = LazyGroup(
                     name=words[0],
@@ -120,6 +128,8 @@ def _members(entries: Sequence[Entry], group: str | None) -> dict[str, Any]:
                     rich_markup_mode=None,
                     context_settings=SETTINGS,
                 )
+            if len(words) == 1:
+                found[words[0]].own = entry
         elif group is None or (len(words) == 2 and words[0] == group):
             found[words[-1]] = _Placeholder(entry)
     return found

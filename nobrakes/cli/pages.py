@@ -1,33 +1,15 @@
 """The reference pages of settings, events and outcomes, as Markdown, from the values that the program itself uses."""
 
-import re
-import types
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
-
-from ..config.sections import Agents, LimitSettings
-from ..config.settings import Config
-from ..config.values import Rule
+from ..config.keys import allowed, known
+from ..config.sections import LimitSettings
+from ..config.template import settings
 from ..core.beads.escalations import STOPS_BEAD, EscalationType
 from ..core.beads.events import Kind
 from ..core.beads.lifecycle import MOVING
 from ..core.beads.outcomes import TABLE, Outcome, retry_after
 from ..daemon.attempts.end import MACHINE_FAULTS, STARTS_AFRESH
-from ..paths import resource
 from ..wording.event_text import PUBLIC_NAMES
 from ..wording.glossary import ESCALATIONS, EVENTS, KEYS, OUTCOMES
-
-_SETTING = re.compile(r"(?:# )?([a-z_]+) = (.*)")
-_SECTION = re.compile(r"(?:# )?\[\[?([a-z.]+)\]\]?")
-
-
-class Setting(NamedTuple):
-    """One setting of config/nobrakes.toml: section (empty: the top), name, default as TOML, comment."""
-
-    section: str
-    name: str
-    default: str
-    comment: str
 
 
 def row(*cells: str) -> str:
@@ -35,75 +17,20 @@ def row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def settings() -> Iterator[Setting]:
-    """Every setting of config/nobrakes.toml, in its order; one without a comment has that of the line before."""
-    with open(resource("config/nobrakes.toml"), encoding="utf-8") as file:
-        lines = iter(file.read().splitlines())
-    section, comment, used = "", "", True
-    for line in lines:
-        found, heading = _SETTING.fullmatch(line), _SECTION.fullmatch(line)
-        if found and found[1] == "checks":  # its table stands before it, commented out
-            continue
-        if found:
-            value = found[2]
-            while value.startswith("[") and not value.endswith("]"):
-                value += " " + next(lines).strip()
-            yield Setting(section, found[1], value.replace("[ ", "[").replace(", ]", "]"), comment)
-            used = True
-        elif heading:
-            if line.startswith("# [["):
-                yield Setting("", heading[1], "[]", comment)
-            section, used = heading[1], True
-        elif line.startswith("# "):
-            comment, used = (line[2:] if used else f"{comment} {line[2:]}"), False
-        elif not line:
-            used = True
-
-
 def _allowed(section: str, name: str) -> str:
     """The values that the setting takes, from its field in nobrakes.config."""
-    model: Any = Config
-    for part in filter(None, section.split(".")):
-        if get_origin(model) is Mapping:  # the part is a name that a person chose
-            model = get_args(model)[1]
-            continue
-        kind = get_type_hints(model)[part]
-        model = get_args(kind)[0] if get_origin(kind) is tuple else kind
-    rules = [rule for rule in _rules(get_type_hints(model, include_extras=True)[name]) if isinstance(rule, Rule)]
-    words = {"ge": "at least", "gt": "more than", "le": "at most"}
-    limits = [f"{word} {rule.words[key]:g}" for rule in rules for key, word in words.items() if key in rule.words]
-    return ", ".join([_kind(get_type_hints(model)[name]), *limits])
-
-
-def _rules(hint: Any) -> tuple[Any, ...]:
-    """What the annotation says beside the type, also where the setting may be left out."""
-    found = getattr(hint, "__metadata__", ())
-    return found or tuple(rule for part in get_args(hint) for rule in _rules(part))
-
-
-def _kind(kind: Any) -> str:
-    if get_origin(kind) is Literal:
-        return " or ".join(f"`{_toml(value)}`" for value in get_args(kind))
-    if get_origin(kind) in (types.UnionType, Union):
-        return _kind(get_args(kind)[0])
-    if kind == get_args(Agents)[0]:
-        return "text or list of texts"
-    if get_origin(kind) is Mapping:
-        return "table"
-    if get_origin(kind) is tuple:
-        return "list of texts" if get_args(kind)[0] is str else "list of tables"
-    return {str: "text", int: "whole number", float: "number", bool: "`true` or `false`"}[kind]
-
-
-def _toml(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else f'"{value}"'
+    if section == "checks":
+        return allowed(known(f"checks.0.{name}", {"checks": [{}]}).kind)
+    return allowed(known(f"{section}.{name}".lstrip("."), {}).kind)
 
 
 _SETTINGS_INTRO = """# Settings
 
-`.nobrakes/config.toml`, written by `nobrakes init`, tracked by git. A setting takes effect when the file is saved.
-While the file is broken, the last good settings stay in force and the daemon says so. An unknown key is an error.
-`nobrakes config` prints what is in force, `nobrakes config --check` only looks at the file."""
+`.nobrakes/config.toml`, written by `nobrakes init` with the settings that matter first, tracked by git. A setting takes
+effect when the file is saved. While the file is broken, the last good settings stay in force and the daemon says so. An
+unknown key is an error. `nobrakes config` prints what is in force, with `--all` as a file with every comment;
+`nobrakes config --check` only looks at the file. `nobrakes config set limits.doers 2` changes a setting and keeps every
+other line, `config unset` goes back to the default; a check is named by its name (`checks.test.retry`)."""
 
 
 _NO_DEFAULT = {

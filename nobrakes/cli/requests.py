@@ -30,7 +30,7 @@ TOGETHER = frozenset(
     | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "providers", "gates"}
 )
 """Commands that change the store alone, at once: their key is in the same transaction. Others note it as they go."""
-NEVER = frozenset({"init", "shape", "reshape", "run", "daemon run", "web"})
+NEVER = frozenset({"init", "config set", "config unset", "shape", "reshape", "run", "daemon run", "web"})
 """Commands that begin a database, a talk, a server or a night's work: they may be given again, and take no key."""
 
 

@@ -31,7 +31,10 @@ class Entry(NamedTuple):
 
 COMMANDS: tuple[Entry, ...] = (
     Entry("init", "forge:init", FORGE, "Set nobrakes up in this repository.", changes=True),
-    Entry("config", "forge:config", FORGE, "Show the settings in force, or check the file."),
+    Entry("config", "configuring:config", FORGE, "The settings in force; set, get or unset one."),
+    Entry("config set", "configuring:set_value", FORGE, "Change one setting, and no other line.", changes=True),
+    Entry("config get", "configuring:get", FORGE, "Show one setting, or a table of them."),
+    Entry("config unset", "configuring:unset", FORGE, "Let a setting's default hold again.", changes=True),
     Entry("add", "beads:add", FORGE, "Add a bead.", changes=True),
     Entry("edit", "beads:edit", FORGE, "Change a bead's title, texts, priority or epic.", changes=True),
     Entry("depend", "beads:depend", FORGE, "Make a bead wait for another one.", changes=True),
@@ -129,6 +132,7 @@ FIRST = (
 """What a first day takes, in its order: (the command, why)."""
 
 GROUPS = {
+    "config": (FORGE, "The settings in force; set, get or unset one."),
     "plan": (FORGE, "Plan files: apply one, or print an example."),
     "session": (FORGE, "Sessions: conversations with agents, beside the beads."),
     "daemon": (BREAKER, "The daemon in the background."),

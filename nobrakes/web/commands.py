@@ -362,6 +362,8 @@ COMMANDS: tuple[Command, ...] = (
 )
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes what a shell runs later: nobrakes init in the repository.",
+    "config set": "What a shell runs is never edited from a page: nobrakes config set KEY VALUE.",
+    "config unset": "What a shell runs is never edited from a page: nobrakes config unset KEY.",
     "shape": "It talks in a terminal: nobrakes shape. A session plans with you in a page.",
     "reshape": "It talks in a terminal: nobrakes reshape. A session plans with you in a page.",
     "run": "It works in the foreground of a terminal: nobrakes run. A page starts the daemon.",

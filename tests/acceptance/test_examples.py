@@ -56,6 +56,7 @@ def test_the_example_ends_as_it_says_and_every_commit_passes_alone(name: str, ch
     folder = tmp_path / "repository"
     printed = play(name, folder)
     assert f"{name} is built" in printed
+    assert f"  cd {folder}" in printed and "nobrakes history " in printed and folder.is_dir()
     landed = commits(folder)
     assert landed
     for commit in landed:

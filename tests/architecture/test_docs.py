@@ -114,7 +114,8 @@ def wrong(line: str) -> str | None:
         return str(error)
     if not typed or (typed[0] in GROUPS and typed[1:] in ([], ["…"])) or typed == ["…"]:
         return None
-    words = "" if typed[0].startswith("-") else " ".join(typed[:2]) if typed[0] in GROUPS else typed[0]
+    is_group = typed[0] in GROUPS and not (typed[0] in WORDS and typed[1].startswith("-"))  # `config --check`
+    words = "" if typed[0].startswith("-") else " ".join(typed[:2]) if is_group else typed[0]
     if words and words not in WORDS:
         return f"there is no command '{words}'"
     for word in typed:

@@ -36,12 +36,13 @@ HOW_TO_PLAN = (
 )
 _READING = (
     "list", "show", "ready", "graph", "status", "board", "history", "reviews", "review", "log", "events", "escalations",
-    "escalation", "config", "plan example", "flakes", "session show", "sessions",
+    "escalation", "config", "config get", "plan example", "flakes", "session show", "sessions",
     "notify list", "help",
 )  # fmt: skip
 _ALLOWED = (*(f"{words}:*" for words in (*_READING, "propose")), "commit-strategy --dry-run")
 _CHANGING = (
-    "init", "add", "edit", "depend", "undepend", "plan apply", "shape", "reshape", "hold", "release", "defer", "cancel",
+    "init", "config set", "config unset", "add", "edit", "depend", "undepend", "plan apply", "shape",
+    "reshape", "hold", "release", "defer", "cancel",
     "done", "reopen", "undo", "retry", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set", "gates",
     "providers", "config set", "config unset",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ... import extras
+from ...abilities import INSTALL
 from ...core.errors import MachineShort
 from ...core.hindrances import Hindrance, Kind
 from ...paths import Paths
@@ -113,9 +114,12 @@ def of_agent(name: str, config: "Config", here: Here) -> Hindrance | None:
     command = config.agents.command(name)
     if not command:
         what = f"the agent {name} has no command: agents.{name}.command is empty"
-        return Hindrance(Kind.NO_AGENT, what, "", commands, f"name the command that is the agent in {CONFIG}")
+        line = f"nobrakes config set agents.{name}.command 'my-agent --its-options'"
+        return Hindrance(Kind.NO_AGENT, what, "", (line,), f"name the command that is the agent in {CONFIG}")
     if shutil.which(command[0], path=here.environment.get("PATH", os.defpath)) is None:
         what = f"the agent {name} is not installed: `{command[0]}` is not on PATH"
+        if name in INSTALL and command[0] == name:
+            cure = f"install it (`{INSTALL[name]}`), or name another agent under [agents] in {CONFIG}"
         return Hindrance(Kind.NO_AGENT, what, "", commands, cure)
     if os.path.basename(command[0]) != name:
         return None  # a person's own command may bring its login along

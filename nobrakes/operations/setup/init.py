@@ -1,7 +1,8 @@
 """`nobrakes init`: the .nobrakes folder of a repository, made or completed.
 
 1. Outside .nobrakes nothing of the repository changes; nothing is committed.
-2. What is there stays: a second init only adds what is missing, and says so. config.toml is never overwritten.
+2. What is there stays: a second init only adds what is missing, and says so. Of a config.toml that is there only the
+   settings are changed that somebody names (`--agent`), by operations.setup.changing.
 3. One folder a repository: a linked worktree uses that of the main worktree, a bare repository has it inside itself.
 4. A clone of a repository that tracks .nobrakes gets its database from the snapshot.
 """
@@ -11,13 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...config.checks import CheckSettings
-from ...config.settings import Config, load
+from ...config.settings import Config, load, parse
 from ...core.errors import ConfigError, NotARepository
 from ...git import commands
 from ...git.discovery import Discovered, discover
 from ...git.environment import CHECKOUT
 from ...host.files import keep_private
 from ...paths import FOLDER, Paths, repository_root
+from .agent import to_do
+from .changing import SettingChange, Wanted, change, edited
 from .config_text import config_text
 from .detect import Detected, detect
 from .formats import what_to_write, with_format
@@ -50,6 +53,7 @@ class InitReport:
     main: str = "main"
     main_why: str = ""
     tests: TestsFound | None = None
+    changes: tuple[SettingChange, ...] = ()
 
 
 def init(
@@ -59,11 +63,13 @@ def init(
     checks: Sequence[CheckSettings] = (),
     force_detect: bool = False,
     collect: bool = False,
+    settings: Sequence[Wanted] = (),
 ) -> InitReport:
     """Set nobrakes up in the repository around `start`; NotARepository, GitTooOld, ConfigError.
 
     `checks` replace the detected ones of their kinds. `force_detect` also looks at the project where a config exists,
     so that the report has what would be detected now; the config stays. `collect` lets runners list their tests.
+    `settings` are set in the config, whether it is new or not.
     """
     root = repository_root(start)
     if root is None:
@@ -81,8 +87,15 @@ def init(
         branch, why = (main, "as you said") if main else _main(root, found)
         given = {check.kind for check in checks}
         detected = _with(root, Detected() if found.bare else detect(root, given), checks)
-    created = _make(paths, None if has_config else config_text(branch, detected.setup, detected.checks), branch)
-    load(paths.config)  # it is remembered as right, so that hot commands need not look
+    text: str | None = None
+    changes: tuple[SettingChange, ...] = ()
+    if not has_config:
+        text, changes = edited(config_text(branch, detected.setup, detected.checks), settings, _shown(paths.config))
+        parse(text, _shown(paths.config))
+    created = _make(paths, text, branch)
+    if has_config and settings:
+        changes = change(paths, settings).changes
+    config = load(paths.config)  # it is remembered as right, so that hot commands need not look
     warnings = _warnings(found, branch, detected)
     warnings += what_to_write(root, detected.checks).values()
     if has_config and main not in (None, branch):
@@ -94,7 +107,8 @@ def init(
         contract = tuple(check.check() for check in detected.checks)
         tests = find_tests(root, config if has_config else Config(), contract, collect)
         warnings += tests.warnings
-    return InitReport(paths, tuple(created), detected, tuple(warnings), _next(detected), branch, why, tests)
+    steps = (*to_do(config), *_next(detected))
+    return InitReport(paths, tuple(created), detected, tuple(warnings), steps, branch, why, tests, changes)
 
 
 def _with(root: str, detected: Detected, given: Sequence[CheckSettings]) -> Detected:

@@ -10,7 +10,8 @@ import pytest
 from nobrakes.config.checks import CheckSettings
 from nobrakes.config.sections import Section
 from nobrakes.config.settings import Config, parse
-from nobrakes.operations.setup.config_text import TEMPLATE, config_text
+from nobrakes.config.template import TEMPLATE
+from nobrakes.operations.setup.config_text import config_text
 from nobrakes.operations.setup.detect import detect, make_targets
 from nobrakes.operations.setup.formats import with_format
 from nobrakes.paths import resource

@@ -1,0 +1,324 @@
+"""One setting of a config.toml changed in its text: every other line and every comment stays as it is.
+
+1. The line that sets it is replaced; else a commented-out default is, in place; else it is added to its table.
+2. What came out is read again: it says what was asked for, and everything else as before. What is written in a way
+   that lines do not show is left to the person, who is told.
+3. A text that is no TOML can be mended where the line that is wrong is that of this very key.
+"""
+
+import copy
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.errors import ConfigError
+
+Path = tuple[str | int, ...]
+"""The names of the tables and the setting; a number is the place in a list of tables ([[checks]])."""
+_KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
+_KEYS = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
+_HEADER = re.compile(rf"\s*(\[\[?)\s*({_KEYS})\s*\]\]?\s*(?:#.*)?")
+_ASSIGNED = re.compile(rf"\s*({_KEYS})\s*=")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_OTHER_TABLE = re.compile(r"\s*#\s?\[")
+_GONE = object()
+
+
+def toml(value: Any) -> str:
+    """A plain value as TOML, on one line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_name(key)} = {toml(one)}" for key, one in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    return repr(value)
+
+
+def _name(key: str) -> str:
+    return key if _BARE.fullmatch(key) else toml(key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """The lines `first` to `last` set the value at `path`; `left` is what stands before it."""
+
+    path: Path
+    first: int
+    last: int
+    left: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The table at `path` has the lines from `first` (its header; -1 for the top) up to, not with, `end`."""
+
+    path: Path
+    first: int
+    end: int
+
+
+class _Text:
+    """A config.toml as lines, with what they set."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        self.end = "\r" if self.lines[0].endswith("\r") else ""
+        self.assigned: list[_Assigned] = []
+        headers: list[tuple[Path, int]] = [((), -1)]
+        counts: dict[Path, int] = {}
+        at = 0
+        while at < len(self.lines):
+            header, found = _HEADER.fullmatch(self.lines[at]), _ASSIGNED.match(self.lines[at])
+            if header:
+                headers.append((_absolute(_names(header[2]), header[1] == "[[", counts), at))
+            elif found:
+                last = self._last(at, found.end())
+                self.assigned.append(_Assigned((*headers[-1][0], *_names(found[1])), at, last, found[0]))
+                at = last
+            at += 1
+        ends = [first for _, first in headers[1:]] + [len(self.lines)]
+        self.tables = [_Table(path, first, end) for (path, first), end in zip(headers, ends, strict=True)]
+
+    def _last(self, first: int, begin: int) -> int:
+        """The last line of the value that begins on this one; a value without an end is that line alone."""
+        if not any(mark in self.lines[first][begin:] for mark in ("[", "{", '"""', "'''")):
+            return first
+        return next((last for last in range(first, len(self.lines)) if self.block(first, last) is not None), first)
+
+    def block(self, first: int, last: int) -> dict[str, Any] | None:
+        """What these lines alone say; None: they are no TOML."""
+        return _read("\n".join(self.lines[first : last + 1]) + "\n")
+
+    def exact(self, path: Path) -> _Assigned | None:
+        return next((one for one in self.assigned if one.path == path), None)
+
+    def around(self, path: Path) -> _Assigned | None:
+        """What sets a table that holds the path, in one value."""
+        found = [one for one in self.assigned if one.path == path[: len(one.path)] and len(one.path) < len(path)]
+        return max(found, key=lambda one: len(one.path), default=None)
+
+    def table(self, path: Path) -> _Table | None:
+        return next((one for one in self.tables if one.path == path), None)
+
+    def with_lines(self, first: int, last: int, *new: str) -> str:
+        """The text with the lines from `first` up to `last`, not with it, replaced."""
+        return "\n".join([*self.lines[:first], *(f"{line}{self.end}" for line in new), *self.lines[last:]])
+
+    def replaced(self, found: _Assigned, value: Any) -> str:
+        """The text with another value there; a comment behind it stays."""
+        line = f"{found.left.rstrip()} {toml(value)}{self._comment(found)}"
+        return self.with_lines(found.first, found.last + 1, line)
+
+    def _comment(self, found: _Assigned) -> str:
+        last, whole = self.lines[found.last].rstrip("\r"), self.block(found.first, found.last)
+        for at in (at for at, sign in enumerate(last) if sign == "#" and whole is not None):
+            before = "\n".join([*self.lines[found.first : found.last], last[:at]])
+            if _read(before + "\n") == whole:
+                return last[len(last[:at].rstrip()) :]
+        return ""
+
+    def value(self, found: _Assigned) -> Any:
+        value: Any = self.block(found.first, found.last)
+        for _ in _names(found.left.rpartition("=")[0]):
+            value = None if value is None else next(iter(value.values()))
+        return value
+
+    def commented(self, table: _Table, name: str) -> tuple[int, int] | None:
+        """The first and last line of the commented-out default of `name` in the table."""
+        sets = re.compile(rf"\s*#\s?{re.escape(name)}\s*=\s*(.*?)\s*")
+        for at in self._own(table):
+            found = sets.fullmatch(self.lines[at])
+            if found:
+                rest = range(at, table.end) if found[1].endswith("[") else ()
+                return at, next((end for end in rest if re.fullmatch(r"\s*#\s?\]\s*", self.lines[end])), at)
+        return None
+
+    def _own(self, table: _Table) -> list[int]:
+        """The lines of the table that are in no value, up to a table that is commented out."""
+        inside = {at for one in self.assigned for at in range(one.first, one.last + 1)}
+        own = []
+        for at in range(table.first + 1, table.end):
+            if at not in inside and _OTHER_TABLE.match(self.lines[at]):
+                break
+            own += [at] if at not in inside else []
+        return own
+
+    def added(self, path: Path, line: str) -> str:
+        """The text with this line at the end of its table, which is made where there is none."""
+        table = self.table(path[:-1])
+        beside = [one for one in self.assigned if one.path[:-1] == path[:-1] and "." in one.left]
+        if table is None and beside:  # the table is written as dotted keys
+            at = beside[-1].last + 1
+            return self.with_lines(at, at, f"{beside[-1].left.rpartition('.')[0]}.{line}")
+        if table is None:
+            kept = "\n".join(self.lines).rstrip()
+            begin = f"[[{_name(str(path[0]))}]]" if isinstance(path[-2], int) else _header(path[:-1])
+            gap = [f"{kept}{self.end}", self.end] if kept else []
+            return "\n".join([*gap, f"{begin}{self.end}", f"{line}{self.end}", ""])
+        shows = re.compile(r"\s*#\s?[a-z_]+ = .*")
+        ends = [one.last for one in self.assigned if table.first < one.first < table.end]
+        ends += [at for at in self._own(table) if shows.fullmatch(self.lines[at].rstrip("\r"))]
+        if ends or table.path:
+            at = max(ends, default=table.first) + 1
+            return self.with_lines(at, at, line)
+        at = table.end
+        while at > 0 and self.lines[at - 1].lstrip().startswith("#"):
+            at -= 1
+        return self.with_lines(at, at, line, "")
+
+
+def _header(path: Path) -> str:
+    return f"[{'.'.join(_name(str(name)) for name in path)}]"
+
+
+def _names(key: str) -> tuple[str, ...]:
+    found: Any = tomllib.loads(f"{key} = 0")
+    names = []
+    while isinstance(found, dict):
+        name, found = next(iter(found.items()))
+        names.append(name)
+    return tuple(names)
+
+
+def _absolute(names: tuple[str, ...], is_list: bool, counts: dict[Path, int]) -> Path:
+    """The path of a header: within a list of tables, that of the last one."""
+    if is_list:
+        counts[names] = counts.get(names, -1) + 1
+        return (*names, counts[names])
+    if names[:1] in counts:
+        return (names[0], counts[names[:1]], *names[1:])
+    return names
+
+
+def _read(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def value_at(raw: Any, path: Path) -> Any:
+    """The value there; None: nothing is."""
+    for name in path:
+        try:
+            raw = raw[name]
+        except (LookupError, TypeError):
+            return None
+    return raw
+
+
+def values(text: str, path: Path, where: str) -> dict[str, Any]:
+    """What the text says; where its mistake is in the line of this key, what the rest says. ConfigError."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        known = _Text(text)
+        own = known.exact(path)
+        rest = None if own is None else _read(known.with_lines(own.first, own.last + 1))
+        if rest is not None:
+            return rest
+        raise not_toml(text, error, where) from None
+
+
+def not_toml(text: str, error: Exception, where: str) -> ConfigError:
+    """The mistake, with its line."""
+    found = re.search(r"at line (\d+)", str(error))
+    number = int(found[1]) if found else len(text.rstrip("\n").split("\n"))
+    line = text.split("\n")[number - 1].strip()[:120]
+    return ConfigError(f"{where} is not valid TOML: {error}", f"Mend line {number} in an editor: {line}")
+
+
+def line_of(text: str, path: Path) -> int | None:
+    """The number of the line that sets this or begins this table, from 1; None: none does."""
+    known = _Text(text)
+    found = [one.first for one in (known.exact(path) or known.around(path),) if one]
+    found += [one.first for one in known.tables if one.path == path and path]
+    found += [one.first for one in known.assigned if one.path[: len(path)] == path]
+    return min(found) + 1 if found else None
+
+
+def with_value(text: str, path: Path, value: Any, where: str) -> str:
+    """The text in which the setting has this value. ConfigError."""
+    before = values(text, path, where)
+    known = _Text(text)
+    exact, around, name = known.exact(path), known.around(path), str(path[-1])
+    table = known.table(path[:-1])
+    shown = known.commented(table, name) if table is not None else None
+    if exact is not None:
+        made = known.replaced(exact, value)
+    elif around is not None:
+        whole = copy.deepcopy(known.value(around))
+        made = known.replaced(around, _put(whole, path[len(around.path) :], value))
+    elif shown is not None:
+        made = known.with_lines(shown[0], shown[1] + 1, f"{_name(name)} = {toml(value)}")
+    else:
+        made = known.added(path, f"{_name(name)} = {toml(value)}")
+    return _sure(made, _put(copy.deepcopy(before), path, value), path, text, where)
+
+
+def without(text: str, path: Path, default: str, where: str) -> str:
+    """The text in which nothing sets this; `default`: the line that then shows its default, or empty. ConfigError."""
+    before = values(text, path, where)
+    known = _Text(text)
+    exact, around = known.exact(path), known.around(path)
+    if exact is not None:
+        table = next(one for one in known.tables if one.first < exact.first < one.end)
+        is_plain = table.path == path[:-1] and known.commented(table, str(path[-1])) is None
+        made = known.with_lines(exact.first, exact.last + 1, *([default] if default and is_plain else []))
+    elif around is not None and value_at(before, path) is not None:
+        whole = copy.deepcopy(known.value(around))
+        made = known.replaced(around, _put(whole, path[len(around.path) :], _GONE))
+    elif value_at(before, path) is None:
+        return text
+    else:
+        raise _by_hand(text, path, where)
+    return _sure(made, _put(copy.deepcopy(before), path, _GONE), path, text, where)
+
+
+def _put(raw: Any, path: Path, value: Any) -> Any:
+    """The raw values with this one put in, or taken out."""
+    name, rest = path[0], path[1:]
+    if isinstance(raw, list) and isinstance(name, int) and name == len(raw):
+        raw.append({})
+    if rest:
+        inner = value_at(raw, (name,))
+        inner = ([] if isinstance(rest[0], int) else {}) if inner is None else inner
+        if value is _GONE and not inner:
+            return raw
+        raw[name] = _put(inner, rest, value)
+    elif value is _GONE:
+        if value_at(raw, (name,)) is not None:
+            del raw[name]
+    else:
+        raw[name] = value
+    return raw
+
+
+def _sure(made: str, wanted: dict[str, Any], path: Path, text: str, where: str) -> str:
+    found = _read(made)
+    if found is None or _full(found) != _full(wanted):
+        raise _by_hand(text, path, where)
+    return made
+
+
+def _full(raw: Any) -> Any:
+    """The raw values without tables that hold nothing."""
+    if isinstance(raw, dict):
+        return {key: _full(value) for key, value in raw.items() if value != {}}
+    return [_full(one) for one in raw] if isinstance(raw, list) else (raw, type(raw))
+
+
+def _by_hand(text: str, path: Path, where: str) -> ConfigError:
+    key = ".".join(map(str, path))
+    number = next((found for end in range(len(path), 0, -1) if (found := line_of(text, path[:end]))), None)
+    place = f", line {number}," if number else ""
+    return ConfigError(
+        f"{where}{place} is written in a way that is not changed by itself", f"Edit {key} there by hand."
+    )
