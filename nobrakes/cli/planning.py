@@ -91,7 +91,7 @@ def propose(
     With --from the plan is made from a text: `- [ ] Title` is a bead, a heading an epic; or from what `gh issue list
     --json number,title,body,labels,state,milestone` prints. The same text again changes its beads.
 
-    Example: nobrakes propose --from TODO.md --dry-run
+    Example: nobrakes propose --from ideas.md --dry-run
     """
     from ..operations.forge import approving
     from ..operations.plan import apply, from_text
@@ -99,7 +99,7 @@ def propose(
     if (file is None) == (tasks is None):
         raise UsageError(
             "name one file: a plan, or with --from a text to make one from",
-            "For example: `nobrakes propose plan.yaml`, or `nobrakes propose --from TODO.md --dry-run`.",
+            "For example: `nobrakes propose plan.yaml`, or `nobrakes propose --from ideas.md --dry-run`.",
         )
     plan = apply.read_plan(str(file)) if file else None
     with opened() as app:

@@ -82,7 +82,9 @@ def test_a_page_of_another_process_or_from_nowhere_loads_itself_again(site) -> N
 
 
 @pytest.mark.parametrize(
-    "garbage", ["", "[]", "{", '{"topics": 3}', hello(-1), json.dumps({"boot": BOOT, "topics": ["x"] * 65}), b"\0\1"]
+    "garbage",
+    ["", "[]", "{", '{"topics": 3}', hello(-1), json.dumps({"boot": BOOT, "topics": ["x"] * 65}), b"\0\1"],
+    ids=["nothing", "a list", "half", "no topics", "before the first", "too many topics", "bytes"],
 )
 def test_garbage_ends_its_own_socket_alone(site, garbage) -> None:
     with socket(site) as other:
