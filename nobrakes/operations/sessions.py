@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..agents.registry import adapter
 from ..core.beads.attempt import Attempt
-from ..core.beads.bead import Role
+from ..core.beads.bead import NO_AGENTS, Role
 from ..core.board import Limits
 from ..core.errors import NoSuchBead, NotAllowed
 from ..core.sessions.session import Session as Talk
@@ -77,7 +77,7 @@ def find_session(store: Store, paths: Paths, name_or_bead: str) -> Session:
             return of(paths, attempt)
     names = ", ".join(sorted(attempt.name for attempt in working)) or "nobody"
     try:
-        past = [a for a in store.attempts(store.bead(name_or_bead).id) if a.role is not Role.REVIEWER]
+        past = [a for a in store.attempts(store.bead(name_or_bead).id) if a.role not in NO_AGENTS]
     except NoSuchBead:
         raise NoSuchBead(
             f"nobody called '{name_or_bead[:64]}' works now, and no bead has this id", f"At work now: {names}."

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from .machine import MachineWide
     from .people import Background, Clock, Notice, Notifier
     from .processes import Born, ChannelServer, Command, Ending, Login, Processes, Remains, Reports, Step, StepEnd
-    from .store import NO_ANSWERS, Changes, NewEscalation, Position, Restored, Store
+    from .store import NO_ANSWERS, ByHand, Changes, NewEscalation, Position, Restored, Store
 
 __all__ = [
     "NO_ANSWERS",
     "Argv",
     "Background",
     "Born",
+    "ByHand",
     "Candidate",
     "Changes",
     "ChannelServer",
@@ -58,7 +59,7 @@ _HOME = {
     **dict.fromkeys(("Background", "Clock", "Notice", "Notifier"), "people"),
     **dict.fromkeys(("Born", "Command", "ChannelServer", "Ending", "Login", "Processes", "Remains"), "processes"),
     **dict.fromkeys(("Reports", "Step", "StepEnd"), "processes"),
-    **dict.fromkeys(("NO_ANSWERS", "Changes", "NewEscalation", "Position", "Restored", "Store"), "store"),
+    **dict.fromkeys(("NO_ANSWERS", "ByHand", "Changes", "NewEscalation", "Position", "Restored", "Store"), "store"),
 }
 
 

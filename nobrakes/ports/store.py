@@ -46,6 +46,21 @@ class NewEscalation:
 
 
 @dataclass(frozen=True, slots=True)
+class ByHand:
+    """Work that a person hands in: the commit `head` on the commit `fork` of main, from the worktree `folder`.
+
+    `fence`: that of their attempt, one above the bead's.
+    """
+
+    bead: str
+    person: str
+    fence: int
+    head: str
+    fork: str
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Position:
     """A place in the event log: an event's seq and time, which tell one database from another. (0, 0): before all."""
 
@@ -166,6 +181,13 @@ class Life(Protocol):
 
         A bead that has no branch yet gets one by the pattern, and keeps it.
         A REVIEWER claim needs status needs_review and takes the name "Reviewer"; it needs no readiness.
+        """
+        ...
+
+    def hand_in(self, work: ByHand) -> Attempt:
+        """Write a person's ended attempt down and bring its bead before the Reviewer: held and stopped no more.
+
+        NotAllowed where somebody works on the bead, or it lands; Stale where its fence is another one by now.
         """
         ...
 

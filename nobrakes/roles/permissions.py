@@ -13,6 +13,7 @@ TOOLS: Mapping[Role, tuple[str, ...]] = {
     Role.TEST_WRITER: ("Bash", "Read", "Edit", "Write", "Glob", "Grep"),
     Role.DOER: ("Bash", "Read", "Edit", "Write", "Glob", "Grep"),
     Role.REVIEWER: (),
+    Role.PERSON: (),
 }
 
 MOST_TOLD = 80

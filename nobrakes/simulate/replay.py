@@ -98,13 +98,13 @@ class Observed:
             self._put(store.bead(name), event)
         elif event.kind in (Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED):
             self._connect(name, event)
-        elif event.kind is Kind.HELD:
+        elif event.kind in (Kind.HELD, Kind.TAKEN):
             self.held.add(name)
-        elif event.kind is Kind.RELEASED:
+        elif event.kind in (Kind.RELEASED, Kind.HANDED_IN):
             self.held.discard(name)
         elif event.kind is Kind.DEFERRED:
             self.deferred[name] = float(event.data.get("until") or 0.0)
-        elif event.kind is Kind.RETRIED:
+        if event.kind in (Kind.RETRIED, Kind.HANDED_IN):
             self.failures[name] = 0
         if event.kind in lifecycle.MOVING:
             self._move(name, event, store)
@@ -153,7 +153,7 @@ class Observed:
         except NotAllowed as error:
             self._breaches["lifecycle"].append(str(error))
             return
-        if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED, Kind.RESOLVED):
+        if event.kind in (Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED, Kind.RESOLVED, Kind.HANDED_IN):
             self.asked[name].clear()
         self.beads[name] = replace(bead, status=move.status, return_to=move.return_to)
         self._count(name, event, store)

@@ -33,8 +33,6 @@ Execute = Callable[[str, tuple[str, str]], Iterable[Any]]
 _MOST_DETAIL = 8000
 """So many characters of detail are kept of one that is added to."""
 
-_STOPPING = ", ".join(f"'{type_.value}'" for type_ in sorted(STOPS_BEAD))
-
 
 def escalate(db: Database, new: NewEscalation, bead_id: str | None, attempt: int | None, actor: str) -> Escalation:
     """File it, or return the open one that is the same; stop its bead where the type does."""
@@ -145,17 +143,12 @@ def _tell(db: Database, filed: Escalation, actor: str, now: float) -> None:
 
 def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
     """Whether an open escalation stops the bead, apart from number `but`."""
-    sql = f"SELECT 1 FROM escalations WHERE bead = ? AND resolved_at IS NULL AND id <> ? AND type IN ({_STOPPING})"
-    return db.maybe(sql, (bead, but)) is not None
+    return transitions.has_stopping(db, bead, but)
 
 
 def remember(db: Database, bead: str, move: Move) -> None:
     """Note on the open escalations of a bead that is stopped where it will return to."""
-    if move.return_to is not None:
-        db.run(
-            f"UPDATE escalations SET return_to = ? WHERE bead = ? AND resolved_at IS NULL AND type IN ({_STOPPING})",
-            (move.return_to.value, bead),
-        )
+    transitions.remember(db, bead, transitions.columns(move)["return_to"])
 
 
 def escalation(db: Database, number: int) -> Escalation:

@@ -366,6 +366,8 @@ NOT_HERE: Mapping[str, str] = {
     "config unset": "What a shell runs is never edited from a page: nobrakes config unset KEY.",
     "shape": "It talks in a terminal: nobrakes shape. A session plans with you in a page.",
     "reshape": "It talks in a terminal: nobrakes reshape. A session plans with you in a page.",
+    "take": "It makes a worktree where you work: nobrakes take BEAD in a terminal.",
+    "hand-in": "It reads a folder or a branch of yours: nobrakes hand-in BEAD in a terminal.",
     "run": "It works in the foreground of a terminal: nobrakes run. A page starts the daemon.",
     "daemon run": "The daemon itself; a page starts it with `daemon start`.",
     "notify secret": "A secret is typed at the terminal and never sent: nobrakes notify secret NAME.",

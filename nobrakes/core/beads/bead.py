@@ -74,12 +74,17 @@ class DependencyType(StrEnum):
 
 
 class Role(StrEnum):
-    """Who works in an attempt. The Reviewer is a program, the others are agents."""
+    """Who works in an attempt. The Reviewer is a program, a person is a person, the others are agents."""
 
     SHAPER = "shaper"
     TEST_WRITER = "test_writer"
     DOER = "doer"
     REVIEWER = "reviewer"
+    PERSON = "person"  # who took the bead, or handed something in for it
+
+
+NO_AGENTS = (Role.REVIEWER, Role.PERSON)
+"""Who works without an agent: there is no transcript of them, and nothing to go on with."""
 
 
 class Dependency(NamedTuple):

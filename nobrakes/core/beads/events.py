@@ -53,6 +53,8 @@ class Kind(StrEnum):
     ANSWER_TAKEN_BACK = "answer_taken_back"
     RESOLVED = "resolved"
     RETRIED = "retried"
+    TAKEN = "taken"
+    HANDED_IN = "handed_in"
     CANCELLED = "cancelled"
     DONE_BY_HAND = "done_by_hand"
     REOPENED = "reopened"

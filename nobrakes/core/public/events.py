@@ -204,6 +204,8 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.ANSWER_TAKEN_BACK: (Rule(Name.QUESTION_REOPENED, say.Answered, {"question_id": "escalation"}),),
     Kind.RESOLVED: (Rule(Name.RESUMED, say.Resumed),),
     Kind.RETRIED: (Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "retry"}),),
+    Kind.TAKEN: (Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),),
+    Kind.HANDED_IN: (Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "handed in by a person"}),),
     Kind.CANCELLED: (_closed(Name.STEP_CANCELLED, Kind.CANCELLED),),
     Kind.DONE_BY_HAND: (_closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND),),
     Kind.REOPENED: (Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),),
@@ -239,7 +241,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.DEGRADED: (Rule(Name.SAFETY_REDUCED, say.Warned),),
     Kind.HOSTS_REFUSED: (Rule(Name.SAFETY_HOSTS_REFUSED, say.HostsRefused),),
 }
-TAKES_AWAY = frozenset({Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED, Kind.BROUGHT_BACK})
+TAKES_AWAY = frozenset({Kind.TAKEN, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED, Kind.BROUGHT_BACK})
 """What ends the attempt at work on a bead, beside the attempt's own end."""
 CUT_OFF: Mapping[Role, Name] = {
     Role.TEST_WRITER: Name.TEST_WRITER_FAILED,

@@ -11,15 +11,16 @@ from typing import Any
 
 from ...core.beads import escalations
 from ...core.beads.attempt import Attempt, AttemptLog
-from ...core.beads.bead import Bead, Role
+from ...core.beads.bead import WAITING_FOR_AGENT, Bead, Role
 from ...core.beads.causes import hypothesis
 from ...core.beads.escalations import EscalationType
-from ...core.beads.events import Kind
+from ...core.beads.events import Event, Kind
 from ...core.beads.history import approaches
 from ...core.beads.outcomes import TABLE, Outcome, retry_after
+from ...core.beads.taking import handed_back, is_by_person, submitted
 from ...core.board import Limits
 from ...core.owners import of_bead
-from ...ports import NewEscalation
+from ...ports import NewEscalation, Notice
 from ..ports import Ports
 from .accounts import breaker_after
 
@@ -69,24 +70,39 @@ def close(
     if waits:
         retry_at = store.now() + retry_after(outcome, repeats)
     asked = outcome is Outcome.BLOCKED and has_asked(ports, attempt, open_only=False)
-    tried = breaker_after(ports, attempt, past, outcome, detail, head, limits.breaker)
+    is_persons = attempt.role is Role.REVIEWER and is_by_person(past)
+    counts = consequence.counts and not is_persons
+    tried = None if is_persons else breaker_after(ports, attempt, past, outcome, detail, head, limits.breaker)
     escalation = _escalation(
         bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked
     )
     with store.together():
         if tried is not None:
             store.save_breaker(of_bead(bead.id), *tried)
-        return store.close_attempt(
+        after = store.close_attempt(
             attempt,
             kind or _GOES_BACK[attempt.role],
             outcome,
             detail=detail[:8000],
             head=head,
             log=log,
-            counts=consequence.counts,
+            counts=counts,
             retry_at=retry_at,
-            escalation=escalation,
+            escalation=None if is_persons and consequence.counts else escalation,
         )
+        if is_persons and after.status in WAITING_FOR_AGENT:
+            _hand_back(ports, after, past, detail)
+        return after
+
+
+def _hand_back(ports: Ports, bead: Bead, past: Sequence[Attempt], why: str) -> None:
+    """A person's work did not pass: it is theirs to mend, and no agent begins on it meanwhile."""
+    done = submitted(past)
+    person = done.name if done is not None else "you"
+    ports.store.record(Event(Kind.HELD, bead.id, data={"reason": handed_back(person, why)}))
+    then = f"Mend it, then `nobrakes hand-in {bead.id}`; or give it to agents: `nobrakes retry {bead.id}`."
+    first = next(iter(why.strip().splitlines()), "it did not pass")[:200]
+    ports.notifier.tell(Notice(f"{bead.id} is handed back to {person}: {first}. {then}", bead.id, urgent=True))
 
 
 def has_asked(ports: Ports, attempt: Attempt, open_only: bool = True) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from ...agents.adapter import Assignment, Launch
 from ...config.settings import Config
 from ...core.beads.attempt import FORK, Attempt, Run, RunKind
-from ...core.beads.bead import Bead, Role
+from ...core.beads.bead import NO_AGENTS, Bead, Role
 from ...core.beads.branches import branch_of
 from ...core.beads.outcomes import Outcome
 from ...core.board import Limits
@@ -168,7 +168,7 @@ class Launcher:
             return None
         git = self.ports.git
         past = self.ports.store.attempts(bead.id)
-        fences = [a.fence for a in past if a.id != attempt.id and a.role is not Role.REVIEWER]
+        fences = [a.fence for a in past if a.id != attempt.id and a.role not in NO_AGENTS]
         # what was archived before the last agent began is older than what it was given
         found = [(*_archive_name(ref), commit) for ref, commit in git.archived(bead.id)]
         newest = max((fence for fence, _, _ in found if fences and fence >= max(fences)), default=None)
@@ -186,12 +186,13 @@ class Launcher:
                 return str(earlier.data["start"])
             if earlier.role is Role.TEST_WRITER and earlier.outcome is Outcome.COMPLETED:
                 return earlier.head
-        starts = [a.data["start"] for a in self.ports.store.attempts(bead.id) if a.data.get("start")]
+        past = (a for a in self.ports.store.attempts(bead.id) if a.role not in NO_AGENTS)
+        starts = [a.data["start"] for a in past if a.data.get("start")]
         return str(starts[-1]) if starts else (attempt.base or self.ports.git.main())
 
     def _earlier_fork(self, bead: Bead) -> str | None:
         """The commit of main that a kept branch stands on; None: it was made when nobody wrote that down."""
-        agents = (one for one in reversed(self.ports.store.attempts(bead.id)) if one.role is not Role.REVIEWER)
+        agents = (one for one in reversed(self.ports.store.attempts(bead.id)) if one.role not in NO_AGENTS)
         return next((one.data.get(FORK) for one in agents if one.data.get("start")), None)
 
     def _fresh_start(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ...core.beads.attempt import FORK, Attempt, Run
 from ...core.beads.bead import BeadType, Role
 from ...core.beads.outcomes import Outcome
+from ...core.beads.taking import is_by_person
 from ...core.board import Board
 from ...core.errors import GitFailed
 from ...core.evidence.verify import NONE
@@ -162,6 +163,8 @@ class Review:
             return refused(Outcome.BOUNDARY, detail)
         config = self.ports.config()
         own = config.boundary_at(git, start, Role.DOER)
+        if is_by_person(self.ports.store.attempts(context.bead.id)):
+            own = replace(own, tests=())  # tests and code alike are a person's to change
         found = violations(Role.DOER, git.changes(start, journal.head), own, context.bead.scaffolding, asks=True)
         if start != journal.fork:
             tests = git.changes(journal.fork, start)

@@ -11,6 +11,7 @@ from ...core.beads.attempt import Attempt, AttemptLog
 from ...core.beads.bead import Role
 from ...core.beads.escalations import EscalationType
 from ...core.beads.outcomes import Outcome
+from ...core.beads.taking import submitted
 from ...core.board import Limits
 from ...core.errors import GitFailed
 from ...core.review import machine
@@ -30,9 +31,8 @@ def pin_of(bead: str) -> str:
 
 
 def handed_in(ports: Ports, bead: str) -> Attempt | None:
-    """The Doer's attempt whose work is reviewed; None: nothing was handed in."""
-    done = (a for a in reversed(ports.store.attempts(bead)) if a.role is Role.DOER and a.head)
-    return next((attempt for attempt in done if attempt.outcome is Outcome.COMPLETED), None)
+    """The Doer's or the person's attempt whose work is reviewed; None: nothing was handed in."""
+    return submitted(ports.store.attempts(bead))
 
 
 class Lost:
@@ -65,6 +65,8 @@ class Lost:
         """Whether the workspace still had what was handed in."""
         git, store = self.ports.git, self.ports.store
         done = handed_in(self.ports, attempt.bead)
+        if done is not None and done.role is Role.PERSON:
+            return False  # a person's worktree is theirs, and an agent's clone holds something else
         fence = attempt.fence if done is None else done.fence
         try:
             for name, commit in git.kept().items():

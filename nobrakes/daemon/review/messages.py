@@ -6,6 +6,8 @@ from ...core.beads.outcomes import Outcome
 from ...ports import Message
 from ..ports import Ports
 
+BY_HAND = "Handed-In-By"
+"""The trailer that names the person whose work it is."""
 US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
@@ -27,7 +29,12 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
             trailers = [t for t in trailers if t[0] != "Test-Writer"] + [("Test-Writer", f"{past.name} ({past.agent})")]
         if past.role is Role.DOER:
             trailers = [t for t in trailers if t[0] != "Doer"] + [("Doer", f"{past.name} ({past.agent})")]
+            trailers = [t for t in trailers if t[0] != BY_HAND]
             author = _person(past.name)
+        if past.role is Role.PERSON:
+            trailers = [t for t in trailers if t[0] != BY_HAND] + [(BY_HAND, past.name)]
+            made = ports.git.made(str(past.head))
+            author = made.author if made is not None else _person(past.name)
     return Message(bead.title, bead.description, author, attempt.started_at, tuple(trailers))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from ...core.beads.bead import Bead, Role
 from ...core.beads.escalations import EscalationType, is_accepted
 from ...core.beads.outcomes import Outcome
+from ...core.beads.taking import is_by_person
 from ...core.errors import FileTooLarge
 from ...core.policy.boundaries import Change, adds_modules, gate_changes
 from ...core.policy.shadows import programs
@@ -39,6 +40,8 @@ class ProtectedFiles:
         begin = journal.fork if bead.scaffolding else journal.base  # what a Test Writer changed was judged as its work
         config, changes = self.ports.config(), git.changes(begin, journal.head)
         boundary = config.boundary_at(git, journal.base, Role.DOER)
+        if is_by_person(self.ports.store.attempts(bead.id)):
+            boundary = replace(boundary, tests=())  # else a test that decides would be nobody's to judge
         if adds_modules(changes, boundary):
             boundary = replace(boundary, installed=self.ports.modules(programs(config.contract())))
         changed = gate_changes(changes, boundary)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import Role
+from ...core.beads.bead import NO_AGENTS
 from ...core.beads.escalations import Escalation
 from ...core.beads.history import approaches
 from ...core.beads.outcomes import Outcome
@@ -56,7 +56,7 @@ def _tried(row: Mapping[str, Any], attempt: Attempt | None, is_whole: bool) -> T
 
 def last_words(store: Store, paths: Paths, found: Escalation, attempts: Sequence[Attempt]) -> LastWords | None:
     """The last lines of the agent whose attempt led here, or worked last before it; None: no agent said anything."""
-    agents = [one for one in attempts if one.role is not Role.REVIEWER and one.started_at <= found.created_at]
+    agents = [one for one in attempts if one.role not in NO_AGENTS and one.started_at <= found.created_at]
     chosen = [one for one in agents if one.id == found.attempt] or agents
     if not chosen:
         return None

@@ -46,7 +46,7 @@ _CHANGING = (
     "done", "reopen", "undo", "retry", "answer", "resolve", "run", "daemon", "pause", "resume", "stop", "set", "gates",
     "providers", "config set", "config unset",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
-    "notify test", "notify secret", "web",
+    "notify test", "notify secret", "web", "take", "hand-in",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commit-strategy *--drop*")
 """Asked even where the human's own settings allow every command: it changes what is live, or starts work."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...core.beads.escalations import Escalation, EscalationType
 from ...core.beads.events import Event
 from ...core.beads.events import Kind as Happened
+from ...core.beads.taking import is_with_person
 from ...core.hindrances import BACKGROUND, RUN_SINCE, Hindrance, Kind, of_board
 from ...core.limits.machine import MachineLimits, MachineRoom
 from ...core.review.journal import Journal
@@ -171,9 +172,9 @@ def of_beads(found: Standstill, drafts: int, daemon: bool) -> Iterator[Hindrance
             beads=(bead,),
         )
     for node in found.held:
-        yield Hindrance(
-            Kind.HELD, f"{node.id} is held: {node.held}", "", (f"nobrakes release {node.id}",), beads=(node.id,)
-        )
+        words = ("hand-in", "retry") if is_with_person(node.held) else ("release",)
+        typed = tuple(f"nobrakes {word} {node.id}" for word in words)
+        yield Hindrance(Kind.HELD, f"{node.id} is held: {node.held}", "", typed, beads=(node.id,))
     if drafts:
         what = "1 draft waits" if drafts == 1 else f"{drafts} drafts wait"
         yield Hindrance(Kind.DRAFTS, f"{what} for your approval", "", ("nobrakes commit-strategy",))

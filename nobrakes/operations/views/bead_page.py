@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...core.beads.bead import CLOSED, Bead, DependencyType, Role, Status
+from ...core.beads.bead import CLOSED, NO_AGENTS, Bead, DependencyType, Status
 from ...core.beads.events import Event
 from ...core.graph.readiness import Why
 from . import readiness
@@ -84,7 +84,7 @@ def allowed(bead: Bead) -> frozenset[str]:
 
 def spent(page: BeadPage) -> Mapping[str, float]:
     """What its agents cost: dollars, tokens, seconds."""
-    attempts = [one for one in page.history.attempts if one.role is not Role.REVIEWER]
+    attempts = [one for one in page.history.attempts if one.role not in NO_AGENTS]
     return {
         "usd": sum(one.cost_usd for one in attempts),
         "tokens": float(sum(one.tokens for one in attempts)),

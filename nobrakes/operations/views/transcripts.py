@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import Role
+from ...core.beads.bead import NO_AGENTS
 from ...core.errors import UsageError
 from ...core.transcript import Line
 from ...paths import Paths
@@ -21,7 +21,7 @@ class AttemptLines:
 
 def transcripts(store: Store, paths: Paths, bead: str, number: int | None, last: int) -> tuple[AttemptLines, ...]:
     """At most `last` lines of each attempt of an agent, or of the one with this number. NoSuchBead, UsageError."""
-    agents = [one for one in store.attempts(bead) if one.role is not Role.REVIEWER]
+    agents = [one for one in store.attempts(bead) if one.role not in NO_AGENTS]
     chosen = [one for one in agents if number is None or one.number == number]
     if number is not None and not chosen:
         raise UsageError(

@@ -8,11 +8,11 @@ from ...core.beads.bead import Bead, Role
 from ...core.beads.branches import PATTERN
 from ...core.beads.events import Event, Kind
 from ...core.beads.outcomes import Outcome
-from ...ports import NO_ANSWERS, NewEscalation
+from ...ports import NO_ANSWERS, ByHand, NewEscalation
 from .. import restoring
 from ..beads import transitions
 from ..database import Database
-from . import claims
+from . import by_hand, claims
 
 
 class Life:
@@ -75,6 +75,10 @@ class Life:
             escalation=escalation,
             merged_commit=merged_commit,
         )
+
+    def hand_in(self, work: ByHand) -> Attempt:
+        """A person's work goes to the Reviewer; NotAllowed, Stale: nothing was written."""
+        return by_hand.hand_in(self._db, work)
 
     def journal(self, attempt: int, data: Mapping[str, Any], answers: Mapping[int, str] = NO_ANSWERS) -> bool:
         """Replace the attempt's `data`; False: one of the answers that it is to act by does not stand any more."""

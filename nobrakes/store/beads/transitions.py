@@ -26,6 +26,8 @@ from . import cycles, moves
 from .planning import bead as whole_bead
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
+_SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
+"""A person decided what stopped the bead, or did it; suggestions are something else."""
 
 
 def record(db: Database, event: Event) -> Bead | None:
@@ -41,7 +43,8 @@ def record(db: Database, event: Event) -> Bead | None:
         attempt = event.attempt
         if event.kind in MOVING and TABLE[bead.status].get(event.kind) != STAYS:
             asked = _ask_again(db, bead) if event.kind is Kind.UNDONE and bead.status in CLOSED else []
-            changes = moved(db, bead, event.kind, event.data, now, is_asked=bool(asked))
+            stopped = event.kind is Kind.TAKEN and has_stopping(db, bead.id)
+            changes = moved(db, bead, event.kind, event.data, now, is_asked=bool(asked) or stopped)
             if event.kind is not Kind.FOUND_MERGED:  # which is of main, and no wish of a person
                 refuse_while_it_lands(db, bead)
             data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
@@ -52,13 +55,24 @@ def record(db: Database, event: Event) -> Bead | None:
                 # should the step be taken back, the next attempt goes on with what this one had
                 kept = event.kind is not Kind.FOUND_MERGED
                 changes |= {"assignee": None, "lease_until": None, "fence": bead.fence + 1, "branch_kept": kept}
+            if event.kind is Kind.TAKEN:
+                changes |= _held(event)
+                if stopped:
+                    remember(db, bead.id, changes["return_to"])
         elif event.kind in _REMARKS:
             changes = _REMARKS[event.kind](event)
-            data |= {"before": bead.defer_until if event.kind is Kind.DEFERRED else bead.held}
+            data |= _before(bead, event.kind)
         events.append(db, now, event.kind, bead.id, event.actor, data, attempt)
         if changes:
             apply(db, bead, changes, now)
         return whole_bead(db, bead.id)
+
+
+def _before(bead: Bead, kind: Kind) -> dict[str, Any]:
+    """What a remark changes, as it was."""
+    if kind is Kind.TAKEN:
+        return {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
+    return {"before": bead.defer_until if kind is Kind.DEFERRED else bead.held}
 
 
 def _held(event: Event) -> dict[str, Any]:
@@ -78,7 +92,13 @@ def _retried(event: Event) -> dict[str, Any]:
     return {"failures": 0, "retry_at": None}
 
 
-_REMARKS = {Kind.HELD: _held, Kind.RELEASED: _released, Kind.DEFERRED: _deferred, Kind.RETRIED: _retried}
+_REMARKS = {
+    Kind.HELD: _held,
+    Kind.RELEASED: _released,
+    Kind.DEFERRED: _deferred,
+    Kind.RETRIED: _retried,
+    Kind.TAKEN: _held,  # of a bead that waits, or is asked about
+}
 
 
 def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_asked: bool = False) -> dict[str, Any]:
@@ -94,9 +114,9 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
     changes = columns(move) | _closing(bead, kind, move.status, data, now)
     if bead.status in CLOSED and move.status not in CLOSED and kind is not Kind.REVERTED:
         cycles.refuse_reopening(db, bead.id)
-    if kind is Kind.RESOLVED:
+    if kind in _SENT_ON:
         changes |= {"failures": 0, "retry_at": None}
-    if kind in (Kind.RESOLVED, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
+    if kind in (*_SENT_ON, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):
         settle_escalations(db, bead.id, kind, now)
     return changes
 
@@ -166,11 +186,28 @@ def refuse_while_it_lands(db: Database, bead: Bead) -> None:
 
 def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:
     """What was asked about the bead is settled by what a person did with it; suggestions stay while it is live."""
-    only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind is Kind.RESOLVED else ""
+    only = f" AND type IN ({', '.join('?' * len(_STOPPING))})" if kind in _SENT_ON else ""
     db.run(
         f"UPDATE escalations SET resolved_at = ?, resolution = ? WHERE bead = ? AND resolved_at IS NULL{only}",
         (now, kind.value, bead, *(_STOPPING if only else ())),
     )
+
+
+def has_stopping(db: Database, bead: str, but: int = 0) -> bool:
+    """Whether an open escalation stops the bead, apart from number `but`."""
+    marks = ", ".join("?" * len(_STOPPING))
+    sql = f"SELECT 1 FROM escalations WHERE bead = ? AND resolved_at IS NULL AND id <> ? AND type IN ({marks})"
+    return db.maybe(sql, (bead, but, *_STOPPING)) is not None
+
+
+def remember(db: Database, bead: str, return_to: str | None) -> None:
+    """Note on the open escalations of a bead that is stopped where it will return to."""
+    if return_to is not None:
+        marks = ", ".join("?" * len(_STOPPING))
+        db.run(
+            f"UPDATE escalations SET return_to = ? WHERE bead = ? AND resolved_at IS NULL AND type IN ({marks})",
+            (return_to, bead, *_STOPPING),
+        )
 
 
 def _ask_again(db: Database, bead: Bead) -> list[int]:

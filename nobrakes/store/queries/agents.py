@@ -5,7 +5,7 @@ from typing import Any
 from sqlmodel import col, or_, select
 
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import Role
+from ...core.beads.bead import NO_AGENTS
 from ...core.beads.outcomes import Outcome
 from .. import rows
 from ..database import Database
@@ -29,7 +29,7 @@ def found(db: Database, words: str, state: str, sort: str, limit: int, offset: i
     `state`: one of STATES; `sort`: one of SORTS, the newest first where they are alike.
     """
     wanted: Any = select(AttemptRow).join(BeadTextRow, col(BeadTextRow.id) == col(AttemptRow.bead))
-    wanted = wanted.where(AttemptRow.role != Role.REVIEWER.value)
+    wanted = wanted.where(col(AttemptRow.role).not_in([role.value for role in NO_AGENTS]))
     for word in words.split()[:8]:
         like = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         columns = (BeadTextRow.title, AttemptRow.bead, AttemptRow.name, AttemptRow.agent)

@@ -28,6 +28,15 @@ reviewing       review_rejected      needs_doer
 reviewing       review_interrupted   needs_review
 escalated       resolved             BACK
 
+needs_tests     handed_in            needs_review
+needs_doer      handed_in            needs_review
+needs_review    handed_in            needs_review
+escalated       handed_in            needs_review
+writing_tests   taken                needs_tests
+doing           taken                needs_doer
+needs_review    taken                needs_doer
+reviewing       taken                needs_doer
+
 open            epic_completed       done
 done            reverted             needs_doer
 done            reopened             START
@@ -42,6 +51,8 @@ cancelled       undone               BACK
 """What a person may do with a bead that is under way is said by `people_may`."""
 
 WAITING = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.NEEDS_REVIEW)
+
+TAKEN_WHERE_IT_IS = (Status.NEEDS_TESTS, Status.NEEDS_DOER, Status.ESCALATED)
 
 
 def words(story: str) -> list[list[str]]:
@@ -62,6 +73,8 @@ def people_may(status: Status, kind: Kind) -> str | None:
     """
     if kind is Kind.ESCALATED:
         return "escalated" if status in WAITING else status.value
+    if kind is Kind.TAKEN:
+        return status.value if status in TAKEN_WHERE_IT_IS else None
     if kind is Kind.FOUND_MERGED:
         return None if status is Status.OPEN else "done"
     if status is Status.DRAFT or status in CLOSED:
@@ -75,7 +88,8 @@ def people_may(status: Status, kind: Kind) -> str | None:
 def test_every_status_and_every_kind(status: Status, kind: Kind) -> None:
     told = MOVES.get((status, kind)) or people_may(status, kind)
     stays = lifecycle.TABLE[status].get(kind) == "STAYS"
-    assert stays == (kind is Kind.ESCALATED and status not in WAITING)
+    asks_nobody = kind is Kind.ESCALATED and status not in WAITING
+    assert stays == (asks_nobody or (kind is Kind.TAKEN and status in TAKEN_WHERE_IT_IS))
     for back, needs_tests in product((Status.NEEDS_DOER, Status.NEEDS_REVIEW), (True, False)):
         bead = replace(at(status, back), needs_tests=needs_tests)
         if told is None:
@@ -91,6 +105,8 @@ def as_told(bead: Bead, kind: Kind, told: str) -> Move:
     after = {"START": first_status(bead), "BACK": bead.return_to}.get(told) or Status(told)
     if kind is Kind.ESCALATED:
         return Move(after, bead.status if bead.status in WAITING else bead.return_to)
+    if kind is Kind.TAKEN and bead.status in TAKEN_WHERE_IT_IS:
+        return Move(after, bead.return_to)
     if after in CLOSED:
         remembers = bead.status is Status.ESCALATED or bead.status in CLOSED
         return Move(after, bead.return_to if remembers else lifecycle.returns_to(bead.status))
@@ -180,6 +196,9 @@ writing_tests   test_writer_stopped  escalated needs_tests
 doing           work_submitted       escalated needs_review
 doing           doer_stopped         escalated needs_doer
 reviewing       review_rejected      escalated needs_doer
+writing_tests   taken                escalated needs_tests
+doing           taken                escalated needs_doer
+reviewing       taken                escalated needs_doer
 reviewing       review_interrupted   escalated needs_review
 escalated       resolved             escalated needs_review
 done            undone               escalated needs_review
