@@ -185,10 +185,7 @@ class Life(Protocol):
         ...
 
     def hand_in(self, work: ByHand) -> Attempt:
-        """Write a person's ended attempt down and bring its bead before the Reviewer: held and stopped no more.
-
-        NotAllowed where somebody works on the bead, or it lands; Stale where its fence is another one by now.
-        """
+        """Bring a person's work before the Reviewer. NotAllowed: somebody works on it, or it lands; Stale: fence."""
         ...
 
     def close_attempt(

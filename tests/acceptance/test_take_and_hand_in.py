@@ -33,7 +33,7 @@ def take(project: Scripted, *arguments: str) -> dict[str, Any]:
 def commit(folder: str | Path, name: str, content: str) -> str:
     Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
     Path(folder, name).write_text(content)
-    git(folder, "add", "-A")
+    git(folder, "add", "--", name)
     git(folder, "commit", "-q", "-m", f"My {name}")
     return git(folder, "rev-parse", "HEAD")
 
