@@ -62,6 +62,7 @@ def test_a_running_bead_is_taken_and_what_its_agent_made_is_kept(project: Script
     assert (again["folder"], again["made"]) == (str(folder), False)
     Path(folder, "mine").write_text("not committed\n")
     assert "add -A" in project.error("hand-in", "one", code=17)["hint"] and (folder / "mine").exists()
+    git(folder, "add", "mine")
     head = commit(folder, "src/one", "by hand\n")
     assert f"{head[:12]}" in project.nobrakes("hand-in", "one").stdout
     assert project.show("one")["held"] is None and project.status("one") == "needs_review"
