@@ -10,7 +10,13 @@ from nobrakes.core.columns import COLUMNS
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "glossary.md").read_text()
 ROWS = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|$", PAGE, re.MULTILINE)
 WORDS = [word.strip("`") for word, _ in ROWS if word not in ("word", "---")]
-ROLES = {Role.SHAPER: "Shaper", Role.TEST_WRITER: "Test Writer", Role.DOER: "Doer", Role.REVIEWER: "Reviewer"}
+ROLES = {
+    Role.SHAPER: "Shaper",
+    Role.TEST_WRITER: "Test Writer",
+    Role.DOER: "Doer",
+    Role.REVIEWER: "Reviewer",
+    Role.PERSON: "hand in",
+}
 NAMED = (
     *("bead", "epic", "draft", "proposed change", "ready", "blocked", "held", "deferred"),
     *("assignment", "attempt", "session", "run", "role", "Assigner", "Shaper", "hand in"),
