@@ -157,7 +157,7 @@ class Shop:
         text = config.read_text()
         for default, wanted in (
             ("doers = 4", "doers = 1"),
-            ("validators = 2", "validators = 1"),
+            ('merge = "squash"', 'merge = "squash"\nvalidators = 1'),
             ('test_writer = "claude"', 'test_writer = "script"'),
             ('doer = "claude"', 'doer = "script"'),
             ("command = []", f"command = {json.dumps([str(self.agent)])}"),
