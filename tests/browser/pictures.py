@@ -52,7 +52,7 @@ PAGES = {"now": "", "desk": "desk/1", "board": "board", "graph": "graph", "live"
 
 def main() -> None:
     """Make them."""
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs" / "pictures")
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs" / "pictures").resolve()
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["NOBRAKES_USER_HOME"] = str(Path(folder) / "home")

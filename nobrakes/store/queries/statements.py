@@ -12,6 +12,6 @@ _DIALECT = SQLiteDialect_pysqlite(paramstyle="named")
 
 def rows_of(db: Database, statement: ClauseElement) -> list[Row]:
     """The rows that it finds; a column's key is its name."""
-    compiled = statement.compile(dialect=_DIALECT)
+    compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})  # `IN` lists
     values: dict[str, Any] = dict(compiled.params)
     return db.all(str(compiled), values)
