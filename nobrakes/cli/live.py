@@ -96,7 +96,9 @@ class Plain:
         write(said(notice))
 
     def event(self, event: Event) -> None:
-        """Print it, after the date where a new day begins."""
+        """Print it, after the date where a new day begins, unless its notice has said all of it."""
+        if event.kind.value == "degraded":
+            return
         heading = self._days.heading(event.at)
         write((heading + "\n" if heading else "") + self._titles.line(event, self._width))
 

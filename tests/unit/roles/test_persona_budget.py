@@ -13,7 +13,7 @@ from nobrakes.roles.protocol import protocol
 from .test_prompts import CONFIG
 
 NOWHERE = "/nowhere"
-WORDS = {Role.SHAPER: 860, Role.TEST_WRITER: 460, Role.DOER: 380}
+WORDS = {Role.SHAPER: 900, Role.TEST_WRITER: 460, Role.DOER: 380}
 PROTOCOL = 310
 """So many words of protocol; whoever adds one takes another away."""
 WHOLE = 480
