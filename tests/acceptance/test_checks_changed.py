@@ -85,7 +85,7 @@ def test_a_scaffolding_bead_changes_gates_and_its_review_tells_which(project: Sc
     project.nobrakes("run")
     assert project.status("one") == "done"
     assert project.ask("reviews")[0]["gates"] == ["Makefile"]
-    assert "changes what decides: Makefile" in project.nobrakes("reviews").stdout
+    assert "changes protected files: Makefile" in project.nobrakes("review").stdout
 
 
 def test_an_agent_cannot_accept_its_own_change(project: Scripted) -> None:

@@ -64,7 +64,7 @@ def settle(folder: Path, main: str = "main") -> None:
     plan = folder / ".nobrakes" / "plan.json" if (folder / ".nobrakes").exists() else folder.parent / "plan.json"
     plan.write_text('{"beads": [{"id": "one", "title": "One", "needs_tests": false}]}')
     nobrakes(folder, "plan", "apply", str(plan), "--live")
-    assert nobrakes(folder, "run").stdout.splitlines()[-1] == "1 done"
+    assert "1 done" in nobrakes(folder, "run").stdout.splitlines()
     assert git(folder, "show", f"{main}:made") == "made for one\n"
     assert "Bead: one" in git(folder, "log", "-1", main)
 
@@ -134,7 +134,7 @@ def test_a_repository_without_a_commit_says_what_to_do(tmp_path: Path) -> None:
     assert "first commit" in error["hint"]
     assert ask(folder, "show", "one")["status"] == "needs_doer"
     git(folder, "commit", "-q", "--allow-empty", "-m", "Begin")
-    assert nobrakes(folder, "run").stdout.splitlines()[-1] == "1 done"
+    assert "1 done" in nobrakes(folder, "run").stdout.splitlines()
 
 
 def test_a_dirty_repository_keeps_its_edits(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_a_person_plans_with_the_shaper_approves_and_leaves(person: Person) -> N
     ]
     acts = [
         ("Which greeting do you want?", "/commit-strategy"),
-        ("Approve the drafts", ENTER),
+        ("Approve what was proposed", ENTER),
         ("Do you want to proceed?", ENTER),
         ("Now it lives.", "/exit"),
         LEAVE,
@@ -208,7 +208,7 @@ def test_what_was_proposed_stays_when_the_person_declines_and_another_session_go
     ]
     acts = [
         ("Proposed it.", "/commit-strategy"),
-        ("Approve the drafts", ENTER),
+        ("Approve what was proposed", ENTER),
         ("Esc to cancel", ESCAPE),
         ("What should Claude do instead?", "/exit"),
         LEAVE,
