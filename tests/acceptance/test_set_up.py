@@ -108,7 +108,7 @@ def test_a_linked_worktree_shares_the_graph_of_the_main_one(tmp_path: Path) -> N
         'main = "main"\n[[checks]]\nname = "build"\nkind = "build"\ncommand = "true"\n'
         f'[agents]\ndoer = "script"\n[agents.script]\ncommand = ["sh", "-c", {json.dumps(AGENT)}]\n'
     )
-    assert nobrakes(linked, "run").stdout.splitlines()[-1] == "1 done"
+    assert "1 done" in nobrakes(linked, "run").stdout.splitlines()
     assert git(folder, "show", "main:made") == "made for both\n" and not (linked / "made").exists()
     assert git(linked, "status", "--porcelain") == ""
 

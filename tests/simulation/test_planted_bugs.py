@@ -438,7 +438,9 @@ BUGS = (
         'detail = ""',
         seed=11,
     ),
-    Bug("failures are not counted", "daemon/attempts/end.py", "            counts=counts,", "            counts=False,"),
+    Bug(
+        "failures are not counted", "daemon/attempts/end.py", "            counts=counts,", "            counts=False,"
+    ),
     Bug("a restart clears no locks", "daemon/recovery.py", "ports.git.clear_locks()", "pass"),
     Bug(
         "a bead with a living process is given away",
