@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Role
 from ..core.beads.events import Event
+from ..core.beads.events import Kind as EventKind
 from ..core.board import Board
 from ..core.hindrances import Kind, of_board
 from ..operations.views.progress import review_step
@@ -97,7 +98,7 @@ class Plain:
 
     def event(self, event: Event) -> None:
         """Print it, after the date where a new day begins, unless its notice has said all of it."""
-        if event.kind.value == "degraded":
+        if event.kind is EventKind.DEGRADED:
             return
         heading = self._days.heading(event.at)
         write((heading + "\n" if heading else "") + self._titles.line(event, self._width))

@@ -16,7 +16,6 @@ const topics = new Set((meta.dataset.topics ?? "").split(" ").filter(Boolean));
 const handlers = new Map();
 const postponed = new Map();
 const places = {};
-export const pending = new Set();
 const policy = window.trustedTypes?.createPolicy("nb", { createHTML: (html) => html });
 
 let after = Number(meta.dataset.seq);
