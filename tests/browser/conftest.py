@@ -27,9 +27,9 @@ DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """The browser, started once."""
+    """The browser, started once a module: playwright's loop runs in this thread meanwhile, where nothing else may run one."""
     if not CHROMIUM:
         pytest.skip("there is no Chromium: apt-get install chromium, or name one with NOBRAKES_CHROMIUM")
     from playwright.sync_api import sync_playwright
