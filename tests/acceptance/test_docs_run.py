@@ -49,6 +49,8 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/quickstart.md", "cd your-repository"): ELSEWHERE,
     ("docs/quickstart.md", "nobrakes shape"): TALK,
     ("docs/how-to.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
+    ("docs/how-to.md", "gh issue list"): "it asks a code host; tests/unit/operations/test_from_text.py reads what it prints",
+    ("docs/web.md", "curl "): "it talks to the page of the line before; tests/integration/web has the same requests",
     ("docs/web.md", "nobrakes web --lan"): "it opens a port to the network, and takes a certificate of that network",
     ("docs/reliability.md", "NOBRAKES_"): "it takes hours; CI runs these tests with a smaller dose",
 }
@@ -115,7 +117,7 @@ class Reader:
         self.repositories = 0
         self.begin()
 
-    def begin(self) -> None:
+    def begin(self) -> Scripted:
         """A new repository that is set up, with a remote."""
         self.repositories += 1
         self.project = Scripted(self.folder / str(self.repositories), doers=1 if self.page == "README.md" else 5)
@@ -124,6 +126,7 @@ class Reader:
         self.project.git("remote", "add", "origin", str(remote))
         if self.page in BEFORE:
             BEFORE[self.page](self.project)
+        return self.project
 
     def follow(self, block: Block) -> None:
         if block.kind == "toml":
@@ -224,7 +227,8 @@ def before_the_readme(project: Scripted) -> None:
 
 
 def before_the_answers(project: Scripted) -> None:
-    """Merged work, and four questions."""
+    """Merged work, four questions, and a list of what is to be done."""
+    (project.folder / "TODO.md").write_text("# Till\n\n- [ ] Count the coins\n- [x] Open the drawer\n")
     project.configure('name = "test"', 'name = "unit"')
     project.add("merged", "asks-1", "asks-2", "asks-3", "asks-4")
     for number in range(1, 5):

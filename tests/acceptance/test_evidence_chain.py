@@ -296,6 +296,7 @@ def test_an_undone_merge_is_told_once_however_often_it_is_undone(tmp_path: Path)
     assert (undone["kind"], undone["why"]) == ("revert", "undo")
     assert [one["commit"] for one in undone["takes_back"]] == [merged["merged"]["commit"]]
     project.nobrakes("undo", str(merge["metadata"]["seq"]), expect=30)
+    project.nobrakes("release", "one")
     project.nobrakes("resume")
     project.nobrakes("run")
     kinds = [one["record"]["kind"] for one in project.ask("review", "one")]

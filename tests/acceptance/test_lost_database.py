@@ -203,6 +203,7 @@ def test_a_merge_that_was_taken_back_or_opened_again_is_not_done(project: Script
     assert {before["back.status"], before["again.status"]} == {"needs_doer"}
     lose(project)
     assert_same(everything(project), before)
+    project.nobrakes("release", "back")
     project.nobrakes("run")
     assert {project.status("back"), project.status("again")} == {"done"}
 

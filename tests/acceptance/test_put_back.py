@@ -155,6 +155,7 @@ def test_after_a_merge_was_taken_back(project: Scripted, what: tuple[str, ...]) 
     backup = Backup(project)
     (merged,) = project.events("review_passed")
     project.nobrakes("undo", str(merged["metadata"]["seq"]))
+    project.nobrakes("release", "one")
     project.nobrakes("run")
     assert len(commits(project, "one")) == 2
     backup.put_back(what)

@@ -17,6 +17,8 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.limits.breaker import Breaker, State
 from nobrakes.core.limits.cooldowns import Cooldown
 from nobrakes.operations import beads, control, desk, flakes
+from nobrakes.operations.forge import approving, choosing
+from nobrakes.operations.plan.nodes import plan_of
 from nobrakes.operations.undo import steps_back
 from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation
@@ -77,6 +79,11 @@ def people_and_agents(folder: Path) -> Any:
     store.escalate(NewEscalation(EscalationType.QUESTION, "And then?"), "b", None, "me")
     beads.cancel(store, "b", "no more", "me")
     steps_back.undo(store, None, "me")
+    beads.add(store, "D", id="d", draft=False)
+    wish = plan_of([{"id": "d", "title": "Better", "priority": 0}], "plan")
+    approving.propose(store, wish, "Shaper")
+    choosing.approve(store, choosing.Choice(only=frozenset({"d:title"})), "me")
+    choosing.drop(store, {"d:priority"}, "me")
     return store
 
 
@@ -90,6 +97,7 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
     unseen |= {Kind.UNCONFINED, Kind.DEGRADED, Kind.HOSTS_REFUSED, Kind.FLAKED}
     # tests/simulation/test_simulated_main_monitor
     unseen |= {Kind.MAIN_REWRITTEN, Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN, Kind.CULPRIT_FOUND}
+    unseen |= {Kind.TAKEN, Kind.HANDED_IN, Kind.RETRIED}  # tests/acceptance/test_take_and_hand_in, test_take_part
     unseen |= {Kind.ARCHIVE_EXPIRED}  # tests/acceptance/test_archive_retention
     unseen |= {Kind.BROUGHT_BACK}  # tests/acceptance/test_put_back, tests/unit/operations/test_keeping
     unseen |= {Kind.FOUND_MERGED}  # tests/acceptance/test_put_back, tests/simulation/test_store_goes_back
