@@ -82,6 +82,7 @@ BUGS = (
         "return Fact.CUT_OFF",
         "return Fact.ENDED_WELL",
         options=TALKS,
+        seed=150,
     ),
     Bug(
         "a turn more than there are places",
@@ -145,7 +146,7 @@ BUGS = (
         "self.checkout.bring_along(self.head, self.edited)",
         "self.checkout.in_the_way(self.head, self.edited)",
         options=STAGED,
-        seed=95,
+        seed=268,
     ),
     Bug(
         "a start leaves the locks and the checkout",
@@ -312,7 +313,7 @@ BUGS = (
         "core/assigner.py",
         "free = min(free, left - len(talks))",
         "free = min(free, left + 1 - len(talks))",
-        seed=45,
+        seed=240,
     ),
     Bug(
         "a cap of the day is forgotten",
