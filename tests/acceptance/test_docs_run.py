@@ -202,6 +202,8 @@ class Reader:
         ) as process:
             assert process.stdout is not None
             first = process.stdout.readline()
+            if first.startswith("port "):  # somebody else serves their pages on the usual port meanwhile
+                first = process.stdout.readline()
             process.send_signal(signal.SIGINT)
             rest = process.stdout.read()
         assert first.startswith(("{", "open ")) and process.returncode in (0, 130), (
