@@ -19,7 +19,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
 
-from .site import LOG, Site
+from .site import LOG, Site, hashed
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -185,7 +185,7 @@ class Guard:
         token = asked.token()
         if token:
             # a wrong one is no reason to look at the cookie: rule 2 let it in for the token's sake
-            if not self._site.token or not hmac.compare_digest(token.encode(), self._site.token.encode()):
+            if not self._site.token or not hmac.compare_digest(hashed(token), self._site.token):
                 return Refusal(401, "This token is not the one of this server.")
             scope["nobrakes.session"] = "token"
             return None
@@ -242,7 +242,8 @@ async def refuse(asked: Asked, refusal: Refusal, receive: Receive, send: Send) -
     """Say no, as a page for people and as JSON for programs."""
     if asked.is_socket:
         await receive()
-        await send({"type": "websocket.close", "code": 1008})
+        await send({"type": "websocket.http.response.start", "status": 403, "headers": []})
+        await send({"type": "websocket.http.response.body", "body": b""})
         return
     headers = []
     if refusal.location:

@@ -8,6 +8,7 @@ import logging.handlers
 import os
 
 from ..core.errors import UsageError
+from ..wording.text import one_line
 
 BYTES = 2_000_000
 KEPT = 3
@@ -23,12 +24,20 @@ def begin(folder: str, level: str) -> None:
         handler = _Private(os.path.join(folder, "web.log"), maxBytes=BYTES, backupCount=KEPT, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}") from None
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(message)s"))
     for name in ("nobrakes.web", "uvicorn.error"):
         log = logging.getLogger(name)
         log.handlers = [handler]
         log.setLevel(level if name == "nobrakes.web" else max(logging.WARNING, logging.getLevelName(level)))
         log.propagate = False
+
+
+class _OneLine(logging.Formatter):
+    """What a browser says begins no line of its own, and moves no terminal."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        record.message = one_line(record.message)
+        return super().formatMessage(record)
 
 
 class _Private(logging.handlers.RotatingFileHandler):

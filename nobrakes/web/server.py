@@ -92,7 +92,8 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
     if options.opens:
         from ..operations.browser import open_page
 
-        if not open_page(state.opening_page(link)):
+        own = f"{found.address}/login?next={options.path}#code={state.new_code(confirms=False)}"
+        if not open_page(state.opening_page(own)):
             say("no browser could be opened: open the link above")
 
 
@@ -132,7 +133,7 @@ def lan_address() -> str:
 
 def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str], None]) -> None:
     first, is_meant = bound(LOOPBACK, options.port)
-    sockets = [first]
+    sockets, token = [first], ""
     port = int(first.getsockname()[1])
     try:
         if not is_meant:
@@ -142,14 +143,15 @@ def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str
             outside = options.host if options.host and not _is_loopback(options.host) else lan_address()
             sockets.append(bound(outside, port)[0])
             _warn(options, outside, say)
-        site, serving = site_of(state, options, port, outside)
+        token = _token(options.token_file) if options.token_file else ""
+        site, serving = site_of(state, options, port, outside, token)
         state.tell(serving)
         _hand_out(state, serving, options, say, show_code)
         _run(site, options, sockets)
     finally:
         for one in sockets:
             one.close()
-        if options.token_file:
+        if token:
             _forget_token(options.token_file)
 
 
@@ -159,16 +161,15 @@ def _warn(options: Options, outside: str, say: Say) -> None:
         say("without TLS the network sees your session: rather use Tailscale or `ssh -L`, or --tls-cert and --tls-key")
 
 
-def site_of(state: WebState, options: Options, port: int, outside: str) -> "tuple[Site, Serving]":
-    """What the server knows of itself, and what it tells others of its person."""
-    from .site import Site
+def site_of(state: WebState, options: Options, port: int, outside: str, token: str) -> "tuple[Site, Serving]":
+    """What the server knows of itself, and what it tells others of its person. `token`: for scripts, if any."""
+    from .site import Site, hashed
 
     own = options.host if options.host and _is_loopback(options.host) else f"{state.name()}.localhost"
     hosts = [own, "nobrakes.localhost", "localhost", LOOPBACK, *([outside] if outside else [])]
     shown = [f"[{host}]" if ":" in host else host for host in hosts]
-    token = _token(options.token_file) if options.token_file else ""
     names = frozenset(f"{host}:{port}".lower() for host in shown)
-    site = Site(state, port, names, is_secure=bool(options.cert), token=token, is_lan=options.lan)
+    site = Site(state, port, names, is_secure=bool(options.cert), token=hashed(token), is_lan=options.lan)
     others = (f"{site.scheme}://{LOOPBACK}:{port}", *([f"{site.scheme}://{shown[-1]}:{port}"] if outside else []))
     return site, Serving(os.getpid(), f"{site.scheme}://{shown[0]}:{port}", others)
 
@@ -212,9 +213,11 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
 
 def settings(options: Options) -> dict[str, Any]:
     """How uvicorn serves."""
+    from . import connections
+
     made: dict[str, Any] = {
-        "http": "h11",  # of the others some bound no header
-        "ws": "websockets-sansio",
+        "http": connections.Connection,
+        "ws": connections.Socket,
         "ws_max_size": 64 * 1024,
         "ws_ping_interval": 25.0,
         "ws_ping_timeout": 30.0,
@@ -223,8 +226,7 @@ def settings(options: Options) -> dict[str, Any]:
         "server_header": False,
         "proxy_headers": False,
         "lifespan": "on",
-        "limit_concurrency": 500,
-        "timeout_keep_alive": 20,
+        "timeout_keep_alive": int(connections.HEAD_SECONDS),
         "timeout_graceful_shutdown": 3,
         "h11_max_incomplete_event_size": 32 * 1024,
     }

@@ -14,15 +14,22 @@ FAILURES = 10
 LOG = logging.getLogger("nobrakes.web")
 
 
+def hashed(token: str) -> bytes:
+    """As a token is kept; empty: there is none."""
+    import hashlib
+
+    return hashlib.sha256(token.encode()).digest() if token else b""
+
+
 @dataclass(slots=True)
 class Site:
-    """`names` are the hosts that a browser may say, `host:port` in small letters; `token` one for scripts, if any."""
+    """`names` are the hosts that a browser may say, `host:port` in small letters; `token` the hash of one for scripts."""
 
     state: "WebState"
     port: int
     names: frozenset[str]
     is_secure: bool = False
-    token: str = ""
+    token: bytes = b""
     is_lan: bool = False
     failed: deque[float] = field(default_factory=deque)
 

@@ -1,5 +1,9 @@
 """The pages, served by a real uvicorn in a thread, to a client that speaks as a browser does."""
 
+import os
+import re
+import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +15,7 @@ import httpx
 from nobrakes.operations.machine_wide.web_state import web_state
 from nobrakes.web import server
 from nobrakes.web.site import Site
+from tests.support.warm import NOBRAKES
 
 NAME = "nobrakes.localhost"
 
@@ -46,7 +51,7 @@ class Served:
 
 
 @contextmanager
-def serving(**options: Any) -> Iterator[Served]:
+def serving(token: str = "", **options: Any) -> Iterator[Served]:
     """Serve on a free port of the loopback until the end of the block."""
     import asyncio
 
@@ -58,7 +63,7 @@ def serving(**options: Any) -> Iterator[Served]:
     state = web_state()
     listening, _ = server.bound("127.0.0.1", 0)
     port = int(listening.getsockname()[1])
-    site, _ = server.site_of(state, chosen, port, "")
+    site, _ = server.site_of(state, chosen, port, "", token)
     running = uvicorn.Server(uvicorn.Config(application(site), **server.settings(chosen)))
     running.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     thread = threading.Thread(target=lambda: asyncio.run(running.serve(sockets=[listening])), daemon=True)
@@ -71,3 +76,43 @@ def serving(**options: Any) -> Iterator[Served]:
         running.should_exit = True
         thread.join(10)
         listening.close()
+
+
+class Process:
+    """`nobrakes web` as a person starts it, in the current folder; `said` is what it printed until it served."""
+
+    def __init__(self, *options: str, **environment: str) -> None:
+        env = {**os.environ, **environment}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+        self.running = subprocess.Popen([NOBRAKES, "web", *options], env=env, text=True, **pipes)  # type: ignore[call-overload]
+        self.said = ""
+        for line in self.running.stdout:
+            self.said += line
+            if line.startswith("also "):
+                break  # the last of what it says before it answers
+        found = re.search(r"^open  (\w+)://([\w.-]+):(\d+)/\S*#code=(\S+)$", self.said, re.M)
+        assert found, self.said
+        self.scheme, self.name, port, self.code = found.groups()
+        self.port = int(port)
+        self.host = f"{self.name}:{port}"
+        self.pid = self.running.pid
+
+    def end(self) -> int:
+        """As Ctrl-C does; its exit code."""
+        self.running.send_signal(signal.SIGINT)
+        try:
+            self.said += self.running.communicate(timeout=20)[0]
+        finally:
+            self.running.kill()
+        return self.running.returncode
+
+
+@contextmanager
+def process(*options: str, **environment: str) -> Iterator[Process]:
+    """A process that serves until the end of the block."""
+    found = Process(*options, **environment)
+    try:
+        yield found
+    finally:
+        if found.running.poll() is None:
+            found.end()

@@ -1,7 +1,8 @@
 """What a web server of this person keeps: who serves, the codes to log in with, and the sessions that they began.
 
 1. All of it lies in the person's place, where no agent in a sandbox gets; folders are 0700 and files 0600.
-2. Codes and sessions are kept as hashes. A code is good once: who removes its file may log in.
+2. Codes and sessions are kept as hashes. A code is good once: who removes its file may log in. One that had to be
+   written out for a browser to find confirms nothing: what reads this account's files may have seen it.
 3. What is kept outlives the server, so a server that was killed and is started again knows its sessions.
 4. Nobody in a run gets here: NotAllowed (nobrakes.place).
 """
@@ -25,6 +26,8 @@ SESSION_SECONDS = 12 * 3600.0
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Of a code: none that are taken for another one."""
 _CODE = 10
+_LOGIN = "login"
+_OPENING = "open.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,9 @@ class WebState:
 
     def end(self) -> None:
         """Serve no more."""
-        with suppress(OSError):
-            os.unlink(os.path.join(self.folder, "server.json"))
+        for name in ("server.json", _OPENING):
+            with suppress(OSError):
+                os.unlink(os.path.join(self.folder, name))
         self._lock.release()
 
     def name(self) -> str:
@@ -103,16 +107,17 @@ class WebState:
 
     # codes
 
-    def new_code(self) -> str:
-        """A code that is good once, for two minutes: `ABCDE-FGHJK`."""
+    def new_code(self, confirms: bool = True) -> str:
+        """A code that is good once, for two minutes: `ABCDE-FGHJK`. `confirms`: not to log in alone."""
         self._sweep()
         code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE))
-        self._write(os.path.join("codes", _hashed(code)), str(self._now() + CODE_SECONDS))
+        until = str(self._now() + CODE_SECONDS)
+        self._write(os.path.join("codes", _hashed(code)), until if confirms else f"{until} {_LOGIN}")
         return f"{code[:5]}-{code[5:]}"
 
-    def use_code(self, code: str) -> bool:
-        """Whether the code was good; it is not any more."""
-        return self._until(os.path.join("codes", _hashed(_normal(code))), remove=True)
+    def use_code(self, code: str, confirms: bool = False) -> bool:
+        """Whether the code was good; it is not any more. `confirms`: for something dangerous, not to log in."""
+        return self._until(os.path.join("codes", _hashed(_normal(code))), remove=True, confirms=confirms)
 
     # sessions
 
@@ -141,24 +146,28 @@ class WebState:
     # the door of a person's browser
 
     def opening_page(self, link: str) -> str:
-        """A file that leads a browser to the link: the code in it stands on no command line, which others could
-        read.
+        """A file that leads a browser to the link: its code, which is to log in alone, stands on no command line,
+        which others could read.
         """
         page = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={link}">nobrakes\n'
-        self._write("open.html", page)
-        return os.path.join(self.folder, "open.html")
+        self._write(_OPENING, page)
+        return os.path.join(self.folder, _OPENING)
 
-    def _until(self, name: str, remove: bool = False) -> bool:
-        """Whether the file says that now is early enough; with `remove` only whoever removes it is told so."""
+    def _until(self, name: str, remove: bool = False, confirms: bool = False) -> bool:
+        """Whether the file says that now is early enough; with `remove` only whoever removes it is told so.
+
+        `confirms`: and that it is not to log in alone.
+        """
         path = os.path.join(self.folder, name)
         try:
             with open(path, encoding="ascii") as file:
-                until = float(file.read(64))
+                until, _, kind = file.read(64).partition(" ")
+            early = self._now() < float(until)
             if remove:
                 os.unlink(path)
         except (OSError, ValueError):
             return False
-        return self._now() < until
+        return early and not (confirms and kind)
 
     def _sweep(self) -> None:
         """Remove what is over."""

@@ -1,0 +1,153 @@
+"""What one connection may take, before anybody knows who asks: uvicorn's protocols with an end to every wait.
+
+1. An address and its headers come within HEAD_SECONDS, a body within REST_SECONDS, however slowly they trickle.
+2. What is sent is taken within TAKE_SECONDS by whoever asked for it; else the connection is cut.
+3. There are at most MOST connections. One more takes the place of the one that has said nothing for the longest time;
+   where each is answered or heard, it gets 503.
+4. What uvicorn would say by itself (400, 503) has the headers of every answer (nobrakes.web.guard).
+"""
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from .guard import BODY_SECONDS, HEADERS
+from .site import LOG
+
+HEAD_SECONDS = 20.0
+REST_SECONDS = BODY_SECONDS + 5.0
+"""After the guard's own time for a body: what nobody reads any more trickles on without it."""
+TAKE_SECONDS = 60.0
+MOST = 400
+_SAID = {400: b"That was no HTTP.\n", 503: b"Too many connections; try again in a moment.\n"}
+_NAMED = {400: b"Bad Request", 503: b"Service Unavailable"}
+
+
+def _bare(status: int) -> bytes:
+    said = _SAID[status]
+    lines = [b"HTTP/1.1 %d %s" % (status, _NAMED[status]), b"content-type: text/plain; charset=utf-8"]
+    lines += [b"content-length: %d" % len(said), b"connection: close", b"cache-control: no-store"]
+    return b"\r\n".join([*lines, *(name + b": " + value for name, value in HEADERS), b"", said])
+
+
+class Taker:
+    """Cuts a connection whose other end takes nothing of what it is sent."""
+
+    transport: asyncio.Transport
+    loop: asyncio.AbstractEventLoop
+    _is_full: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        """More is to be sent than the other end takes."""
+        super().pause_writing()  # type: ignore[misc]
+        self._is_full = self.loop.call_later(TAKE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It took what there was."""
+        super().resume_writing()  # type: ignore[misc]
+        if self._is_full is not None:
+            self._is_full.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone."""
+        super().connection_lost(exc)  # type: ignore[misc]
+        if self._is_full is not None:
+            self._is_full.cancel()
+
+    def end(self) -> None:
+        """What is left goes out within TAKE_SECONDS."""
+        self.loop.call_later(TAKE_SECONDS, self.transport.abort)
+
+
+class Connection(Taker, H11Protocol):
+    """One that speaks HTTP. `quiet_since`: when it began to owe us a request; None: it owes none."""
+
+    quiet_since: float | None = None
+    _phase: Any = None
+    _end: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """There is a connection; or, with one too many, none."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST and not self._make_room():
+            LOG.warning("refused a connection: there are %s", len(self.connections) - 1)
+            transport.write(_bare(503))
+            transport.close()
+            self.end()
+            return
+        self._look()
+
+    def data_received(self, data: bytes) -> None:
+        """Some of a request."""
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        """An answer is on its way out."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self.end()
+        self._look()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Nobody asks any more."""
+        super().timeout_keep_alive_handler()
+        self.end()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone."""
+        super().connection_lost(exc)
+        self._until(None)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """It becomes a socket, which has its own times."""
+        self._until(None)
+        super().handle_websocket_upgrade(event)
+
+    def send_400_response(self, msg: str) -> None:
+        """What came was no HTTP."""
+        self.transport.write(_bare(400))
+        self.transport.close()
+        self.end()
+
+    def _make_room(self) -> bool:
+        quiet = [one for one in self.connections if isinstance(one, Connection) and one.quiet_since is not None]
+        if not quiet:
+            return False
+        oldest = min(quiet, key=lambda one: one.quiet_since or 0.0)
+        oldest._until(None)
+        oldest.transport.abort()
+        return True
+
+    def _look(self) -> None:
+        """Begin the time of what is awaited now; what trickles in does not begin it again."""
+        state = self.conn.their_state
+        if state is self._phase and self._end is not None:
+            return
+        self._until({h11.IDLE: HEAD_SECONDS, h11.SEND_BODY: REST_SECONDS}.get(state))
+        self._phase = state
+        self.quiet_since = self.loop.time() if state is h11.IDLE else None
+
+    def _until(self, seconds: float | None) -> None:
+        if self._end is not None:
+            self._end.cancel()
+        self._end = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+        if seconds is None:
+            self.quiet_since = None
+
+
+class Socket(Taker, WebSocketsSansIOProtocol):
+    """One that is a page's socket."""
+
+    def keepalive_timeout(self) -> None:
+        """The page is not there any more."""
+        super().keepalive_timeout()
+        self.end()
+
+    def on_task_complete(self, task: "asyncio.Task[None]") -> None:
+        """We have nothing more to say."""
+        super().on_task_complete(task)
+        self.end()
