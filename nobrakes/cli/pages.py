@@ -2,7 +2,8 @@
 
 from ..config.keys import allowed, known
 from ..config.sections import LimitSettings
-from ..config.template import settings
+from ..config.template import USER, settings
+from ..config.user import UserConfig
 from ..core.beads.escalations import STOPS_BEAD, EscalationType
 from ..core.beads.events import Kind
 from ..core.beads.lifecycle import MOVING
@@ -33,6 +34,13 @@ unknown key is an error. `nobrakes config` prints what is in force, with `--all`
 other line, `config unset` goes back to the default; a check is named by its name (`checks.test.retry`)."""
 
 
+_USER_INTRO = """## Your own settings
+
+`config.toml` in your folder of settings, above all repositories (on Linux `~/.config/nobrakes/config.toml`;
+NOBRAKES_USER_HOME names another place). It is yours to write. `nobrakes machine set` changes the limits of
+`[machine]`."""
+
+
 _NO_DEFAULT = {
     "checks.name": "none; for example `{}`",
     "checks.command": "none; for example `{}`",
@@ -58,6 +66,14 @@ def settings_page() -> str:
                 out.append(row(f"`{one.name}`", _allowed(section, one.name), default, one.comment))
     limits = ", ".join(f"`{name}`" for name in LimitSettings.__dataclass_fields__)
     out += ["", f"`nobrakes set` changes these while it runs, until they are changed again: {limits}."]
+    out += ["", _USER_INTRO]
+    for section in ("machine", "web"):
+        out += ["", f"### [{section}]", "", row("setting", "value", "default", "what it does"), "|---|---|---|---|"]
+        for one in settings(USER):
+            if one.section == section:
+                kind = known(f"{section}.{one.name}", {}, UserConfig)
+                default = f"`{one.default}`" if kind.default is not None else f"not set; for example `{one.default}`"
+                out.append(row(f"`{one.name}`", allowed(kind.kind), default, one.comment))
     return "\n".join(out) + "\n"
 
 

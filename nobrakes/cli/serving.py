@@ -41,8 +41,8 @@ def web(
     """
     from ..web import server
 
-    options = server.Options(port, host, lan, open_browser, code, tls_cert, tls_key, token_file, path=_begin_at())
-    server.serve(server.of_environment(options), write, _picture)
+    options = server.Options(port, host, lan, open_browser, code, tls_cert, tls_key, token_file, path=_begin_at)
+    server.serve(server.as_set(options), write, _picture)
     return said(None, "")
 
 

@@ -33,12 +33,15 @@ class Known:
     default: Any
 
 
-def known(key: str, raw: Mapping[str, Any]) -> Known:
-    """The setting of this key in a file that says `raw`; ConfigError that suggests others for one that is none."""
+def known(key: str, raw: Mapping[str, Any], top: Any = Config) -> Known:
+    """The setting of this key in a file that says `raw`; ConfigError that suggests others for one that is none.
+
+    `top`: whose settings; a repository's.
+    """
     parts = key.split(".")
     if parts[0] == "checks" and len(parts) > 1:
         return _of_check(key, parts, raw)
-    table: Any = Config
+    table: Any = top
     path: list[str] = []
     for place, part in enumerate(parts):
         kind = _hints(table).get(part) if _is_section(table) else None

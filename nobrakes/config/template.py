@@ -1,4 +1,4 @@
-"""config/nobrakes.toml as values: every setting with its table, its default as TOML, and its comment."""
+"""config/nobrakes.toml, or the person's own user.toml: each setting with its table, its default and its comment."""
 
 import re
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ..paths import resource
 
 TEMPLATE = "config/nobrakes.toml"
+USER = "config/user.toml"
 _SETTING = re.compile(r"(?:# )?([a-z_]+) = (.*)")
 _SECTION = re.compile(r"(?:# )?\[\[?([a-z.]+)\]\]?")
 EXAMPLES = ("checks", "notify.channels.phone")
@@ -22,9 +23,9 @@ class Setting(NamedTuple):
     comment: str
 
 
-def settings() -> Iterator[Setting]:
-    """Every setting of config/nobrakes.toml, in its order; one without a comment has that of the line before."""
-    with open(resource(TEMPLATE), encoding="utf-8") as file:
+def settings(template: str = TEMPLATE) -> Iterator[Setting]:
+    """Every setting of the file, in its order; one without a comment has that of the line before."""
+    with open(resource(template), encoding="utf-8") as file:
         lines = iter(file.read().splitlines())
     section, comment, used = "", "", True
     for line in lines:

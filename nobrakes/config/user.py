@@ -7,15 +7,15 @@
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, fields
-from typing import Annotated
+from typing import Annotated, Literal
 
 from .. import __version__, cache
 from ..core.errors import ConfigError
 from ..core.limits.machine import MachineLimits
 from .settings import validated
-from .values import Rule, Section, section
+from .values import Rule, Section, WholePath, section
 
-HINT = "`nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
+HINT = "Mend it there. `nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
 TABLE = "machine"
 
 
@@ -33,10 +33,21 @@ class MachineSettings(Section):
 
 
 @section
+class WebSettings(Section):
+    """How `nobrakes web` serves, where neither an option nor a variable says otherwise."""
+
+    port: Annotated[int, Rule(ge=1, le=65535)] | None = None
+    host: str = ""
+    log_dir: Annotated[str, WholePath()] = ""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+
+@section
 class UserConfig(Section):
     """Every setting of a person."""
 
     machine: MachineSettings = MachineSettings()
+    web: WebSettings = WebSettings()
 
 
 NAMES = tuple(field.name for field in fields(MachineSettings))
@@ -54,7 +65,7 @@ def load_user(path: str) -> UserConfig:
         raise ConfigError(f"{path} cannot be read: {error}", HINT) from None
     known = cache.recall(path, text, _judge())
     if isinstance(known, dict):
-        return UserConfig(machine=MachineSettings(**known[TABLE]))
+        return UserConfig(machine=MachineSettings(**known[TABLE]), web=WebSettings(**known["web"]))
     found = parse_user(text, path)
     cache.keep(path, text, _judge(), asdict(found))
     return found

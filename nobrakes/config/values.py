@@ -147,6 +147,15 @@ def _whole(paths: tuple[str, ...]) -> tuple[str, ...]:
     return paths
 
 
+class WholePath:
+    """A path from the root or from the home (~/…); empty: none."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(lambda path: path and _whole((path,))[0], handler(source))
+
+
 class Inside:
     """A relative path that stays below where it begins."""
 

@@ -4,6 +4,7 @@
    something is a command: POST /r/<repo>/do/<command>, with the header `Accept: application/json`.
 2. A parameter that is not in the row is refused, so that a typing error is seen.
 3. To look starts no program: what only a run of git or of the sandbox could tell is in the doctor's look.
+4. What a page's own script draws is bare: the values alone, and nothing again where nothing changed (ETag).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ from .stream import told
 
 if TYPE_CHECKING:
     from ..app import App
+    from ..operations.views.graph.view import GraphView
 
 BELOW = "/r/{repo}/api/"
 MOST = 500
@@ -46,7 +48,7 @@ def few(name: str, value: str) -> int:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One address to look at. `path` goes on after BELOW; `words` is the command whose `--json` has the same data,
-    or "" where there is none. `parameters` stand in the query, what `{…}` names in the path.
+    or "" where there is none. `parameters` stand in the query, what `{…}` names in the path. `is_bare`: no envelope.
     """
 
     path: str
@@ -54,6 +56,7 @@ class Reading:
     summary: str
     look: Callable[["App", Values], Any]
     parameters: tuple[Field, ...] = ()
+    is_bare: bool = False
 
 
 def _status(app: "App", values: Values) -> Any:
@@ -132,7 +135,44 @@ def _plan(app: "App", values: Values) -> Any:
     return strategy.strategy(app.store)
 
 
+def graph_of(app: "App", values: Values) -> "GraphView":
+    """The look at the graph that these fields ask for."""
+    from ..operations.views.graph.looks import graph_view
+
+    return graph_view(
+        app.store,
+        values.get("mode") or "focus",
+        epic=values.get("epic", ""),
+        match=values.get("q", ""),
+        is_live_only=values.get("open", False),
+    )
+
+
+def _graph(app: "App", values: Values) -> Any:
+    view = graph_of(app, values)
+    return {**plain(view), "structure": view.structure}
+
+
+def _what_if(app: "App", values: Values) -> Any:
+    from ..operations.views.graph.what_if import what_if
+    from ..wording import graph as words
+
+    found = what_if(app.store, values["id"], values.get("change") or None, values.get("hours", 0.0))
+    lines = words.answered(found.change, found.then, found.titles, found.column not in ("done", "cancelled"))
+    asked = words.asked(found.bead, found.title, found.change, found.hours)
+    return {"asked": asked, "lines": lines, "needs": list(found.then.needs), "frees": list(found.then.frees)}
+
+
+def hours(name: str, value: str) -> float:
+    """A span in hours; it may have a fraction."""
+    if not (value.isascii() and len(value) < 9 and value.replace(".", "", 1).isdigit()):
+        raise UsageError(f"{name}: '{value[:40]}' is no number")
+    return float(value)
+
+
 _LIMIT, _ALL = Field("limit", few), Field("all", flag)
+GRAPH = (Field("mode", word), Field("epic", word), Field("q", word), Field("open", flag), Field("bead", word))
+"""As the page has them in its address; `bead` is the one that it has chosen."""
 READINGS: tuple[Reading, ...] = (
     Reading("status", "status", "The whole repository: counts, who works, what waits for you.", _status),
     Reading("board", "board", "The first beads of each column, and how many stand there.", _board),
@@ -152,6 +192,15 @@ READINGS: tuple[Reading, ...] = (
     Reading("breaker", "", "Pause, limits, providers, caps and the daemon.", _breaker),
     Reading("health", "", "The daemon, agents, disk, and what the doctor found when it looked last.", _health),
     Reading("plan", "commit-strategy --dry-run", "The drafts and proposals that wait for a yes.", _plan),
+    Reading("graph", "", "The picture of the graph: boxes with places, edges, lanes.", _graph, GRAPH, is_bare=True),
+    Reading(
+        "what-if/{id}",
+        "",
+        "What an end, an answer or a delay of one bead would change, in words and ids.",
+        _what_if,
+        (Field("change", word), Field("hours", hours)),
+        is_bare=True,
+    ),
 )
 """Everything to look at in one repository."""
 REPOSITORIES = "/api/repositories"
@@ -162,13 +211,27 @@ def answered(data: Any) -> Response:
     return JSONResponse({"ok": True, "data": plain(data)})
 
 
+def bare(request: Request, data: Any) -> Response:
+    """The values alone; 304 where they are those that the asker has."""
+    import hashlib
+    import json
+
+    body = json.dumps(plain(data), separators=(",", ":")).encode()
+    mark = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+    headers = {"etag": mark, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == mark:
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type="application/json", headers=headers)
+
+
 def endpoint(reading: Reading) -> Callable[[Request], Response]:
     """What answers its address."""
 
     def look(request: Request) -> Response:
         values = fields.values(reading.parameters, request.query_params.multi_items())
         with opened(request) as app:
-            return answered(reading.look(app, {**values, **request.path_params}))
+            found = reading.look(app, {**values, **request.path_params})
+            return bare(request, found) if reading.is_bare else answered(found)
 
     return look
 

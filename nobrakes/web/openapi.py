@@ -30,6 +30,7 @@ _TEXT: Mapping[Callable[[str, str], Any], Schema] = {
     fields.number: {"type": "integer", "minimum": 0},
     fields.flag: {"enum": ["0", "1"]},
     api.number: {"type": "integer", "minimum": 0, "default": 0},
+    api.hours: {"type": "number", "minimum": 0, "default": 0},
     api.few: {"type": "integer", "minimum": 1, "maximum": api.MOST},
 }
 _ERROR: Schema = {
@@ -48,6 +49,18 @@ _BESIDE: Mapping[str, Schema] = {
     "request": {"type": "string", "description": "The key: under it the command is done once, and answers the same."},
     "typed": {"type": "string", "description": "The word that confirms what is dangerous."},
     "code": {"type": "string", "description": "A fresh code from the terminal, where agents are in no sandbox."},
+}
+_EVENT: Schema = {
+    "seq": {"type": "integer", "description": "Its number in the log; numbers grow, and none comes twice."},
+    "bead": {"type": ["string", "null"], "description": "The bead that it is about."},
+    "kind": {"type": "string", "description": "As in events.md."},
+    "actor": {"type": "string", "description": "Who did it."},
+    "at": {"type": "number", "description": "Seconds since 1970."},
+    "line": {"type": "string", "description": "The whole in one line for people."},
+}
+_EVENTS: Schema = {
+    "events": {"type": "array", "items": {"type": "object", "required": [*_EVENT], "properties": _EVENT}},
+    "last": {"type": "integer", "description": "The next `after`."},
 }
 _REFUSED = {
     "401": "No session, and no token.",
@@ -68,6 +81,7 @@ def openapi() -> Schema:
             "get": _get("repositories", "All your repositories, and what waits in each.", [], _types()[""])
         }
     }
+    paths[ADDRESS] = {"get": _get("openapi", "This document.", [], {"type": "object"}, is_bare=True)}
     for reading in api.READINGS:
         paths[_path(reading)] = {"get": _reading(reading)}
     for command in COMMANDS:
@@ -104,22 +118,21 @@ def _types() -> Mapping[str, Schema]:
     from ..operations.machine_wide.registry import RepositoryView
     from ..operations.public.views import NAMES, VIEWS
     from ..operations.views.breaker import BreakerView
+    from ..operations.views.graph.view import GraphView
     from ..operations.views.health import HealthView
 
     own = {"": list[RepositoryView], "sessions": list[Session], "breaker": BreakerView, "health": HealthView}
     types = own | {one.path: VIEWS[one.words] for one in api.READINGS if one.words and one.path not in own}
     found = {path: schema(type_, NAMES) for path, type_ in types.items()}
-    event = {
-        "seq": {"type": "integer"},
-        "bead": {"type": ["string", "null"]},
-        "kind": {"type": "string"},
-        "actor": {"type": "string"},
-        "at": {"type": "number"},
-        "line": {"type": "string"},
-    }
-    events = {"type": "array", "items": {"type": "object", "required": [*event], "properties": event}}
-    data = {"events": events, "last": {"type": "integer"}}
-    return {**found, "events": {"type": "object", "required": [*data], "properties": data}}
+    texts = {"type": "array", "items": {"type": "string"}}
+    change = {"asked": {"type": "string"}, "lines": texts, "needs": texts, "frees": texts}
+    picture = schema(GraphView, NAMES)
+    picture["properties"]["structure"] = {"type": "string", "description": "The same while everything stands still."}
+    return {**found, "events": _object(_EVENTS), "graph": picture, "what-if/{id}": _object(change)}
+
+
+def _object(properties: Schema) -> Schema:
+    return {"type": "object", "required": [*properties], "properties": properties}
 
 
 def _refusal(why: str) -> Schema:
@@ -140,8 +153,10 @@ def _named(name: str, where: str, shape: Schema, is_required: bool) -> Schema:
     return {"name": name, "in": where, "required": is_required, "schema": shape}
 
 
-def _get(name: str, summary: str, parameters: list[Schema], data: Schema) -> Schema:
+def _get(name: str, summary: str, parameters: list[Schema], data: Schema, is_bare: bool = False) -> Schema:
     answers = _answers(data, {}, "401", "403", "404", "409", "422", "503")
+    if is_bare:
+        answers["200"] = {"description": "Done.", "content": {"application/json": {"schema": data}}}
     return {"operationId": name, "summary": summary, "parameters": parameters, "responses": answers}
 
 
@@ -156,7 +171,9 @@ def _reading(reading: api.Reading) -> Schema:
         parameters.append(_named("number", "path", {"type": "integer", "minimum": 0}, True))
     parameters += [_named(one.name, "query", _TEXT[one.read], one.is_required) for one in reading.parameters]
     name = reading.path.split("/")[0] + ("-one" if "{" in reading.path else "")
-    found = _get(name, reading.summary, parameters, _types()[reading.path])
+    found = _get(name, reading.summary, parameters, _types()[reading.path], reading.is_bare)
+    if reading.is_bare:
+        found["responses"]["304"] = {"description": "As whoever sent this ETag (`If-None-Match`) has it."}
     if reading.words:
         found["description"] = f"The data of `nobrakes {reading.words} --json`."
     return found

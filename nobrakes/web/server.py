@@ -25,7 +25,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for. `port` None: PORT, or a free one. `host`: the name or address in the address."""
+    """What was asked for. `port` None: PORT, or a free one. `host`: the name or address in the address.
+
+    `path` finds the page to begin at, which takes longer than to listen.
+    """
 
     port: int | None = None
     host: str = ""
@@ -37,7 +40,7 @@ class Options:
     token_file: str = ""
     log_dir: str = ""
     level: str = "INFO"
-    path: str = "/"
+    path: Callable[[], str] = lambda: "/"
 
 
 def serve(options: Options, say: Say, show_code: Callable[[str], None]) -> None:
@@ -81,8 +84,8 @@ def _is_loopback(host: str) -> bool:
 
 def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_code: Callable[[str], None]) -> None:
     """The address with a new code, and the same as a picture for a phone."""
-    code = state.new_code()
-    link = f"{found.address}/login?next={options.path}#code={code}"
+    code, then = state.new_code(), options.path()
+    link = f"{found.address}/login?next={then}#code={code}"
     say(f"open  {link}")
     say(f"code  {code}   (good once, for two minutes; `nobrakes web --code` prints another one)")
     for other in found.others:
@@ -92,7 +95,7 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
     if options.opens:
         from ..operations.browser import open_page
 
-        own = f"{found.address}/login?next={options.path}#code={state.new_code(confirms=False)}"
+        own = f"{found.address}/login?next={then}#code={state.new_code(confirms=False)}"
         if not open_page(state.opening_page(own)):
             say("no browser could be opened: open the link above")
 
@@ -235,18 +238,24 @@ def settings(options: Options) -> dict[str, Any]:
     return made
 
 
-def of_environment(options: Options) -> Options:
-    """The options with what NOBRAKES_PORT, _HOST, _LOG_DIR and _DEBUG say, where nothing was said. UsageError."""
-    port = os.environ.get("NOBRAKES_PORT", "")
-    if options.port is None and port:
-        if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-            raise UsageError(f"NOBRAKES_PORT: '{port[:20]}' is no port", "A port is a number from 1 to 65535.")
-        options = replace(options, port=int(port))
-    if not options.host:
-        options = replace(options, host=os.environ.get("NOBRAKES_HOST", ""))
-    debug = os.environ.get("NOBRAKES_DEBUG", "") not in ("", "0")
+def as_set(options: Options) -> Options:
+    """The options; what they do not say, NOBRAKES_PORT, _HOST, _LOG_DIR and _DEBUG say, or else `[web]` in the person's
+    own settings. UsageError, ConfigError.
+    """
+    from ..operations.machine_wide.own_settings import own_settings
+
+    found, said = own_settings().web, os.environ.get
+    debug = said("NOBRAKES_DEBUG", "")
     return replace(
         options,
-        log_dir=options.log_dir or os.environ.get("NOBRAKES_LOG_DIR", ""),
-        level="DEBUG" if debug else options.level,
+        port=options.port or _port(said("NOBRAKES_PORT", "")) or found.port,
+        host=options.host or said("NOBRAKES_HOST", "") or found.host,
+        log_dir=options.log_dir or said("NOBRAKES_LOG_DIR", "") or os.path.expanduser(found.log_dir),
+        level=("INFO" if debug == "0" else "DEBUG") if debug else found.log_level,
     )
+
+
+def _port(word: str) -> int | None:
+    if word and not (word.isascii() and word.isdigit() and len(word) < 6 and 0 < int(word) < 65536):
+        raise UsageError(f"NOBRAKES_PORT: '{word[:20]}' is no port", "A port is a number from 1 to 65535.")
+    return int(word) if word else None

@@ -23,7 +23,7 @@ def hashed(token: str) -> bytes:
 
 @dataclass(slots=True)
 class Site:
-    """`names` are the hosts that a browser may say, `host:port` in small letters; `token` the hash of one for scripts."""
+    """`names` are the hosts that a browser may say, `host:port` in small letters; `token`: the hash of a script's."""
 
     state: "WebState"
     port: int

@@ -232,4 +232,22 @@ _rows(
     },
 )
 
+PAGES = 'export PAGES_PORT HOMELY EVIL; "$NOBRAKES_PYTHON" "$PLAYS/pages.py"'
+"""The pages of `nobrakes web`, which a person has open (tests/hostile/pages.py); the network of a sandbox is open."""
+
+_rows("the pages", ALL, {"pages-by-guessing": f"{PAGES} guess; work"})
+_rows(
+    "the pages",
+    CLOSED,
+    {"pages-by-what-is-kept": f"{PAGES} kept; work", "pages-stop-without-a-code": f"{PAGES} stop; work"},
+)
+_rows(
+    "the pages",
+    SANDBOX,
+    {
+        "pages-by-the-browsers-cookie": f"{PAGES} jar; work",
+        "pages-by-a-token-file": f"{PAGES} token; work",
+    },
+)
+
 assert len({attempt.name for attempt in TABLE}) == len(TABLE)

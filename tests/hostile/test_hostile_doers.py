@@ -19,6 +19,7 @@ import pytest
 from nobrakes.sandbox import landlock, probe
 from nobrakes.sandbox.wall import platform_trouble
 from tests.hostile.attempts import SANDBOX, TABLE, Attempt
+from tests.hostile.pages import READ
 from tests.support.arena import SECRET_IN_ENVIRONMENT, SECRET_IN_HOME, Arena
 
 FEW = (
@@ -34,6 +35,8 @@ FEW = (
     "write-the-database",
     "write-what-repositories-share",
     "kill-the-daemon",
+    "pages-by-what-is-kept",
+    "pages-stop-without-a-code",
 )
 MODES = ("bubblewrap", "wall", "nothing")
 Note = Callable[[str, object], None]
@@ -87,7 +90,7 @@ def tried(tmp_path: Path, mode: str, attempts: list[Attempt], note: Note) -> Non
     for name in sorted({*before, *after} - plays):
         if before.get(name) != after.get(name):
             wrong[f"precious {name}"] = f"{before.get(name)} became {after.get(name)}"
-    secrets = [SECRET_IN_ENVIRONMENT] * (mode != "nothing") + [SECRET_IN_HOME]
+    secrets = [SECRET_IN_ENVIRONMENT] * (mode != "nothing") + [SECRET_IN_HOME, READ]
     wrong |= {f"secret {number}": leak for number, leak in enumerate(arena.leaks(secrets))}
     wrong |= {f"process {line.split(':')[0]}": line for line in arena.processes()}
     landed = {bead: commit for commit, bead, _ in arena.landed()}
@@ -101,6 +104,8 @@ def tried(tmp_path: Path, mode: str, attempts: list[Attempt], note: Note) -> Non
         wrong["the daemon"] = f"it left {open_beads} as they were:\n{said[-3000:]}"
     wrong |= {f"repository {number}": line for number, line in enumerate(arena.is_whole())}
     wrong |= planted()
+    if any(attempt.name == "pages-by-guessing" for attempt in attempts) and arena.refused_pages < 2:
+        wrong["pages-by-guessing"] = "it did not reach the pages, so nothing was tried"
     arena.let_loose({"honest": "work"})
     if arena.statuses()["honest"] != "done":
         wrong["the next honest bead"] = "it did not land"
@@ -153,6 +158,15 @@ def test_the_same_attempts_succeed_where_nothing_is_in_the_way(tmp_path: Path) -
     arena.let_loose({attempt.name: attempt.play for attempt in TABLE if attempt.name in names})
     assert all(arena.written_by(name) for name in names)
     assert arena.picture() != before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pages-by-what-is-kept", "pages-by-the-browsers-cookie", "pages-by-a-token-file"])
+def test_without_a_sandbox_an_agent_is_on_the_pages_what_the_person_is(tmp_path: Path, name: str) -> None:
+    """As docs/security.md says; and the proof that what is tried in the sandbox is something."""
+    arena = Arena(tmp_path, "nothing")
+    arena.let_loose({attempt.name: attempt.play for attempt in TABLE if attempt.name == name})
+    assert arena.leaks([READ]) and any(bead["title"].endswith(name) for bead in arena.ask("list", "--all"))
 
 
 def test_there_are_enough_of_them() -> None:

@@ -9,13 +9,19 @@ Before it stand ROOT, GIT_REAL, WORKTREE, HOMELY, STATE, DAEMON (a pid), EVIL (a
 import hashlib
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
+from tests.support import web
+
+PAGES = Path(__file__).parents[1] / "hostile" / "pages.py"
 NOBRAKES = str(Path(sys.executable).parent / "nobrakes")
 SECRET_IN_HOME = "planted-home-5f0c1e7a"
 SECRET_IN_ENVIRONMENT = "planted-environment-93b1d24c"
@@ -30,7 +36,7 @@ echo "1..$n"
 exit $bad
 """
 AGENT = """#!/bin/sh
-PLAYS=@PLAYS@ ROOT=@ROOT@ GIT_REAL=@GIT@ WORKTREE=@WORKTREE@ HOMELY=@HOME@ STATE=@ROOT@/.nobrakes
+PLAYS=@PLAYS@ PAGES_PORT=$(cat @PLAYS@/pages-port 2>/dev/null) ROOT=@ROOT@ GIT_REAL=@GIT@ WORKTREE=@WORKTREE@ HOMELY=@HOME@ STATE=@ROOT@/.nobrakes
 git config core.hooksPath /dev/null # whoever goes round the hooks gains nothing
 EVIL="@MARK@-$NOBRAKES_BEAD"
 DAEMON=$(sed -n "1s/[^0-9].*//p" "$STATE/daemon.lock" 2>/dev/null)
@@ -57,6 +63,7 @@ class Arena:
 
     def __init__(self, folder: Path, mode: str) -> None:
         self.mode = mode
+        self.refused_pages = 0
         self.base = folder
         self.root = folder / "src" / "project"
         self.home = folder / "home"
@@ -126,6 +133,7 @@ command = ["sh", {json.dumps(str(agent))}]
 [sandbox]
 {MODES[self.mode].replace("@PLAYS@", quoted)}
 """)
+        shutil.copy(PAGES, self.plays / "pages.py")
         git(self.root, "add", "-A")
         git(self.root, "commit", "-q", "-m", "Set up")
         # the person works on a branch of their own, and is in the middle of something
@@ -166,7 +174,35 @@ command = ["sh", {json.dumps(str(agent))}]
         for bead, play in plays.items():
             (self.plays / bead).write_text(play)
         self.plan([{"id": bead, "title": f"Attempt {bead}", "needs_tests": False} for bead in plays])
-        return self.nobrakes("run", expect=None, seconds=400)
+        with self.pages() if any("pages.py" in play for play in plays.values()) else nullcontext():
+            return self.nobrakes("run", expect=None, seconds=400)
+
+    @contextmanager
+    def pages(self) -> Iterator[None]:
+        """`nobrakes web` of the person, with a token file, and a browser that is logged in."""
+        from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+        class Stay(HTTPRedirectHandler):
+            def redirect_request(self, *given: Any) -> None:
+                return None
+
+        cache = self.home / ".cache"
+        served = web.Process("--token-file", str(cache / "pages-token"), folder=self.root, env=self.env())
+        try:
+            (self.plays / "pages-port").write_text(str(served.port))
+            here = {"Host": served.host, "Origin": f"http://{served.host}"}
+            asked = Request(f"http://127.0.0.1:{served.port}/login", f"code={served.code}".encode(), here)
+            try:
+                build_opener(Stay).open(asked, timeout=60)
+            except HTTPError as answer:
+                (cache / "browser").mkdir()
+                (cache / "browser" / "cookies").write_text(answer.headers["set-cookie"])
+            yield
+        finally:
+            served.end()
+            self.refused_pages = served.log(self.home).count("login refused")
+            (self.plays / "pages-port").unlink()
+            shutil.rmtree(cache / "browser")
 
     # --- what came of it -------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -81,21 +82,28 @@ def serving(token: str = "", **options: Any) -> Iterator[Served]:
 class Process:
     """`nobrakes web` as a person starts it, in the current folder; `said` is what it printed until it served."""
 
-    def __init__(self, *options: str, **environment: str) -> None:
-        env = {**os.environ, **environment}
+    def __init__(self, *options: str, folder: Path | str = ".", env: Mapping[str, str] = os.environ) -> None:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
-        self.running = subprocess.Popen([NOBRAKES, "web", *options], env=env, text=True, **pipes)  # type: ignore[call-overload]
+        argv = [NOBRAKES, "web", *options]
+        self.running = subprocess.Popen(argv, cwd=folder, env=env, text=True, **pipes)  # type: ignore[call-overload]
         self.said = ""
         for line in self.running.stdout:
             self.said += line
             if line.startswith("also "):
                 break  # the last of what it says before it answers
         found = re.search(r"^open  (\w+)://([\w.-]+):(\d+)/\S*#code=(\S+)$", self.said, re.M)
-        assert found, self.said
+        if not found:
+            self.running.kill()
+            raise AssertionError(f"it does not serve, or does not say where:\n{self.said}")
         self.scheme, self.name, port, self.code = found.groups()
         self.port = int(port)
         self.host = f"{self.name}:{port}"
         self.pid = self.running.pid
+
+    @staticmethod
+    def log(home: Path) -> str:
+        """What a server of the person with this home wrote down."""
+        return (home / ".local" / "state" / "nobrakes" / "web" / "log" / "web.log").read_text()
 
     def end(self) -> int:
         """As Ctrl-C does; its exit code."""
@@ -110,7 +118,7 @@ class Process:
 @contextmanager
 def process(*options: str, **environment: str) -> Iterator[Process]:
     """A process that serves until the end of the block."""
-    found = Process(*options, **environment)
+    found = Process(*options, env={**os.environ, **environment})
     try:
         yield found
     finally:

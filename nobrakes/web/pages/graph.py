@@ -1,54 +1,35 @@
 """Graph: focus, epics or all in lanes, drawn on a canvas; the same as a list; and what a change would do.
 
-1. Places come from the server; the script draws them and asks what-if. Without scripts the list is the page.
-2. The picture's data has an ETag of structure and columns: what did not change is not sent again.
+Places come from the server (`graph` and `what-if` of nobrakes.web.api); the script draws them. Without scripts the
+list is the page.
 """
 
-import hashlib
-import json
-from typing import TYPE_CHECKING
-
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from ...core.errors import UsageError
-from ...core.public.values import plain
-from ...operations.views.graph.looks import MOST, graph_view
-from ...operations.views.graph.view import MODES, GraphView
-from ...operations.views.graph.what_if import what_if
+from ...operations.views.graph.looks import MOST
+from ...operations.views.graph.view import MODES
 from ...wording import graph as words
+from ..api import graph_of
 from ..opening import opened
 from ..rendering import render
-
-if TYPE_CHECKING:
-    from ...app import App
 
 MOST_WORDS = 200
 
 
-def _looked(request: Request, app: "App") -> GraphView:
-    asked = request.query_params
-    return graph_view(
-        app.store,
-        asked.get("mode", "focus"),
-        epic=asked.get("epic", "")[:MOST_WORDS],
-        match=asked.get("q", "")[:MOST_WORDS],
-        is_live_only=asked.get("open") == "1",
-    )
-
-
 def graph(request: Request) -> Response:
     """The page with its list."""
+    asked = request.query_params
+    values = {name: asked.get(name, "")[:MOST_WORDS] for name in ("mode", "epic", "q")}
     with opened(request) as app:
-        view = _looked(request, app)
-        chosen = request.query_params.get("bead", "")[:MOST_WORDS]
+        view = graph_of(app, {**values, "open": asked.get("open") == "1"})
         return render(
             request,
             "graph.html",
             view=view,
             modes=MODES,
-            chosen=chosen,
+            chosen=asked.get("bead", "")[:MOST_WORDS],
             asked=str(request.url.query),
             too_many=words.too_many(view.too_many, MOST) if view.too_many else "",
             circles=[(words.circle(one.members, one.cut, one.stuck), one.cut) for one in view.cycles],
@@ -56,41 +37,4 @@ def graph(request: Request) -> Response:
         )
 
 
-def data(request: Request) -> Response:
-    """The picture: boxes, edges, lanes."""
-    with opened(request) as app:
-        view = _looked(request, app)
-    found = plain(view)
-    found["structure"] = view.structure
-    body = json.dumps(found, separators=(",", ":")).encode()
-    mark = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
-    headers = {"etag": mark, "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == mark:
-        return Response(status_code=304, headers=headers)
-    return Response(body, media_type="application/json", headers=headers)
-
-
-def change(request: Request) -> Response:
-    """What an end, an answer or a delay of one bead would change, in words and ids."""
-    asked = request.query_params
-    hours = asked.get("hours", "0")
-    if not (hours.isascii() and len(hours) < 9 and hours.replace(".", "", 1).isdigit()):
-        raise UsageError(f"hours: '{hours[:40]}' is no number")
-    with opened(request) as app:
-        found = what_if(app.store, request.path_params["id"], asked.get("change") or None, float(hours))
-    lines = words.answered(found.change, found.then, found.titles, found.column not in ("done", "cancelled"))
-    return JSONResponse(
-        {
-            "asked": words.asked(found.bead, found.title, found.change, found.hours),
-            "lines": lines,
-            "needs": list(found.then.needs),
-            "frees": list(found.then.frees),
-        }
-    )
-
-
-ROUTES = (
-    Route("/r/{repo}/graph", graph, methods=["GET"]),
-    Route("/r/{repo}/api/graph", data, methods=["GET"]),
-    Route("/r/{repo}/api/what-if/{id}", change, methods=["GET"]),
-)
+ROUTES = (Route("/r/{repo}/graph", graph, methods=["GET"]),)

@@ -41,12 +41,15 @@ def typed(capsys, *words: str):
 
 def test_each_look_has_the_values_of_the_command_line(site, decision, capsys) -> None:
     addresses = {"beads/{id}": ("beads/nb-2", ["show", "nb-2"]), "escalations/{number:int}": ("escalations/1", ["escalation", "1"]),
-                 "plan": ("plan", ["commit-strategy", "--dry-run"])}  # fmt: skip
+                 "plan": ("plan", ["commit-strategy", "--dry-run"]), "what-if/{id}": ("what-if/nb-1", [])}  # fmt: skip
     for reading in api.READINGS:
         path, words = addresses.get(reading.path, (reading.path, [reading.words]))
         answer = site.get(BASE + path)
         assert answer.status_code == 200, (path, answer.text)
         found = answer.json()
+        if reading.is_bare:
+            assert site.get(BASE + path, if_none_match=answer.headers["etag"]).status_code == 304
+            continue
         assert found["ok"] is True
         if reading.words:
             wanted = typed(capsys, *words)
@@ -71,7 +74,9 @@ WRONG = [
         ("beads/none", 404, "none"), ("escalations/99", 404, "99"), ("events?after=x", 422, "after"),
         ("events?limit=0", 422, "from 1 to 500"), ("events?limit=501", 422, "from 1 to 500"), ("status?all=1", 422, "no field"),
         ("ready?limit=1&limit=2", 422, "twice"), ("escalations?all=maybe", 422, "neither yes nor no"), ("nothing", 404, "no such page"),
-        (f"escalations/{10**40}", 422, "number"), ("events?bead=none", 404, "none"),
+        (f"escalations/{10**40}", 422, "number"), ("events?bead=none", 404, "none"), ("graph?mode=none", 422, "look at the graph"),
+        ("graph?x=1", 422, "no field"), ("what-if/none", 404, "none"), ("what-if/nb-1?change=none", 422, "not a change"),
+        ("what-if/nb-1?change=delayed&hours=x", 422, "hours"),
 ]  # fmt: skip
 
 
@@ -87,14 +92,41 @@ def test_the_file_is_what_the_code_prints_and_has_every_route_and_command(site) 
     assert written == openapi.text(), "run: python -m nobrakes.web.openapi --write docs/reference/openapi.json"
     document = json.loads(written)
     assert site.get("/api/openapi.json").json() == document
-    own = {route.path for route in api.ROUTES}
-    assert own | {openapi.ADDRESS} <= {route.path for route in routes()}
-    described = {path for path, ways in document["paths"].items() if "get" in ways}
-    assert described == {re.sub(r":int}", "}", path) for path in own}
     commands = {f"/r/{{repo}}/do/{command.words.replace(' ', '-')}" for command in COMMANDS}
     assert commands == {path for path, ways in document["paths"].items() if "post" in ways}
     names = [way["operationId"] for ways in document["paths"].values() for way in ways.values()]
     assert len(names) == len(set(names))
+
+
+NO_JSON = {
+    ("POST", "/login"), ("POST", "/logout"), ("GET", "/static/{version}/{name}"), ("POST", "/r/{repo}/do/{command}"),
+    ("SOCKET", "/r/{repo}/socket"), ("POST", "/r/{repo}/health/look"),
+}  # fmt: skip
+"""What answers with no page and no JSON of its own; commands are described one by one."""
+
+
+def test_every_route_is_a_page_or_described_and_what_is_described_is_routed_and_answers_so(site, decision) -> None:
+    import jsonschema
+
+    document = openapi.openapi()
+    routed = {
+        (method, re.sub(r":int}", "}", route.path))
+        for route in routes()
+        for method in getattr(route, "methods", None) or ("SOCKET",)
+        if method != "HEAD"
+    }
+    described = {(way.upper(), path) for path, ways in document["paths"].items() for way in ways}
+    assert {one for one in described if "/do/" not in one[1]} <= routed
+    values = {"repo": "shop", "id": "nb-2", "number": "1", "attempt": "1"}
+    for method, path in sorted(routed - NO_JSON):
+        answer = site.get(re.sub(r"{(\w+)}", lambda found: values[found[1]], path))
+        kind = answer.headers.get("content-type", "")
+        is_json = kind.startswith("application/json")
+        assert is_json == ((method, path) in described), (method, path, kind)
+        if is_json:
+            assert answer.status_code == 200, path
+            shape = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+            jsonschema.validate(answer.json(), shape)
 
 
 def test_a_page_that_takes_too_long_says_so_and_the_others_go_on(site, monkeypatch) -> None:

@@ -39,6 +39,8 @@ def test_every_address_needs_a_session_but_the_login_page_and_the_files(site) ->
         if method == "SOCKET":
             continue
         answer = site.get(path) if method == "GET" else site.post(path, {})
+        step = site.get(path, sec_fetch_mode="navigate", sec_fetch_dest="document")
+        assert method == "POST" or step.status_code == answer.status_code, "who follows a link logs in too"
         if path == "/login":
             assert answer.status_code in (200, 401)
         elif path.startswith("/static/"):
@@ -62,6 +64,17 @@ def test_every_answer_has_the_headers_and_none_lets_another_origin_read_it(site)
             assert answer.headers[name.decode()] == value.decode()
         assert not [name for name in answer.headers if name.startswith("access-control-")]
         assert "server" not in answer.headers
+
+
+def test_the_policy_lets_nothing_run_or_frame_it_that_is_not_ours() -> None:
+    said = {name.decode(): value.decode() for name, value in guard.HEADERS}
+    policy = dict(part.strip().partition(" ")[::2] for part in said["content-security-policy"].split(";"))
+    assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert all(policy[name] == "'self'" for name in ("script-src", "style-src", "connect-src", "form-action"))
+    assert policy["img-src"] == "'self' data:" and policy["require-trusted-types-for"] == "'script'"
+    # with no-referrer a browser would say `Origin: null` with our own forms
+    assert said["referrer-policy"] == said["cross-origin-opener-policy"] == "same-origin"
+    assert said["cross-origin-resource-policy"] == "same-origin" and said["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize(

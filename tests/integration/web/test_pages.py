@@ -59,6 +59,14 @@ def test_stopping_everything_takes_its_word_and_without_a_sandbox_a_fresh_code(s
     told = site.post("/r/shop/do/stop", {"typed": "stop"})
     assert told.status_code == 422 and "nobrakes web --code" in told.text
     code = site.site.state.new_code()
+    for typed in ("", "yes", "stop now"):
+        assert site.post("/r/shop/do/stop", {"typed": typed, "code": code}).status_code == 422, "typed is its word"
     assert site.post("/r/shop/do/stop", {"typed": "Stop", "code": code}).status_code == 303
     assert site.post("/r/shop/do/stop", {"typed": "stop", "code": code}).status_code == 422
+    written_out = site.site.state.new_code(confirms=False)  # as `--open` writes one into a file for the browser
+    assert site.post("/r/shop/do/stop", {"typed": "stop", "code": written_out}).status_code == 422
+    for _ in range(10):
+        assert site.post("/r/shop/do/stop", {"typed": "stop", "code": "AAAAA-AAAAA"}).status_code == 422
+    good = site.site.state.new_code()
+    assert site.post("/r/shop/do/stop", {"typed": "stop", "code": good}).status_code == 422, "it is locked"
     assert "Stopping" in site.get("/r/shop/").text

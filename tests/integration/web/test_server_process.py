@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from nobrakes.operations.machine_wide.web_state import WebState, web_state
+from nobrakes.web import server
 from tests.support.warm import NOBRAKES
 from tests.support.web import process
 
@@ -93,6 +94,7 @@ def test_it_listens_on_the_loopback_alone_and_its_codes_and_tokens_are_nowhere(
             assert path.stat().st_mode & 0o077 == 0, path
         log = (logs / "web.log").read_text()
         assert all(re.match(r"\d{4}-\d\d-\d\d \S+ [A-Z]+ ", line) for line in log.splitlines())
+        assert re.search(r"command: pause by ada \(web\) in session [0-9a-f]{12}$", log, re.M)
         assert "\x1b" not in log and sum("forged" in line for line in log.splitlines()) == 1
         assert served.end() == 130
     assert not token_file.exists() and not (home / "open.html").exists()
@@ -158,10 +160,55 @@ def test_what_cannot_be_served_is_said_and_nothing_is_handed_out(repository) -> 
     (repository / "there").write_text("mine\n")
     for options, environment, said in WRONG:
         done = subprocess.run(
-            [NOBRAKES, "web", *options], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+            [NOBRAKES, "web", *options], env={**os.environ, **environment}, capture_output=True, text=True, timeout=20
         )
         assert done.returncode not in (0, 1) and said in done.stderr, done
         assert "#code=" not in done.stdout and (repository / "there").read_text() == "mine\n"
+
+
+def test_an_option_goes_before_a_variable_and_that_before_the_persons_settings(
+    repository, tmp_path, monkeypatch
+) -> None:
+    place = Path(os.environ["NOBRAKES_USER_HOME"], "config")
+    place.mkdir(mode=0o700, exist_ok=True)
+    logs = tmp_path / "of-settings"
+    text = f'[web]\nport = 7201\nhost = "mine.localhost"\nlog_dir = "{logs}"\nlog_level = "DEBUG"\n'
+    (place / "config.toml").write_text(text)
+
+    def found(*options: object, **environment: str) -> tuple[object, ...]:
+        for name in ("PORT", "HOST", "LOG_DIR", "DEBUG"):
+            monkeypatch.delenv(f"NOBRAKES_{name}", raising=False)
+        for name, value in environment.items():
+            monkeypatch.setenv(f"NOBRAKES_{name}", value)
+        one = server.as_set(server.Options(*options))
+        return one.port, one.host, one.log_dir, one.level
+
+    assert found() == (7201, "mine.localhost", str(logs), "DEBUG")
+    assert found(7203, PORT="7202", DEBUG="0") == (7203, "mine.localhost", str(logs), "INFO")
+    assert found(None, "other.localhost", PORT="7202", HOST="no.localhost", LOG_DIR="x", DEBUG="1") == (
+        7202, "other.localhost", "x", "DEBUG",
+    )  # fmt: skip
+    free = text.replace("7201", str(unused()))
+    (place / "config.toml").write_text(free)
+    monkeypatch.delenv("NOBRAKES_PORT")
+    monkeypatch.delenv("NOBRAKES_HOST")
+    monkeypatch.delenv("NOBRAKES_LOG_DIR")
+    with process() as served:
+        assert f"port = {served.port}\n" in free and served.name == "mine.localhost"
+        assert ask(served, "GET", "/login").status_code == 200 and (logs / "web.log").exists()
+    (place / "config.toml").write_text("[web]\nport = 0\n")
+    done = subprocess.run([NOBRAKES, "web"], capture_output=True, text=True, timeout=20)
+    assert done.returncode not in (0, 1) and "web.port" in done.stderr and "#code=" not in done.stdout
+    (place / "config.toml").write_text(f"[web]\nport = {served.port}\n")
+    with socket.create_server(("127.0.0.1", served.port)):
+        done = subprocess.run([NOBRAKES, "web"], capture_output=True, text=True, timeout=20)
+    assert "cannot be listened on" in done.stderr and str(served.port) in done.stderr
+
+
+def unused() -> int:
+    with socket.socket() as line:
+        line.bind(("127.0.0.1", 0))
+        return int(line.getsockname()[1])
 
 
 def test_a_code_lasts_two_minutes_a_session_twelve_hours_and_both_are_kept_as_hashes(tmp_path) -> None:

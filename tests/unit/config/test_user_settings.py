@@ -1,12 +1,15 @@
 """The person's own settings: read, judged, and changed a line at a time."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from nobrakes.config.user import edited, limits_of, load_user, parse_user
+from nobrakes.config.template import USER, settings
+from nobrakes.config.user import UserConfig, WebSettings, edited, limits_of, load_user, parse_user
 from nobrakes.core.errors import ConfigError
 from nobrakes.core.limits.machine import MachineLimits
+from nobrakes.paths import resource
 
 TEXT = """# mine
 [machine]
@@ -28,6 +31,22 @@ def test_the_file_is_judged_and_names_what_is_wrong(tmp_path: Path) -> None:
     path.write_text("[machine]\nagents = 3\nusd_per_day = 20\n")
     for _ in range(2):  # the second time as it is remembered
         assert load_user(str(path)).machine.limits() == MachineLimits(3, 20.0)
+
+
+def test_the_pages_have_settings_too_and_the_file_that_explains_them_says_the_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('[web]\nport = 7200\nlog_dir = "~/logs"\nlog_level = "DEBUG"\n')
+    for _ in range(2):
+        assert load_user(str(path)).web == WebSettings(port=7200, log_dir="~/logs", log_level="DEBUG")
+    for text, key in (
+        ("port = 0", "web.port"), ("port = 70000", "web.port"), ('port = "x"', "web.port"), ('log_dir = "logs"', "web.log_dir"),
+        ('log_level = "LOUD"', "web.log_level"), ("prot = 1", "did you mean port"),
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match=key):
+            parse_user(f"[web]\n{text}\n", "config.toml")
+    explained = {f"{one.section}.{one.name}" for one in settings(USER)}
+    assert explained == {f"{table.name}.{one.name}" for table in fields(UserConfig) for one in fields(table.default)}
+    assert parse_user(Path(resource(USER)).read_text(), USER) == UserConfig()
 
 
 def test_a_line_is_changed_and_the_others_stay() -> None:
