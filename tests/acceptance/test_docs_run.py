@@ -49,7 +49,10 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/quickstart.md", "cd your-repository"): ELSEWHERE,
     ("docs/quickstart.md", "nobrakes shape"): TALK,
     ("docs/how-to.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
-    ("docs/how-to.md", "gh issue list"): "it asks a code host; tests/unit/operations/test_from_text.py reads what it prints",
+    (
+        "docs/how-to.md",
+        "gh issue list",
+    ): "it asks a code host; tests/unit/operations/test_from_text.py reads what it prints",
     ("docs/web.md", "curl "): "it talks to the page of the line before; tests/integration/web has the same requests",
     ("docs/web.md", "nobrakes web --lan"): "it opens a port to the network, and takes a certificate of that network",
     ("docs/reliability.md", "NOBRAKES_"): "it takes hours; CI runs these tests with a smaller dose",
