@@ -111,6 +111,17 @@ def require_own(path: str) -> None:
         raise PlaceUnusable(f"other accounts may write {path}", f"Take that right away: chmod go-w {path}")
 
 
+def default_workspace() -> str:
+    """Where the person's projects are unless they say so: below the data of this account. NotAllowed, PlaceUnusable."""
+    user_place()
+    own = os.environ.get(OVERRIDE)
+    if own:
+        return os.path.join(own, "workspace")
+    import platformdirs
+
+    return os.path.join(platformdirs.user_data_dir(_NAME, False), "workspace")
+
+
 def folders() -> tuple[str, ...]:
     """Both folders as they really are, as far as they are there: what no run may read or write."""
     try:

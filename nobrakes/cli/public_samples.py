@@ -49,6 +49,7 @@ _OF_THE_MACHINE = frozenset(
         Kind.TURN_STARTED,
         Kind.TURN_ENDED,
         Kind.SESSION_ENDED,
+        Kind.PROJECT_SET,
     }
 )
 _BY_A_PERSON = frozenset(
@@ -71,6 +72,7 @@ _BY_A_PERSON = frozenset(
         Kind.SESSION_BEGAN,
         Kind.SESSION_SAID,
         Kind.SESSION_ENDED,
+        Kind.PROJECT_SET,
         Kind.RESOLVED,
         Kind.RETRIED,
         Kind.TAKEN,
@@ -148,6 +150,12 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.TURN_STARTED: {"session": 5, "turn": 2, "agent": "claude", "model": ""},
     Kind.TURN_ENDED: {"session": 5, "turn": 2, "outcome": "completed", "detail": "", "state": "idle"},
     Kind.SESSION_ENDED: {"session": 5},
+    Kind.PROJECT_SET: {
+        "sessionId": "my-app",
+        "projectName": "my-app",
+        "projectPath": "/home/my-app",
+        "isNew": True,
+    },
     Kind.RESOLVED: {"escalation": 3, "resolution": "answered", "to": "needs_doer"},
     Kind.RETRIED: {"failures": 2, "reason": "the fixture is mended"},
     Kind.TAKEN: {"reason": "taken by you: /home/you/tool-cli", "folder": "/home/you/tool-cli", **_DONE},

@@ -43,11 +43,19 @@ class WebSettings(Section):
 
 
 @section
+class WorkspaceSettings(Section):
+    """Where the person's projects are. Unset: below the data of this account (`nobrakes project list` says where)."""
+
+    folder: Annotated[str, Rule(min_length=1)] | None = None
+
+
+@section
 class UserConfig(Section):
     """Every setting of a person."""
 
     machine: MachineSettings = MachineSettings()
     web: WebSettings = WebSettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
 
 
 NAMES = tuple(field.name for field in fields(MachineSettings))
@@ -65,7 +73,8 @@ def load_user(path: str) -> UserConfig:
         raise ConfigError(f"{path} cannot be read: {error}", HINT) from None
     known = cache.recall(path, text, _judge())
     if isinstance(known, dict):
-        return UserConfig(machine=MachineSettings(**known[TABLE]), web=WebSettings(**known["web"]))
+        web, workspace = WebSettings(**known["web"]), WorkspaceSettings(**known["workspace"])
+        return UserConfig(machine=MachineSettings(**known[TABLE]), web=web, workspace=workspace)
     found = parse_user(text, path)
     cache.keep(path, text, _judge(), asdict(found))
     return found

@@ -305,3 +305,16 @@ class ChannelFailed(NobrakesError):
 
     code = 58
     hint = "`nobrakes notify list` shows each channel and what it said last."
+
+
+class NoProject(NobrakesError):
+    """No project is confirmed for the session, or there is none of this name, so no coding tool may run."""
+
+    code = 74
+    hint = "`nobrakes project list` shows the projects; `nobrakes project use NAME` confirms one for a session."
+
+
+class ProjectExists(NobrakesError):
+    """There is a project of this name already. Nothing was made or changed."""
+
+    code = 75

@@ -24,6 +24,7 @@ PUBLIC_NAMES: Mapping[Kind, str] = {
     Kind.MERGED: "review_passed",
     Kind.REVIEW_REJECTED: "review_failed",
     Kind.ESCALATED: "escalation",
+    Kind.PROJECT_SET: "project.set",
 }
 """What other tools call our events; a kind that is not here keeps its own name."""
 
@@ -175,6 +176,11 @@ def _culprit(event: Event) -> str:
     )
 
 
+def _project(event: Event) -> str:
+    name, chat = (one_line(str(event.data.get(key) or "")) for key in ("projectName", "sessionId"))
+    return f"project {name} set for session {chat}"
+
+
 _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.TEST_WRITER_STARTED: _started,
     Kind.DOER_STARTED: _started,
@@ -185,4 +191,5 @@ _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.REVIEW_STEP: _checked,
     Kind.CHECKS_BEGAN: _checks_began,
     Kind.CULPRIT_FOUND: _culprit,
+    Kind.PROJECT_SET: _project,
 }

@@ -73,6 +73,10 @@ KEYS: Mapping[str, str] = {
     "revert": "the commit that takes it back",
     "role": "`test_writer`, `doer`, `reviewer` or `person`",
     "session": "the session's number",
+    "sessionId": "the name of a chat agent's session",
+    "projectName": "the name of a project's folder",
+    "projectPath": "its whole path",
+    "isNew": "whether the project was made for it",
     "form": "what can be answered, where a question has a form",
     "state": "where the session is after it: `ready`, `asking`, `idle`, `stuck` or `ended`",
     "turn": "the turn's number, counted for each session from 1",
@@ -171,6 +175,10 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.TURN_STARTED: Happening("A session's agent was started.", ("session", "turn", "agent", "model")),
     Kind.TURN_ENDED: Happening("A session's agent ended.", ("session", "turn", "outcome", "detail", "state")),
     Kind.SESSION_ENDED: Happening("A session was ended.", ("session",)),
+    Kind.PROJECT_SET: Happening(
+        "A chat agent's session works on this project from now on.",
+        ("sessionId", "projectName", "projectPath", "isNew"),
+    ),
     Kind.HANDED_OFF: Happening(
         "`nobrakes agent done`: the agent left a note for the next one; its process has not ended yet.", ("outcome",)
     ),

@@ -98,6 +98,7 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
     # tests/simulation/test_simulated_main_monitor
     unseen |= {Kind.MAIN_REWRITTEN, Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN, Kind.CULPRIT_FOUND}
     unseen |= {Kind.TAKEN, Kind.HANDED_IN, Kind.RETRIED}  # tests/acceptance/test_take_and_hand_in, test_take_part
+    unseen |= {Kind.PROJECT_SET}  # tests/acceptance/test_projects
     unseen |= {Kind.ARCHIVE_EXPIRED}  # tests/acceptance/test_archive_retention
     unseen |= {Kind.BROUGHT_BACK}  # tests/acceptance/test_put_back, tests/unit/operations/test_keeping
     unseen |= {Kind.FOUND_MERGED}  # tests/acceptance/test_put_back, tests/simulation/test_store_goes_back

@@ -71,6 +71,7 @@ class Kind(StrEnum):
     TURN_STARTED = "turn_started"
     TURN_ENDED = "turn_ended"
     SESSION_ENDED = "session_ended"
+    PROJECT_SET = "project_set"
     # the machine
     DAEMON_STARTED = "daemon_started"
     DAEMON_STOPPED = "daemon_stopped"

@@ -220,6 +220,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.TURN_STARTED: (Rule(Name.SESSION_TURN_STARTED, say.TurnStarted, {"session_id": "session", "cli": "agent"}),),
     Kind.TURN_ENDED: (Rule(Name.SESSION_TURN_ENDED, say.TurnEnded, {"session_id": "session"}),),
     Kind.SESSION_ENDED: (Rule(Name.SESSION_ENDED, say.InSession, {"session_id": "session"}),),
+    Kind.PROJECT_SET: (Rule(Name.PROJECT_SET, say.ProjectSet),),
     Kind.DAEMON_STARTED: (Rule(Name.DAEMON_STARTED, say.Process),),
     Kind.DAEMON_STOPPED: (Rule(Name.DAEMON_STOPPED, say.Process),),
     Kind.PAUSED: (Rule(Name.PAUSED, say.Paused, fixed={"blocker": "paused by a person"}),),

@@ -64,6 +64,7 @@ class Name(StrEnum):
     SESSION_TURN_STARTED = "session.turn_started", "The agent of a session was started."
     SESSION_TURN_ENDED = "session.turn_ended", "The agent of a session ended; its answer is in the session."
     SESSION_ENDED = "session.ended", "A person ended a session."
+    PROJECT_SET = "project.set", "A chat agent's session works on this project from now on."
     # checks and main
     CHECK_FLAKED = "check.flaked", "A check failed and passed on the same tree."
     CHECK_QUARANTINED = "check.quarantined", "A person lets a test or a check fail for a time."

@@ -56,6 +56,16 @@ class SessionBegan(Payload):
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectSet(Payload):
+    """A chat agent's session, by its name, was given a project: the name of its folder, and its whole path."""
+
+    sessionId: str = ""
+    projectName: str = ""
+    projectPath: str = ""
+    isNew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSaid(Payload):
     """What was said, as much of it as an event keeps."""
 

@@ -16,6 +16,9 @@ from ...core.review.quarantine import Quarantined
 from ..decisions.view import Asked, DecisionView
 from ..forge.approving import Approved
 from ..forge.strategy import StrategyView
+from ..projects.confirming import Confirmed
+from ..projects.looking import ProjectPage
+from ..projects.projects import ProjectsView, ProjectView
 from ..views.board import BoardView, StatusView
 from ..views.diff import DiffView
 from ..views.graph.view import GraphView
@@ -49,6 +52,10 @@ VIEWS: Mapping[str, Any] = {
     "flakes": list[Flaked],
     "commit-strategy --dry-run": StrategyView,
     "commit-strategy": Approved,
+    "project list": ProjectsView,
+    "project show": ProjectPage,
+    "project use": Confirmed,
+    **dict.fromkeys(("project new", "project archive"), ProjectView),
     "answer": Escalation,
     "resolve": Escalation,
     **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), Bead),

@@ -4,6 +4,8 @@
 2. All that are missing are one transaction: whoever comes first makes them, the others find them made.
 3. A repository is known by its identity (operations.machine_wide.identity) and not by its path, which may change. What
    it spent is kept by that, too, and outlasts it.
+4. A project is known by the name of its folder, never by a path. A chat is a chat agent's session, by its own name; a
+   client is who may speak by HTTP, and of its token only the hash is here.
 """
 
 from collections.abc import Sequence
@@ -22,6 +24,21 @@ since REAL NOT NULL, PRIMARY KEY (daemon, run))""",
         """CREATE TABLE spent (repository TEXT NOT NULL, day REAL NOT NULL, usd REAL NOT NULL, tokens INTEGER NOT NULL,
 PRIMARY KEY (repository, day))""",
         "CREATE INDEX spent_by_day ON spent (day)",
+    ),
+    (
+        """CREATE TABLE projects (name TEXT NOT NULL PRIMARY KEY, created_at REAL NOT NULL, created_by TEXT NOT NULL,
+archived_at REAL)""",
+        """CREATE TABLE chats (name TEXT NOT NULL PRIMARY KEY, confirmed_project TEXT,
+is_new INTEGER NOT NULL DEFAULT 0, identity TEXT NOT NULL DEFAULT '',
+client TEXT NOT NULL DEFAULT '', began_at REAL NOT NULL, seen_at REAL NOT NULL,
+set_at REAL)""",
+        """CREATE TABLE chat_events (seq INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, chat TEXT NOT NULL,
+kind TEXT NOT NULL, data TEXT NOT NULL)""",
+        """CREATE TABLE chat_runs (chat TEXT NOT NULL, project TEXT NOT NULL, tool TEXT NOT NULL,
+session INTEGER NOT NULL, model TEXT NOT NULL, is_current INTEGER NOT NULL, at REAL NOT NULL,
+PRIMARY KEY (project, session))""",
+        """CREATE TABLE clients (name TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL UNIQUE, made_at REAL NOT NULL,
+used_at REAL, revoked_at REAL)""",
     ),
 )
 _MIGRATIONS = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER NOT NULL PRIMARY KEY, at REAL NOT NULL)"

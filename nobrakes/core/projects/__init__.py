@@ -1,0 +1,1 @@
+"""Projects: their names, their documents, and where coding tools may run. Pure."""

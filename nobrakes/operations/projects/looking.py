@@ -1,0 +1,60 @@
+"""A project as its documents, its repository and its sessions show it."""
+
+import os
+from dataclasses import dataclass
+
+from ...core.projects import documents
+from ...core.projects.documents import Box
+from ...core.text.cleaning import clean
+from .projects import ProjectView, one
+from .workspace import MOST, Workspace, opened
+
+SHORT = 2000
+"""Characters of a section that a view has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPage:
+    """One project. `status` is that of task.md, empty where it gives none; `sprint` its current one."""
+
+    project: ProjectView
+    title: str
+    objective: str
+    status: str
+    sprint: str
+    criteria: tuple[Box, ...]
+    sprints: tuple[str, ...]
+
+
+def page(name: str) -> ProjectPage:
+    """The project of this name. NoProject."""
+    workspace = opened()
+    found = one(workspace, name.strip())
+    brief, task = (read(workspace, found.name, path) for path in ("CLAUDE.md", "task.md"))
+    lines = (line for _, line in documents.lines(brief))
+    title = next((line[2:].strip() for line in lines if line.startswith("# ")), found.name)
+    objective = "\n".join(line for _, line in documents.section(brief, "Objective")).strip()
+    criteria = tuple(Box(box.is_checked, clean(box.text), box.line) for box in documents.criteria(brief))
+    sprint = documents.field(task, "Current Sprint")
+    status = documents.status(task)
+    return ProjectPage(found, clean(title), clean(objective)[:SHORT], status, clean(sprint), criteria, ())
+
+
+def read(workspace: Workspace, name: str, path: str) -> str:
+    """A document of the project; empty where it is not there, is no plain file in it, or no text."""
+    folder = os.path.realpath(workspace.folder(name))
+    whole = os.path.realpath(os.path.join(folder, path))
+    if not whole.startswith(folder + os.sep) or not os.path.isfile(whole):
+        return ""
+    try:
+        with open(whole, encoding="utf-8", errors="replace") as file:
+            return file.read(MOST)
+    except OSError:
+        return ""
+
+
+def pages() -> list[ProjectPage]:
+    """Every project that is not archived."""
+    from .projects import active
+
+    return [page(name) for name in active(opened())]
