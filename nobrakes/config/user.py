@@ -46,7 +46,7 @@ class WebSettings(Section):
 class WorkspaceSettings(Section):
     """Where the person's projects are. Unset: below the data of this account (`nobrakes project list` says where)."""
 
-    folder: Annotated[str, Rule(min_length=1)] | None = None
+    folder: Annotated[str, WholePath()] = ""
 
 
 @section

@@ -87,7 +87,7 @@ def test_templates_and_the_folder_are_the_persons(workspace: Workspace) -> None:
     config.write_text(f'[workspace]\nfolder = "{workspace.folder}/other"\n')
     assert workspace.ask("project", "list")["folder"] == f"{workspace.folder}/other/PROJECTS"
     config.write_text('[workspace]\nfolder = "other"\n')
-    assert "no whole path" in workspace.nobrakes("project", "list", expect=12).stderr
+    assert "workspace.folder" in workspace.nobrakes("project", "list", expect=12).stderr
 
 
 def test_a_project_is_confirmed_for_a_session_and_archived(workspace: Workspace) -> None:

@@ -76,13 +76,7 @@ def where() -> str:
     place = user_place()
     require_safe(place.settings)
     own = load_user(place.config).workspace.folder
-    if own is None:
-        return default_workspace()
-    path = os.path.expanduser(own)
-    if not os.path.isabs(path) or os.path.normpath(path) == os.path.sep:
-        why = f"{place.config}: workspace.folder: '{own[:200]}' is no whole path of a folder"
-        raise ConfigError(why, 'For example: folder = "~/projects"')
-    return path
+    return os.path.expanduser(own) if own else default_workspace()
 
 
 def opened() -> Workspace:
