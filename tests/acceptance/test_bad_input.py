@@ -1,12 +1,14 @@
 """What hostile, hurried and unlucky people type: a clear line, a hint, an own exit code, and nothing is written."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support import warm
 from tests.support.project import NOBRAKES
 from tests.support.scripted import sound
 
@@ -38,6 +40,8 @@ class Desk:
 
     def run(self, *arguments: str, stdin: bytes | str = "", env: dict[str, str] | None = None) -> Any:
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
+        if env is None:
+            return warm.nobrakes(arguments, self.folder, os.environ, data)
         done = subprocess.run([NOBRAKES, *arguments], cwd=self.folder, input=data, capture_output=True, env=env)
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 

@@ -22,12 +22,13 @@ _PRELOADED = [
 ]
 
 
-def _main(argv: Sequence[str], folder: str, env: Mapping[str, str], out: str, err: str) -> None:
+def _main(argv: Sequence[str], folder: str, env: Mapping[str, str], paths: Sequence[str]) -> None:
     """In the new process: what a shell would have set up, and then the console script."""
-    for number, path in ((1, out), (2, err)):
-        opened = os.open(path, os.O_WRONLY)
+    for number, path in enumerate(paths):
+        opened = os.open(path, os.O_WRONLY if number else os.O_RDONLY)
         os.dup2(opened, number)
         os.close(opened)
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115 - until it ends
     os.environ.clear()
     os.environ.update(env)
     os.chdir(folder)
@@ -37,14 +38,24 @@ def _main(argv: Sequence[str], folder: str, env: Mapping[str, str], out: str, er
     sys.exit(main())  # its threads are waited for, as in a process of its own
 
 
-def nobrakes(argv: Sequence[str], folder: Path, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """What `nobrakes ARGV` in this folder ended with and printed."""
+def nobrakes(
+    argv: Sequence[str], folder: Path, env: Mapping[str, str], stdin: bytes = b""
+) -> "subprocess.CompletedProcess[str]":
+    """What `nobrakes ARGV` in this folder, given `stdin`, ended with and printed."""
     if argv[:1] and argv[0] in _COLD:
-        return subprocess.run([NOBRAKES, *argv], cwd=folder, capture_output=True, text=True, env=env, timeout=900)
+        done = subprocess.run([NOBRAKES, *argv], cwd=folder, capture_output=True, env=env, timeout=900, input=stdin)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
-    with tempfile.NamedTemporaryFile("r") as out, tempfile.NamedTemporaryFile("r") as err:
-        process = context.Process(target=_main, args=(list(argv), str(folder), dict(env), out.name, err.name))
+    with (
+        tempfile.NamedTemporaryFile("w+b") as given,
+        tempfile.NamedTemporaryFile("r") as out,
+        tempfile.NamedTemporaryFile("r") as err,
+    ):
+        given.write(stdin)
+        given.flush()
+        paths = (given.name, out.name, err.name)
+        process = context.Process(target=_main, args=(list(argv), str(folder), dict(env), paths))
         process.start()
         process.join(900)
         assert process.exitcode is not None, f"{argv} goes on"
