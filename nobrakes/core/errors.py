@@ -205,6 +205,13 @@ class NoSuchSession(NobrakesError):
     hint = "`nobrakes sessions` shows those that go on."
 
 
+class NoSuchFeature(NobrakesError):
+    """No feature has this id."""
+
+    code = 63
+    hint = "`nobrakes forge list` shows the features."
+
+
 class NothingToUndo(NobrakesError):
     """There is no step that can be taken back."""
 

@@ -13,6 +13,7 @@ from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
 from ..core.standstill import Standstill
+from .features import Collected, Features
 from .graph import Graph, Proposals
 from .notices import Outbox
 from .requests import Requests
@@ -360,6 +361,8 @@ class Store(
     Questions,
     Life,
     Spending,
+    Features,
+    Collected,
     Reviews,
     Sessions,
     Outbox,

@@ -143,7 +143,45 @@ def _to_5(connection: Connection) -> None:
         connection.execute(statement)
 
 
-STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
+_FEATURES = (
+    """CREATE TABLE features ( id VARCHAR NOT NULL, title VARCHAR NOT NULL, description VARCHAR NOT NULL, criteria
+VARCHAR NOT NULL, files VARCHAR NOT NULL, notes VARCHAR NOT NULL, base VARCHAR NOT NULL, stage VARCHAR NOT
+NULL, state VARCHAR NOT NULL, replannings INTEGER NOT NULL, session INTEGER, "plan" INTEGER NOT NULL, round
+INTEGER NOT NULL, clean INTEGER NOT NULL, turn_at FLOAT NOT NULL, created_at FLOAT NOT NULL, updated_at
+FLOAT NOT NULL, archived BOOLEAN NOT NULL, actor VARCHAR NOT NULL, data VARCHAR NOT NULL, PRIMARY KEY (id),
+FOREIGN KEY(id) REFERENCES beads (id), FOREIGN KEY(session) REFERENCES sessions (id))""",
+    "CREATE INDEX features_going ON features (id) WHERE state NOT IN ('completed', 'rolled_back')",
+    "CREATE INDEX features_of_session ON features (session) WHERE session IS NOT NULL",
+    """CREATE TABLE plan_versions ( feature VARCHAR NOT NULL, number INTEGER NOT NULL, at FLOAT NOT NULL, actor
+VARCHAR NOT NULL, why VARCHAR NOT NULL, beads VARCHAR NOT NULL, PRIMARY KEY (feature, number), FOREIGN
+KEY(feature) REFERENCES features (id))""",
+    """CREATE TABLE plan_reviews ( feature VARCHAR NOT NULL, round INTEGER NOT NULL, domain VARCHAR NOT NULL,
+"plan" INTEGER NOT NULL, session INTEGER, state VARCHAR NOT NULL, started_at FLOAT NOT NULL, ended_at FLOAT,
+detail VARCHAR NOT NULL, PRIMARY KEY (feature, round, domain), FOREIGN KEY(feature) REFERENCES features
+(id), FOREIGN KEY(session) REFERENCES sessions (id))""",
+    "CREATE INDEX plan_reviews_running ON plan_reviews (session) WHERE state = 'running'",
+    """CREATE TABLE findings ( id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, feature VARCHAR NOT NULL, round
+INTEGER NOT NULL, domain VARCHAR NOT NULL, category VARCHAR NOT NULL, priority INTEGER NOT NULL, issue
+VARCHAR NOT NULL, impact VARCHAR NOT NULL, options VARCHAR NOT NULL, bead VARCHAR, state VARCHAR NOT NULL,
+escalation INTEGER, answer VARCHAR NOT NULL, FOREIGN KEY(feature) REFERENCES features (id), FOREIGN
+KEY(escalation) REFERENCES escalations (id))""",
+    "CREATE INDEX findings_asked ON findings (escalation) WHERE escalation IS NOT NULL",
+    "CREATE INDEX findings_of_round ON findings (feature, round, id)",
+    """CREATE TABLE items ( id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, feature VARCHAR NOT NULL, kind VARCHAR
+NOT NULL, text VARCHAR NOT NULL, file VARCHAR NOT NULL, line INTEGER NOT NULL, bead VARCHAR, blocks BOOLEAN
+NOT NULL, state VARCHAR NOT NULL, at FLOAT NOT NULL, place VARCHAR NOT NULL, FOREIGN KEY(feature) REFERENCES
+features (id))""",
+    "CREATE UNIQUE INDEX items_of_place ON items (feature, place)",
+)
+
+
+def _to_6(connection: Connection) -> None:
+    """Features, the versions of their plans, reviews, findings, and what is collected."""
+    for statement in _FEATURES:
+        connection.execute(statement)
+
+
+STEPS: Mapping[int, Callable[[Connection], None]] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
 
 
 def is_earlier(version: int) -> bool:

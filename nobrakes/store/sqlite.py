@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .attempts.life import Life
 from .attempts.reviewing import Reviewing
 from .database import Database
+from .forging import Collected, Features
 from .graph import Graph
 from .log import EventLog
 from .outbox import Outbox
@@ -30,7 +31,20 @@ def _secret() -> str:
 
 
 class SqliteStore(
-    Graph, Questions, Life, Reviewing, Spender, Talks, Outbox, Machine, People, EventLog, Requests, Upkeep
+    Graph,
+    Questions,
+    Life,
+    Reviewing,
+    Spender,
+    Talks,
+    Features,
+    Collected,
+    Outbox,
+    Machine,
+    People,
+    EventLog,
+    Requests,
+    Upkeep,
 ):
     """The store. `clock` replaces the database's own clock, `token_source` the secrets in tokens: for simulation."""
 

@@ -15,10 +15,10 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import Field, SQLModel
 
-from . import talk_tables
+from . import forge_tables, talk_tables
 from .conditions import CLAIMABLE, EPIC_COMPLETE, PROPOSED, REVIEWABLE
 
-__all__ = ["talk_tables"]  # imported so that its tables are among all tables
+__all__ = ["forge_tables", "talk_tables"]  # imported so that their tables are among all tables
 
 _ORDER = (text("rank"), text("b_level DESC"), text("ready_since"), text("id"))
 
@@ -289,7 +289,7 @@ def schema_module() -> str:
     """The source of schema.py."""
     return (
         '"""The database\'s schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""\n\n'
-        f'VERSION = 5\n\nSCHEMA = """\\\n{ddl()}"""\n'
+        f'VERSION = 6\n\nSCHEMA = """\\\n{ddl()}"""\n'
     )
 
 

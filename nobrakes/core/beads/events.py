@@ -72,6 +72,17 @@ class Kind(StrEnum):
     TURN_ENDED = "turn_ended"
     SESSION_ENDED = "session_ended"
     PROJECT_SET = "project_set"
+    # features
+    FEATURE_BEGAN = "feature_began"
+    FEATURE_MOVED = "feature_moved"
+    FEATURE_CHANGED = "feature_changed"
+    PLAN_KEPT = "plan_kept"
+    PLAN_REVIEW_BEGAN = "plan_review_began"
+    PLAN_REVIEW_ENDED = "plan_review_ended"
+    FINDING_MADE = "finding_made"
+    FINDING_SETTLED = "finding_settled"
+    ITEM_COLLECTED = "item_collected"
+    ITEM_SETTLED = "item_settled"
     # the machine
     DAEMON_STARTED = "daemon_started"
     DAEMON_STOPPED = "daemon_stopped"

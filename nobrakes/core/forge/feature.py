@@ -1,0 +1,274 @@
+"""Features: an idea on its way to an approved plan and to main, and the tables of its stages and states.
+
+1. A feature is an epic with a plan under it: its plan is drafts, a step of it is a bead, a planning turn is a turn of
+   a session, a question is a question on the Desk. What only a feature has is told here.
+2. The stage says how far it is, the state whether it goes on. Each moves by its table alone.
+3. One feature of a repository is in discovery, planning or review at a time: it has the turn. What is being built has
+   none, and what is paused or expired gives it up.
+4. Nothing here makes a plan live: only a person's yes to `commit-strategy` does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ..errors import NotAllowed
+
+
+class Stage(StrEnum):
+    """How far a feature is."""
+
+    DISCOVERY = "discovery"  # the Shaper looks at the code and asks
+    PLANNING = "planning"  # it proposes beads, as drafts under the epic
+    REVIEW = "review"  # reviewers look at the plan, and people decide their findings
+    IMPLEMENTATION = "implementation"  # the plan was approved: its beads are built
+    REQUEST = "request"  # all of it has landed on the feature's branch, and a pull request is open
+    DONE = "done"
+
+
+PLANNED = frozenset({Stage.DISCOVERY, Stage.PLANNING, Stage.REVIEW})
+"""Where a feature has the repository's turn, and where its session may expire."""
+
+
+class State(StrEnum):
+    """Whether a feature goes on."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    EXPIRED = "expired"  # nobody said a word for a day: its agent's session is given up, its questions are not
+    ERROR = "error"  # its session does not go on: a person looks
+    ROLLED_BACK = "rolled_back"
+
+
+OVER = frozenset({State.COMPLETED, State.ROLLED_BACK})
+
+
+class Step(StrEnum):
+    """What moves a feature."""
+
+    PROPOSED = "proposed"  # the Shaper's first beads were accepted as drafts
+    PLAN_READY = "plan_ready"  # the Shaper says that the plan is whole: a version of it is kept
+    CHANGE_ASKED = "change_asked"  # a person wants the plan changed
+    APPROVED = "approved"  # a person's yes made it live
+    CHECKPOINT = "checkpoint"  # what was collected while it is built goes to review
+    REQUESTED = "requested"
+    MERGED = "merged"  # all of it is on main
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    EXPIRED = "expired"
+    FAILED = "failed"
+    ROLLED_BACK = "rolled_back"
+
+
+STAGES: Mapping[Stage, Mapping[Step, Stage]] = {
+    Stage.DISCOVERY: {
+        Step.PROPOSED: Stage.PLANNING,
+        Step.PLAN_READY: Stage.REVIEW,
+        Step.CHANGE_ASKED: Stage.DISCOVERY,
+        Step.APPROVED: Stage.IMPLEMENTATION,
+    },
+    Stage.PLANNING: {
+        Step.PROPOSED: Stage.PLANNING,
+        Step.PLAN_READY: Stage.REVIEW,
+        Step.CHANGE_ASKED: Stage.PLANNING,
+        Step.APPROVED: Stage.IMPLEMENTATION,
+    },
+    Stage.REVIEW: {
+        Step.PROPOSED: Stage.REVIEW,
+        Step.PLAN_READY: Stage.REVIEW,
+        Step.CHANGE_ASKED: Stage.PLANNING,
+        Step.APPROVED: Stage.IMPLEMENTATION,
+    },
+    Stage.IMPLEMENTATION: {
+        Step.CHECKPOINT: Stage.REVIEW,
+        Step.CHANGE_ASKED: Stage.PLANNING,
+        Step.REQUESTED: Stage.REQUEST,
+        Step.MERGED: Stage.DONE,
+        Step.APPROVED: Stage.IMPLEMENTATION,
+    },
+    Stage.REQUEST: {Step.CHECKPOINT: Stage.REVIEW, Step.CHANGE_ASKED: Stage.PLANNING, Step.MERGED: Stage.DONE},
+    Stage.DONE: {},
+}
+"""What each step makes of each stage; a step that is in no row leaves the stage."""
+
+STATES: Mapping[State, Mapping[Step, State]] = {
+    State.ACTIVE: {
+        Step.PAUSED: State.PAUSED,
+        Step.EXPIRED: State.EXPIRED,
+        Step.FAILED: State.ERROR,
+        Step.MERGED: State.COMPLETED,
+        Step.ROLLED_BACK: State.ROLLED_BACK,
+    },
+    State.PAUSED: {Step.RESUMED: State.ACTIVE, Step.ROLLED_BACK: State.ROLLED_BACK, Step.MERGED: State.COMPLETED},
+    State.EXPIRED: {Step.RESUMED: State.ACTIVE, Step.PAUSED: State.PAUSED, Step.ROLLED_BACK: State.ROLLED_BACK},
+    State.ERROR: {
+        Step.RESUMED: State.ACTIVE,
+        Step.PAUSED: State.PAUSED,
+        Step.ROLLED_BACK: State.ROLLED_BACK,
+        Step.MERGED: State.COMPLETED,
+    },
+    State.COMPLETED: {Step.ROLLED_BACK: State.ROLLED_BACK},
+    State.ROLLED_BACK: {},
+}
+"""What each step makes of each state. A step that is in no row of STATES at all leaves an active feature active."""
+
+_OF_STATE = frozenset(step for row in STATES.values() for step in row)
+_OF_STAGE = frozenset(step for row in STAGES.values() for step in row)
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One acceptance criterion. `how`: who says that it holds: `automated` (a check), `manual` (a person), `review`."""
+
+    text: str
+    how: str
+    usual: bool = True  # one of the eight that every feature begins with; False: the person's own
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature. `id` is its epic's; `plan` the version of its plan that is kept last, 0: none yet.
+
+    `turn_at`: when its Shaper's last turn ended, or when it was begun or resumed, in seconds: a day counts from it.
+    `round`: the iteration of plan reviews that runs or ran last, 0: none; `clean`: how many in a row found nothing.
+    """
+
+    id: str
+    title: str
+    description: str
+    criteria: tuple[Criterion, ...] = ()
+    files: tuple[str, ...] = ()
+    notes: str = ""
+    base: str = ""  # main's commit when it began; empty: main had none
+    stage: Stage = Stage.DISCOVERY
+    state: State = State.ACTIVE
+    replannings: int = 0
+    session: int | None = None  # its Shaper's; None: the next turn begins a new one
+    plan: int = 0
+    round: int = 0
+    clean: int = 0
+    turn_at: float = 0.0
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    archived: bool = False
+    actor: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether it has the repository's turn: no other feature is planned meanwhile."""
+        return self.stage in PLANNED and self.state in (State.ACTIVE, State.ERROR)
+
+
+def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
+    """Stage and state after the step; NotAllowed."""
+    stage, state = STAGES[feature.stage].get(step), STATES[feature.state].get(step)
+    refused = (step in _OF_STATE and state is None) or (step in _OF_STAGE and stage is None)
+    if step not in _OF_STATE and feature.state is not State.ACTIVE:
+        refused = True
+    if refused or (step is Step.EXPIRED and feature.stage not in PLANNED):
+        raise NotAllowed(
+            f"feature {feature.id} is {feature.state.value.replace('_', ' ')} in {feature.stage.value}: "
+            f"that does not go with '{step.value.replace('_', ' ')}'",
+            f"`nobrakes forge show {feature.id}` says where it is.",
+        )
+    return stage or feature.stage, state or feature.state
+
+
+@dataclass(frozen=True, slots=True)
+class PlanVersion:
+    """The plan as it was when the Shaper said that it is whole: one node a bead, as plan files have them."""
+
+    feature: str
+    number: int  # counts from 1
+    at: float
+    actor: str
+    why: str
+    beads: tuple[Mapping[str, Any], ...]
+
+
+class ReviewState(StrEnum):
+    """Where one reviewer's look at a plan is."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"  # it crashed or took too long: the round goes on without it, and says so
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReview:
+    """One reviewer's look at one version of the plan, for one domain, in a session of its own."""
+
+    feature: str
+    round: int
+    domain: str
+    plan: int
+    session: int | None
+    state: ReviewState
+    started_at: float
+    ended_at: float | None = None
+    detail: str = ""
+
+
+class FindingState(StrEnum):
+    """Whether a finding is decided."""
+
+    OPEN = "open"
+    ANSWERED = "answered"  # the answer goes to the Shaper, which changes the plan
+    RISK_ACCEPTED = "risk_accepted"  # a person takes it as it is, and said why
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a reviewer found in a plan. `escalation` is the question about it on the Desk."""
+
+    id: int
+    feature: str
+    round: int
+    domain: str
+    category: str
+    priority: int  # 1 must be mended, 2 should be, 3 may be
+    issue: str
+    impact: str
+    options: tuple[str, ...]
+    bead: str | None = None
+    state: FindingState = FindingState.OPEN
+    escalation: int | None = None
+    answer: str = ""
+
+
+class ItemKind(StrEnum):
+    """What is collected while a feature is built."""
+
+    TODO = "todo"
+    FIXME = "fixme"
+    SUGGESTION = "suggestion"
+    DEPENDENCY = "dependency"
+    SCOPE = "scope"
+
+
+class ItemState(StrEnum):
+    """Whether a collected item was looked at."""
+
+    WAITING = "waiting"  # for the next checkpoint
+    REVIEWED = "reviewed"  # it went to a re-planning
+    DISMISSED = "dismissed"
+    RESOLVED = "resolved"  # it is not there any more
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something collected for the next checkpoint, or found by the scan at the start; `blocks`: in an affected file."""
+
+    id: int
+    feature: str
+    kind: ItemKind
+    text: str
+    file: str = ""
+    line: int = 0
+    bead: str | None = None
+    blocks: bool = False
+    state: ItemState = ItemState.WAITING
+    at: float = 0.0

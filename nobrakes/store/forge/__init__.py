@@ -1,0 +1,1 @@
+"""Features of the Forge, their plans, reviews and items, on the database."""

@@ -1,0 +1,154 @@
+"""Features and the versions of their plans. Each function is one transaction with its event."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ...core.beads.events import Kind
+from ...core.errors import NoSuchFeature, NotAllowed
+from ...core.forge.feature import PLANNED, Criterion, Feature, PlanVersion, Stage, State, Step, advance
+from .. import events, rows
+from ..database import Database, Row
+
+_GOING = "state NOT IN ('completed', 'rolled_back')"
+_FIELDS = frozenset(
+    {
+        *("title", "description", "criteria", "files", "notes", "base", "replannings", "session", "plan", "round"),
+        *("clean", "turn_at", "archived", "data"),
+    }
+)
+_AS_JSON = frozenset({"criteria", "files", "data"})
+_SAID = frozenset({"title", "description", "criteria", "files", "notes", "archived"})
+"""Fields that a person sets; the event names them. The rest is the machine's bookkeeping, and no event of its own."""
+
+
+def _feature(row: Row) -> Feature:
+    values = dict(row)
+    values["criteria"] = tuple(Criterion(**one) for one in json.loads(values["criteria"]))
+    values["files"] = tuple(json.loads(values["files"]))
+    values["data"] = json.loads(values["data"])
+    values["archived"] = bool(values["archived"])
+    return Feature(**values | {"stage": Stage(values["stage"]), "state": State(values["state"])})
+
+
+def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(values)
+    if "criteria" in found:
+        found["criteria"] = [asdict(one) for one in found["criteria"]]
+    return {name: rows.as_json(value) if name in _AS_JSON else value for name, value in found.items()}
+
+
+def begin(db: Database, new: Feature) -> Feature:
+    """Keep a new feature."""
+    now = db.now()
+    with db.write():
+        refuse_second(db, new)
+        told = {"title": new.title[:200], "base": new.base, "criteria": len(new.criteria), "files": list(new.files)}
+        values = {name: getattr(new, name) for name in ("id", *sorted(_FIELDS), "stage", "state", "actor")}
+        db.insert("features", _columns(values | {"turn_at": now, "created_at": now, "updated_at": now}))
+        events.append(db, now, Kind.FEATURE_BEGAN, new.id, new.actor, told)
+        return feature(db, new.id)
+
+
+def refuse_second(db: Database, one: Feature) -> None:
+    """NotAllowed where another feature has the repository's turn, and this one would have it too."""
+    if not one.has_turn:
+        return
+    for other in features(db):
+        if other.id != one.id and other.has_turn:
+            raise NotAllowed(
+                f"feature {other.id} ({other.title[:60]}) is in {other.stage.value}: "
+                "one feature of a repository is planned at a time",
+                f"`nobrakes forge pause {other.id}` gives its turn up, and loses nothing.",
+            )
+
+
+def feature(db: Database, id_: str) -> Feature:
+    """One feature."""
+    row = db.maybe("SELECT * FROM features WHERE id = ?", (id_,))
+    if row is None:
+        raise NoSuchFeature(f"there is no feature '{id_[:64]}'")
+    return _feature(row)
+
+
+def features(db: Database, going: bool = True) -> list[Feature]:
+    """Those that go on, or all."""
+    where = f" WHERE {_GOING}" if going else ""
+    return [_feature(row) for row in db.all(f"SELECT * FROM features{where} ORDER BY id")]
+
+
+def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
+    """The feature that the session serves, and as what."""
+    row = db.maybe("SELECT * FROM features WHERE session = ?", (session,))
+    if row is not None:
+        return _feature(row), ""
+    found = db.maybe("SELECT feature, domain FROM plan_reviews WHERE session = ?", (session,))
+    return None if found is None else (feature(db, found["feature"]), found["domain"])
+
+
+def move(db: Database, id_: str, step: Step, actor: str, why: str, values: Mapping[str, Any]) -> Feature:
+    """Let the step move it."""
+    now = db.now()
+    with db.write():
+        before = feature(db, id_)
+        stage, state = advance(before, step)
+        after = dict(values) | {"stage": stage, "state": state}
+        if step is Step.RESUMED or stage is not before.stage:
+            after.setdefault("turn_at", now)
+        if step is Step.CHECKPOINT or (stage in PLANNED and before.stage not in PLANNED):
+            after["replannings"] = before.replannings + 1
+        _set(db, before, after, now)
+        moved = feature(db, id_)
+        if moved.has_turn and not before.has_turn:
+            refuse_second(db, moved)
+        told = {"step": step.value, "stage": stage.value, "state": state.value, "before": before.stage.value}
+        events.append(db, now, Kind.FEATURE_MOVED, id_, actor, told | {"reason": why[:500]})
+        return moved
+
+
+def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
+    """Set fields that no step moves."""
+    now = db.now()
+    with db.write():
+        before = feature(db, id_)
+        _set(db, before, values, now)
+        said = sorted(name for name in values if name in _SAID and values[name] != getattr(before, name))
+        if said:
+            events.append(db, now, Kind.FEATURE_CHANGED, id_, actor, {"parts": said})
+        return feature(db, id_)
+
+
+def _set(db: Database, before: Feature, values: Mapping[str, Any], now: float) -> None:
+    unknown = set(values) - _FIELDS - {"stage", "state"}
+    assert not unknown, f"a feature has no {', '.join(sorted(unknown))}"
+    columns = _columns(values) | {"updated_at": now}
+    names = ", ".join(f"{name} = ?" for name in columns)
+    db.run(f"UPDATE features SET {names} WHERE id = ?", (*columns.values(), before.id))
+
+
+def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:
+    """Keep the plan's next version, unless it is as the last one."""
+    now, text = db.now(), rows.as_json([dict(one) for one in beads])
+    with db.write():
+        before = feature(db, id_)
+        last = db.maybe("SELECT * FROM plan_versions WHERE feature = ? ORDER BY number DESC LIMIT 1", (id_,))
+        if last is not None and last["beads"] == text:
+            return _version(last)
+        number = before.plan + 1
+        made = {"feature": id_, "number": number, "at": now, "actor": actor, "why": why[:500], "beads": text}
+        db.insert("plan_versions", made)
+        _set(db, before, {"plan": number}, now)
+        told = {"version": number, "beads": len(beads), "reason": why[:500]}
+        events.append(db, now, Kind.PLAN_KEPT, id_, actor, told)
+        return versions(db, id_)[-1]
+
+
+def _version(row: Row) -> PlanVersion:
+    return PlanVersion(**dict(row) | {"beads": tuple(json.loads(row["beads"]))})
+
+
+def versions(db: Database, id_: str) -> list[PlanVersion]:
+    """All versions of its plan, oldest first."""
+    found = db.all("SELECT * FROM plan_versions WHERE feature = ? ORDER BY number", (id_,))
+    return [_version(row) for row in found]
