@@ -4,6 +4,7 @@ Nobody but the reference and the tests reads this.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core.beads.attempt import Attempt
@@ -73,6 +74,9 @@ _BY_A_PERSON = frozenset(
         Kind.SESSION_SAID,
         Kind.SESSION_ENDED,
         Kind.PROJECT_SET,
+        Kind.FEATURE_BEGAN,
+        Kind.FEATURE_CHANGED,
+        Kind.FINDING_SETTLED,
         Kind.RESOLVED,
         Kind.RETRIED,
         Kind.TAKEN,
@@ -91,7 +95,11 @@ _BY_A_PERSON = frozenset(
 _BY_THE_AGENT = frozenset(
     {Kind.LOGGED, Kind.PROGRESSED, Kind.NOTIFIED, Kind.TESTED, Kind.HANDED_OFF, Kind.SUGGESTED, Kind.ANSWER_READ}
 )
-_WITHOUT_AN_ATTEMPT = frozenset(
+_OF_FEATURES = frozenset(
+    {Kind.FEATURE_BEGAN, Kind.FEATURE_MOVED, Kind.FEATURE_CHANGED, Kind.PLAN_KEPT, Kind.PLAN_REVIEW_BEGAN}
+    | {Kind.PLAN_REVIEW_ENDED, Kind.FINDING_MADE, Kind.FINDING_SETTLED, Kind.ITEM_COLLECTED, Kind.ITEM_SETTLED}
+)
+_WITHOUT_AN_ATTEMPT = _OF_FEATURES | frozenset(
     {Kind.PROPOSED, Kind.CHANGED, Kind.APPROVED, Kind.HELD, Kind.RELEASED, Kind.DEFERRED}
     | {Kind.CHANGE_PROPOSED, Kind.CHANGE_DROPPED, Kind.CHANGE_APPROVED}
     | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.REOPENED, Kind.UNDONE}
@@ -156,6 +164,37 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
         "projectPath": "/home/my-app",
         "isNew": True,
     },
+    Kind.FEATURE_BEGAN: {"title": "Support Windows", "base": _HEAD, "criteria": 8, "files": ["src/paths.py"]},
+    Kind.FEATURE_MOVED: {
+        "step": "checkpoint",
+        "stage": "review",
+        "state": "active",
+        "before": "implementation",
+        "reason": "ten items were collected",
+    },
+    Kind.FEATURE_CHANGED: {"parts": ["criteria", "notes"]},
+    Kind.PLAN_KEPT: {"version": 2, "beads": 7, "reason": "the findings of round 1"},
+    Kind.PLAN_REVIEW_BEGAN: {"round": 2, "domain": "backend", "version": 2, "session": 6},
+    Kind.PLAN_REVIEW_ENDED: {"round": 2, "domain": "backend", "state": "done", "findings": 1, "detail": ""},
+    Kind.FINDING_MADE: {
+        "finding": 4,
+        "round": 2,
+        "domain": "backend",
+        "category": "security",
+        "priority": 1,
+        "issue": "The path is taken from the request unchecked",
+        "at_bead": "cli",
+    },
+    Kind.FINDING_SETTLED: {"finding": 4, "state": "answered", "answer": "Check it against the root"},
+    Kind.ITEM_COLLECTED: {
+        "item": 9,
+        "kind": "todo",
+        "text": "long paths",
+        "file": "src/paths.py",
+        "line": 12,
+        "at_bead": None,
+    },
+    Kind.ITEM_SETTLED: {"item": 9, "state": "reviewed"},
     Kind.RESOLVED: {"escalation": 3, "resolution": "answered", "to": "needs_doer"},
     Kind.RETRIED: {"failures": 2, "reason": "the fixture is mended"},
     Kind.TAKEN: {"reason": "taken by you: /home/you/tool-cli", "folder": "/home/you/tool-cli", **_DONE},
@@ -199,6 +238,18 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.DEGRADED: {"why": "codex: its hooks were not seen to hold"},
     Kind.HOSTS_REFUSED: {"run": "7-agent", "hosts": ["example.org"]},
 }
+
+
+_MOVED = {"state": "active", "reason": ""}
+MORE: Mapping[Kind, Sequence[Mapping[str, Any]]] = {
+    Kind.FEATURE_MOVED: (
+        {**_MOVED, "step": "proposed", "stage": "planning", "before": "discovery"},
+        {**_MOVED, "step": "approved", "stage": "implementation", "before": "review"},
+        {**_MOVED, "step": "requested", "stage": "request", "before": "implementation"},
+        {**_MOVED, "step": "merged", "stage": "done", "before": "request", "state": "completed"},
+    ),
+}
+"""Other samples, of a kind whose data decides what it says in public."""
 
 
 class _Sample:
@@ -245,4 +296,5 @@ def sample(kind: Kind, seq: int = 41) -> Event:
 def examples(kind: Kind) -> tuple[PublicEvent, ...]:
     """What comes of it in public."""
     event = sample(kind)
-    return public(event, _Sample(event))
+    others = (replace(event, data=data) for data in MORE.get(kind, ()))
+    return tuple(said for one in (event, *others) for said in public(one, _Sample(one)))

@@ -106,3 +106,7 @@ class Collected(Protocol):
     def settle_items(self, items: Collection[int], state: ItemState, actor: str) -> int:
         """Set the state of those that wait; how many did."""
         ...
+
+
+class Forge(Features, Collected, Protocol):
+    """A part of Store: all of the Forge."""

@@ -13,7 +13,7 @@ from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
 from ..core.standstill import Standstill
-from .features import Collected, Features
+from .features import Forge
 from .graph import Graph, Proposals
 from .notices import Outbox
 from .requests import Requests
@@ -23,7 +23,6 @@ from .spending import Spending
 
 if TYPE_CHECKING:
     from ..core.board import Board, Limits
-
 
 NO_ANSWERS: Mapping[int, str] = {}
 
@@ -361,8 +360,7 @@ class Store(
     Questions,
     Life,
     Spending,
-    Features,
-    Collected,
+    Forge,
     Reviews,
     Sessions,
     Outbox,

@@ -39,35 +39,16 @@ CREATE TABLE beads (
     PRIMARY KEY (id),
     FOREIGN KEY(epic) REFERENCES beads (id)
 );
-CREATE INDEX beads_asleep ON beads (defer_until)
-    WHERE asleep = 1;
-CREATE INDEX beads_claimable ON beads (rank, b_level DESC, ready_since, id)
-    WHERE status IN ('needs_tests', 'needs_doer')
-    AND type <> 'epic'
-    AND open_blockers = 0
-    AND held IS NULL
-    AND asleep = 0
-    AND resting = 0
-    AND assignee IS NULL;
-CREATE INDEX beads_complete ON beads (id)
-    WHERE type = 'epic'
-    AND status = 'open'
-    AND open_children = 0
-    AND done_children > 0
-    AND open_blockers = 0
-    AND held IS NULL
-    AND asleep = 0;
-CREATE INDEX beads_epic ON beads (epic, b_level)
-    WHERE epic IS NOT NULL;
-CREATE INDEX beads_resting ON beads (retry_at)
-    WHERE resting = 1;
-CREATE INDEX beads_reviewable ON beads (rank, b_level DESC, ready_since, id)
-    WHERE status = 'needs_review'
-    AND open_blockers = 0
-    AND held IS NULL
-    AND asleep = 0
-    AND resting = 0
-    AND assignee IS NULL;
+CREATE INDEX beads_asleep ON beads (defer_until) WHERE asleep = 1;
+CREATE INDEX beads_claimable ON beads (rank, b_level DESC, ready_since, id) WHERE status IN ('needs_tests',
+    'needs_doer') AND type <> 'epic' AND open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND
+    assignee IS NULL;
+CREATE INDEX beads_complete ON beads (id) WHERE type = 'epic' AND status = 'open' AND open_children = 0 AND
+    done_children > 0 AND open_blockers = 0 AND held IS NULL AND asleep = 0;
+CREATE INDEX beads_epic ON beads (epic, b_level) WHERE epic IS NOT NULL;
+CREATE INDEX beads_resting ON beads (retry_at) WHERE resting = 1;
+CREATE INDEX beads_reviewable ON beads (rank, b_level DESC, ready_since, id) WHERE status = 'needs_review' AND
+    open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee IS NULL;
 CREATE INDEX beads_status ON beads (status);
 CREATE TABLE breakers (
     owner VARCHAR NOT NULL,
@@ -87,8 +68,7 @@ CREATE TABLE events (
     actor VARCHAR NOT NULL,
     data VARCHAR NOT NULL
 );
-CREATE INDEX events_of_bead ON events (bead, seq)
-    WHERE bead IS NOT NULL;
+CREATE INDEX events_of_bead ON events (bead, seq) WHERE bead IS NOT NULL;
 CREATE TABLE gates (
     provider VARCHAR NOT NULL,
     reason VARCHAR NOT NULL,
@@ -114,8 +94,7 @@ CREATE TABLE notices (
     told_at FLOAT
 );
 CREATE INDEX notices_by_fingerprint ON notices (fingerprint, created_at);
-CREATE INDEX notices_unrouted ON notices (id)
-    WHERE routed = 0;
+CREATE INDEX notices_unrouted ON notices (id) WHERE routed = 0;
 CREATE TABLE requests (
     "key" VARCHAR NOT NULL,
     command VARCHAR NOT NULL,
@@ -150,9 +129,7 @@ CREATE TABLE sessions (
     data VARCHAR NOT NULL
 );
 CREATE UNIQUE INDEX sessions_by_provider_session ON sessions (provider_session);
-CREATE INDEX sessions_going ON sessions (id)
-    WHERE ended_at IS NULL
-    AND kind <> 'attempt';
+CREATE INDEX sessions_going ON sessions (id) WHERE ended_at IS NULL AND kind <> 'attempt';
 CREATE TABLE settings (
     "key" VARCHAR NOT NULL,
     value VARCHAR NOT NULL,
@@ -196,8 +173,7 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_by_time ON attempts (started_at);
 CREATE UNIQUE INDEX attempts_of_bead ON attempts (bead, number);
-CREATE UNIQUE INDEX attempts_open ON attempts (bead)
-    WHERE outcome IS NULL;
+CREATE UNIQUE INDEX attempts_open ON attempts (bead) WHERE outcome IS NULL;
 CREATE TABLE bead_text (
     id VARCHAR NOT NULL,
     title VARCHAR NOT NULL,
@@ -212,8 +188,7 @@ CREATE TABLE bead_text (
     PRIMARY KEY (id),
     FOREIGN KEY(id) REFERENCES beads (id)
 );
-CREATE INDEX bead_text_proposed ON bead_text (id)
-    WHERE proposed <> '{}';
+CREATE INDEX bead_text_proposed ON bead_text (id) WHERE proposed <> '{}';
 CREATE TABLE deliveries (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     notice INTEGER NOT NULL,
@@ -226,8 +201,7 @@ CREATE TABLE deliveries (
     digest INTEGER,
     FOREIGN KEY(notice) REFERENCES notices (id)
 );
-CREATE INDEX deliveries_due ON deliveries (channel, due_at)
-    WHERE state = 'due';
+CREATE INDEX deliveries_due ON deliveries (channel, due_at) WHERE state = 'due';
 CREATE INDEX deliveries_of_notice ON deliveries (notice);
 CREATE TABLE edges (
     bead VARCHAR NOT NULL,
@@ -264,10 +238,8 @@ CREATE TABLE features (
     FOREIGN KEY(id) REFERENCES beads (id),
     FOREIGN KEY(session) REFERENCES sessions (id)
 );
-CREATE INDEX features_going ON features (id)
-    WHERE state NOT IN ('completed', 'rolled_back');
-CREATE INDEX features_of_session ON features (session)
-    WHERE session IS NOT NULL;
+CREATE INDEX features_going ON features (id) WHERE state NOT IN ('completed', 'rolled_back');
+CREATE INDEX features_of_session ON features (session) WHERE session IS NOT NULL;
 CREATE TABLE levels_due (
     id VARCHAR NOT NULL,
     level INTEGER NOT NULL,
@@ -293,8 +265,7 @@ CREATE TABLE turns (
 );
 CREATE INDEX turns_by_time ON turns (started_at);
 CREATE UNIQUE INDEX turns_of_session ON turns (session, number);
-CREATE UNIQUE INDEX turns_open ON turns (session)
-    WHERE outcome IS NULL;
+CREATE UNIQUE INDEX turns_open ON turns (session) WHERE outcome IS NULL;
 CREATE TABLE escalations (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     type VARCHAR NOT NULL,
@@ -321,8 +292,7 @@ CREATE TABLE escalations (
     FOREIGN KEY(session) REFERENCES sessions (id)
 );
 CREATE INDEX escalations_of_bead ON escalations (bead);
-CREATE UNIQUE INDEX escalations_open ON escalations (fingerprint)
-    WHERE resolved_at IS NULL;
+CREATE UNIQUE INDEX escalations_open ON escalations (fingerprint) WHERE resolved_at IS NULL;
 CREATE TABLE items (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     feature VARCHAR NOT NULL,
@@ -352,8 +322,7 @@ CREATE TABLE plan_reviews (
     FOREIGN KEY(feature) REFERENCES features (id),
     FOREIGN KEY(session) REFERENCES sessions (id)
 );
-CREATE INDEX plan_reviews_running ON plan_reviews (session)
-    WHERE state = 'running';
+CREATE INDEX plan_reviews_running ON plan_reviews (session) WHERE state = 'running';
 CREATE TABLE plan_versions (
     feature VARCHAR NOT NULL,
     number INTEGER NOT NULL,
@@ -400,8 +369,7 @@ CREATE TABLE findings (
     FOREIGN KEY(feature) REFERENCES features (id),
     FOREIGN KEY(escalation) REFERENCES escalations (id)
 );
-CREATE INDEX findings_asked ON findings (escalation)
-    WHERE escalation IS NOT NULL;
+CREATE INDEX findings_asked ON findings (escalation) WHERE escalation IS NOT NULL;
 CREATE INDEX findings_of_round ON findings (feature, round, id);
 CREATE TABLE messages (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

@@ -10,6 +10,8 @@
 Write schema.py again: python -m nobrakes.store.tables > nobrakes/store/schema.py
 """
 
+import textwrap
+
 from sqlalchemy import Index, text
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -272,6 +274,9 @@ class ValidationRow(SQLModel, table=True):
     at: float
 
 
+_WIDE = 110
+
+
 def ddl() -> str:
     """The SQL that makes an empty database of this version."""
     dialect = sqlite.dialect()
@@ -281,7 +286,10 @@ def ddl() -> str:
         statements += [CreateIndex(index) for index in sorted(table.indexes, key=lambda i: str(i.name))]
     lines = (str(s.compile(dialect=dialect)).replace("\t", "    ") for s in statements)
     cleaned = ("\n".join(part.rstrip() for part in line.strip().splitlines()) for line in lines)
-    broken = (line.replace(" WHERE ", "\n    WHERE ").replace(" AND ", "\n    AND ") for line in cleaned)
+    broken = (
+        textwrap.fill(line, _WIDE, subsequent_indent="    ", break_long_words=False) if " INDEX " in line else line
+        for line in cleaned
+    )
     return "".join(f"{statement};\n" for statement in broken)
 
 

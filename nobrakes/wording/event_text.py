@@ -181,6 +181,41 @@ def _project(event: Event) -> str:
     return f"project {name} set for session {chat}"
 
 
+def _said(event: Event, key: str) -> str:
+    return stages.plain(one_line(str(event.data.get(key) or "")))
+
+
+def _moved(event: Event) -> str:
+    stage, state = _said(event, "stage"), _said(event, "state")
+    came = f"feature is in {stage}" if state == "active" else f"feature is {state} in {stage}"
+    why = one_line(str(event.data.get("reason") or ""))
+    return f"{came}: {why}" if why else came
+
+
+def _plan_kept(event: Event) -> str:
+    return f"plan is whole: version {event.data.get('version')}, {event.data.get('beads')} beads"
+
+
+def _plan_review(event: Event) -> str:
+    whose = f"round {event.data.get('round')}, {_said(event, 'domain')}"
+    if event.kind is Kind.PLAN_REVIEW_BEGAN:
+        return f"plan review began: {whose}"
+    detail = one_line(str(event.data.get("detail") or ""))
+    found = f"{whose}: {_said(event, 'state')}, {event.data.get('findings')} found"
+    return f"plan review ended: {found}{f': {detail}' if detail else ''}"
+
+
+def _found(event: Event) -> str:
+    kind = _said(event, "category")
+    return f"finding P{event.data.get('priority')}, {kind}: {one_line(str(event.data.get('issue') or ''))}"
+
+
+def _collected(event: Event) -> str:
+    file = one_line(str(event.data.get("file") or ""))
+    where = f" ({file}:{event.data.get('line')})" if file else ""
+    return f"collected {_said(event, 'kind')}: {one_line(str(event.data.get('text') or ''))}{where}"
+
+
 _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.TEST_WRITER_STARTED: _started,
     Kind.DOER_STARTED: _started,
@@ -189,6 +224,12 @@ _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.ESCALATED: _asked,
     Kind.SUGGESTED: _asked,
     Kind.REVIEW_STEP: _checked,
+    Kind.FEATURE_MOVED: _moved,
+    Kind.PLAN_KEPT: _plan_kept,
+    Kind.PLAN_REVIEW_BEGAN: _plan_review,
+    Kind.PLAN_REVIEW_ENDED: _plan_review,
+    Kind.FINDING_MADE: _found,
+    Kind.ITEM_COLLECTED: _collected,
     Kind.CHECKS_BEGAN: _checks_began,
     Kind.CULPRIT_FOUND: _culprit,
     Kind.PROJECT_SET: _project,

@@ -37,10 +37,10 @@ KEYS: Mapping[str, str] = {
     "run": "the run's folder in `.nobrakes/runs`",
     "cap": "the cap that is reached, like `day.usd`",
     "base": "main before the merge",
-    "beads": "the beads that the step was about, or how many were brought back",
+    "beads": "the beads that the step was about, or how many were brought back, or are in the plan",
     "asked": "the escalations that are open again and stop the bead",
     "before": "what it was before: the bead's status, the reason it was held for, the moment it was deferred to; the "
-    "limits that were changed",
+    "limits that were changed; the feature's stage",
     "check": "the check's name",
     "commit": "the commit that was looked at, or that was reverted",
     "data": "more of it as JSON; for `progressed` the `step` that the agent claims, and `of` how many",
@@ -72,20 +72,38 @@ KEYS: Mapping[str, str] = {
     "return_to": "the status that the bead remembers to go back to; null when it remembers none",
     "revert": "the commit that takes it back",
     "role": "`test_writer`, `doer`, `reviewer` or `person`",
+    "criteria": "how many acceptance criteria it has",
+    "files": "the files that the person names",
+    "stage": "the feature's stage: `discovery`, `planning`, `review`, `implementation`, `request` or `done`",
+    "version": "the version of the feature's plan, counted from 1",
+    "round": "the iteration of the plan's reviews, counted from 1",
+    "domain": "what the reviewer looks at: `frontend`, `backend`, `database`, `devops` or `test`",
+    "findings": "how many it made",
+    "finding": "the finding's number",
+    "category": "`code_quality`, `architecture`, `security` or `performance`",
+    "priority": "1 must be mended, 2 should be, 3 may be",
+    "issue": "what is wrong with the plan, in the reviewer's words; untrusted",
+    "at_bead": "the bead that it is about; null where it is about all",
+    "item": "the number of what was collected",
+    "file": "the file, in the repository; empty where it is about none",
+    "line": "the line in the file, counted from 1; 0 where it is about none",
     "session": "the session's number",
     "sessionId": "the name of a chat agent's session",
     "projectName": "the name of a project's folder",
     "projectPath": "its whole path",
     "isNew": "whether the project was made for it",
     "form": "what can be answered, where a question has a form",
-    "state": "where the session is after it: `ready`, `asking`, `idle`, `stuck` or `ended`",
+    "state": "where the session is after it: `ready`, `asking`, `idle`, `stuck` or `ended`; the feature's, the "
+    "review's, the finding's or the item's state after it",
     "turn": "the turn's number, counted for each session from 1",
-    "kind": "what the session is for: `planning` or `chat`",
+    "kind": "what the session is for: `planning` or `chat`; what was collected: `todo`, `fixme`, `suggestion`, "
+    "`dependency` or `scope`",
     "settings": "the switches that changed: `paused`, `stopping`; or what was brought back",
     "spent": "what was spent",
     "status": "the status that the bead came with, or is back in",
     "seconds": "how long such checks took the last time; null where nobody knows",
-    "step": "the step of the review; of `checks_began` also `red_proof`, `test_strength` and `main`",
+    "step": "the step of the review, or what moved the feature; of "
+    "`checks_began` also `red_proof`, `test_strength` and `main`",
     "folder": "the person's worktree; empty: the work is on a branch alone",
     "failures": "the counted failures that were forgotten",
     "test": "the test's name as its report tells it; empty: the whole check",
@@ -97,7 +115,8 @@ KEYS: Mapping[str, str] = {
     "to": "the status that the bead goes to; absent while another escalation still stops it",
     "tree": "the tree that was checked",
     "type": "the type of the dependency, or of the [escalation](outcomes.md#escalations)",
-    "parts": "each part of a proposal (a field, `needs:ID`, `cancel`): what `was` proposed and what `is`",
+    "parts": "each part of a proposal (a field, `needs:ID`, `cancel`): what `was` proposed and what `is`; the "
+    "feature's fields that differ",
     "first": "the number of the first event of the same yes",
     "drafts": "the drafts that went live",
     "changes": "the proposed changes that came into force, as BEAD:PART",
@@ -182,6 +201,30 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.HANDED_OFF: Happening(
         "`nobrakes agent done`: the agent left a note for the next one; its process has not ended yet.", ("outcome",)
     ),
+    Kind.FEATURE_BEGAN: Happening(
+        "A person began a feature; the bead is its epic.", ("title", "base", "criteria", "files")
+    ),
+    Kind.FEATURE_MOVED: Happening(
+        "A feature came to another stage or state.", ("step", "stage", "state", "before", "reason")
+    ),
+    Kind.FEATURE_CHANGED: Happening("A person changed what is said of a feature.", ("parts",)),
+    Kind.PLAN_KEPT: Happening("A version of a feature's plan is kept as it was.", ("version", "beads", "reason")),
+    Kind.PLAN_REVIEW_BEGAN: Happening(
+        "A reviewer looks at a feature's plan.", ("round", "domain", "version", "session")
+    ),
+    Kind.PLAN_REVIEW_ENDED: Happening(
+        "A reviewer of a plan is through, or failed.", ("round", "domain", "state", "findings", "detail")
+    ),
+    Kind.FINDING_MADE: Happening(
+        "A reviewer of a plan found something.",
+        ("finding", "round", "domain", "category", "priority", "issue", "at_bead"),
+    ),
+    Kind.FINDING_SETTLED: Happening("A person decided a finding.", ("finding", "state", "answer")),
+    Kind.ITEM_COLLECTED: Happening(
+        "Something was collected for a feature's next checkpoint.",
+        ("item", "kind", "text", "file", "line", "at_bead"),
+    ),
+    Kind.ITEM_SETTLED: Happening("What was collected was looked at, or is not there any more.", ("item", "state")),
     Kind.DAEMON_STARTED: Happening("A daemon works, in the foreground or the background.", ("pid",)),
     Kind.DAEMON_STOPPED: Happening("It ended in order. Without this event it was killed.", ("pid",)),
     Kind.PAUSED: Happening("`nobrakes pause` or `nobrakes stop`.", ("settings",)),

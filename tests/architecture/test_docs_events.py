@@ -10,10 +10,11 @@ import pytest
 
 from nobrakes.config.checks import CheckSettings
 from nobrakes.config.settings import Config
-from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.bead import BeadType, Role
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.forge.feature import Feature, Finding, FindingState, ItemKind, ItemState, ReviewState, Step
 from nobrakes.core.limits.breaker import Breaker, State
 from nobrakes.core.limits.cooldowns import Cooldown
 from nobrakes.operations import beads, control, desk, flakes
@@ -36,6 +37,22 @@ Seen = dict[Kind, set[str]]
 def note(seen: Seen, store: Any) -> None:
     for event in store.events(0, 100_000):
         seen[event.kind] |= set(event.data)
+
+
+def a_feature(store: Any) -> None:
+    """A feature whose plan was reviewed, that was built, and that collected something."""
+    beads.add(store, "Windows", BeadType.EPIC, id="windows", actor="me")
+    store.begin_feature(Feature("windows", "Windows", "Support Windows", actor="me"))
+    store.change_feature("windows", {"notes": "paths first"}, "me")
+    store.keep_plan("windows", [{"id": "d", "title": "D"}], "the Shaper says so", "Shaper")
+    store.move_feature("windows", Step.PLAN_READY, "nobrakes", "the plan is whole")
+    store.begin_review("windows", 1, "backend", None)
+    found = Finding(0, "windows", 1, "backend", "security", 1, "No check", "Anybody may", ("Check it",), "d")
+    number = store.add_finding(found).id
+    store.end_review("windows", 1, "backend", ReviewState.DONE, "")
+    store.settle_finding(number, FindingState.ANSWERED, "Check it", "me")
+    item = store.collect("windows", ItemKind.TODO, "long paths", "nobrakes", file="a.py", line=3, bead="a")
+    store.settle_items({item.id}, ItemState.DISMISSED, "me")
 
 
 def people_and_agents(folder: Path) -> Any:
@@ -80,6 +97,7 @@ def people_and_agents(folder: Path) -> Any:
     beads.cancel(store, "b", "no more", "me")
     steps_back.undo(store, None, "me")
     beads.add(store, "D", id="d", draft=False)
+    a_feature(store)
     wish = plan_of([{"id": "d", "title": "Better", "priority": 0}], "plan")
     approving.propose(store, wish, "Shaper")
     choosing.approve(store, choosing.Choice(only=frozenset({"d:title"})), "me")

@@ -58,7 +58,8 @@ def test_nothing_is_left_for_later() -> None:
     for module in MODULES:
         for number, line in enumerate(module.read_text(encoding="utf-8").splitlines(), start=1):
             # in backticks it is somebody else's word, as in a test runner's output
-            bare = re.sub(r"`[^`]*`", "", line)
+            # what comments are called that a feature collects are names of the program
+            bare = re.sub(r"`[^`]*`|\b(ItemKind|Name)\.\w+|^ {4}\w+ = \"\w+(\.\w+)?\"", "", line)
             found += [f"{name_of(module)}:{number}: {line.strip()}" for word in words if word in bare]
     assert found == []
 

@@ -114,7 +114,8 @@ STATES: Mapping[State, Mapping[Step, State]] = {
 }
 """What each step makes of each state. A step that is in no row of STATES at all leaves an active feature active."""
 
-_OF_STATE = frozenset(step for row in STATES.values() for step in row)
+OF_STATE = frozenset(step for row in STATES.values() for step in row)
+"""The steps that move the state."""
 _OF_STAGE = frozenset(step for row in STAGES.values() for step in row)
 
 
@@ -165,14 +166,14 @@ class Feature:
 def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
     """Stage and state after the step; NotAllowed."""
     stage, state = STAGES[feature.stage].get(step), STATES[feature.state].get(step)
-    refused = (step in _OF_STATE and state is None) or (step in _OF_STAGE and stage is None)
-    if step not in _OF_STATE and feature.state is not State.ACTIVE:
+    refused = (step in OF_STATE and state is None) or (step in _OF_STAGE and stage is None)
+    if step not in OF_STATE and feature.state is not State.ACTIVE:
         refused = True
     if refused or (step is Step.EXPIRED and feature.stage not in PLANNED):
         raise NotAllowed(
             f"feature {feature.id} is {feature.state.value.replace('_', ' ')} in {feature.stage.value}: "
             f"that does not go with '{step.value.replace('_', ' ')}'",
-            f"`nobrakes forge show {feature.id}` says where it is.",
+            f"`nobrakes show {feature.id}` says where it is.",
         )
     return stage or feature.stage, state or feature.state
 

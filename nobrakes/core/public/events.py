@@ -20,9 +20,11 @@ from ..beads.bead import Bead, Role
 from ..beads.escalations import STOPS_BEAD, Escalation, EscalationType
 from ..beads.events import Event, Kind
 from ..beads.outcomes import Outcome
+from ..forge.feature import OF_STATE, PLANNED, Stage
+from . import feature_payloads as of
 from . import payloads as say
 from .names import Name
-from .payloads import Payload, made
+from .payload import Payload, made
 
 LANGUAGE = 1
 """The version of the names and payloads."""
@@ -152,7 +154,28 @@ def _conflicted(event: Event) -> bool:
     return event.data.get("outcome") == Outcome.CONFLICT
 
 
+def _came_to(stage: Stage) -> Callable[[Event], bool]:
+    return lambda event: event.data.get("stage") == stage.value != event.data.get("before")
+
+
+def _state_changed(event: Event) -> bool:
+    return event.data.get("step") in OF_STATE
+
+
+def _replans(event: Event) -> bool:
+    return event.data.get("before") in (Stage.IMPLEMENTATION, Stage.REQUEST) and event.data.get("stage") in PLANNED
+
+
 _CLI = {"cli": "agent"}
+_LOOK = {"iteration_number": "round", "session_id": "session"}
+_STAGES: Mapping[Stage, Name] = {
+    Stage.DISCOVERY: Name.STAGE_DISCOVERY,
+    Stage.PLANNING: Name.STAGE_PLANNING,
+    Stage.REVIEW: Name.STAGE_REVIEW,
+    Stage.IMPLEMENTATION: Name.STAGE_IMPLEMENTATION,
+    Stage.REQUEST: Name.STAGE_PR_CREATION,
+    Stage.DONE: Name.STAGE_DONE,
+}
 _QUESTION = {"question_id": "escalation", "text": "title", "session_id": "session"}
 _STEP_STARTED = Rule(Name.STEP_STARTED, say.Spawned, _CLI, when=_is_first)
 _CRASH = Rule(Name.CRASH_TIMEOUT, say.Ended, when=_crashed)
@@ -165,8 +188,8 @@ def _closed(name: Name, kind: Kind, commit: str = "commit") -> Rule:
 TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.PROPOSED: (Rule(Name.STEP_ADDED, say.StepAdded),),
     Kind.CHANGED: (Rule(Name.STEP_UPDATED, say.StepUpdated, {"changes": "fields"}),),
-    Kind.APPROVED: (Rule(Name.PLAN_APPROVED, say.Payload),),
-    Kind.STRATEGY_APPROVED: (Rule(Name.PLAN_APPROVED, say.Payload),),
+    Kind.APPROVED: (Rule(Name.PLAN_APPROVED, Payload),),
+    Kind.STRATEGY_APPROVED: (Rule(Name.PLAN_APPROVED, Payload),),
     Kind.HELD: (Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),),
     Kind.RELEASED: (Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "released"}),),
     Kind.DEFERRED: (Rule(Name.PAUSED_BLOCKER, say.Paused, fixed={"blocker": "deferred"}),),
@@ -221,6 +244,20 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.TURN_ENDED: (Rule(Name.SESSION_TURN_ENDED, say.TurnEnded, {"session_id": "session"}),),
     Kind.SESSION_ENDED: (Rule(Name.SESSION_ENDED, say.InSession, {"session_id": "session"}),),
     Kind.PROJECT_SET: (Rule(Name.PROJECT_SET, say.ProjectSet),),
+    Kind.FEATURE_BEGAN: (Rule(Name.STAGE_DISCOVERY, of.Staged, {"feature_description": "title"}),),
+    Kind.FEATURE_MOVED: (
+        *(Rule(name, of.Staged, when=_came_to(stage)) for stage, name in _STAGES.items()),
+        Rule(Name.FEATURE_STATE, of.FeatureState, when=_state_changed),
+        Rule(Name.REPLANNING, of.Staged, when=_replans),
+    ),
+    Kind.FEATURE_CHANGED: (Rule(Name.FEATURE_CHANGED, of.FeatureChanged, {"fields": "parts"}),),
+    Kind.PLAN_KEPT: (Rule(Name.PLAN_CREATED, of.PlanCreated, {"steps": "beads"}),),
+    Kind.PLAN_REVIEW_BEGAN: (Rule(Name.PLAN_REVIEW_STARTED, of.PlanReviewed, _LOOK),),
+    Kind.PLAN_REVIEW_ENDED: (Rule(Name.PLAN_REVIEW_ENDED, of.PlanReviewed, _LOOK),),
+    Kind.FINDING_MADE: (Rule(Name.REVIEW_FINDINGS, of.Found, {"iteration_number": "round", "step_id": "at_bead"}),),
+    Kind.FINDING_SETTLED: (Rule(Name.FINDING_SETTLED, of.Found),),
+    Kind.ITEM_COLLECTED: (Rule(Name.TODO_COLLECTED, of.Collected, {"type": "kind", "description": "text"}),),
+    Kind.ITEM_SETTLED: (Rule(Name.TODO_SETTLED, of.Collected),),
     Kind.DAEMON_STARTED: (Rule(Name.DAEMON_STARTED, say.Process),),
     Kind.DAEMON_STOPPED: (Rule(Name.DAEMON_STOPPED, say.Process),),
     Kind.PAUSED: (Rule(Name.PAUSED, say.Paused, fixed={"blocker": "paused by a person"}),),

@@ -4,14 +4,12 @@
 2. A field is only ever added; one that changes its meaning is another field, and another version of the language.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar, get_type_hints
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """Nothing more than what is said about every event."""
+from . import feature_payloads
+from .payload import Payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,39 +305,12 @@ class Begun(Payload):
     why: str = ""
 
 
-P = TypeVar("P", bound=Payload)
+def _shapes() -> Iterator[type[Payload]]:
+    yield Payload
+    for found in (*globals().values(), *vars(feature_payloads).values()):
+        if isinstance(found, type) and issubclass(found, Payload) and found is not Payload:
+            yield found
 
 
-KINDS: tuple[type[Payload], ...] = (Payload, *Payload.__subclasses__())
+KINDS: tuple[type[Payload], ...] = tuple(_shapes())
 """Every shape."""
-_TYPES: Mapping[type[Payload], Mapping[str, Any]] = {kind: get_type_hints(kind) for kind in KINDS}
-
-
-def made(kind: type[P], values: Mapping[str, Any]) -> P:
-    """The payload of what `values` has for its fields; a value of another type becomes the field's, or is left out."""
-    types = _TYPES[kind]
-    known: dict[str, Any] = {}
-    for one in fields(kind):
-        if values.get(one.name) is not None:
-            value = _fitting(types[one.name], values[one.name])
-            if value is not None:
-                known[one.name] = value
-    return kind(**known)
-
-
-def _fitting(type_: Any, value: Any) -> Any:
-    if type_ in (str, str | None):
-        return str(value)
-    if type_ is bool:
-        return bool(value)
-    if type_ == int | None:
-        return int(value) if isinstance(value, int | float) else None
-    if type_ == float | None:
-        return float(value) if isinstance(value, int | float) else None
-    if type_ == tuple[str, ...]:
-        return tuple(map(str, value)) if isinstance(value, list | tuple) else None
-    if type_ == tuple[int, ...]:
-        return tuple(int(one) for one in value if isinstance(one, int)) if isinstance(value, list | tuple) else None
-    if type_ == tuple[tuple[str, ...], ...]:
-        return tuple(tuple(map(str, one)) for one in value if isinstance(one, list | tuple))
-    return dict(value) if isinstance(value, Mapping) else None

@@ -20,7 +20,7 @@ def begin(db: Database, id_: str, round_: int, domain: str, session: int | None)
         if any(found.domain == domain for found in reviews(db, id_, round_)):
             raise NotAllowed(
                 f"round {round_} of feature {id_} has its reviewer for {domain} already",
-                f"`nobrakes forge show {id_}` shows the reviews.",
+                f"`nobrakes show {id_}` shows the feature's epic.",
             )
         values = {"feature": id_, "round": round_, "domain": domain, "plan": one.plan, "session": session}
         state = ReviewState.RUNNING.value
@@ -89,7 +89,7 @@ def settle_finding(db: Database, finding: int, state: FindingState, answer: str,
     with db.write():
         row = db.maybe("SELECT * FROM findings WHERE id = ?", (finding,))
         if row is None:
-            raise NobrakesError(f"there is no finding {finding}", "`nobrakes forge show FEATURE` lists them.")
+            raise NobrakesError(f"there is no finding {finding}", "Findings are numbered over all features.")
         decided = "UPDATE findings SET state = ?, answer = ? WHERE id = ? AND state = 'open'"
         if not db.run(decided, (state.value, answer[:8000], finding)):
             return False

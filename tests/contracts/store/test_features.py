@@ -1,0 +1,114 @@
+"""Features in the store: one is planned at a time, tables alone move them, and what is kept is kept once."""
+
+from typing import Any
+
+import pytest
+
+from nobrakes.core.beads.bead import Bead, BeadType
+from nobrakes.core.beads.events import Kind
+from nobrakes.core.errors import NoSuchFeature, NotAllowed
+from nobrakes.core.forge.feature import (
+    Criterion,
+    Feature,
+    Finding,
+    FindingState,
+    ItemKind,
+    ItemState,
+    ReviewState,
+    Stage,
+    State,
+    Step,
+)
+from nobrakes.core.sessions.session import SessionKind
+from nobrakes.store.sqlite import SqliteStore
+
+
+def begun(store: SqliteStore, id_: str = "windows", **more: Any) -> Feature:
+    store.put([Bead(id_, id_.title(), type=BeadType.EPIC)], [], "me")
+    return store.begin_feature(Feature(id_, id_.title(), "Support it", actor="me", **more))
+
+
+def kinds(store: SqliteStore) -> list[Kind]:
+    return [event.kind for event in store.events(0, 1000) if event.bead == "windows"][1:]
+
+
+def test_a_feature_is_kept_as_it_was_said(store: SqliteStore) -> None:
+    said = (Criterion("The tests pass", "automated"), Criterion("It looks right", "manual", usual=False))
+    one = begun(store, criteria=said, files=("a.py",), notes="paths", base="c0de", data={"scan": 3})
+    assert store.feature("windows") == one == store.features()[0]
+    assert (one.stage, one.state, one.criteria, one.files) == (Stage.DISCOVERY, State.ACTIVE, said, ("a.py",))
+    changed = store.change_feature("windows", {"notes": "long paths", "round": 2}, "me")
+    assert (changed.notes, changed.round, changed.data) == ("long paths", 2, {"scan": 3})
+    store.change_feature("windows", {"round": 3}, "nobrakes")  # the machine's bookkeeping is no event
+    assert kinds(store) == [Kind.FEATURE_BEGAN, Kind.FEATURE_CHANGED]
+    with pytest.raises(NoSuchFeature):
+        store.feature("linux")
+
+
+def test_one_feature_is_planned_at_a_time(store: SqliteStore) -> None:
+    begun(store)
+    with pytest.raises(NotAllowed, match="one feature of a repository"):
+        begun(store, "linux")
+    store.move_feature("windows", Step.PAUSED, "me")
+    assert store.begin_feature(Feature("linux", "Linux", "", actor="me")).has_turn
+    with pytest.raises(NotAllowed):
+        store.move_feature("windows", Step.RESUMED, "me")
+
+
+def test_what_is_built_or_gave_its_turn_up_leaves_it_to_another(store: SqliteStore) -> None:
+    begun(store)
+    store.move_feature("windows", Step.APPROVED, "me")
+    begun(store, "linux")
+    store.move_feature("linux", Step.EXPIRED, "nobrakes")
+    begun(store, "mac")
+    with pytest.raises(NotAllowed):
+        store.move_feature("linux", Step.RESUMED, "me")
+    assert store.feature("linux").state is State.EXPIRED
+    with pytest.raises(NotAllowed):  # back to its plan is a turn, too
+        store.move_feature("windows", Step.CHECKPOINT, "nobrakes")
+    store.move_feature("mac", Step.PAUSED, "me")
+    moved = store.move_feature("windows", Step.CHECKPOINT, "nobrakes", "ten were collected", round=0)
+    assert (moved.stage, moved.replannings, moved.round) == (Stage.REVIEW, 1, 0)
+    assert store.move_feature("mac", Step.ROLLED_BACK, "me") not in store.features()
+    assert [one.id for one in store.features(going=False)] == ["linux", "mac", "windows"]
+
+
+def test_a_plan_is_kept_once_for_each_change(store: SqliteStore) -> None:
+    begun(store)
+    first = store.keep_plan("windows", [{"id": "a", "title": "A"}], "it is whole", "Shaper")
+    assert store.keep_plan("windows", [{"id": "a", "title": "A"}], "again", "Shaper") == first
+    second = store.keep_plan("windows", [{"id": "a", "title": "B"}], "a finding", "Shaper")
+    assert [one.number for one in store.plan_versions("windows")] == [1, 2]
+    assert store.feature("windows").plan == second.number == 2
+    assert kinds(store) == [Kind.FEATURE_BEGAN, Kind.PLAN_KEPT, Kind.PLAN_KEPT]
+
+
+def test_reviews_and_findings_end_once(store: SqliteStore) -> None:
+    begun(store)
+    session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "look", "nobrakes").id
+    store.begin_review("windows", 1, "backend", session)
+    with pytest.raises(NotAllowed):
+        store.begin_review("windows", 1, "backend", None)
+    assert store.feature_of_session(session) == (store.feature("windows"), "backend")
+    assert store.feature_of_session(session + 1) is None
+    new = Finding(0, "windows", 1, "backend", "security", 1, "No check", "Anybody may", ("Check it",), "a")
+    found = store.add_finding(new)
+    assert store.end_review("windows", 1, "backend", ReviewState.DONE, "")
+    assert not store.end_review("windows", 1, "backend", ReviewState.FAILED, "late")
+    assert store.settle_finding(found.id, FindingState.RISK_ACCEPTED, "it is a demo", "me")
+    assert not store.settle_finding(found.id, FindingState.ANSWERED, "no", "me")
+    (kept,) = store.findings("windows", 1)
+    assert (kept.state, kept.answer, kept.options) == (FindingState.RISK_ACCEPTED, "it is a demo", ("Check it",))
+    assert [one.state for one in store.plan_reviews("windows")] == [ReviewState.DONE]
+
+
+def test_an_item_is_collected_once(store: SqliteStore) -> None:
+    begun(store)
+    first = store.collect("windows", ItemKind.TODO, "long  paths", "nobrakes", file="a.py", line=3)
+    assert first is not None and first.text == "long paths"
+    assert store.collect("windows", ItemKind.TODO, "long paths", "nobrakes", file="a.py", line=9) is None
+    other = store.collect("windows", ItemKind.SUGGESTION, "long paths", "Ada", bead="a")
+    assert other is not None and [one.id for one in store.items("windows")] == [first.id, other.id]
+    assert store.settle_items({first.id, 99}, ItemState.REVIEWED, "me") == 1
+    assert store.settle_items({first.id}, ItemState.DISMISSED, "me") == 0
+    assert [one.state for one in store.items("windows")] == [ItemState.REVIEWED, ItemState.WAITING]
