@@ -1,8 +1,7 @@
 """What every shape of a payload is, and how one is made of an event's data (payloads.py, feature_payloads.py)."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 
@@ -12,11 +11,12 @@ class Payload:
 
 
 P = TypeVar("P", bound=Payload)
+_HINTS: dict[type[Payload], Mapping[str, Any]] = {}
 
 
 def made(kind: type[P], values: Mapping[str, Any]) -> P:
     """The payload of what `values` has for its fields; a value of another type becomes the field's, or is left out."""
-    types = _hints(kind)
+    types = _HINTS.get(kind) or _HINTS.setdefault(kind, get_type_hints(kind))
     known: dict[str, Any] = {}
     for one in fields(kind):
         if values.get(one.name) is not None:
@@ -24,11 +24,6 @@ def made(kind: type[P], values: Mapping[str, Any]) -> P:
             if value is not None:
                 known[one.name] = value
     return kind(**known)
-
-
-@cache
-def _hints(kind: Hashable) -> Mapping[str, Any]:
-    return get_type_hints(kind)
 
 
 def _fitting(type_: Any, value: Any) -> Any:
