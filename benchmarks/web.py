@@ -79,6 +79,13 @@ class Shop:
         pipes = {"stdout": subprocess.PIPE, "stdin": subprocess.DEVNULL, "text": True}
         return subprocess.Popen([NOBRAKES, "web", *options], cwd=self.folder, env=self.env, **pipes)  # type: ignore[call-overload,no-any-return]
 
+    def link(self) -> str:
+        """A new one, to the server that runs."""
+        said = subprocess.run(
+            [NOBRAKES, "web"], cwd=self.folder, env=self.env, check=True, capture_output=True, text=True
+        )
+        return next(line.split()[1] for line in said.stdout.splitlines() if line.startswith("open "))
+
     @contextmanager
     def serving(self) -> Iterator[tuple[int, str]]:
         """(its pid, the link to log in), until the end of the block."""
@@ -218,7 +225,7 @@ def idle(raw: dict[str, Any], chosen: argparse.Namespace) -> list[Row]:
                 pass  # whatever it loads for its first page is loaded
             time.sleep(25)  # what was opened for the page that is gone ends
             alone = [_spent(pid, seconds / 3) * 60 / (seconds / 3) for _ in range(3)]
-            with browser(link) as context:
+            with browser(shop.link()) as context:
                 context.new_page().goto("/r/shop/")
                 time.sleep(5)
                 watched = [_spent(pid, seconds / 3) * 60 / (seconds / 3) for _ in range(3)]

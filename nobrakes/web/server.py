@@ -7,6 +7,7 @@
 """
 
 import os
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -134,7 +135,12 @@ def lan_address() -> str:
     return found
 
 
+def _terminated(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)  # what is to be removed at the end is removed
+
+
 def _serve(state: WebState, options: Options, say: Say, show_code: Callable[[str], None]) -> None:
+    signal.signal(signal.SIGTERM, _terminated)
     first, is_meant = bound(LOOPBACK, options.port)
     sockets, token = [first], ""
     port = int(first.getsockname()[1])
@@ -206,12 +212,12 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
 
     import uvicorn
 
-    from . import logs
+    from . import connections, logs
     from .application import application
 
     logs.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
     config = uvicorn.Config(application(site), **settings(options))
-    asyncio.run(uvicorn.Server(config).serve(sockets=sockets))
+    asyncio.run(connections.Server(config).serve(sockets=sockets))
 
 
 def settings(options: Options) -> dict[str, Any]:
@@ -227,6 +233,7 @@ def settings(options: Options) -> dict[str, Any]:
         "log_config": None,
         "access_log": False,
         "server_header": False,
+        "date_header": False,  # made anew by a tick that there is not (nobrakes.web.connections)
         "proxy_headers": False,
         "lifespan": "on",
         "timeout_keep_alive": int(connections.HEAD_SECONDS),

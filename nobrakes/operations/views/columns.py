@@ -14,7 +14,6 @@ from ...core.beads.events import Kind
 from ...core.columns import column
 from ...core.graph.readiness import Why, explain, ready_beads
 from .board import Worker, counts, workers
-from .history import reviews
 
 if TYPE_CHECKING:
     from ...core.graph.links import Node
@@ -119,7 +118,7 @@ class _Facts:
         self.critical = frozenset(store.longest_chain())
         self.workers: dict[str, Worker] = {worker.bead: worker for worker in workers(store)}
         self.escalations = {one.bead: one for one in reversed(store.escalations()) if one.bead is not None}
-        self.reviews = {one.bead: one for one in reviews(store, 50) if one.outcome is None}
+        self.reviewed = {attempt.bead for attempt in store.reviewing()}
         merged = store.latest_events((Kind.MERGED, Kind.FOUND_MERGED), None, 200)
         self.merged = {event.bead: event.at for event in reversed(merged)}
 
@@ -152,7 +151,7 @@ class _Facts:
         if name == "blocked":
             reasons = self.explained[node.id].reasons
             return "; ".join(one.text for one in reasons if one.why not in (Why.DONE, Why.CANCELLED))
-        if name == "review" and node.id not in self.reviews and node.status is Status.NEEDS_REVIEW:
+        if name == "review" and node.id not in self.reviewed and node.status is Status.NEEDS_REVIEW:
             return "waits for the Reviewer"
         return ""
 

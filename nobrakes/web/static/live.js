@@ -13,6 +13,25 @@ function follow(stream) {
   stream.scrollTop = stream.scrollHeight;
 }
 
+/** @type {Set<HTMLElement>} */
+const due = new Set();
+
+/** To the end with the next picture: twenty streams are measured once for it, and not with every line. @param {HTMLElement} stream */
+function followSoon(stream) {
+  if (!due.size)
+    requestAnimationFrame(() => {
+      for (const one of due) follow(one);
+      due.clear();
+    });
+  due.add(stream);
+}
+
+/** Whether its reader is at its end, as far as they scrolled last. @param {HTMLElement} stream */
+function isFollowed(stream) {
+  const end = /** @type {HTMLElement | null} */ (stream.parentElement?.querySelector('[data-do="end"]'));
+  return end ? end.hidden : atEnd(stream);
+}
+
 /** @param {HTMLElement} stream @param {{ number: number, kind: string, text: string, is_telling: boolean }} line */
 function add(stream, line) {
   const item = document.createElement("li");
@@ -28,7 +47,7 @@ function add(stream, line) {
 on("lines", (message) => {
   for (const stream of document.querySelectorAll(`.stream[data-topic="${CSS.escape(message.topic)}"]`)) {
     const list = /** @type {HTMLElement} */ (stream);
-    const follows = atEnd(list);
+    const follows = isFollowed(list);
     const known = Number(list.dataset.n);
     const fresh = message.lines.filter((line) => line.number >= known);
     if (!fresh.length) continue;
@@ -36,10 +55,15 @@ on("lines", (message) => {
     for (const line of fresh) add(list, line);
     list.dataset.n = String(fresh[fresh.length - 1].number + 1);
     while (list.childElementCount > MOST && follows) list.firstElementChild?.remove();
-    if (follows) follow(list);
-    find(list);
+    if (follows) followSoon(list);
+    if (isSearched(list)) find(list);
   }
 });
+
+/** @param {HTMLElement} stream */
+function isSearched(stream) {
+  return Boolean(/** @type {HTMLInputElement | null} */ (stream.parentElement?.querySelector('[data-do="find"]'))?.value);
+}
 
 /** @param {HTMLElement} stream */
 function find(stream) {

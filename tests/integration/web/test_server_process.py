@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -193,9 +194,13 @@ def test_an_option_goes_before_a_variable_and_that_before_the_persons_settings(
     monkeypatch.delenv("NOBRAKES_PORT")
     monkeypatch.delenv("NOBRAKES_HOST")
     monkeypatch.delenv("NOBRAKES_LOG_DIR")
-    with process() as served:
+    token_file = tmp_path / "token"
+    with process("--token-file", str(token_file)) as served:
         assert f"port = {served.port}\n" in free and served.name == "mine.localhost"
         assert ask(served, "GET", "/login").status_code == 200 and (logs / "web.log").exists()
+        served.running.terminate()
+        assert served.running.wait(20) == 128 + signal.SIGTERM and not token_file.exists()
+        assert web_state().serving() is None
     (place / "config.toml").write_text("[web]\nport = 0\n")
     done = subprocess.run([NOBRAKES, "web"], capture_output=True, text=True, timeout=20)
     assert done.returncode not in (0, 1) and "web.port" in done.stderr and "#code=" not in done.stdout
