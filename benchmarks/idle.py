@@ -40,7 +40,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         repository(folder)
         subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        Path(folder, ".nobrakes", "config.toml").write_text(CONFIG.replace("WORKERS", "2"))
+        Path(folder, ".nobrakes", "config.toml").write_text(CONFIG.replace("WORKERS", "2").replace("SANDBOX", "none"))
         store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
         store.put([Bead("b1", "bead 1", status=Status.NEEDS_DOER, needs_tests=False)], [], "benchmark")
         subprocess.run([NOBRAKES, "daemon", "start"], cwd=folder, check=True, stdout=subprocess.DEVNULL)

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import keep, table
-from pipeline import NOBRAKES, repository
+from pipeline import CONFIG, NOBRAKES, repository
 
 from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
 from nobrakes.store.opening import open_store
@@ -55,13 +55,17 @@ class Shop:
         self.env |= {"HOME": str(home), "NOBRAKES_USER_HOME": str(home)}
         repository(str(self.folder))
         self.run("init", "--build", "true")
+        self.files: list[Path] = []
+        self.seed(beads, agents)
+
+    def seed(self, beads: int, agents: int = 0) -> None:
+        """Beads in every column, and agents at work."""
         store = open_store(str(self.folder / ".nobrakes" / "nobrakes.db"))
         kinds = (Status.NEEDS_DOER, Status.DRAFT, Status.DONE, Status.NEEDS_DOER, Status.NEEDS_REVIEW)
         found = [Bead(f"b{n}", f"Bead number {n}", status=kinds[n % 5], needs_tests=False) for n in range(beads)]
         store.put(found, [Dependency(f"b{n}", f"b{n - 5}") for n in range(5, beads, 3)], "benchmark")
         work = [Bead(f"w{n}", f"Work {n}", status=Status.NEEDS_DOER, needs_tests=False) for n in range(agents)]
         store.put(work, [], "benchmark")
-        self.files: list[Path] = []
         for one in work:
             attempt = store.open_attempt(one.id, Role.DOER, "script", [f"Ada {one.id}"], 7200.0, None)
             assert attempt is not None
@@ -388,9 +392,12 @@ def _rss(pid: int) -> float:
 def tabs(raw: dict[str, Any], chosen: argparse.Namespace) -> list[Row]:
     """The daemon's CPU with nobody looking and with ten pages open, in turn."""
     with tempfile.TemporaryDirectory() as folder:
-        shop = Shop(folder, beads=500)
-        shop.run("pause")
+        shop = Shop(folder)
+        config = CONFIG.replace("WORKERS", "2").replace("SANDBOX", "none")
+        (shop.folder / ".nobrakes" / "config.toml").write_text(config)
         shop.run("daemon", "start")
+        shop.run("pause")
+        shop.seed(500)
         try:
             pid = int((shop.folder / ".nobrakes" / "daemon.lock").read_text().split()[0])
             with shop.serving() as (_, link), browser(link) as context:
