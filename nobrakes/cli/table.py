@@ -56,6 +56,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("project show", "projects:show", BOARD, "One project: its brief, its status, its criteria."),
     Entry("project status", "projects:status", BOARD, "Every project, and every chat agent's session."),
     Entry("project archive", "projects:archive", BREAKER, "Hide a project; nothing is removed.", changes=True),
+    Entry("relay", "relaying:relay", FORGE, "Let an agent work in a clone, and get a branch.", changes=True),
     Entry("sessions", "talking:sessions", BOARD, "The open sessions with agents."),
     Entry("status", "views:status", BOARD, "The whole repository on one screen."),
     Entry("board", "views:board", BOARD, "The beads in columns, by where they are."),

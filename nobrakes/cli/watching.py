@@ -9,7 +9,7 @@ from ..core.errors import UsageError
 from ..wording.text import cut, one_line
 from .output import Output, dumps, plain, write
 from .public_events import POLL_SECONDS
-from .repository import BeadId, known, looked_at
+from .repository import BeadId, UserPlace, known, looked_at, opened_or_home
 from .screen import Screen, screen_of
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def _numbered(event: "Event", titles: "Titles", width: int) -> str:
 def watch(
     agent: Annotated[str, Argument(metavar="NAME|BEAD", help="A worker's name, its bead, or `session~N`.")],
     as_json: AsJson = False,
+    user: UserPlace = False,
 ) -> Output:
     """Follow an agent live, from its last lines on, until its attempt ends. Ctrl-C leaves it working.
 
@@ -102,7 +103,7 @@ def watch(
     from ..operations import sessions
 
     screen = screen_of(sys.stdout)
-    with looked_at() as app:
+    with opened_or_home(user, is_reading=True) as app:
         session = sessions.find_session(app.store, app.paths, agent)
         if not as_json:
             of = f"turn {session.number}" if session.turn else f"on {session.bead}, attempt {session.number}"

@@ -194,13 +194,16 @@ class AgentSettings(Section):
         own: str = getattr(getattr(self, agent, None), "model", "")
         return getattr(self.models.get(agent), role, "") or own
 
-    def seated(self, agent: str, role: str, usd: float | None = None) -> "AgentSettings":
-        """The settings as the agent's adapter reads them in this role: with its model, and at most so many dollars."""
+    def seated(self, agent: str, role: str, usd: float | None = None, model: str = "") -> "AgentSettings":
+        """The settings as the agent's adapter reads them in this role: with its model, and at most so many dollars.
+
+        `model`: that of a session, in place of the role's.
+        """
         section = getattr(self, agent, None)
         if not isinstance(section, Section):
             return self
         own = [limit for limit in (usd, getattr(section, "max_budget_usd", None)) if limit is not None]
-        values = {"model": self.model_of(agent, role), "max_budget_usd": min(own, default=None)}
+        values = {"model": model or self.model_of(agent, role), "max_budget_usd": min(own, default=None)}
         own_fields = getattr(section, "__dataclass_fields__", {})
         known = {name: value for name, value in values.items() if name in own_fields}
         changed: dict[str, Any] = {agent: replace(section, **known)}  # type: ignore[type-var]

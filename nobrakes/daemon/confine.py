@@ -88,8 +88,8 @@ class Confinement:
         why_open = self.why_open() if why_not else ""
         return f"{why_not}, and {why_open}" if why_open else ""
 
-    def agent(self, run: str, workspace: str, folder: str, launch: Launch) -> Confined:
-        """The closure of an agent's run, with its door made."""
+    def agent(self, run: str, workspace: str, folder: str, launch: Launch, lent: tuple[str, ...] = ()) -> Confined:
+        """The closure of an agent's run, with its door made. `lent`: folders of objects of another repository."""
         if self.nothing():
             return Confined()
         paths = self.ports.paths
@@ -123,7 +123,7 @@ class Confinement:
             known,
             hosts=launch.hosts,
             environment=(("NOBRAKES_DOOR", door), ("NOBRAKES_SANDBOX", "bubblewrap"), *launch.confined.items()),
-            inner=tuple(dict.fromkeys((*inner, *named))),
+            inner=tuple(dict.fromkeys((*inner, *named, *lent))),
             own=(os.path.join(door, "in"), *own),
         )
 

@@ -305,12 +305,17 @@ class Performer:
         work = board.work_of(run)
         assert work is not None, "who has no work is stopped, and not looked at"
         if isinstance(work, Talk):
-            workspace = folder_of(self.ports, work.session.id)
+            workspace = folder_of(self.ports, work.session)
         else:
             workspace = os.path.join(paths.workspaces, work.bead)
         seen = self.ports.processes.activity(run, os.path.join(paths.runs, run.id), workspace)
         fields = {"activity": seen, "active_at": board.now} if seen != run.activity else {}
         self.ports.store.update_run(run.id, sampled_at=board.now, **fields)
+        return False
+
+    def settle_relays(self) -> bool:
+        """Keep and remove the clones of relay sessions that have ended; nobody's turn depends on it."""
+        self.turn_endings.relays.settle()
         return False
 
     def renew_anew(self) -> None:

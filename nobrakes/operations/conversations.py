@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..ports import Store
 
 MOST_TITLE = 100
-KINDS = tuple(kind.value for kind in SessionKind if kind is not SessionKind.ATTEMPT)
+KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)
 
 
 @dataclass(frozen=True, slots=True)

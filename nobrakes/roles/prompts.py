@@ -109,8 +109,17 @@ def compile_prompt(
 
 def system_prompt(role: Role, overrides_folder: str) -> str:
     """The role's persona: `<overrides_folder>/<role>.md` where it exists, else ours; ConfigError for a bad file."""
-    own = os.path.join(overrides_folder, f"{role.value}.md")
-    path = own if os.path.lexists(own) else resource(os.path.join("config", "roles", f"{role.value}.md"))
+    return _text_of(role.value, overrides_folder)
+
+
+def role_text(name: str, home: str) -> str:
+    """The same for a role by its name, with what the repository of this .nobrakes folder says of it. ConfigError."""
+    return _text_of(name, os.path.join(home, "roles"))
+
+
+def _text_of(name: str, overrides_folder: str) -> str:
+    own = os.path.join(overrides_folder, f"{name}.md")
+    path = own if os.path.lexists(own) else resource(os.path.join("config", "roles", f"{name}.md"))
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(ROLE_TEXT + 1).strip()

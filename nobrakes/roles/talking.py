@@ -30,6 +30,19 @@ read, made anew for each turn.
 End the last message of a turn with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`
 when you have answered, `{PREFIX}{Marker.BLOCKED.value}` when you wait for an answer to a question that you asked."""
 
+WORKING = f"""# How this session works
+
+You work in this folder, a private clone on a branch of its own, for a person who reads what you say later, perhaps on a
+phone. Commit what you do. Your last message of each turn is what they read: say in it what you did, what you did not,
+and what the tests said.
+
+- `nobrakes agent ask "<question>" --option "<label>: <what it means; costs what>" … --recommend "<label>"` when only
+  the person can decide (without options any text is an answer). Then end your turn: the answer comes with the next.
+- `nobrakes agent notify "<text>"` to tell the person something at once.
+
+End the last message of a turn with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`
+when you have done it, `{PREFIX}{Marker.BLOCKED.value}` when you wait for an answer to a question that you asked."""
+
 _HAPPENED: Mapping[Outcome, str] = {
     Outcome.RATE_LIMITED: "the provider's usage limit was reached, and is over now",
     Outcome.PROVIDER_DOWN: "the provider had an outage",
@@ -43,12 +56,20 @@ _HAPPENED: Mapping[Outcome, str] = {
 }
 
 
-def turn_prompt(told: Sequence[Message], earlier: Sequence[Message], cut_off: str, nonce: str, *, resumes: bool) -> str:
+def turn_prompt(
+    told: Sequence[Message],
+    earlier: Sequence[Message],
+    cut_off: str,
+    nonce: str,
+    *,
+    resumes: bool,
+    works: bool = False,
+) -> str:
     """The prompt of one turn. `told` is what was said to it; `earlier` all before, for an agent that begins anew.
 
-    `cut_off`: how the last turn ended before its agent was done; empty: it was.
+    `cut_off`: how the last turn ended before its agent was done; empty: it was. `works`: it changes files.
     """
-    parts = [PROTOCOL] if not resumes else []
+    parts = [] if resumes else [WORKING if works else PROTOCOL]
     if earlier and not resumes:
         said = "\n".join(f"{'You' if not one.author else 'The person'}: {clean(one.text)}" for one in earlier)
         parts.append(

@@ -32,6 +32,7 @@ class SessionKind(StrEnum):
     ATTEMPT = "attempt"
     PLANNING = "planning"
     CHAT = "chat"
+    RELAY = "relay"  # it works in a clone of its own, and hands back a branch
 
 
 class State(StrEnum):

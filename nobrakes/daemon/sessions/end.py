@@ -26,6 +26,7 @@ from ..agent_ends import STEP, How, how_it_ended, lines
 from ..attempts.accounts import cool, total
 from ..attempts.guard_watch import head_of, hear_turn
 from ..ports import Ports
+from .relays import Relays, is_relay
 
 NO_PLACE = "its start was cut off, and other repositories have taken its place on this machine"
 """Why an attempt or a turn ends that had nothing started yet: the next one comes when there is a place."""
@@ -46,6 +47,7 @@ class TurnEndings:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
+        self.relays = Relays(ports)
 
     def ended(self, talk: Talk, run: Run, limits: Limits) -> None:
         """The agent's whole tree is dead: close the turn."""
@@ -74,6 +76,10 @@ class TurnEndings:
         after = breaker.after(before, outcome, verdict.detail, progress=False, thresholds=limits.breaker)
         lost = outcome in BEGINS_ANEW
         fact = self._fact(talk, outcome, after)
+        if is_relay(session):
+            handed = self.relays.hand_back(talk)
+            if fact is Fact.ENDED_WELL and session.ended_at is None:
+                self.relays.ask_what_next(talk, said, handed)
         repeats = session.failures + 1
         waits = TABLE[outcome].backoff or (TABLE[outcome].starts_cooldown and not session.provider)
         closed = ports.store.close_turn(

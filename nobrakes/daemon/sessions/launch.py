@@ -3,7 +3,8 @@
 1. The turn is open before anything is touched; each step may be done again after a crash, and starts the agent once.
 2. Its folder is the same for all turns, since agent CLIs find a session by the folder; what lies there is main's tree,
    checked out anew. What an agent writes there goes with the next turn.
-3. Its role is the Shaper's: it reads, asks and proposes; the guard refuses to change anything.
+3. Its role is the Shaper's: it reads, asks and proposes; the guard refuses to change anything. A relay session works in
+   a clone of its own instead, which stays (relays).
 """
 
 import hashlib
@@ -15,16 +16,17 @@ from ...core.beads.attempt import Run, RunKind
 from ...core.beads.bead import Role
 from ...core.board import Limits
 from ...core.errors import NoMain
-from ...core.sessions.session import Talk, name_of
+from ...core.sessions.session import Session, Talk, name_of
 from ...core.text.cleaning import only_seen
 from ...ports import Argv
-from ...roles.prompts import system_prompt
+from ...roles.prompts import role_text
 from ...roles.talking import turn_prompt
 from .. import agent_starts
 from ..attempts.guard_watch import NAMED
 from ..attempts.launch import DIARY, TELLS, WINDOW
 from ..confine import OWN, Confinement
 from ..ports import Ports
+from .relays import Relays, is_relay
 
 CUT_OFF = "cut_off"
 """In a session's data: how a turn ended that its agent had begun and could not finish."""
@@ -35,9 +37,11 @@ def run_of(turn: int) -> str:
     return f"s{turn}-agent"
 
 
-def folder_of(ports: Ports, session: int) -> str:
+def folder_of(ports: Ports, session: Session) -> str:
     """Where the session's agent works."""
-    return os.path.join(ports.paths.scratch, name_of(session))
+    if is_relay(session):
+        return Relays(ports).workspace(session)
+    return os.path.join(ports.paths.scratch, name_of(session.id))
 
 
 class TurnLauncher:
@@ -46,19 +50,22 @@ class TurnLauncher:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self.confinement = Confinement(ports)
+        self.relays = Relays(ports)
 
     def start(self, talk: Talk, limits: Limits) -> None:
         """Start the turn's agent. Doing it again after a crash starts it once."""
         ports, session, turn = self.ports, talk.session, talk.turn
         config = ports.config()
         run_id = run_of(turn.id)
-        folder, workspace = os.path.join(ports.paths.runs, run_id), folder_of(ports, session.id)
+        folder, workspace = os.path.join(ports.paths.runs, run_id), folder_of(ports, session)
+        is_own = is_relay(session)
+        role, model = (Role.DOER, session.model) if is_own else (Role.SHAPER, "")
         prompt = self._prompt(talk)
         adapter = ports.adapter(session.agent)
         named = str(uuid.UUID(hashlib.md5(turn.token.encode()).hexdigest()))
         launch = adapter.launch(
             Assignment(
-                role=Role.SHAPER,
+                role=role,
                 bead=name_of(session.id),
                 worker=f"Session {session.id}",
                 attempt=turn.number,
@@ -70,15 +77,16 @@ class TurnLauncher:
                 resume=turn.resumes,
                 env={
                     **agent_starts.environment(ports, config, adapter.credentials, turn.token, folder),
-                    "NOBRAKES_ROLE": Role.SHAPER.value,
+                    "NOBRAKES_ROLE": role.value,
                     "NOBRAKES_BEAD": name_of(session.id),
                     "NOBRAKES_SESSION": str(session.id),
                     "NOBRAKES_ATTEMPT": str(turn.number),
                     "NOBRAKES_NAME": f"Session {session.id}",
                     "NOBRAKES_WORKSPACE": workspace,
+                    **(self.relays.environment(session) if is_own else {}),
                 },
-                settings=config.agents.seated(session.agent, Role.SHAPER.value, limits.caps.attempt.usd),
-                system_prompt=only_seen(system_prompt(Role.SHAPER, os.path.join(ports.paths.folder, "roles"))),
+                settings=config.agents.seated(session.agent, role.value, limits.caps.attempt.usd, model),
+                system_prompt=only_seen(role_text("relay" if is_own else role.value, ports.paths.folder)),
                 guard=ports.guard,
                 permitted=agent_starts.permitted(self.confinement, config, session.agent),
             )
@@ -91,8 +99,10 @@ class TurnLauncher:
         deadline, idle = now + seconds, limits.idle_seconds
         run = Run(run_id, 0, RunKind.AGENT, now, hard_deadline=deadline, idle_seconds=idle, active_at=now, turn=turn.id)
         ports.store.plan_run(run)
-        confined = self.confinement.agent(run_id, workspace, folder, launch)
-        command = agent_starts.command(launch, confined, folder, workspace, prompt, self._checkout(workspace))
+        lent = self.relays.lent(session) if is_own else ()
+        confined = self.confinement.agent(run_id, workspace, folder, launch, lent)
+        prologue = self.relays.making(session) if is_own else self._checkout(workspace)
+        command = agent_starts.command(launch, confined, folder, workspace, prompt, prologue)
         born = ports.processes.start(run_id, command)
         ports.store.update_run(run_id, pid=born.pid, born=born.mark)
 
@@ -103,7 +113,8 @@ class TurnLauncher:
         earlier = [one for one in store.messages(talk.session.id) if one.id not in given and one.turn is not None]
         nonce = hashlib.sha256(turn.token.encode()).hexdigest()[:12]
         cut_off = str(talk.session.data.get(CUT_OFF, ""))
-        return turn_prompt(told, earlier, cut_off, nonce, resumes=turn.resumes)
+        works = is_relay(talk.session)
+        return turn_prompt(told, earlier, cut_off, nonce, resumes=turn.resumes, works=works)
 
     def _checkout(self, workspace: str) -> tuple[Argv, ...]:
         git = self.ports.git

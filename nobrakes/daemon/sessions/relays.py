@@ -1,0 +1,128 @@
+"""Turns of relay sessions: work in a private clone of a repository, handed back as a branch when each turn ends.
+
+1. The agent may change everything in its clone and nothing else: the repository's checkout, its git folder, its
+   configuration and hooks are out of its reach, as a Doer's.
+2. What a turn came to is written into the turn before it is closed, so that a summary needs no model.
+3. The clone stays as long as the session goes on; then all of it is kept as branches, and it is removed.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from ...core.beads.escalations import EscalationType
+from ...core.errors import NobrakesError
+from ...core.sessions.session import Session, SessionKind, Talk
+from ...git.workspaces.relays import HandedBack, RelayClones, branch_of
+from ...ports import Argv, NewEscalation, Notice
+from ..ports import Ports
+
+REPOSITORY, START, CHAT = "repository", "start", "chat"
+"""In a session's data: the repository that it works on, the commit that it began with, the chat that began it."""
+HEAD, BRANCH = "head", "branch"
+"""In a turn's data: the commit that it handed back, and the branch that has it."""
+FOLDER = "relays"
+
+
+def is_relay(session: Session) -> bool:
+    """Whether the session works in a clone of its own."""
+    return session.kind is SessionKind.RELAY
+
+
+class Relays:
+    """The clones of the relay sessions that this store has."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._told: set[int] = set()
+
+    @contextmanager
+    def _clones(self, session: Session) -> Iterator[RelayClones]:
+        root = str(session.data.get(REPOSITORY) or self.ports.paths.root)
+        clones = RelayClones(root, os.path.join(self.ports.paths.folder, FOLDER), self.ports.config().sizes())
+        with closing(clones):
+            yield clones
+
+    def workspace(self, session: Session) -> str:
+        """Where the session's agent works."""
+        return os.path.join(self.ports.paths.folder, FOLDER, str(session.id))
+
+    def making(self, session: Session) -> tuple[Argv, ...]:
+        """The commands that make the clone where it is missing."""
+        with self._clones(session) as clones:
+            return clones.making(session.id, str(session.data[START]), f"Session {session.id}")
+
+    def lent(self, session: Session) -> tuple[str, ...]:
+        """The folders of objects that the clone borrows from, where they are another repository's."""
+        if not session.data.get(REPOSITORY):
+            return ()
+        with self._clones(session) as clones:
+            return clones.place.lent()
+
+    def environment(self, session: Session) -> dict[str, str]:
+        """What its agent is told beside what every agent is: no file of the project is closed to it."""
+        return {"NOBRAKES_BRANCH": branch_of(session.id), "NOBRAKES_TESTS": "", "NOBRAKES_GATES": ""}
+
+    def hand_back(self, talk: Talk) -> HandedBack:
+        """Hand back what the turn committed, and write that into the turn, which is open still."""
+        ports, session, turn = self.ports, talk.session, talk.turn
+        data = ports.store.turn(turn.id).data
+        if HEAD in data:  # a crash came between this and the end
+            return HandedBack(str(data[HEAD]), str(data[BRANCH]))
+        with self._clones(session) as clones:
+            try:
+                handed = clones.hand_back(session.id, turn.number, str(session.data[START]), self._last(session.id))
+            except NobrakesError as error:
+                text = f"what session {session.id} made could not be handed back: {error}"
+                ports.notifier.tell(Notice(text, urgent=True))
+                return HandedBack("", "")
+        ports.store.note_turn(turn.id, {**data, HEAD: handed.head, BRANCH: handed.branch})
+        return handed
+
+    def _last(self, session: int) -> str:
+        """The commit that an earlier turn handed back; empty: none did."""
+        heads = [str(one.data[HEAD]) for one in self.ports.store.turns(session) if one.data.get(HEAD)]
+        return heads[-1] if heads else ""
+
+    def ask_what_next(self, talk: Talk, said: str, handed: HandedBack) -> None:
+        """Ask the person for the next prompt, where no chat agent waits for the end."""
+        session = talk.session
+        asked = any(one.session == session.id for one in self.ports.store.escalations())
+        if session.data.get(CHAT) or asked or self.ports.store.session(session.id).waiting:
+            return
+        where = f"\n\nIts commits are on the branch {handed.branch}." if handed.branch else ""
+        new = NewEscalation(
+            EscalationType.QUESTION,
+            f"What next? Session {session.id}: {session.title}"[:200],
+            (said[-4000:] or "It said nothing.") + where,
+            {"what_next": session.id},
+            session=session.id,
+        )
+        self.ports.store.escalate(new, None, None, "nobrakes")
+
+    def settle(self) -> None:
+        """Keep and remove the clones of sessions that have ended."""
+        folder = os.path.join(self.ports.paths.folder, FOLDER)
+        if not os.path.isdir(folder):
+            return
+        going = {session.id for session in self.ports.store.sessions()}
+        busy = {self.ports.store.turn(run.turn).session for run in self.ports.store.runs() if run.turn}
+        for name in sorted(os.listdir(folder)):
+            if name.isdigit() and int(name) not in going | busy | self._told:
+                self._remove(int(name))
+
+    def _remove(self, number: int) -> None:
+        ports = self.ports
+        session = ports.store.session(number)
+        turns = ports.store.turns(number)
+        try:
+            with self._clones(session) as clones:
+                start, last = str(session.data[START]), self._last(number)
+                branch = clones.remove(number, len(turns), start, last)
+        except NobrakesError as error:
+            self._told.add(number)
+            text = f"the clone of session {number} is left where it is, since it cannot be kept: {error}"
+            ports.notifier.tell(Notice(text, urgent=True))
+            return
+        if branch:
+            ports.notifier.tell(Notice(f"what session {number} had not committed is on the branch {branch}"))

@@ -1,0 +1,147 @@
+"""The private clones of relay sessions: made once, handed back as a branch after each turn, kept before they go.
+
+1. The clone belongs to a session and not to a bead. It starts at the commit that a person has checked out, on a branch
+   of its own, and may be one of another repository than that in which the session is kept.
+2. A branch of the repository is made, or moved from where we left it. One that a person moved, or has checked out, is
+   left alone: what was made then is handed back under a name with the turn behind it.
+3. Nothing of a clone is removed before its branch is handed back and its loose files are a commit under a branch, too.
+"""
+
+import os
+from dataclasses import dataclass
+
+from ...core.errors import GitFailed, NoMain
+from ...core.limits.sizes import DEFAULT, Sizes
+from ...ports import Argv
+from ...trash import Trash
+from .. import commands, refs
+from ..environment import CHECKOUT
+from ..history import History
+from ..landing import worktrees
+from ..location import Place
+from ..messages import worker as identity
+from ..objects import Objects
+from . import clones, fetch, salvage
+from .checkouts import INDEX, making
+
+_ZERO = "0" * 40
+
+
+@dataclass(frozen=True, slots=True)
+class HandedBack:
+    """What a clone came to: its commit, and the branch of the repository that has it; empty: nothing was committed."""
+
+    head: str
+    branch: str
+
+
+class RelayClones:
+    """The clones in `folder`, of the repository in `root`."""
+
+    def __init__(self, root: str, folder: str, sizes: Sizes = DEFAULT) -> None:
+        self.root, self.folder, self.sizes = root, folder, sizes
+        self.place = Place(root, "HEAD")
+        self.objects = Objects(self.place)
+        self.history = History(self.place, self.objects)
+
+    def path(self, session: int) -> str:
+        """Where the session's clone is, or would be."""
+        return os.path.join(self.folder, str(session))
+
+    def start(self) -> str:
+        """The commit that is checked out in the repository. NoMain: there is none yet."""
+        asked = ["rev-parse", "-q", "--verify", "HEAD^{commit}"]
+        answer = commands.run(asked, cwd=self.root, env=CHECKOUT, expect=(0, 1, 128))
+        if answer.code:
+            raise NoMain(f"nothing is committed in {self.root} yet", "Make a first commit there.")
+        return answer.text
+
+    def making(self, session: int, start: str, worker: str) -> tuple[Argv, ...]:
+        """The commands that make the clone where it is missing; one that is there stays as the last turn left it."""
+        path = self.path(session)
+        if clones.is_folder(path):
+            return ()
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        branch = branch_of(session)
+        who = identity(worker)
+        return making(self.place, path, start, branch=branch, head=start, person=who, index=path + INDEX)
+
+    def hand_back(self, session: int, turn: int, start: str, last: str) -> HandedBack:
+        """Bring what was committed in, and let a branch of the repository have it. Tampered, TooLarge, GitFailed.
+
+        `start`: where the clone began; `last`: the commit that was handed back before, empty: none was.
+        """
+        path = self.path(session)
+        head = clones.checked_out(path) if clones.is_folder(path) else None
+        if head is None or head in (start, last):
+            return HandedBack(last, "")
+        fetch.take(self.place, self.objects, self.history, start, path, head, self.sizes)
+        return HandedBack(head, self._branch(branch_of(session), f"{branch_of(session)}-{turn}", head, last))
+
+    def _branch(self, name: str, other: str, head: str, last: str) -> str:
+        ref = f"refs/heads/{name}"
+        at = refs.read(self.place, ref)
+        if at == head:
+            return name
+        is_free = at in (None, last) and not self._is_checked_out(ref)
+        zero = _ZERO if len(head) == 40 else "0" * 64
+        if is_free and refs.swap(self.place, ref, head, at or zero, "nobrakes: handed back"):
+            return name
+        beside = f"refs/heads/{other}"
+        kept = refs.read(self.place, beside)
+        if kept != head and not refs.swap(self.place, beside, head, kept or zero, "nobrakes: handed back"):
+            raise GitFailed(f"the branch {other} could not be written", "It is tried again with the next turn.")
+        return other
+
+    def _is_checked_out(self, ref: str) -> bool:
+        for one in worktrees.all_of(self.place):
+            try:
+                with open(os.path.join(one.git_dir, "HEAD"), encoding="utf-8", errors="replace") as file:
+                    if file.read().strip() == f"ref: {ref}":
+                        return True
+            except OSError:
+                continue
+        return False
+
+    def loose(self, session: int, base: str) -> str | None:
+        """A commit on `base` with the files of the clone that are in no commit; None: there are none."""
+        path = self.path(session)
+        if not clones.is_folder(path):
+            return None
+        text = f"What session {session} had not committed\n\nKept by nobrakes before its clone was removed.\n"
+        return salvage.salvage(self.place, self.objects, path, base, path + INDEX, text, self.sizes)
+
+    def remove(self, session: int, turn: int, start: str, last: str) -> str:
+        """Keep all of the clone and remove it; the branch that has its loose files, empty: there were none."""
+        handed = self.hand_back(session, turn, start, last)
+        loose = self.loose(session, handed.head or start)
+        name = ""
+        if loose is not None:
+            name = self._branch(f"{branch_of(session)}-loose", f"{branch_of(session)}-loose-{turn}", loose, "")
+        trash = Trash(os.path.join(os.path.dirname(self.folder), "trash"))
+        for leftover in (self.path(session), self.path(session) + INDEX):
+            trash.take(self.folder, leftover)
+        return name
+
+    def commits(self, start: str, head: str) -> list[tuple[str, str]]:
+        """(commit, subject) of what was made since `start`, oldest first."""
+        asked = ["log", "-z", "--reverse", "--format=%H%x01%s", "--max-count=200", f"{start}..{head}", "--"]
+        pairs = (record.partition("\x01") for record in self.place.run(asked).text.split("\0") if record)
+        return [(commit, subject) for commit, _, subject in pairs]
+
+    def files(self, start: str, head: str) -> list[tuple[str, str]]:
+        """(what happened, path) of each file that differs: A, M, D, T."""
+        words = self.place.run(["diff-tree", "-r", "-z", "--no-renames", "--name-status", start, head, "--"]).records
+        return list(zip(words[::2], words[1::2], strict=False))
+
+    def close(self) -> None:
+        """End the processes that read objects."""
+        self.objects.close()
+        self.place.transactions.close()
+        self.place.commits.close()
+        self.place.trees.close()
+
+
+def branch_of(session: int) -> str:
+    """The branch of a relay session."""
+    return f"relay/{session}"

@@ -1,0 +1,151 @@
+"""Relay sessions: an agent works in a private clone of a repository, and hands back a branch. No model sums it up.
+
+1. Where nobrakes is set up, the session is kept in that repository; for any other one in the person's own place, so
+   that nothing of ours is left there but the branch.
+2. A summary is what is known: the last words, commits, files, what looked like tests among the commands, cost, time.
+3. The next prompt goes on in the same session: it answers the question "what next?" where that is open.
+"""
+
+import os
+import re
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..agents.registry import adapter
+from ..core.errors import NotAllowed, UsageError
+from ..core.owners import of_person
+from ..core.sessions.session import Message, Session, SessionKind, State
+from ..core.text.cleaning import clean
+from ..core.transcript import LineKind
+from ..daemon.sessions.relays import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START
+from ..git.workspaces.relays import RelayClones
+from ..paths import Paths
+from . import desk, sessions
+from .conversations import MOST_TITLE
+from .waking import wake
+
+if TYPE_CHECKING:
+    from ..config.settings import Config
+    from ..ports import Store
+
+MOST_LINES = 2000
+"""Readable lines of a turn that are looked through for tests."""
+_TESTS = re.compile(
+    r"\b(pytest|unittest|tox|nox|go test|cargo test|npm (?:run )?test|yarn test|pnpm test|jest|vitest|mocha|rspec|"
+    r"phpunit|ctest|make (?:test|check)|mvn\b.*\btest|gradlew?\b.*\btest|bats|dotnet test)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A relay session to begin. `repository` empty: that of the store; `chat`: the chat agent's session."""
+
+    prompt: str
+    agent: str = ""
+    model: str = ""
+    repository: str = ""
+    chat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a relay session came to so far. `files` are (A, M, D or T; path), `tests` commands that looked like tests.
+
+    `seconds`: at work; `branch` empty: nothing was committed yet.
+    """
+
+    session: Session
+    repository: str
+    last_words: str
+    branch: str
+    commits: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, str], ...]
+    tests: tuple[str, ...]
+    turns: int
+    seconds: float
+
+
+def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> Session:
+    """Begin the session. UsageError, NoAgent, NoMain: nothing was begun."""
+    if not wanted.prompt.strip():
+        raise UsageError("the prompt is empty", "Say what is to be done.")
+    name = wanted.agent or config.agents.doer[0]
+    seat = (name, adapter(name).provider, wanted.model or config.agents.model_of(name, "doer"))
+    with closing(_clones(paths, wanted.repository)) as clones:
+        begun = clones.start()
+    first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
+    data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat}
+    made = store.begin_session(
+        SessionKind.RELAY, of_person(actor), clean(first)[:MOST_TITLE], seat, wanted.prompt, actor, data
+    )
+    wake(paths)
+    return made
+
+
+def _clones(paths: Paths, repository: str) -> RelayClones:
+    return RelayClones(repository or paths.root, os.path.join(paths.folder, FOLDER))
+
+
+def found(store: "Store", number: int) -> Session:
+    """The relay session of this number. NoSuchSession, UsageError."""
+    one = store.session(number)
+    if one.kind is not SessionKind.RELAY:
+        why = f"session {number} is no relay session: it is {one.kind.value}"
+        raise UsageError(why, "`nobrakes sessions` lists them.")
+    return one
+
+
+def go_on(store: "Store", paths: Paths, number: int, prompt: str, actor: str) -> Message | None:
+    """The next prompt, in the same session; None: it answered the open question "what next?". NotAllowed."""
+    one = found(store, number)
+    if not prompt.strip():
+        raise UsageError("the prompt is empty", "Say what is to be done next.")
+    if one.state is State.ENDED:
+        raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes relay PROMPT`.")
+    asked = next((e for e in store.escalations() if e.session == number and e.evidence.get("what_next")), None)
+    if asked is not None:
+        desk.answer(store, asked.id, prompt, actor, paths)
+        return None
+    said = store.say(number, prompt, actor)
+    wake(paths)
+    return said
+
+
+def summary(store: "Store", paths: Paths, number: int) -> Summary:
+    """What the session came to. NoSuchSession, UsageError."""
+    one = found(store, number)
+    turns = store.turns(number)
+    words = [message.text for message in store.messages(number) if not message.author]
+    handed = [turn.data for turn in turns if turn.data.get(HEAD)]
+    branches = [str(data[BRANCH]) for data in handed if data.get(BRANCH)]
+    start, head = str(one.data[START]), str(handed[-1][HEAD]) if handed else ""
+    repository = str(one.data.get(REPOSITORY) or paths.root)
+    commits, files = [], []
+    if head:
+        with closing(_clones(paths, repository)) as clones:
+            commits, files = clones.commits(start, head), clones.files(start, head)
+    now = store.now()
+    return Summary(
+        one,
+        repository,
+        words[-1] if words else "",
+        branches[-1] if branches else "",
+        tuple(commits),
+        tuple(files),
+        tuple(_tests(store, paths, number)),
+        len(turns),
+        sum((turn.ended_at or now) - turn.started_at for turn in turns),
+    )
+
+
+def _tests(store: "Store", paths: Paths, number: int) -> list[str]:
+    """The commands of all turns that looked like tests, each once, in their order."""
+    one = store.session(number)
+    seen: dict[str, None] = {}
+    for turn in store.turns(number):
+        talk = sessions.of_turn(paths, one, turn)
+        for line in sessions.transcript(store, talk, follow=False, last=MOST_LINES):
+            if line.kind is LineKind.TOOL_CALL and _TESTS.search(line.text):
+                seen[clean(line.text)[:200]] = None
+    return list(seen)
