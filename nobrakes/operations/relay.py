@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from ..agents.registry import adapter
 from ..core.errors import NotAllowed, UsageError
 from ..core.owners import of_person
+from ..core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START
 from ..core.sessions.session import Message, Session, SessionKind, State
 from ..core.text.cleaning import clean
 from ..core.transcript import LineKind
-from ..daemon.sessions.relays import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START
 from ..git.workspaces.relays import RelayClones
 from ..paths import Paths
 from . import desk, sessions

@@ -18,6 +18,7 @@ from ...core.errors import ConfigError, NobrakesError
 from ...core.limits import breaker
 from ...core.limits.breaker import Breaker, State
 from ...core.owners import of_session
+from ...core.sessions.relay import is_relay
 from ...core.sessions.session import Fact, Talk
 from ...core.text.cleaning import clean
 from ...core.transcript import PREFIX, LineKind
@@ -26,7 +27,7 @@ from ..agent_ends import STEP, How, how_it_ended, lines
 from ..attempts.accounts import cool, total
 from ..attempts.guard_watch import head_of, hear_turn
 from ..ports import Ports
-from .relays import Relays, is_relay
+from .relays import Relays
 
 NO_PLACE = "its start was cut off, and other repositories have taken its place on this machine"
 """Why an attempt or a turn ends that had nothing started yet: the next one comes when there is a place."""

@@ -16,6 +16,7 @@ from ...core.beads.attempt import Run, RunKind
 from ...core.beads.bead import Role
 from ...core.board import Limits
 from ...core.errors import NoMain
+from ...core.sessions.relay import is_relay
 from ...core.sessions.session import Session, Talk, name_of
 from ...core.text.cleaning import only_seen
 from ...ports import Argv
@@ -26,7 +27,7 @@ from ..attempts.guard_watch import NAMED
 from ..attempts.launch import DIARY, TELLS, WINDOW
 from ..confine import OWN, Confinement
 from ..ports import Ports
-from .relays import Relays, is_relay
+from .relays import Relays
 
 CUT_OFF = "cut_off"
 """In a session's data: how a turn ended that its agent had begun and could not finish."""

@@ -12,21 +12,11 @@ from contextlib import closing, contextmanager
 
 from ...core.beads.escalations import EscalationType
 from ...core.errors import NobrakesError
-from ...core.sessions.session import Session, SessionKind, Talk
+from ...core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START
+from ...core.sessions.session import Session, Talk
 from ...git.workspaces.relays import HandedBack, RelayClones, branch_of
 from ...ports import Argv, NewEscalation, Notice
 from ..ports import Ports
-
-REPOSITORY, START, CHAT = "repository", "start", "chat"
-"""In a session's data: the repository that it works on, the commit that it began with, the chat that began it."""
-HEAD, BRANCH = "head", "branch"
-"""In a turn's data: the commit that it handed back, and the branch that has it."""
-FOLDER = "relays"
-
-
-def is_relay(session: Session) -> bool:
-    """Whether the session works in a clone of its own."""
-    return session.kind is SessionKind.RELAY
 
 
 class Relays:
