@@ -1,7 +1,8 @@
 """`/r/<repo>/socket`: what a page hears while it is open. Nothing is done by a socket; commands are POSTs.
 
-1. The page says {boot, after, topics, lines}, at first within HELLO_SECONDS and again when it wants something else.
-   The answer is `welcome`, or `reset` where it belongs to another process or was away too long: it loads itself again.
+1. The page says {boot, after, topics, lines, fresh}, at first within HELLO_SECONDS and again when it wants something
+   else. The answer is `welcome`, or `reset` where it belongs to another process or was away too long: it asks for
+   itself again. `fresh`: it was rendered just now; what comes back after a while is sent every piece.
 2. {op: "ev", s, e, parts}: the events up to number s, and the pieces of the page that changed. {op: "lines", …}: what
    an agent said. {op: "beat"} comes when nothing else did, so that silence means a lost connection.
 3. What is no proper message ends the socket, and hurts nobody else.
@@ -57,7 +58,7 @@ def _stream(streams: dict[str, Stream], word: str) -> Stream:
 
 
 async def _follow(socket: WebSocket, stream: Stream, hello: dict[str, Any]) -> None:
-    client = Client(hello["after"], hello["topics"], hello["lines"])
+    client = Client(hello["after"], hello["topics"], hello["lines"], hello["fresh"])
     with suppress(TimeoutError):
         await asyncio.wait_for(stream.ready.wait(), 10)
     if not stream.join(client):
@@ -124,7 +125,8 @@ def _hello(text: str) -> dict[str, Any]:
         raise ValueError("after")
     if not all(type(number) is int and number >= 0 for number in lines.values()):
         raise ValueError("lines")
-    return {"boot": found.get("boot"), "after": after, "topics": frozenset((*topics, "bar")), "lines": dict(lines)}
+    wanted = {"topics": frozenset((*topics, "bar")), "lines": dict(lines)}
+    return {"boot": found.get("boot"), "after": after, "fresh": found.get("fresh", True) is True, **wanted}
 
 
 async def _close(socket: WebSocket, code: int) -> None:

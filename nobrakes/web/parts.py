@@ -27,7 +27,8 @@ def frame_of(app: "App", word: str) -> Frame:
 
 
 def _bar(app: "App", frame: Frame) -> dict[str, str]:
-    return {"bar-state": environment().get_template("bar.html").render(frame=frame).strip()}
+    pieces = {"bar-state": "bar.html", "desk-badge": "badge.html"}
+    return {id: environment().get_template(name).render(frame=frame).strip() for id, name in pieces.items()}
 
 
 def _now(app: "App", frame: Frame) -> dict[str, str]:
@@ -42,7 +43,9 @@ def _board(app: "App", frame: Frame) -> dict[str, str]:
     from ..operations.views import columns
 
     view = columns.columns(app.store, "")
-    return {f"column-{it.name}": part("board_parts.html", "column", frame, view, it).strip() for it in view.columns}
+    there = {f"column-{it.name}": part("board_parts.html", "column", frame, view, it).strip() for it in view.columns}
+    absent = {f"column-{name}": part("board_parts.html", "absent", name).strip() for name in columns.HEADINGS}
+    return absent | there
 
 
 PARTS: Mapping[str, Parts] = {"bar": _bar, "now": _now, "board": _board}

@@ -2,7 +2,8 @@
 
 1. A client has a cursor and no queue: what it is sent is made from what is kept here, so a slow one costs nothing and
    catches up in one message, with the last state of each piece.
-2. Events go out at once; pieces at most every PIECES_SECONDS, and only those that changed.
+2. Events go out at once; pieces at most every PIECES_SECONDS, and only those that changed. What no event tells, such as
+   what an agent said last, and how old something is, is looked at every LOOK_SECONDS.
 3. Nothing runs where nobody looks: the thread ends a while after the last client.
 """
 
@@ -41,11 +42,16 @@ _ATTEMPT = re.compile(r"s:[0-9]{1,18}")
 
 @dataclass(eq=False, slots=True)
 class Client:
-    """One socket: what it wants, how far it is, and the bell that is rung for it. `page` is what its page knew."""
+    """One socket: what it wants, how far it is, and the bell that is rung for it.
+
+    `page` is what its page knew. `is_fresh`: the page was rendered just now; of another one nobody knows how old a
+    piece is, since some change without an event (a daemon that was killed).
+    """
 
     seq: int
     topics: frozenset[str]
     lines: dict[str, int]
+    is_fresh: bool = True
     version: int = 0
     bell: asyncio.Event = field(default_factory=asyncio.Event)
     page: int = field(init=False)
@@ -102,7 +108,8 @@ class Stream:
                 (version, {"id": id, "html": html})
                 for topic in client.topics & self._pieces.keys()
                 for id, (version, seq, html) in self._pieces[topic].items()
-                if version > client.version and (client.version or seq > client.page)
+                if version > client.version
+                and (client.version or seq > client.page or not client.is_fresh or topic == "bar")
             ]
             found: list[dict[str, Any]] = []
             if events or pieces:
@@ -157,7 +164,7 @@ class Stream:
             now = time.monotonic()
             if daemon != (daemon := feed.daemon()):
                 is_due = True
-            if is_due and now - shown >= PIECES_SECONDS:
+            if now - shown >= (PIECES_SECONDS if is_due else LOOK_SECONDS):
                 app.__dict__.pop("config", None)  # the settings may have changed
                 self._render(app, topics)
                 is_due, shown = False, now

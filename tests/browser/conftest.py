@@ -7,8 +7,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -27,17 +28,24 @@ DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """The browser, started once a module: playwright's loop runs in this thread meanwhile, where nothing else may run one."""
+@contextmanager
+def launched(*arguments: str) -> Iterator[Any]:
+    """A browser of its own, until the end of the block."""
     if not CHROMIUM:
         pytest.skip("there is no Chromium: apt-get install chromium, or name one with NOBRAKES_CHROMIUM")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *arguments])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """The browser, started once a module: playwright's loop runs in this thread meanwhile, where nothing else may run one."""
+    with launched() as browser:
+        yield browser
 
 
 @pytest.fixture
@@ -79,27 +87,55 @@ def served(repository: Path) -> Iterator[Served]:
         yield found
 
 
-class Person:
-    """Somebody with a browser; whatever its console says as an error is in `errors`."""
+class Site(Protocol):
+    """Pages that are served, and a code to log in with."""
 
-    def __init__(self, browser: Any, served: Served, **how: Any) -> None:
-        self.served = served
+    origin: str
+
+    def new_code(self) -> str: ...
+
+
+class Person:
+    """Somebody with a browser; what its console says as an error, and what could not be loaded, is in `errors`."""
+
+    def __init__(self, browser: Any, served: Site, word: str = "shop", **how: Any) -> None:
+        self.served, self.base = served, f"/r/{word}/"
+        self.scripts = bool(how.get("java_script_enabled", True))
         self.context = browser.new_context(base_url=served.origin, **{"viewport": DESKTOP, **how})
         self.page = self.context.new_page()
         self.errors: list[str] = []
-        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("requestfailed", self._note)
+
+    def _hear(self, said: Any) -> None:
+        if said.type == "error":
+            self.errors.append(f"{said.text} {said.location['url']}")
+
+    def _note(self, request: Any) -> None:
+        if "ERR_ABORTED" not in str(request.failure):  # the page was left before it had come
+            self.errors.append(f"{request.method} {request.url}: {request.failure}")
 
     def log_in(self) -> "Person":
-        self.page.goto(f"/login?next=/r/shop/#code={self.served.site.state.new_code()}")
-        self.page.wait_for_url("**/r/shop/")
+        code = self.served.new_code()
+        if self.scripts:
+            self.page.goto(f"/login?next={self.base}#code={code}")
+        else:
+            self.page.goto(f"/login?next={self.base}")
+            self.page.get_by_label("code").fill(code)
+            self.page.get_by_role("button", name="Log in").click()
+        self.page.wait_for_url(f"**{self.base}")
         return self
 
     def goes(self, path: str) -> Any:
         """To a page of the shop."""
-        answer = self.page.goto(f"/r/shop/{path}")
+        answer = self.page.goto(f"{self.base}{path}")
         assert answer is not None and answer.status == 200, (path, answer and answer.status)
         return self.page
+
+    def made_no_errors(self) -> None:
+        """Neither the console nor the network said one."""
+        assert self.errors == [], self.errors
 
     def close(self) -> None:
         self.context.close()
@@ -110,7 +146,7 @@ def person(chromium: Any, served: Served) -> Iterator[Person]:
     """At a desk, logged in."""
     found = Person(chromium, served).log_in()
     yield found
-    assert found.errors == [], found.errors
+    found.made_no_errors()
     found.close()
 
 

@@ -108,7 +108,7 @@ def take(shop: Path, target: Path) -> None:
         for suffix, size, theme in (("", DESKTOP, "light"), ("-phone", PHONE, "dark")):
             person = Person(browser, served, viewport=size, color_scheme=theme)
             page = person.page
-            page.goto(f"/login?next=/r/ledger/#code={served.site.state.new_code()}")
+            page.goto(f"/login?next=/r/ledger/#code={served.new_code()}")
             page.wait_for_url("**/r/ledger/")
             for name, path in PAGES.items():
                 page.goto(f"/r/ledger/{path}")

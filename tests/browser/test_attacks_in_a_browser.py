@@ -106,7 +106,7 @@ def test_a_hostile_page_on_another_port_does_nothing_and_reads_nothing(chromium,
     person = Person(chromium, served).log_in()
     page = person.page
     numeric = f"http://127.0.0.1:{served.site.port}"
-    page.goto(f"{numeric}/login?next=/r/shop/#code={served.site.state.new_code()}")
+    page.goto(f"{numeric}/login?next=/r/shop/#code={served.new_code()}")
     page.wait_for_url("**/r/shop/")  # here the cookie does reach every port of 127.0.0.1
     before = done()
     for host in ("127.0.0.1", NAME, "localhost", f"evil.{NAME}"):

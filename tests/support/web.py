@@ -44,8 +44,12 @@ class Served:
     def post(self, path: str, data: Any, **more: str) -> httpx.Response:
         return self.raw.post(path, data=data, headers=self.headers(origin=self.origin, **more))
 
+    def new_code(self) -> str:
+        """One to log in with, once."""
+        return self.site.state.new_code()
+
     def log_in(self) -> "Served":
-        answer = self.post("/login", {"code": self.site.state.new_code()})
+        answer = self.post("/login", {"code": self.new_code()})
         assert answer.status_code == 303, answer.text
         self.cookies = dict(answer.cookies)
         return self

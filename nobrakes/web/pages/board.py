@@ -16,7 +16,8 @@ def board(request: Request) -> Response:
     wanted = request.query_params.get("q", "")[:MOST_WORDS].strip()
     with opened(request) as app:
         view = columns.columns(app.store, wanted)
-        return render(request, "board.html", view=view, topics=() if wanted else ("board",))
+        topics = ("found" if wanted else "board",)
+        return render(request, "board.html", view=view, names=tuple(columns.HEADINGS), topics=topics)
 
 
 ROUTES = (Route("/r/{repo}/board", board, methods=["GET"]),)

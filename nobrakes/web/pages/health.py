@@ -33,7 +33,7 @@ def set_up(request: Request) -> Response:
     with opened(request) as app:
         config = app.config
         steps = views.set_up(app.store, app.paths, config, app.misconfigured)
-        return render(request, "set_up.html", steps=steps, config=config)
+        return render(request, "set_up.html", steps=steps, config=config, topics=("set-up",))
 
 
 def _or_none(make: Callable[[], Opened]) -> Opened | None:

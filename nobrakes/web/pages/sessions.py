@@ -22,7 +22,14 @@ def sessions(request: Request) -> Response:
         view = agent_sessions.agent_sessions(
             app.store, words, asked.get("state", "all"), asked.get("sort", "newest"), max(1, number)
         )
-        return render(request, "sessions.html", view=view, states=agent_sessions.STATES, sorts=agent_sessions.SORTS)
+        return render(
+            request,
+            "sessions.html",
+            view=view,
+            states=agent_sessions.STATES,
+            sorts=agent_sessions.SORTS,
+            topics=("sessions",),
+        )
 
 
 def session(request: Request) -> Response:

@@ -1,5 +1,5 @@
 // Forms of commands go out without leaving the page, once each, and keep what was typed until they are done.
-import { say, send } from "./stream.js";
+import { say, send } from "./sending.js";
 
 /** @param {HTMLFormElement} form */
 const place = (form) => `draft:${location.pathname}:${form.action}`;
@@ -36,7 +36,7 @@ function bring(form) {
 /** @param {HTMLFormElement} form @param {string} words */
 function tell(form, words) {
   const line = form.querySelector(".form-says");
-  if (!line) return say(words);
+  if (!line || !form.isConnected) return say(words);
   line.textContent = words;
   /** @type {HTMLElement} */ (line).hidden = !words;
 }
@@ -47,20 +47,28 @@ async function submit(event) {
   if (!form.matches("form.command")) return;
   event.preventDefault();
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form, event.submitter)));
+  const isOfBar = form.closest("#bar-state") !== null; // it belongs to every page, and may be another one when this is done
   const buttons = form.querySelectorAll("button");
   for (const button of buttons) button.disabled = true;
   tell(form, "");
-  const answer = await send(form.action, body);
+  const answer = await send(form.action, body, place(form));
   for (const button of buttons) button.disabled = false;
   if (answer.queued) return say("Not sent yet: it goes out when the connection is back.");
   if (!answer.ok) return tell(form, [answer.error.message, answer.error.hint].filter(Boolean).join(" — "));
   sessionStorage.removeItem(place(form));
-  form.dispatchEvent(new CustomEvent("nb:done", { bubbles: true, detail: answer }));
   say(answer.said);
-  const then = body.get("then");
-  if (form.dataset.stay !== undefined || !then) return;
-  if (then === location.pathname + location.search) location.reload();
-  else location.assign(then);
+  const then = isOfBar ? "" : body.get("then");
+  if (then && then !== location.pathname + location.search) return location.assign(then);
+  form.reset();
+  renew(form);
+  return document.dispatchEvent(new Event("nb:done"));
+}
+
+/** The next command of this form is another one. @param {HTMLFormElement} form */
+function renew(form) {
+  const key = /** @type {HTMLInputElement | null} */ (form.elements.namedItem("request"));
+  const drawn = crypto.getRandomValues(new Uint8Array(12));
+  if (key) key.value = `web-${[...drawn].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
 document.addEventListener("submit", submit);

@@ -44,6 +44,14 @@ function add(stream, line) {
   stream.append(item);
 }
 
+/** What was said while nobody listened, and is no longer at hand. @param {HTMLElement} stream @param {number} count */
+function skip(stream, count) {
+  const item = document.createElement("li");
+  item.className = "quiet";
+  item.textContent = `… ${count} lines were missed here: load the page again for them`;
+  stream.append(item);
+}
+
 on("lines", (message) => {
   for (const stream of document.querySelectorAll(`.stream[data-topic="${CSS.escape(message.topic)}"]`)) {
     const list = /** @type {HTMLElement} */ (stream);
@@ -52,6 +60,7 @@ on("lines", (message) => {
     const fresh = message.lines.filter((line) => line.number >= known);
     if (!fresh.length) continue;
     list.querySelector(".nothing")?.remove();
+    if (fresh[0].number > known) skip(list, fresh[0].number - known);
     for (const line of fresh) add(list, line);
     list.dataset.n = String(fresh[fresh.length - 1].number + 1);
     while (list.childElementCount > MOST && follows) list.firstElementChild?.remove();

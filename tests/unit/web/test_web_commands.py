@@ -1,11 +1,14 @@
 """The table of commands that pages may ask for, held against the command line's."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from nobrakes.cli.requests import TOGETHER
 from nobrakes.cli.table import COMMANDS as TYPED
 from nobrakes.core.errors import UsageError
-from nobrakes.web import fields
+from nobrakes.web import fields, rendering
 from nobrakes.web.commands import BY_WORDS, COMMANDS, NOT_HERE, named
 
 
@@ -23,6 +26,13 @@ def test_what_is_one_transaction_on_the_command_line_is_one_here() -> None:
 def test_an_address_has_the_words_of_one_command() -> None:
     assert [named(one.words.replace(" ", "-")) for one in COMMANDS] == list(COMMANDS)
     assert named("init") is None and named("") is None
+
+
+def test_every_form_of_a_page_asks_for_a_command_of_the_table() -> None:
+    templates = Path(rendering.HERE, "templates").glob("*.html")
+    asked = {(one.name, name) for one in templates for name in re.findall(r'begin\(frame, "([^"]*)"', one.read_text())}
+    assert len(asked) > 20
+    assert [one for one in sorted(asked) if named(one[1]) is None] == []
 
 
 def test_what_stops_everything_or_moves_main_is_confirmed() -> None:
