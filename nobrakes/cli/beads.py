@@ -18,7 +18,7 @@ Priority = Annotated[int | None, Option("--priority", "-p", help="0 (first) to 4
 Type = Annotated[
     str | None, Option("--type", "-t", help="feature, fix, task, chore, docs, test, refactor, repair or epic.")
 ]
-Labels = Annotated[list[str] | None, Option("--label", "-l", help="A label; may be given again.")]
+Labels = Annotated[list[str] | None, Option("--label", "-l", help="A label; may be given again; '' for none.")]
 Epic = Annotated[str | None, Option("--epic", help="The epic that it belongs to; '' for none.")]
 Estimate = Annotated[int | None, Option("--estimate", help="Minutes.")]
 Touches = Annotated[list[str] | None, Option("--touches", help="A glob of files that it will change.")]
@@ -39,6 +39,8 @@ def _fields(**given: Any) -> FieldOf:
     for name in ("acceptance", "labels", "touches"):
         if name in found:
             found[name] = tuple(found[name])
+    if found.get("labels") == ("",):
+        found["labels"] = ()
     if found.get("epic") == "":
         found["epic"] = None
     return found

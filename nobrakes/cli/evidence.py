@@ -154,6 +154,7 @@ def _record(found: "Record", screen: Screen) -> str:
         if name in record:
             out.append(f"  {name:<10} {record[name]['commit']}  tree {record[name]['tree'][:12]}")
     out += [f"  {line}" for step in record["steps"] for line in _step(step, record)]
+    out += [f"  {line}" for line in _approved(record.get("approval"))]
     out += [f"  {line}" for line in _counts(record.get("counts"))]
     out += [f"  {line}" for line in _contracts(record)]
     out += [f"  {line}" for line in _attempts(record.get("attempts", ()))]
@@ -188,6 +189,14 @@ def _step(step: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"           {_check(check)}" for check in run["checks"])
         if "main_was_red" in step:
             yield "           main failed too where the branch left it; what counts is how they do together"
+
+
+def _approved(approval: Mapping[str, Any] | None) -> Iterator[str]:
+    if approval:
+        head, words = str(approval.get("head"))[:12], one_line(str(approval.get("words")))
+        when = spoken(float(approval.get("at") or 0))
+        yield one_line(f"approved   by {approval.get('by')}, {when}, of {head}: {words}")
+        yield one_line(f"           asked for since {approval.get('why')}")
 
 
 def _check(check: Mapping[str, Any]) -> str:

@@ -60,6 +60,7 @@ class ReviewSettings(Section):
     validators: Annotated[int, Rule(ge=1, le=64)] = 2
     test_strength: Literal["cheats", "red"] = "cheats"
     confirm: Literal["always", "flaky", "never"] = "always"
+    approve: Literal["never", "labelled", "always"] = "labelled"
     decoy: bool = True
     canary_hours: Annotated[float, Rule(ge=0)] = 24.0
     land: Literal["local", "remote"] = "local"

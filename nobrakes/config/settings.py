@@ -87,6 +87,7 @@ class Config(Section):
                 Cap(caps.attempt.usd, caps.attempt.tokens, caps.attempt.minutes), bead, day, run, caps.calls_per_hour
             ),
             context_share=limits.context_share,
+            approve=self.review.approve,
             queue=Rules(
                 validators=self.review.validators,
                 every_commit_green=self.review.every_commit_green,

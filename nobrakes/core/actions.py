@@ -56,6 +56,14 @@ class TellCap:
 
 
 @dataclass(frozen=True, slots=True)
+class GoOnUnapproved:
+    """Nobody's yes is needed any more for the merge that this escalation asks about. `why`: in words."""
+
+    escalation: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """Go on with an attempt that has no child process: the next step of a review, or what a crash cut off."""
 
@@ -107,6 +115,7 @@ Action = (
     | TellCap
     | Resume
     | CompleteEpic
+    | GoOnUnapproved
     | Terminate
     | Kill
     | Sample

@@ -17,7 +17,7 @@
 from dataclasses import replace
 
 from . import turns
-from .actions import Action, AskPerson, CompleteEpic, StartAgent, StartReview, StartTurn, TellCap
+from .actions import Action, AskPerson, CompleteEpic, GoOnUnapproved, StartAgent, StartReview, StartTurn, TellCap
 from .beads.attempt import Frontier
 from .beads.bead import Role, Status
 from .beads.escalations import EscalationType
@@ -25,6 +25,7 @@ from .board import Board
 from .checks.trial import REPAIR, Starts
 from .limits import caps, cooldowns, machine
 from .limits.breaker import State
+from .merge_approval import not_asked_any_more
 from .owners import of_bead
 from .review.train import at_once
 
@@ -34,6 +35,7 @@ ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 def plan(board: Board) -> list[Action]:
     """The agents to start now, what only a person can decide, and the epics to close."""
     actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
+    actions += [GoOnUnapproved(number, why) for number, why in not_asked_any_more(board)]
     if board.paused or board.stopping:
         return actions
     talks = turns.plan(board)

@@ -35,6 +35,7 @@ class Limits:
     caps: Caps = field(default_factory=Caps)
     context_share: float = 0.8
     queue: Rules = field(default_factory=Rules)
+    approve: str = "labelled"  # whose merge waits for a person's yes (core.merge_approval)
     starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (core.checks.trial)
 
 
@@ -53,6 +54,8 @@ class Board:
     turn_runs: Mapping[int, Run] = field(default_factory=dict)  # by turn
     pace: Pace = field(default_factory=Pace)
     epics_done: tuple[str, ...] = ()  # live epics without an open child
+    labelled: Mapping[str, str] = field(default_factory=dict)  # bead to who has the label that asks for a yes
+    to_approve: Mapping[str, int] = field(default_factory=dict)  # bead to its open question about its merge
     paused: bool = False  # nothing new is started; what runs goes on
     frozen: bool = False  # main is red: no review starts or lands
     stopping: bool = False  # agents are being stopped; nothing new is started

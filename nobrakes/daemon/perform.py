@@ -59,6 +59,7 @@ class Performer:
             actions.TellCap: self._tell_cap,
             actions.Resume: self._resume,
             actions.CompleteEpic: self._complete_epic,
+            actions.GoOnUnapproved: self._go_on_unapproved,
             actions.Terminate: self._terminate,
             actions.Kill: self._kill,
             actions.Sample: self._sample,
@@ -284,6 +285,12 @@ class Performer:
             self.ports.store.record(Event(Kind.EPIC_COMPLETED, action.epic))
         except NotAllowed:
             return False  # a person closed it meanwhile
+        return True
+
+    def _go_on_unapproved(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.GoOnUnapproved)
+        with contextlib.suppress(NotAllowed):  # a person decided it meanwhile
+            self.ports.store.resolve(action.escalation, action.why, "nobrakes", Status.NEEDS_REVIEW)
         return True
 
     def _terminate(self, action: Action, board: Board) -> bool:

@@ -13,6 +13,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from ..core.errors import GitFailed
+from ..core.review.content import content_of
 from ..ports.shown import ChangedLines, Clash, Hunk, Patch
 from .tools import Tools
 
@@ -55,6 +56,14 @@ class Showing(Tools):
         if said.is_cut:
             text = text[: text.rfind(b"\n") + 1]
         return Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
+
+    def content(self, base: str, head: str) -> str:
+        """A digest of what differs between the trees of two commits, wherever the base stands."""
+        asked = ["diff-tree", "-r", "-p", "--no-renames", "--full-index", "-U3", "--diff-algorithm=myers", *_PLAIN]
+        with tempfile.TemporaryFile() as said:
+            self.place.run([*asked, base, head], stdout=said)
+            said.seek(0)
+            return content_of(said)
 
     def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[Clash, ...]:
         """What is in conflict when `head`, as one change, is put on `onto`."""

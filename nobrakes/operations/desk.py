@@ -8,8 +8,9 @@ from ..core.beads import deciding, forms
 from ..core.beads.approval import APPROVE
 from ..core.beads.bead import Status
 from ..core.beads.deciding import ANSWERED, HOWS, OF_A_HEAD, How
-from ..core.beads.escalations import Escalation
+from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
+from ..core.beads.taking import handed_back, is_by_person, submitted
 from ..core.errors import NotAllowed, UsageError
 from ..paths import Paths
 from ..ports import Store
@@ -78,8 +79,8 @@ def resolve(
 ) -> Escalation:
     """Decide an escalation. NotAllowed: it was decided before, or there is no bead to cancel or finish.
 
-    approve: the agent's plan is followed, with the note, or the change of the checks is accepted, and the review of
-    that very commit goes on; of these two only. retry: the bead goes back with a clean count of failures, and the note
+    approve: the agent's plan is followed, with the note, or what the branch changes is accepted, and the review of
+    that very commit goes on; of these alone. retry: the bead goes back with a clean count of failures, and the note
     is in its next prompt. cancel, done: so is the bead. dismiss: nothing is to be done about
     it; a bead that was stopped by it goes on. add: what an agent suggests becomes a draft (operations.suggestions).
     """
@@ -106,6 +107,8 @@ def resolve(
             f"escalation {n} asks for an option, and a note is none",
             f"Answer it: `nobrakes escalation {n}` shows what to type. Or leave the note out.",
         )
+    elif how == "retry" and found.type is EscalationType.MERGE_REVIEW:
+        _send_back(store, found, note, actor)
     elif how == "retry" and note.strip():
         store.answer(n, note, actor)
     else:
@@ -115,13 +118,28 @@ def resolve(
     return store.escalation(n)
 
 
+def _send_back(store: Store, found: Escalation, note: str, actor: str) -> None:
+    """Work whose merge was not approved: a Doer is told the note, or the person whose work it is."""
+    assert found.bead is not None
+    with store.together():
+        if note.strip():
+            store.answer(found.id, note, actor)
+        else:
+            store.resolve(found.id, "retry", actor)
+        past = store.attempts(found.bead)
+        done = submitted(past)
+        if done is not None and is_by_person(past) and store.bead(found.bead).held is None:
+            reason = handed_back(done.name, note or "its merge was not approved")
+            store.record(Event(Kind.HELD, found.bead, actor=actor, data={"reason": reason}))
+
+
 def _no_way(found: Escalation, how: str) -> NotAllowed:
     """Why this escalation is not decided so, and how it is."""
     why = f"escalation {found.id} is not decided by --{how}"
     if how in deciding.OF_BEADS and found.bead is None:
         why = f"escalation {found.id} is about no single bead"
     elif how == APPROVE:
-        why = f"escalation {found.id} is no plan and no change of the checks to approve"
+        why = f"escalation {found.id} is no plan, no change of the checks and no merge to approve"
     return NotAllowed(why, decisions(found))
 
 

@@ -51,7 +51,7 @@ def retry(
                 desk.resolve(store, one.id, "retry", "" if number or one.form is not None else note, actor)
         if note.strip() and not asked:
             store.change(bead, {"notes": "\n\n".join(filter(None, (before.notes, note)))}, actor)
-        if before.held is not None:
+        if store.bead(bead).held is not None:
             store.record(Event(Kind.RELEASED, bead, actor=actor))
         open_ = sum(one.state is State.OPEN for one in store.breakers(of_bead(bead)).values())
         is_waiting = before.status is not Status.ESCALATED and (before.failures or before.retry_at is not None or open_)

@@ -130,6 +130,12 @@ class Questions(Protocol):
         """What differs between two commits' trees, by path; renames are a removal and an addition."""
         ...
 
+    def content(self, base: str, head: str) -> str:
+        """A digest of the difference between two commits' trees: the same on another base, as long as the changed lines
+        and those around them are (core.review.content).
+        """
+        ...
+
     def read(self, commit: str, path: str, most: int | None = READ) -> bytes | None:
         """A file's content in a commit; None: not there, or not a file. FileTooLarge: more than `most` bytes."""
         ...

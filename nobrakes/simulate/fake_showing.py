@@ -3,6 +3,7 @@
 from difflib import unified_diff
 
 from ..core.errors import GitFailed
+from ..core.review.content import content_of
 from ..ports.shown import ChangedLines, Clash, Hunk, Patch
 from .objects import Objects, differing, merge
 
@@ -25,6 +26,10 @@ class Showing:
             text += "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
         shown = text if len(text) <= most else text[: text.rfind("\n", 0, most) + 1]
         return Patch(tuple(files), shown, len(text) > most)
+
+    def content(self, base: str, head: str) -> str:
+        """A digest of what differs between two commits, wherever the base stands."""
+        return content_of(line.encode() + b"\n" for line in self.patch(base, head, 10**9).text.splitlines())
 
     def clashes(self, onto: str, head: str, began: str | None = None) -> tuple[Clash, ...]:
         """What is in conflict when `head`, as one change, is put on `onto`."""

@@ -6,7 +6,7 @@
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ..core.beads.approval import APPROVE
 from ..core.beads.bead import CLOSED, WORKING, Bead, BeadType, Dependency, Status
@@ -218,7 +218,7 @@ class People:
         path = self.rng.choice(["README.md", f"src/human{self.commits}.py", "src/shared.py"])
         if path in self.git.edited:
             return "somebody edits that already"
-        return self._commit({path: f"v{self.rng.randrange(4)}"})
+        return self.commit({path: f"v{self.rng.randrange(4)}"})
 
     def mend_main(self) -> str:
         """Make main green again, by hand, where it is not."""
@@ -227,7 +227,7 @@ class People:
         if green(tree):
             return "main is green"
         changes: dict[str, str | None] = {"src/shared.py": f"mended {self.commits}"}
-        return self._commit(changes)
+        return self.commit(changes)
 
     def edit_main(self) -> str:
         """Begin to edit files of a checked-out main."""
@@ -239,7 +239,8 @@ class People:
         self.git.edited.clear()
         return "edits nothing"
 
-    def _commit(self, changes: dict[str, str | None]) -> str:
+    def commit(self, changes: Mapping[str, str | None]) -> str:
+        """Commit these on main, by hand."""
         tree = applied(self.git.objects.tree_of(self.git.head), changes)
         self.commits += 1
         made = self.git.objects.commit(tree, (self.git.head,), f"by hand {self.commits}", ME, self.clock.now())

@@ -4,7 +4,7 @@ from collections import Counter
 
 from ..core.beads.bead import Status
 from ..core.beads.escalations import EscalationType
-from ..core.evidence.verify import Report, verify
+from ..core.evidence.verify import Report, Repository, verify
 from .scene import Scene
 
 
@@ -33,7 +33,7 @@ def evidence_only_grows(scene: Scene) -> list[str]:
 def report(scene: Scene) -> Report:
     """What `nobrakes verify` would say."""
     line = scene.git.line("main")
-    return verify(scene.git.evidence(), line, line, scene.git.made)
+    return verify(scene.git.evidence(), line, line, Repository(scene.git.made, scene.git.content))
 
 
 def main_and_its_evidence_agree(scene: Scene) -> list[str]:

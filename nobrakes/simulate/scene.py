@@ -22,6 +22,22 @@ MOST_BEADS = 1000
 """More than there are in any simulated world."""
 
 
+Difference = dict[str, tuple[str | None, str | None]]
+"""What differs between two trees: each path with its text before and after."""
+
+
+@dataclass
+class Approved:
+    """What the promise about approvals remembers.
+
+    How many moves of main it has seen, the beads that had the label then, and what each question was about.
+    """
+
+    landings: int = 0
+    labelled: set[str] = field(default_factory=set)
+    shown: dict[int, Difference] = field(default_factory=dict)
+
+
 class Notes:
     """A notifier that keeps what it is told."""
 
@@ -66,6 +82,7 @@ class Scene:
     has_questions: bool = False  # agents ask with options here
     given: list[Any] = field(default_factory=list)  # the answers that agents were given (questions.Given)
     looked_into: set[str] = field(default_factory=set)  # the runs whose prompts were read for that
+    approved: Approved | None = None  # where people look before the merge
     wrong_answers: list[str] = field(default_factory=list)
 
     def with_a_person(self) -> set[str]:

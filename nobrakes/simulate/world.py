@@ -20,7 +20,7 @@ from ..ports.machine import Alone
 from ..ports.notices import NoChannels
 from ..sandbox.home import steady
 from ..store.opening import open_memory
-from . import fake_remote, invariants, settled
+from . import approving, fake_remote, invariants, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once
 from .checkout import Staging, uses_the_index
 from .clock import FakeClock
@@ -37,7 +37,7 @@ from .providers import PROVIDER, Providers, adapter, served
 from .questions import Questions
 from .rates import Rates
 from .rewriting import Rewriting, how_often
-from .scene import Scene, Tally
+from .scene import Approved, Scene, Tally
 from .sessions import GONE, Sessions
 from .talking import SESSION, Talking
 from .undoing import Undoing, some_have_it, with_plans
@@ -105,6 +105,13 @@ class World:
         self.ports = self._ports()
         planned, dependencies = random_graph(self.rng, beads)
         asking = with_plans(planned, seed) if rates.people else planned  # where nobody is, nobody approves
+        if often := approving.how_often(seed, self.rates.approvals) if rates.people else 0.0:
+            asking = approving.with_labels(asking, seed)
+            approvals = approving.Approving(self.people, seed)
+            self.scene.approved = Approved()
+            self.people.also(8 * often, approvals.decide)
+            self.people.also(0.5 * often, approvals.unlabel)
+            self.people.also(2 * often, approvals.get_in_the_way)
         self.store.put(asking, dependencies, ME)
         if some_have_it(seed, "undo"):
             undoing = Undoing(replace(self.ports, store=self.store, git=self.git), self.git, self.rng)

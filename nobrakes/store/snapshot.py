@@ -3,8 +3,10 @@
 from typing import Any
 
 from ..core.beads.bead import Role
+from ..core.beads.escalations import EscalationType
 from ..core.board import Board, Limits
 from ..core.checks.trial import REPAIR, Starts
+from ..core.merge_approval import LABEL
 from ..core.owners import of_bead
 from ..core.review.queue import PACE, Pace
 from ..core.sessions.session import State, Talk
@@ -33,6 +35,16 @@ REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
 """On a red main all others wait, however many they are."""
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
 
+TO_APPROVE = """SELECT bead, id FROM escalations INDEXED BY escalations_open
+WHERE resolved_at IS NULL AND type = ? AND bead IS NOT NULL"""
+"""Of the open questions, of which there are few."""
+LABELLED = """WITH RECURSIVE above(bead, id) AS (
+SELECT value, value FROM json_each(?)
+UNION SELECT above.bead, beads.epic FROM above JOIN beads USING (id) WHERE beads.epic IS NOT NULL)
+SELECT above.bead, above.id FROM above JOIN bead_text USING (id)
+WHERE instr(labels, ?) AND EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ?)"""
+"""The beads of a list that have a label, and those below an epic that has it, each with who has it."""
+
 FRONT = 64
 """So many beads of each queue are looked at: a cooldown may hold back those before the first that can be started."""
 
@@ -57,19 +69,23 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
         times = [moment for moment in (deferral, retry, *opening) if moment is not None]
         ready_now = tuple(rows.frontier(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
         names = [bead.id for bead in ready_now]
+        to_approve = {row[0]: row[1] for row in db.all(TO_APPROVE, (EscalationType.MERGE_REVIEW.value,))}
+        to_review = tuple(rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,)))
+        reviewed = [bead.id for bead in to_review]  # a review may begin and land in the turn of this board
+        reviewed += [attempt.bead for attempt in at_work if attempt.role is Role.REVIEWER]
         return Board(
             now=now,
             limits=limits,
             ready=ready_now,
-            to_review=tuple(
-                rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,))
-            ),
+            to_review=to_review,
             attempts=tuple(at_work),
             runs={run.attempt: run for run in runs if run.attempt},
             turn_runs={run.turn: run for run in runs if run.turn},
             sessions=tuple(one for one in going.values() if one.state is State.READY),
             talks=tuple(Talk(going[one.session], one) for one in opened),
             epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),
+            to_approve=to_approve,
+            labelled=_labelled(db, [*reviewed, *to_approve]),
             paused=PAUSED in settings,
             stopping=STOPPING in settings,
             stop_asked=frozenset(int(word) for word in settings.get(STOP_ASKED, "").split()),
@@ -81,6 +97,16 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
             wake_at=min(times, default=None),
             retry_at=retry,
         )
+
+
+def _labelled(db: Database, beads: list[str]) -> dict[str, str]:
+    """Of these beads and the epics above them: which has the label that asks for approval, itself before its epics."""
+    if not beads:
+        return {}
+    found: dict[str, str] = {}
+    for bead, holder in db.all(LABELLED, (rows.as_json(beads), LABEL, LABEL)):
+        found[bead] = bead if holder == bead else found.get(bead, holder)
+    return found
 
 
 def _settings(db: Database) -> dict[str, Any]:

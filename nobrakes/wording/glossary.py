@@ -296,6 +296,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.CONFLICT: "The branch conflicts with main.",
     Outcome.CHECKS_CHANGED: "The branch changes what decides whether work is good; a person is shown the difference.",
     Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, or what looks like a secret key.",
+    Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's yes.",
     Outcome.BROKEN_CHECKS: "A check could not say yes or no, or none is configured, or main itself is red.",
     Outcome.LOST: "It ended unseen, and its last words do not say how: nobrakes' own process for it was killed, or the "
     "machine went down. The third time on a bead counts as `killed`.",
@@ -325,6 +326,9 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     "Of a scaffolding bead's contract (`.nobrakes/config.toml`) you approve the very bytes.",
     EscalationType.UNUSUAL_CONTENT: "The branch has names with control, direction or invisible characters, or what "
     "looks like a secret key: `--approve` lets the review of this very commit go on, `--retry` sends the work back.",
+    EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your yes: the bead or an epic above "
+    "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
+    "them, `--retry` sends them back with your note. The yes counts for this content alone, also on another base.",
     EscalationType.WEAK_TESTS: "As repeated_failure, and the last attempt's tests were too weak: the bead may say too "
     "little about what has to be proven.",
     EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, and a "
@@ -356,6 +360,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.BROKEN_ENVIRONMENT: "the agent or the machine is broken",
     EscalationType.CHECKS_CHANGED: "changes what decides about work",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
+    EscalationType.MERGE_REVIEW: "passed, and its merge waits for your yes",
     EscalationType.MAIN_RED: "main fails its checks",
     EscalationType.CHECKOUT_BEHIND: "your edits hold its merge up",
     EscalationType.BREAKER_OPEN: "every agent fails on it",

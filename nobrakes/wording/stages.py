@@ -58,6 +58,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.CONFLICT.value: "conflicts with main",
     Outcome.CHECKS_CHANGED.value: "changes protected files",
     Outcome.UNUSUAL_CONTENT.value: "has unusual content",
+    Outcome.MERGE_REVIEW.value: "passed; the merge waits for a yes",
     Outcome.BROKEN_CHECKS.value: "a check could not be run",
     Outcome.LOST.value: "ended unseen",
     Outcome.WORKSPACE_FAILED.value: "the workspace could not be made",

@@ -65,10 +65,35 @@ OUTCOMES = "for outcome in (CheckOutcome.BROKEN, CheckOutcome.NOT_RUN, CheckOutc
 TALKS = ("--people", "0.5", "--crash", "0.01")
 """Where people have sessions, they have them all the time."""
 
+APPROVED = ("--approvals", "1", "--people", "0.6", "--crash", "0.005")
+"""People look at many merges, while main moves."""
+
 SHARED = ("--shared", "1", "--crash", "0.005")
 """Daemons of other repositories take and free places all the time."""
 
 BUGS = (
+    Bug(
+        "a yes counts for whatever is merged",
+        "core/merge_approval.py",
+        'and one.evidence.get("content") == content',
+        "and one.evidence",
+        options=APPROVED,
+    ),
+    Bug(
+        "those behind the head land without a yes",
+        "daemon/review/steps.py",
+        "or self.approvals.is_missing(context.board, train[place])",
+        "",
+        options=APPROVED,
+    ),
+    Bug(
+        "a yes outlives the merge that it was for",
+        "core/merge_approval.py",
+        "and one.resolved_at > since",
+        "and one.resolved_at",
+        options=(*APPROVED, "--people", "0.9"),
+        runs=120,
+    ),
     Bug(
         "what a session was told is told again",
         "daemon/sessions/end.py",
@@ -230,8 +255,8 @@ BUGS = (
     Bug(
         "those behind the head may be taken away while they land",
         "daemon/review/queue.py",
-        "landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:count]]",
-        "landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:1]]",
+        "for entry, approval in zip(seen.train, approvals, strict=False)",
+        "for entry, approval in zip(seen.train[:1], approvals, strict=False)",
         options=QUEUES,
         runs=120,
         seed=20,
@@ -356,8 +381,8 @@ BUGS = (
     Bug(
         "the merge is recorded before main moves",
         "core/review/machine.py",
-        'Fact.MAY_LAND: _to(Step.SWAP, "tip")',
-        'Fact.MAY_LAND: _to(Step.VALIDATE_MAIN, "tip")',
+        'Fact.MAY_LAND: _to(Step.SWAP, "tip approval")',
+        'Fact.MAY_LAND: _to(Step.VALIDATE_MAIN, "tip approval")',
     ),
     Bug(
         "a push that nobody heard of is forgotten",

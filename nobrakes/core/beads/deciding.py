@@ -27,6 +27,7 @@ WAYS: Mapping[EscalationType, tuple[How, ...]] = {
     EscalationType.BROKEN_ENVIRONMENT: _STOPPED,
     EscalationType.CHECKS_CHANGED: _OF_A_HEAD,
     EscalationType.UNUSUAL_CONTENT: _OF_A_HEAD,
+    EscalationType.MERGE_REVIEW: _OF_A_HEAD,
     EscalationType.MAIN_RED: _STOPPED,
     EscalationType.CHECKOUT_BEHIND: ("dismiss", "cancel"),
     EscalationType.BREAKER_OPEN: _STOPPED,

@@ -29,6 +29,7 @@ class EscalationType(StrEnum):
     BROKEN_ENVIRONMENT = "broken_environment"
     CHECKS_CHANGED = "checks_changed"
     UNUSUAL_CONTENT = "unusual_content"
+    MERGE_REVIEW = "merge_review"
     MAIN_RED = "main_red"
     CHECKOUT_BEHIND = "checkout_behind"
     BREAKER_OPEN = "breaker_open"

@@ -38,6 +38,7 @@ class Outcome(StrEnum):
     CONFLICT = "conflict"
     CHECKS_CHANGED = "checks_changed"
     UNUSUAL_CONTENT = "unusual_content"
+    MERGE_REVIEW = "merge_review"
     # the machine or the provider: does not count
     BROKEN_CHECKS = "broken_checks"
     LOST = "lost"
@@ -144,6 +145,7 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.CONFLICT: _PERSON,
     Outcome.CHECKS_CHANGED: _PERSON,
     Outcome.UNUSUAL_CONTENT: _PERSON,
+    Outcome.MERGE_REVIEW: Consequence(False, Retry.PERSON, Session.RESUME, Told.EACH),
     Outcome.BROKEN_CHECKS: _PERSON,
     Outcome.LOST: _VANISHED,
     Outcome.WORKSPACE_FAILED: _MACHINE,

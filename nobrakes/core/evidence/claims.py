@@ -3,10 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..beads.approval import is_approval
 from .record import How, Made, RecordKind
 
 Look = Callable[[str], Made | None]
 """Finds a commit; None: it is not here."""
+
+Content = Callable[[str, str], str]
+"""The digest of what differs between two commits (core.review.content); empty: one of them is not here."""
 
 
 class Claims:
@@ -28,6 +32,7 @@ class Claims:
         self.inner = [one["proof"] for one in record["commits"] if "proof" in one]
         self.stands_for = [one for one in (*self.validations, *self.inner) if one["how"] == How.STANDS_FOR]
         self.places += [("the batch's tip", _pair(one["tip"])) for one in self.stands_for]
+        self.approval = record.get("approval")
         # asked for here, so that a record that lacks one of them is found
         self.proofs = [(str(proof["of"]), str(proof["tree"])) for proof in (*self.validations, *self.inner)]
 
@@ -66,6 +71,16 @@ class Claims:
         if tip not in newest_first or newest_first.index(tip) > newest_first.index(self.merged):
             return f"the run of {tip[:12]} stands for it, which did not come to main with it"
         return ""
+
+    def not_approved(self, content: Content) -> str:
+        """Why what was merged is not what a person said yes to, where that was needed; empty: it is, or was not."""
+        if self.approval is None:
+            return ""
+        by, shown = str(self.approval.get("by", "")), str(self.approval.get("content", ""))
+        if not by or not is_approval(str(self.approval.get("words", ""))):
+            return f"its merge needed a person's yes ({self.approval.get('why')}), and none is recorded"
+        merged = content(self.base[0], self.merged)
+        return "" if merged in ("", shown) else f"what was merged is not what {by} approved"
 
     def not_passed(self) -> list[tuple[bool, str]]:
         """The validations of which no pass is recorded, and whether that was after the merge."""

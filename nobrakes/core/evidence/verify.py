@@ -4,7 +4,8 @@
    says itself that evidence was kept (`Evidence:`). Whatever else is on main is listed, and is nobody's fault.
 2. `Evidence:` names the end of the chain at the time: where the chain does not hold it any more, it was rewritten.
 3. Only a pass is a pass. A merge that failed afterwards is right again when a record says that it was taken back.
-4. A record that came after that of a later merge, or that was added later and says what is unknown, is a note and no
+4. What a person had to approve is what they approved (core.merge_approval).
+5. A record that came after that of a later merge, or that was added later and says what is unknown, is a note and no
    fault: the chain is never written anew, so what a kill left stays as it is.
 """
 
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from .claims import Claims, Look
+from .claims import Claims, Content, Look
 from .record import Entry, Made, RecordKind
 
 NONE = "none"
@@ -102,11 +103,16 @@ class _Chain:
     notes: list[Note] = field(default_factory=list)
 
 
-def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made], look: Look) -> Report:
-    """Compare the chain, newest first, with main's whole `line` and the commits of it that were `asked` about.
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """What git says. `look` finds a commit that is not on main; `content` is of two commits."""
 
-    `look` finds a commit that is not on main; None: it is not here.
-    """
+    look: Look
+    content: Content
+
+
+def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made], git: Repository) -> Report:
+    """Compare the chain, newest first, with main's whole `line` and the commits of it that were `asked` about."""
     wrong: list[Wrong] = []
     here = {made.commit: made for made in line}
     range_ = {made.commit for made in asked}
@@ -114,7 +120,7 @@ def verify(entries: Iterable[Entry], line: Sequence[Made], asked: Sequence[Made]
     tip, last = "", None
     for entry in entries:
         tip, last = tip or entry.commit, entry
-        _read(entry, chain, here, range_, look, wrong)
+        _read(entry, chain, here, range_, git, wrong)
     if last is not None and last.parents:
         wrong.append(
             Wrong(f"the chain is broken: it goes on to {last.parents[0][:12]}, which is not here", "", last.commit)
@@ -183,7 +189,7 @@ def _seen(made: Made, chain: _Chain, owing: set[str], wrong: list[Wrong]) -> See
 
 
 def _read(
-    entry: Entry, chain: _Chain, here: Mapping[str, Made], asked: set[str], look: Look, wrong: list[Wrong]
+    entry: Entry, chain: _Chain, here: Mapping[str, Made], asked: set[str], git: Repository, wrong: list[Wrong]
 ) -> None:
     """Take one commit of the chain in."""
 
@@ -198,7 +204,7 @@ def _read(
         note(f"it was changed: {problem}", entry.about.partition(": ")[2], entry.bead)
         return
     try:
-        _compare(entry, Claims(entry.record), chain, here, asked, look, wrong)
+        _compare(entry, Claims(entry.record), chain, here, asked, git, wrong)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         note(f"the record lacks what belongs into it: {error}", entry.about.partition(": ")[2], entry.bead)
 
@@ -209,7 +215,7 @@ def _compare(
     chain: _Chain,
     here: Mapping[str, Made],
     asked: set[str],
-    look: Look,
+    git: Repository,
     wrong: list[Wrong],
 ) -> None:
     """Take what a record claims in."""
@@ -236,7 +242,9 @@ def _compare(
         if tip not in chain.taken_back:
             note(f"what it says came to main as {tip[:12]} is not on main")
     elif tip in asked:
-        for text in facts.contradictions(lambda commit: here.get(commit) or look(commit), here):
+        for text in facts.contradictions(lambda commit: here.get(commit) or git.look(commit), here):
+            note(text)
+        if text := facts.not_approved(git.content):
             note(text)
         for is_after, text in facts.not_passed():
             if is_after:

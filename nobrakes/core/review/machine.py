@@ -172,7 +172,7 @@ _WITH_CANDIDATE: Mapping[Fact, Rule] = {
 }
 _ON_THE_TRAIN: Mapping[Fact, Rule] = {
     **_WITH_CANDIDATE,
-    Fact.MAY_LAND: _to(Step.SWAP, "tip"),  # its head takes it along, whatever it was about to do
+    Fact.MAY_LAND: _to(Step.SWAP, "tip approval"),  # its head takes it along, whatever it was about to do
 }
 _VALIDATES: Mapping[Fact, Rule] = {
     Fact.UNPROVEN: _VALIDATE,

@@ -37,10 +37,16 @@ _NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
     Outcome.CONFLICT: EscalationType.CONFLICT,
     Outcome.CHECKS_CHANGED: EscalationType.CHECKS_CHANGED,
     Outcome.UNUSUAL_CONTENT: EscalationType.UNUSUAL_CONTENT,
+    Outcome.MERGE_REVIEW: EscalationType.MERGE_REVIEW,
     Outcome.BROKEN_CHECKS: EscalationType.BROKEN_CHECKS,
 }
 
-_DECIDED_BY_WORK = (EscalationType.CONFLICT, EscalationType.CHECKS_CHANGED, EscalationType.UNUSUAL_CONTENT)
+_DECIDED_BY_WORK = (
+    EscalationType.CONFLICT,
+    EscalationType.CHECKS_CHANGED,
+    EscalationType.UNUSUAL_CONTENT,
+    EscalationType.MERGE_REVIEW,
+)
 """There is nothing to guess: what a person decides on is shown."""
 
 

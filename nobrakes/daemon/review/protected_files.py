@@ -52,7 +52,7 @@ class ProtectedFiles:
             f"The branch changes what decides whether work is good, or what tests expect: {', '.join(paths[:20])}.\n"
             "Accept the change for this very commit, or send the work back."
         )
-        shown = self._shown(begin, journal.head, changed)
+        shown = self.shown(begin, journal.head, changed)
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, shown)
 
     def question_of_runner(self, journal: Journal, test: str) -> AttemptEnd:
@@ -63,10 +63,10 @@ class ProtectedFiles:
             "On main it does. Something in the branch may bend the runner: look at the difference. Accept it for this "
             "very commit, or send the work back."
         )
-        evidence = {"test": test, **self._shown(journal.fork, journal.head, changed)}
+        evidence = {"test": test, **self.shown(journal.fork, journal.head, changed)}
         return AttemptEnd(Outcome.CHECKS_CHANGED, detail, journal.head, evidence)
 
-    def _shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
+    def shown(self, begin: str, head: str, changed: Sequence[Change]) -> dict[str, Any]:
         """What a person is shown of the changes, without what is secret in them."""
         difference = clean(self.ports, self._difference(begin, head, changed))
         return {"head": head, "files": [_told(change) for change in changed[:50]], "difference": difference}

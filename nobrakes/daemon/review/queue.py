@@ -8,9 +8,10 @@
 """
 
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.bead import Bead, Role
@@ -210,14 +211,19 @@ class Train:
         """A candidate was sent back."""
         self._keep(board, self.look(board).pace.blamed())
 
-    def begin_landing(self, board: Board, count: int) -> str:
-        """Journal that main is about to move to the `count`-th candidate; that candidate.
+    def begin_landing(self, board: Board, approvals: Sequence[tuple[Mapping[str, Any], ...]]) -> str:
+        """Journal that main is about to move to the last of the first candidates, one for each of `approvals`, which
+        are what a person said about each; that candidate.
 
         From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
         """
         seen = self.look(board)
+        count = len(approvals)
         tip = seen.train[count - 1].journal.candidate
-        landing = [machine.advance(entry.journal, Fact.MAY_LAND, tip=tip).journal for entry in seen.train[:count]]
+        landing = [
+            machine.advance(entry.journal, Fact.MAY_LAND, tip=tip, approval=approval).journal
+            for entry, approval in zip(seen.train, approvals, strict=False)
+        ]
         attempts = [
             replace(seen.attempts[entry.attempt], data=journal.as_data())
             for entry, journal in zip(seen.train, landing, strict=False)

@@ -27,6 +27,7 @@ from ..checks.committed import is_same
 from ..checks.validation import Validation
 from ..ports import Ports
 from . import landing_records, messages
+from .approval import Approvals
 from .culprits import FROZEN
 from .landing import Landings
 from .protected_files import ProtectedFiles
@@ -51,6 +52,7 @@ class ReviewSteps:
         self.judging = judging
         self.landings = Landings(ports)
         self.gates = ProtectedFiles(ports)
+        self.approvals = Approvals(ports, self.gates)
 
     def rebase(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate: on the last one of the train, or on main where there is none."""
@@ -152,18 +154,33 @@ class ReviewSteps:
         bent = self._bent(context, train, place - 1)
         if bent:
             return questioned(self.gates.question_of_runner(journal, bent))
+        is_in_batch = place <= move.publish and not context.limits.queue.every_commit_green
+        if place != 1 and is_in_batch and self.approvals.is_missing(context.board, train[place - 1]):
+            return questioned(self.approvals.question(context.board, context.bead, journal))
         if place != 1 or not move.publish:
             return Report(Fact.NOT_YET)
+        return self._passed(context, journal, train, move.publish)
+
+    def _passed(self, context: ReviewContext, journal: Journal, train: Sequence[Entry], publish: int) -> Report:
+        """The head of the train is proven, and with it the first `publish` of those on it."""
         if self.train.is_uncounted(journal):
             return Report(Fact.UNCOUNTED)
         if journal.checked < len(journal.chain):
             return self._validate_chain(context, journal)
         if journal.chain and len(journal.kept) < len(journal.chain):
             return self._folded(context, journal)
-        count = next((n for n in range(1, move.publish) if self._bent(context, train, n)), move.publish)
-        if count < move.publish and not context.limits.queue.every_commit_green:
+        if self.approvals.is_missing(context.board, train[0]):
+            return questioned(self.approvals.question(context.board, context.bead, journal))
+        count = next((n for n in range(1, publish) if self._is_held_back(context, train, n)), publish)
+        if count < publish and not context.limits.queue.every_commit_green:
             return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
-        return Report(Fact.MAY_LAND, {"tip": self.train.begin_landing(context.board, count)})
+        approvals = [self.approvals.kept(context.board, entry) for entry in train[:count]]
+        tip = self.train.begin_landing(context.board, approvals)
+        return Report(Fact.MAY_LAND, {"tip": tip, "approval": approvals[0]})
+
+    def _is_held_back(self, context: ReviewContext, train: Sequence[Entry], place: int) -> bool:
+        """Whether a person has to be asked about this candidate first."""
+        return bool(self._bent(context, train, place)) or self.approvals.is_missing(context.board, train[place])
 
     def _bent(self, context: ReviewContext, train: Sequence[Entry], place: int) -> str:
         """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""

@@ -25,18 +25,23 @@ LABELS: dict[How, str] = {
     "cancel": "Give the bead up",
     "dismiss": "Close the question",
 }
+_APPROVE = {EscalationType.PLAN_REVIEW: "Approve the plan", EscalationType.MERGE_REVIEW: "Approve the merge"}
 _WORKERS = {Status.NEEDS_TESTS: "A Test Writer", Status.NEEDS_DOER: "A Doer"}
 
 
 @dataclass(frozen=True, slots=True)
 class Stakes:
-    """What hangs on the decision. `spent`: on the bead so far; `ref`: what keeps the archived branch, if it was."""
+    """What hangs on the decision. `spent`: on the bead so far; `ref`: what keeps the archived branch, if it was.
+
+    `by_person`: whose work is decided about, where no agent did it.
+    """
 
     bead: Bead | None = None
     limits: Limits | None = None
     spent: Amount = field(default_factory=Amount)
     waiting: tuple[str, ...] = ()
     ref: str = ""
+    by_person: str = ""
 
 
 def choices(found: Escalation, stakes: Stakes) -> tuple[Choice, ...]:
@@ -72,7 +77,7 @@ def _choice(found: Escalation, stakes: Stakes, how: How) -> Choice:
 
 def _label(found: Escalation, how: How) -> str:
     if how == "approve":
-        return "Approve the plan" if found.type is EscalationType.PLAN_REVIEW else "Accept the change"
+        return _APPROVE.get(found.type, "Accept the change")
     if how == "retry" and found.type in OF_A_HEAD:
         return "Send the work back"
     if how == "retry" and found.bead is None:
@@ -132,6 +137,11 @@ def _word(typed: str) -> str:
 def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     if found.type is EscalationType.PLAN_REVIEW:
         return "The Doer works by this plan, with your note.", _next_attempt(stakes)
+    if found.type is EscalationType.MERGE_REVIEW:
+        return (
+            "It is merged, once it passes on main as it is then.",
+            "The change is on main then. Where main has moved and the difference is another one, you are asked again.",
+        )
     if "contract" in found.evidence:
         return (
             "The contract is accepted, byte for byte as it is here: this bead is validated by it.",
@@ -152,6 +162,8 @@ def _retry(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     back = found.return_to or bead.return_to or Status.NEEDS_DOER
     if found.type not in STOPS_BEAD or back is Status.NEEDS_REVIEW:
         return "The review begins again with the work as it is; no agent is started.", _forgiven(stakes)
+    if found.type is EscalationType.MERGE_REVIEW and stakes.by_person:
+        return f"It goes back to {stakes.by_person} with your note; no agent begins on it.", ""
     who = _WORKERS.get(back, "An agent")
     if bead.branch_kept:
         does, lost = f"{who} goes on where the branch is.", ""

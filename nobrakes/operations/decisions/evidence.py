@@ -17,7 +17,7 @@ TAIL = 8
 """Lines of a check's output."""
 CODE = 40
 
-HIDDEN = frozenset(("attempts", "contract"))
+HIDDEN = frozenset(("attempts", "contract", "content"))
 """What the view shows in a part of its own, and a digest that only the machine compares."""
 _OF_CONFLICTS = frozenset(("files", "main", "head"))
 
@@ -32,7 +32,9 @@ def sections(found: Escalation, command: str, is_whole: bool = False) -> tuple[S
         title = _TITLES.get((found.type, key), title)
         lines = in_words(left[key])
         if lines:
-            text = excerpt("\n".join(lines), WHOLE if is_whole else most, command, is_code=key == "difference")
+            text = excerpt(
+                "\n".join(lines), WHOLE if is_whole else most, command, is_code=key in ("difference", "tests")
+            )
             made.append(Section(line(title), text))
     return tuple(made)
 
@@ -118,6 +120,9 @@ TABLE: Mapping[str, tuple[str, Lines, int]] = {
     "red_proof": ("what the checks said with the new tests", results, 2 * MOST),
     "base": ("what the checks said without the new tests", results, 2 * MOST),
     "establishes": ("what the contract says from then on", _lines, 2 * MOST),
+    "why": ("why your yes is needed", _lines, MOST),
+    "test_files": ("the files of tests that it changes", _lines, MOST),
+    "tests": ("the change of the tests", _code, CODE),
     "files": ("the files that this is about", _lines, MOST),
     "difference": ("the change that you are asked about", _code, CODE),
     "head": ("the commit that is reviewed", _commit, MOST),
@@ -133,5 +138,9 @@ TABLE: Mapping[str, tuple[str, Lines, int]] = {
 _TITLES: Mapping[tuple[EscalationType, str], str] = {
     (EscalationType.CHECKS_CHANGED, "files"): "what decides whether work is good, and the branch changes",
     (EscalationType.UNUSUAL_CONTENT, "files"): "what is unusual, a line for each file",
+    (EscalationType.MERGE_REVIEW, "files"): "the other files that it changes",
+    (EscalationType.MERGE_REVIEW, "difference"): "the change of the code",
+    (EscalationType.MERGE_REVIEW, "commit"): "the commit that passed, and would be merged",
+    (EscalationType.MERGE_REVIEW, "main"): "main, on which it passed",
     (EscalationType.MAIN_RED, "results"): "what the checks said on main",
 }

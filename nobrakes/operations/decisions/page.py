@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import CLOSED, Bead, DependencyType
 from ...core.beads.escalations import STOPS_BEAD, Escalation, EscalationType
+from ...core.beads.taking import is_by_person, submitted
 from ...core.board import Limits
 from ...core.errors import NobrakesError
 from ...core.limits.caps import Amount
@@ -112,7 +113,8 @@ def _stakes(
         return Stakes()
     minutes = sum((one.ended_at or one.started_at) - one.started_at for one in attempts) / 60
     spent = Amount(sum(one.cost_usd for one in attempts), sum(one.tokens for one in attempts), minutes)
-    return Stakes(bead, _limits(store, config), spent, _waiting(store, bead), ref)
+    done = submitted(attempts) if is_by_person(attempts) else None
+    return Stakes(bead, _limits(store, config), spent, _waiting(store, bead), ref, done.name if done else "")
 
 
 def _limits(store: Store, config: "Callable[[], Config]") -> Limits | None:

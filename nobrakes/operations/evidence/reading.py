@@ -5,11 +5,12 @@ Without a range everything is compared since the first recorded merge: the commi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ...core.errors import NoEvidence, UsageError
 from ...core.evidence.record import Entry, Made, RecordKind
-from ...core.evidence.verify import Report
+from ...core.evidence.verify import Report, Repository
 from ...core.evidence.verify import verify as compare
 from ...ports import Git
 
@@ -50,7 +51,12 @@ def verify(git: Git, asked: str | None = None) -> Report:
         known = {made.commit for made in line}
         if any(made.commit not in known for made in wanted):
             line = git.line(main)
-    return compare(entries, line, wanted, git.made)
+    return compare(entries, line, wanted, Repository(git.made, partial(_content, git)))
+
+
+def _content(git: Git, base: str, merged: str) -> str:
+    """The digest of what came to main; empty: git does not have it, which is said elsewhere."""
+    return git.content(base, merged) if git.has(base) and git.has(merged) else ""
 
 
 def _line(git: Git, main: str, entries: Sequence[Entry]) -> tuple[Made, ...]:

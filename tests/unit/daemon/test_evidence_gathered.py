@@ -9,7 +9,7 @@ import pytest
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.checks.contract import Check, Contract
-from nobrakes.core.evidence.verify import verify
+from nobrakes.core.evidence.verify import Repository, verify
 from nobrakes.core.review.journal import Journal
 from nobrakes.daemon.review.evidence import Evidence
 from nobrakes.simulate.fake_git import FakeGit
@@ -84,7 +84,9 @@ class World:
     def wrong(self) -> str:
         line = self.git.line("main")
         return "\n".join(
-            w.text for w in verify(self.git.evidence(), line, line, self.git.made).wrong if w.bead == "one"
+            w.text
+            for w in verify(self.git.evidence(), line, line, Repository(self.git.made, self.git.content)).wrong
+            if w.bead == "one"
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nobrakes.core.evidence.record import PERSON, Entry, Made, date, message
-from nobrakes.core.evidence.verify import NONE, Report, Word, verify
+from nobrakes.core.evidence.verify import NONE, Report, Repository, Word, verify
 
 KEY = "k" * 16
 
@@ -99,7 +99,9 @@ class World:
 
     def verify(self, *asked: Made) -> Report:
         known = {made.commit: made for made in self.line}
-        return verify(self.entries, self.line, asked or self.line, known.get)
+        return verify(
+            self.entries, self.line, asked or self.line, Repository(known.get, lambda base, merged: f"{base}..{merged}")
+        )
 
     def words(self) -> str:
         return "\n".join(one.text for one in self.verify().wrong)
@@ -377,3 +379,19 @@ def test_a_record_that_was_added_later_hides_no_failure(world: World) -> None:
     record["runs"]["r"]["outcome"] = record["runs"]["r"]["checks"][0]["outcome"] = "fail"
     world.keep({**record, "added_later": "the database was lost"})
     assert "it did not pass" in world.words()
+
+
+@pytest.mark.parametrize(
+    ("approval", "wrong"),
+    [
+        ({"by": "You", "words": "approve: good", "content": "c0..c1"}, ""),
+        ({"by": "You", "words": "approve", "content": "c0..c2"}, "what was merged is not what You approved"),
+        ({"why": "it has the label merge-review"}, "needed a person's yes (it has the label merge-review)"),
+        ({"by": "You", "words": "retry", "content": "c0..c1", "why": "w"}, "and none is recorded"),
+    ],
+)
+def test_a_merge_that_a_person_had_to_approve_has_their_yes(approval: dict[str, str], wrong: str) -> None:
+    world = World()
+    base, made = world.tip, world.on_main(("Bead", "one"), ("Evidence", NONE))
+    world.keep({**world.record("one", base, made), "approval": approval})
+    assert (wrong in world.words()) if wrong else world.words() == ""

@@ -127,7 +127,8 @@ WAITS = "waiting waiting_until waiting_since passing passing_since behind publis
 CANDIDATE = "base candidate tree chain contract"
 OF_A_CANDIDATE = "checked kept apart red is_suspect is_broken counted before"
 REST = (
-    f"{CANDIDATE} {OF_A_CANDIDATE} {WAITS} tip proven validating results failure confirming again carried carried_for"
+    f"{CANDIDATE} {OF_A_CANDIDATE} {WAITS} tip approval proven validating results failure confirming again carried "
+    "carried_for"
 )
 
 FIELDS = f"""
@@ -164,7 +165,7 @@ fell_off               forgets waiting waiting_until
 swap.fell_off          forgets tip {WAITS}
 commit_proven          brings kept; counts checked
 folded                 brings candidate proven; forgets chain kept
-may_land               brings tip
+may_land               brings tip approval
 lost_race              forgets {WAITS}
 swap.landed            forgets {WAITS}
 main_moved             forgets failure is_suspect confirming again
@@ -309,7 +310,7 @@ class Review:
 def test_good_work_lands() -> None:
     review = Review().is_validated()
     assert review.journal.step is Step.VALIDATE_REBASED
-    review.sees(Fact.MAY_LAND, tip="c1").sees(Fact.LANDED)
+    review.sees(Fact.MAY_LAND, tip="c1", approval=()).sees(Fact.LANDED)
     assert (review.journal.step, review.journal.tip) == (Step.VALIDATE_MAIN, "c1")
     review.passes().sees(Fact.PROVEN).sees(Fact.MERGED)
     assert review.act is Act.FINISH
@@ -342,16 +343,16 @@ def test_only_work_that_is_to_blame_or_asked_about_goes_back_to_a_doer() -> None
 def test_a_lost_race_begins_again_on_the_new_main_with_nothing_held_against_it() -> None:
     review = Review().is_validated().fails()
     assert review.journal.red == 1
-    review.sees(Fact.MAY_LAND, tip="c1").sees(Fact.LOST_RACE)
+    review.sees(Fact.MAY_LAND, tip="c1", approval=()).sees(Fact.LOST_RACE)
     review.is_built(on="m1", candidate="c2")
     assert (review.journal.base, review.journal.candidate, review.journal.red) == ("m1", "c2", 0)
 
 
 def test_a_checkout_in_the_way_is_waited_for_with_the_candidate_as_it_is() -> None:
     waits = {name: BROUGHT[name] for name in WAITS.split()}
-    review = Review().is_validated().sees(Fact.MAY_LAND, tip="c1").sees(Fact.BLOCKED, **waits)
+    review = Review().is_validated().sees(Fact.MAY_LAND, tip="c1", approval=()).sees(Fact.BLOCKED, **waits)
     assert (review.journal.step, review.journal.tip, review.act) == (Step.VALIDATE_REBASED, "", Act.WAIT)
-    review.sees(Fact.MAY_LAND, tip="c1").sees(Fact.LANDED)
+    review.sees(Fact.MAY_LAND, tip="c1", approval=()).sees(Fact.LANDED)
     assert review.journal.waiting == "" and not review.journal.published
 
 
@@ -364,7 +365,11 @@ def test_what_was_lost_is_built_anew_from_the_head() -> None:
 
 def test_a_red_main_after_the_merge_takes_it_back() -> None:
     review = (
-        Review().is_validated().sees(Fact.MAY_LAND, tip="c1").sees(Fact.LANDED).sees(Fact.UNPROVEN, validating="c1")
+        Review()
+        .is_validated()
+        .sees(Fact.MAY_LAND, tip="c1", approval=())
+        .sees(Fact.LANDED)
+        .sees(Fact.UNPROVEN, validating="c1")
     )
     assert review.sees(Fact.RAN_RED, results=(), is_suspect=False).act is Act.REVERT
 

@@ -1,0 +1,91 @@
+"""A merge that a person approves first: they are shown tests and code, and decide (core.merge_approval).
+
+1. They are asked when everything has passed, right before main moves. The review ends there: nobody in the queue waits
+   for it.
+2. After the yes the review begins again, on main as it is then. Where what would land is what was shown, it lands.
+3. Which yes a merge stands on is in the journal before main moves, and in its evidence.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.beads.bead import Bead, Role
+from ...core.beads.events import Kind
+from ...core.beads.outcomes import Outcome
+from ...core.board import Board
+from ...core.globs import matches
+from ...core.merge_approval import given, needed
+from ...core.review.journal import Journal
+from ...core.review.train import Entry
+from ..checks.proofs import clean
+from ..ports import Ports
+from .protected_files import ProtectedFiles
+from .reports import AttemptEnd
+
+_MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
+
+
+class Approvals:
+    """What people said about merges."""
+
+    def __init__(self, ports: Ports, gates: ProtectedFiles) -> None:
+        self.ports = ports
+        self.gates = gates
+
+    def is_missing(self, board: Board, entry: Entry) -> bool:
+        """Whether the candidate may not land, since nobody said yes to what it brings."""
+        return bool(needed(board, entry.bead)) and not self._given(entry.bead, entry.journal)
+
+    def kept(self, board: Board, entry: Entry) -> tuple[Mapping[str, Any], ...]:
+        """What the journal keeps of the yes that the merge stands on; empty: it needs none."""
+        why = needed(board, entry.bead)
+        return ({"why": why, **self._given(entry.bead, entry.journal)},) if why else ()
+
+    def question(self, board: Board, bead: Bead, journal: Journal) -> AttemptEnd:
+        """What a person is asked about it."""
+        ports, base, candidate = self.ports, journal.base, journal.candidate
+        changes = ports.git.changes(base, candidate)
+        tests = ports.config().boundary_at(ports.git, base, Role.TEST_WRITER, candidate).tests
+        of_tests = [change for change in changes if matches(change.path, tests)]
+        rest = [change for change in changes if change not in of_tests]
+        shown = self.gates.shown(base, candidate, rest)
+        evidence = {
+            "head": journal.head,
+            "commit": candidate,
+            "main": base,
+            "content": ports.git.content(base, candidate),
+            "why": needed(board, bead.id),
+            "test_files": [change.path for change in of_tests[:50]],
+            "tests": self.gates.shown(base, candidate, of_tests)["difference"],
+            "files": shown["files"],
+            "difference": shown["difference"],
+        }
+        detail = (
+            f"Every check passed on it as it would be merged, on main at {base[:12]}, and {evidence['why']}.\n"
+            "Look at the tests and at the code. Accept them, and they are merged; or send them back with a note. Until "
+            "then the bead waits, and nothing else does. If main moves meanwhile, your yes counts as long as the "
+            f"difference stays the same. All of it: `nobrakes diff {bead.id}`."
+        )
+        return AttemptEnd(Outcome.MERGE_REVIEW, detail, journal.head, evidence)
+
+    def _given(self, bead: str, journal: Journal) -> Mapping[str, Any]:
+        """Who said yes to this content, when, and in what words; empty: nobody."""
+        store = self.ports.store
+        merges = store.latest_events(_MERGES, None, 1, bead)
+        content = self.ports.git.content(journal.base, journal.candidate)
+        found = given(store.escalations(open_only=False, bead=bead), content, merges[0].at if merges else -1.0)
+        if found is None:
+            return {}
+        said = store.latest_events((Kind.RESOLVED,), None, _MANY, bead)
+        actor = next((one.actor for one in said if one.data.get("escalation") == found.id), "a person")
+        return {
+            "escalation": found.id,
+            "by": clean(self.ports, actor)[:200],
+            "at": found.resolved_at,
+            "words": clean(self.ports, found.resolution)[:1000],
+            "content": content,
+            "head": str(found.evidence.get("head", "")),
+        }
+
+
+_MANY = 1000
