@@ -78,6 +78,7 @@ BUGS = (
         'and one.evidence.get("content") == content',
         "and one.evidence",
         options=APPROVED,
+        seed=50,
     ),
     Bug(
         "those behind the head land without a yes",
