@@ -98,7 +98,11 @@ def _committed(app: "App", choice: Any, seen: str | None) -> Output:
 def _approved(done: "Committed | None") -> Any:
     from ..operations.forge.approving import Approved
 
-    return Approved(done.beads, done.commit, done.changes, done.left, done.dropped) if done else Approved((), None)
+    return (
+        Approved(done.beads, done.commit, done.changes, done.left, done.dropped, done.features)
+        if done
+        else Approved((), None)
+    )
 
 
 def _dropped(names: Sequence[str]) -> Output:

@@ -209,7 +209,7 @@ class NoSuchFeature(NobrakesError):
     """No feature has this id."""
 
     code = 63
-    hint = "Features have the ids of their epics; `nobrakes list` shows those."
+    hint = "`nobrakes forge list` shows the features."
 
 
 class NothingToUndo(NobrakesError):

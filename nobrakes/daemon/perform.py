@@ -24,6 +24,7 @@ from .attempts.exit import AgentEndings
 from .attempts.launch import Launcher
 from .checks.validation import Validation
 from .confine import REFUSED
+from .forge.completing import complete
 from .machine_share import MachineShare
 from .news import retire
 from .ports import Ports
@@ -282,7 +283,9 @@ class Performer:
     def _complete_epic(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.CompleteEpic)
         try:
-            self.ports.store.record(Event(Kind.EPIC_COMPLETED, action.epic))
+            with self.ports.store.together():
+                self.ports.store.record(Event(Kind.EPIC_COMPLETED, action.epic))
+                complete(self.ports.store, action.epic)
         except NotAllowed:
             return False  # a person closed it meanwhile
         return True

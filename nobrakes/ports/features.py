@@ -95,8 +95,12 @@ class Collected(Protocol):
         line: int = 0,
         bead: str | None = None,
         blocks: bool = False,
+        nth: int = 1,
     ) -> Item | None:
-        """Collect it for the next checkpoint; None: it was collected before (same file and text, or kind and text)."""
+        """Collect it for the next checkpoint; None: it was collected before (same file and text, or kind and text).
+
+        `nth`: of those with the same text in the file; the second is another one.
+        """
         ...
 
     def items(self, feature: str) -> list[Item]:

@@ -101,9 +101,12 @@ class Collected:
         line: int = 0,
         bead: str | None = None,
         blocks: bool = False,
+        nth: int = 1,
     ) -> Item | None:
         """Collect it for the next checkpoint; None: it was collected before."""
-        return reviews.collect(self._db, feature, kind, text, actor, file=file, line=line, bead=bead, blocks=blocks)
+        return reviews.collect(
+            self._db, feature, kind, text, actor, file=file, line=line, bead=bead, blocks=blocks, nth=nth
+        )
 
     def items(self, feature: str) -> list[Item]:
         """What was collected, by id."""

@@ -135,6 +135,23 @@ def _plan(app: "App", values: Values) -> Any:
     return strategy.strategy(app.store)
 
 
+def _features(app: "App", values: Values) -> Any:
+    from ..operations.forging import views
+
+    asked = {"state": values.get("state") or "all", "sort": values.get("sort") or "activity"}
+    return views.listed(app.store, words=values.get("search", ""), archived=bool(values.get("archived")), **asked)
+
+
+def _feature(app: "App", values: Values) -> Any:
+    from ..operations.forging import views
+
+    return views.view(app.store, values["id"])
+
+
+def _part(name: str) -> Callable[["App", Values], Any]:
+    return lambda app, values: getattr(_feature(app, values), name)
+
+
 def graph_of(app: "App", values: Values) -> "GraphView":
     """The look at the graph that these fields ask for."""
     from ..operations.views.graph.looks import graph_view
@@ -192,6 +209,17 @@ READINGS: tuple[Reading, ...] = (
     Reading("breaker", "", "Pause, limits, providers, caps and the daemon.", _breaker),
     Reading("health", "", "The daemon, agents, disk, and what the doctor found when it looked last.", _health),
     Reading("plan", "commit-strategy --dry-run", "The drafts and proposals that wait for a yes.", _plan),
+    Reading(
+        "features",
+        "forge list",
+        "Features: where each is, how old it is, what is open in it.",
+        _features,
+        (Field("state", word), Field("search", fields.text), Field("sort", word), Field("archived", flag)),
+    ),
+    Reading("features/{id}", "forge show", "One feature: plan, versions, reviews, findings, talk, items.", _feature),
+    Reading("features/{id}/plans", "", "The versions of its plan, each with what it changed.", _part("versions")),
+    Reading("features/{id}/questions", "", "What waits for a person about it.", _part("questions")),
+    Reading("features/{id}/items", "", "What is collected for its next checkpoint, and what was.", _part("items")),
     Reading("graph", "", "The picture of the graph: boxes with places, edges, lanes.", _graph, GRAPH, is_bare=True),
     Reading(
         "what-if/{id}",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..wording.text import count, cut, one_line
-from . import planning
+from . import forging, planning
 from .fields import Field, flag, given, long_text, number, rows, text, word
 
 if TYPE_CHECKING:
@@ -311,6 +311,7 @@ COMMANDS: tuple[Command, ...] = (
         (Field("revision", word), Field("only", rows), Field("without", rows), Field("drop", rows)),
         together=False,
     ),
+    *(Command(words, do, fields) for words, do, fields in forging.ROWS),
     Command(
         "session start",
         _start_session,

@@ -114,14 +114,24 @@ def _path(reading: api.Reading) -> str:
 
 def _types() -> Mapping[str, Schema]:
     """Schema of the data by the path of its row; "" are the repositories."""
+    from ..core.beads.escalations import Escalation
+    from ..core.forge.feature import Item
     from ..core.sessions.session import Session
+    from ..operations.forging.plan_looks import VersionView
     from ..operations.machine_wide.registry import RepositoryView
     from ..operations.public.views import NAMES, VIEWS
     from ..operations.views.breaker import BreakerView
     from ..operations.views.graph.view import GraphView
     from ..operations.views.health import HealthView
 
-    own = {"": list[RepositoryView], "sessions": list[Session], "breaker": BreakerView, "health": HealthView}
+    own: dict[str, Any] = {
+        "": list[RepositoryView],
+        "sessions": list[Session],
+        "breaker": BreakerView,
+        "health": HealthView,
+    }
+    below: dict[str, Any] = {"plans": list[VersionView], "questions": list[Escalation], "items": list[Item]}
+    own |= {f"features/{{id}}/{name}": type_ for name, type_ in below.items()}
     types = own | {one.path: VIEWS[one.words] for one in api.READINGS if one.words and one.path not in own}
     found = {path: schema(type_, NAMES) for path, type_ in types.items()}
     texts = {"type": "array", "items": {"type": "string"}}
@@ -170,7 +180,7 @@ def _reading(reading: api.Reading) -> Schema:
     if "{number:int}" in reading.path:
         parameters.append(_named("number", "path", {"type": "integer", "minimum": 0}, True))
     parameters += [_named(one.name, "query", _TEXT[one.read], one.is_required) for one in reading.parameters]
-    name = reading.path.split("/")[0] + ("-one" if "{" in reading.path else "")
+    name = "-".join("one" if "{" in part else part for part in reading.path.split("/"))
     found = _get(name, reading.summary, parameters, _types()[reading.path], reading.is_bare)
     if reading.is_bare:
         found["responses"]["304"] = {"description": "As whoever sent this ETag (`If-None-Match`) has it."}

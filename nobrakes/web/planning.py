@@ -71,7 +71,7 @@ def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     told += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
     told += [f"left, since it was edited since it was proposed: {', '.join(done.left)}"] if done.left else []
     told += [f"dropped, since its bead is closed or as proposed: {', '.join(done.dropped)}"] if done.dropped else []
-    data = approving.Approved(done.beads, done.commit, done.changes, done.left, done.dropped)
+    data = approving.Approved(done.beads, done.commit, done.changes, done.left, done.dropped, done.features)
     return data, ("; ".join(told) or "nothing waits to be approved") + on_main
 
 

@@ -100,11 +100,23 @@ STATES: Mapping[State, Mapping[Step, State]] = {
         Step.FAILED: State.ERROR,
         Step.MERGED: State.COMPLETED,
         Step.ROLLED_BACK: State.ROLLED_BACK,
+        Step.APPROVED: State.ACTIVE,
     },
-    State.PAUSED: {Step.RESUMED: State.ACTIVE, Step.ROLLED_BACK: State.ROLLED_BACK, Step.MERGED: State.COMPLETED},
-    State.EXPIRED: {Step.RESUMED: State.ACTIVE, Step.PAUSED: State.PAUSED, Step.ROLLED_BACK: State.ROLLED_BACK},
+    State.PAUSED: {
+        Step.RESUMED: State.ACTIVE,
+        Step.ROLLED_BACK: State.ROLLED_BACK,
+        Step.MERGED: State.COMPLETED,
+        Step.APPROVED: State.ACTIVE,
+    },
+    State.EXPIRED: {
+        Step.RESUMED: State.ACTIVE,
+        Step.PAUSED: State.PAUSED,
+        Step.ROLLED_BACK: State.ROLLED_BACK,
+        Step.APPROVED: State.ACTIVE,
+    },
     State.ERROR: {
         Step.RESUMED: State.ACTIVE,
+        Step.APPROVED: State.ACTIVE,
         Step.PAUSED: State.PAUSED,
         Step.ROLLED_BACK: State.ROLLED_BACK,
         Step.MERGED: State.COMPLETED,
@@ -112,7 +124,10 @@ STATES: Mapping[State, Mapping[Step, State]] = {
     State.COMPLETED: {Step.ROLLED_BACK: State.ROLLED_BACK},
     State.ROLLED_BACK: {},
 }
-"""What each step makes of each state. A step that is in no row of STATES at all leaves an active feature active."""
+"""What each step makes of each state: a yes to the plan makes it go on, whatever it was.
+
+A step that is in no row of STATES at all leaves an active feature active.
+"""
 
 OF_STATE = frozenset(step for row in STATES.values() for step in row)
 """The steps that move the state."""
@@ -173,7 +188,7 @@ def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
         raise NotAllowed(
             f"feature {feature.id} is {feature.state.value.replace('_', ' ')} in {feature.stage.value}: "
             f"that does not go with '{step.value.replace('_', ' ')}'",
-            f"`nobrakes show {feature.id}` says where it is.",
+            f"`nobrakes forge show {feature.id}` says where it is.",
         )
     return stage or feature.stage, state or feature.state
 

@@ -16,6 +16,7 @@ from ...core.beads.outcomes import Outcome
 from ...core.errors import NoMain, PlanError
 from ...paths import FOLDER, Paths
 from ...ports import Git, Message, Store
+from ..forging import approval
 from ..snapshot import log, since
 from ..snapshot.sources import SNAPSHOT_PIN
 from ..snapshot.text import remember, snapshot
@@ -53,6 +54,7 @@ class Committed:
     changes: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()  # whose plans are whole now: they are built
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Approved:
     changes: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()  # whose plans are whole now: they are built
 
 
 def propose(store: Store, plan: "apply.Plan", actor: str, dry_run: bool = False) -> "apply.PlanReport":
@@ -100,6 +103,7 @@ def commit_strategy(
     """
     with store.together(told=False):  # the snapshot is written next, and holds it all
         made = approve(store, choice, actor, revision)
+        features = approval.approved(store, made.drafts, made.changes, actor)
         seq = int(store.setting(COMMITTED) or 0)
         while page := store.events(seq, 1000):
             seq = page[-1].seq
@@ -108,7 +112,7 @@ def commit_strategy(
     from ..waking import wake
 
     wake(paths)
-    return Committed(made.drafts, commit, made.changes, made.left, made.dropped)
+    return Committed(made.drafts, commit, made.changes, made.left, made.dropped, features)
 
 
 def _subject(made: Made) -> str:

@@ -10,12 +10,16 @@ from typing import Any
 from ...core.beads.bead import Bead
 from ...core.beads.escalations import Escalation
 from ...core.board import Limits
+from ...core.forge.feature import Feature
+from ...core.forge.plan_changes import PlanChanges
 from ...core.public.schema import Schema, schema
 from ...core.review.flakes import Line as Flaked
 from ...core.review.quarantine import Quarantined
 from ..decisions.view import Asked, DecisionView
 from ..forge.approving import Approved
 from ..forge.strategy import StrategyView
+from ..forging.scanning import ScanView
+from ..forging.views import FeatureListView, FeatureView
 from ..projects.confirming import Confirmed
 from ..projects.looking import ProjectPage
 from ..projects.projects import ProjectsView, ProjectView
@@ -56,6 +60,12 @@ VIEWS: Mapping[str, Any] = {
     "project show": ProjectPage,
     "project use": Confirmed,
     **dict.fromkeys(("project new", "project archive"), ProjectView),
+    "forge list": FeatureListView,
+    "forge show": FeatureView,
+    "forge show --version": PlanChanges,
+    "forge scan": ScanView,
+    **dict.fromkeys(("forge new", "forge edit", "forge change", "forge discuss"), Feature),
+    **dict.fromkeys(("forge pause", "forge resume", "forge cancel", "forge archive"), Feature),
     "answer": Escalation,
     "resolve": Escalation,
     **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), Bead),

@@ -60,7 +60,7 @@ def refuse_second(db: Database, one: Feature) -> None:
             raise NotAllowed(
                 f"feature {other.id} ({other.title[:60]}) is in {other.stage.value}: "
                 "one feature of a repository is planned at a time",
-                "A paused one gives its turn up, and loses nothing.",
+                f"`nobrakes forge pause {other.id}` gives its turn up, and loses nothing.",
             )
 
 

@@ -20,7 +20,7 @@ def begin(db: Database, id_: str, round_: int, domain: str, session: int | None)
         if any(found.domain == domain for found in reviews(db, id_, round_)):
             raise NotAllowed(
                 f"round {round_} of feature {id_} has its reviewer for {domain} already",
-                f"`nobrakes show {id_}` shows the feature's epic.",
+                f"`nobrakes forge show {id_}` shows the reviews.",
             )
         values = {"feature": id_, "round": round_, "domain": domain, "plan": one.plan, "session": session}
         state = ReviewState.RUNNING.value
@@ -89,7 +89,7 @@ def settle_finding(db: Database, finding: int, state: FindingState, answer: str,
     with db.write():
         row = db.maybe("SELECT * FROM findings WHERE id = ?", (finding,))
         if row is None:
-            raise NobrakesError(f"there is no finding {finding}", "Findings are numbered over all features.")
+            raise NobrakesError(f"there is no finding {finding}", "`nobrakes forge show FEATURE` lists them.")
         decided = "UPDATE findings SET state = ?, answer = ? WHERE id = ? AND state = 'open'"
         if not db.run(decided, (state.value, answer[:8000], finding)):
             return False
@@ -120,11 +120,13 @@ def collect(
     line: int,
     bead: str | None,
     blocks: bool,
+    nth: int = 1,
 ) -> Item | None:
     """Collect it, unless it was collected before: at the same place with the same words."""
     now = db.now()
     words = " ".join(text.split())[:2000]
     place = f"{file}\0{words}" if file else f"{kind.value}\0{words}"
+    place += f"\0{nth}" if nth > 1 else ""
     with db.write():
         feature(db, id_)
         if db.maybe("SELECT 1 FROM items WHERE feature = ? AND place = ?", (id_, place)) is not None:

@@ -33,8 +33,10 @@ READING = [
     "sessions",
     "session show 1",
     "config get main",
+    "forge list",
 ]
 OTHERS = {"config", "doctor", "plan example", "prompt", "watch", "archive", "mcp", "version", "help"}
+OTHERS |= {"forge show", "forge scan"}
 OTHERS |= {"project list", "project show", "project status"}  # above all repositories
 """Config answers with what is wrong, and a briefing, the archive's rule and what is followed live need it to be right."""
 WRONG = {"empty": "", "no-toml": "x = = 3\n", "no-setting": "[review]\nnope = 1\n", "half": '[review]\nmerge = "squ'}

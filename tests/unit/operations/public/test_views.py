@@ -9,7 +9,7 @@ import pytest
 from nobrakes.config.checks import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.core.beads.attempt import Attempt
-from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.bead import Bead, Dependency, Role
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
@@ -20,6 +20,10 @@ from nobrakes.core.transcript import Line, LineKind
 from nobrakes.operations import beads, flakes
 from nobrakes.operations.decisions import page
 from nobrakes.operations.forge import approving, strategy
+from nobrakes.operations.forging import features as forging
+from nobrakes.operations.forging.plan_looks import difference
+from nobrakes.operations.forging.scanning import scan_of
+from nobrakes.operations.forging.views import listed, view
 from nobrakes.operations.public import views
 from nobrakes.operations.views import board, diff, history, listing, next_step, one_bead, readiness, transcripts
 from nobrakes.operations.views.graph.looks import graph_view
@@ -54,6 +58,41 @@ def lively(store: SqliteStore) -> SqliteStore:
     return store
 
 
+class Code:
+    """One file with something left to do."""
+
+    def main(self) -> str:
+        return "c0de" * 10
+
+    def paths(self, commit: str) -> frozenset[str]:
+        return frozenset({"src/a.py"})
+
+    def read(self, commit: str, path: str, most: int) -> bytes:
+        return b"# TODO: long paths\n"
+
+
+def features(store: SqliteStore, folder: Path) -> dict[str, Any]:
+    git: Any = Code()
+    paths = Paths(str(folder))
+    wanted = forging.Wanted("Windows", "Support it", ("review: it is short",), frozenset({4}), ("src",), "paths first")
+    made = forging.begin(store, paths, Config(), git, wanted, "me")
+    store.put([Bead("step", "A step", epic=made.id, estimate=10)], [], "Shaper")
+    store.keep_plan(made.id, [{"id": "step", "title": "A step"}], "it is whole", "Shaper")
+    store.put([Bead("more", "One more", epic=made.id)], [Dependency("more", "step")], "Shaper")
+    store.keep_plan(made.id, [{"id": "step", "title": "The step"}, {"id": "more", "title": "x"}], "a finding", "Shaper")
+    kept = store.plan_versions(made.id)
+    return {
+        "forge list": listed(store, words="windows"),
+        "forge show": view(store, made.id),
+        "forge show --version": difference(kept, 2),
+        "forge scan": scan_of(store, git, made.id),
+        **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
+    }
+
+
+FORGE = ("new", "edit", "change", "discuss", "pause", "resume", "cancel", "archive")
+
+
 def _no_git() -> NoReturn:
     raise AssertionError("what nobody has worked on has no branch")
 
@@ -82,6 +121,7 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "graph --what-if": what_if(store, "b", "delayed", 2.0),
         "commit-strategy --dry-run": strategy.strategy(store),
         "commit-strategy": approving.Approved(("d",), None),
+        **features(store, folder),
         "answer": escalation,
         "resolve": escalation,
         **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),

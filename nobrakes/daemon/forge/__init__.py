@@ -1,0 +1,1 @@
+"""Features, done: what the Forge decides."""

@@ -1,0 +1,49 @@
+"""What a feature's scan finds: comments that say what is left to do, on the commit that the feature begins from."""
+
+from dataclasses import dataclass
+
+from ...core.forge.todos import Todo, is_affected, is_scanned, scan
+from ...ports import Git, Store
+
+MOST_BYTES = 1_000_000
+"""Of one file; a larger one is none that people write."""
+MOST_FINDS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class ScanView:
+    """`blocking` are in files that the feature touches: open points of it. `others` are shown, and nothing more.
+
+    `more`: finds beyond MOST_FINDS that are not listed; `skipped`: files that could not be read whole.
+    """
+
+    feature: str
+    base: str
+    files: int
+    blocking: tuple[Todo, ...]
+    others: tuple[Todo, ...]
+    more: int = 0
+    skipped: tuple[str, ...] = ()
+
+
+def scanned(git: Git, commit: str, feature: str, files: tuple[str, ...]) -> ScanView:
+    """Scan the commit; `files` are those that the feature touches."""
+    paths = sorted(path for path in git.paths(commit) if is_scanned(path)) if commit else []
+    found: list[Todo] = []
+    skipped: list[str] = []
+    for path in paths:
+        data = git.read(commit, path, MOST_BYTES + 1)
+        if data is None or len(data) > MOST_BYTES:
+            skipped.append(path)
+            continue
+        found += scan(path, data.decode("utf-8", "replace"))
+    blocking = tuple(one for one in found if is_affected(one.file, files))
+    others = tuple(one for one in found if not is_affected(one.file, files))
+    room = max(0, MOST_FINDS - len(blocking))
+    return ScanView(feature, commit, len(paths), blocking, others[:room], max(0, len(others) - room), tuple(skipped))
+
+
+def scan_of(store: Store, git: Git, id: str) -> ScanView:
+    """The scan of a feature, on its base commit; NoSuchFeature."""
+    feature = store.feature(id)
+    return scanned(git, feature.base, feature.id, feature.files)

@@ -1,0 +1,168 @@
+"""Features as people see them: the list of all, and one with its plan, its talk, its findings and what is collected."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...core.beads.bead import BeadType, Status
+from ...core.beads.escalations import Escalation
+from ...core.errors import UsageError
+from ...core.forge.feature import (
+    STAGES,
+    Feature,
+    Finding,
+    FindingState,
+    Item,
+    ItemState,
+    PlanReview,
+    State,
+)
+from ...core.sessions.session import Message
+from ...core.text.cleaning import clean
+from .plan_looks import PlanLook, VersionView, look, versions
+
+if TYPE_CHECKING:
+    from ...ports import Store
+
+STATES = ("all", *(state.value for state in State))
+SORTS = ("activity", "created", "stage")
+MOST_MESSAGES = 200
+_ORDER = {stage: place for place, stage in enumerate(STAGES)}
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureCard:
+    """One feature of the list. `age` in seconds since it began; the numbers are of what is open or done now."""
+
+    id: str
+    title: str
+    stage: str
+    state: str
+    age: float
+    created_at: float
+    updated_at: float
+    replannings: int
+    round: int
+    plan: int
+    questions: int
+    findings: int
+    items: int
+    done: int
+    beads: int
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureListView:
+    """The features that were asked for. `total` and `hidden` count all, and those that are put away."""
+
+    features: tuple[FeatureCard, ...]
+    state: str
+    words: str
+    sort: str
+    total: int
+    hidden: int
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureView:
+    """One feature. `messages` are the talk with its Shaper, the latest of many; `questions` wait for a person."""
+
+    feature: Feature
+    card: FeatureCard
+    plan: PlanLook
+    versions: tuple[VersionView, ...]
+    reviews: tuple[PlanReview, ...]
+    findings: tuple[Finding, ...]
+    items: tuple[Item, ...]
+    questions: tuple[Escalation, ...]
+    messages: tuple[Message, ...]
+    now: float
+
+
+def listed(
+    store: "Store", state: str = "all", words: str = "", sort: str = "activity", archived: bool = False
+) -> FeatureListView:
+    """The features of one state, with all of these words in title, description or files. UsageError."""
+    _one_of("state", state, STATES)
+    _one_of("sort", sort, SORTS)
+    found = store.features(going=False)
+    asked = clean(words).casefold().split()
+    shown = [
+        one for one in found if one.archived is archived and (state in ("all", one.state.value)) and _has(one, asked)
+    ]
+    now, open_ = store.now(), store.escalations()
+    cards = tuple(_card(store, one, open_, now) for one in _sorted(shown, sort))
+    hidden = sum(one.archived for one in found)
+    return FeatureListView(cards, state, clean(words)[:200], sort, len(found), hidden, now)
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(f"there is no {name} '{clean(value)[:40]}'", f"Use one of: {', '.join(allowed)}.")
+
+
+def _has(one: Feature, asked: list[str]) -> bool:
+    text = "\n".join((one.id, one.title, one.description, *one.files)).casefold()
+    return all(word in text for word in asked)
+
+
+def _sorted(found: Iterable[Feature], sort: str) -> list[Feature]:
+    if sort == "stage":
+        return sorted(found, key=lambda one: (_ORDER[one.stage], -one.updated_at, one.id))
+    if sort == "created":
+        return sorted(found, key=lambda one: (-one.created_at, one.id))
+    return sorted(found, key=lambda one: (-one.updated_at, one.id))
+
+
+def _card(store: "Store", one: Feature, open_: Iterable[Escalation], now: float) -> FeatureCard:
+    statuses = [step.bead.status for step in look(store, one.id).steps if step.bead.type is not BeadType.EPIC]
+    return FeatureCard(
+        one.id,
+        one.title,
+        one.stage.value,
+        one.state.value,
+        max(0.0, now - one.created_at),
+        one.created_at,
+        one.updated_at,
+        one.replannings,
+        one.round,
+        one.plan,
+        len(_asked(one, open_)),
+        sum(found.state is FindingState.OPEN for found in store.findings(one.id)),
+        sum(item.state is ItemState.WAITING for item in store.items(one.id)),
+        sum(status is Status.DONE for status in statuses),
+        len(statuses),
+        one.archived,
+    )
+
+
+def _asked(one: Feature, open_: Iterable[Escalation]) -> tuple[Escalation, ...]:
+    """What waits for a person about the feature: of its session, of nobrakes about it, and of its epic."""
+    return tuple(
+        found
+        for found in open_
+        if (one.session is not None and found.session == one.session)
+        or found.bead == one.id
+        or found.evidence.get("feature") == one.id
+    )
+
+
+def view(store: "Store", id: str) -> FeatureView:
+    """One feature; NoSuchFeature."""
+    one = store.feature(id)
+    now, open_ = store.now(), store.escalations()
+    messages = store.messages(one.session)[-MOST_MESSAGES:] if one.session is not None else []
+    return FeatureView(
+        one,
+        _card(store, one, open_, now),
+        look(store, id),
+        versions(store.plan_versions(id)),
+        tuple(store.plan_reviews(id)),
+        tuple(store.findings(id)),
+        tuple(store.items(id)),
+        _asked(one, open_),
+        tuple(messages),
+        now,
+    )

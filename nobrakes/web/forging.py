@@ -1,0 +1,98 @@
+"""Commands of pages about features: rows of nobrakes.web.commands.
+
+1. Boxes that are ticked beforehand send the numbers that stay ticked (`only`), and 0 always, so that none is a choice.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..wording.text import one_line
+from .fields import Field, flag, long_text, number, rows, text, word
+
+if TYPE_CHECKING:
+    from ..app import App
+    from ..operations.forging.features import Wanted
+
+Values = Mapping[str, Any]
+Do = Callable[["App", Values, str], tuple[Any, str]]
+FEATURE = Field("feature", word, True)
+_SAID = (
+    Field("description", long_text),
+    Field("criterion", rows),
+    Field("only", number, is_list=True),
+    Field("without", number, is_list=True),
+    Field("file", rows),
+    Field("notes", long_text),
+)
+_STEP = (FEATURE, Field("text", long_text, True), Field("step", word))
+
+
+def _wanted(values: Values) -> "Wanted":
+    from ..operations.forging.features import Wanted
+
+    only = frozenset(values["only"]) if "only" in values else None
+    return Wanted(
+        values.get("title"),
+        values.get("description"),
+        tuple(values.get("criterion", ())),
+        frozenset(values.get("without", ())),
+        values.get("file"),
+        values.get("notes"),
+        only,
+    )
+
+
+def _new(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    from ..operations.forging import features
+
+    made = features.begin(app.store, app.paths, app.config, app.git, _wanted(values), actor)
+    return made, f"feature {made.id} began: {one_line(made.title)}"
+
+
+def _edit(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    from ..operations.forging import features
+
+    after = features.edit(app.store, app.paths, app.config, values["feature"], _wanted(values), actor)
+    return after, f"feature {after.id} is changed"
+
+
+def _moved(name: str, said: str) -> Do:
+    def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+        from ..operations.forging import features
+
+        found = getattr(features, name)(app.store, app.paths, values["feature"], actor)
+        return found, f"feature {found.id} {said}"
+
+    return do
+
+
+def _archive(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    from ..operations.forging import features
+
+    back = bool(values.get("back"))
+    found = features.archive(app.store, app.paths, values["feature"], not back, actor)
+    return found, f"feature {found.id} is {'in lists again' if back else 'hidden from lists; nothing is removed'}"
+
+
+def _said(name: str) -> Do:
+    def do(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+        from ..operations.forging import features
+
+        say = getattr(features, name)
+        found = say(app.store, app.paths, values["feature"], values["text"], actor, values.get("step", ""))
+        return found, f"the Shaper of feature {found.id} is told"
+
+    return do
+
+
+ROWS: tuple[tuple[str, Do, tuple[Field, ...]], ...] = (
+    ("forge new", _new, (Field("title", text, True), *_SAID)),
+    ("forge edit", _edit, (FEATURE, Field("title", text), *_SAID)),
+    ("forge change", _said("ask_change"), _STEP),
+    ("forge discuss", _said("discuss"), _STEP),
+    ("forge pause", _moved("pause", "is paused; it can go on"), (FEATURE,)),
+    ("forge resume", _moved("resume", "goes on"), (FEATURE,)),
+    ("forge cancel", _moved("cancel", "is stopped and paused; it can go on"), (FEATURE,)),
+    ("forge archive", _archive, (FEATURE, Field("back", flag))),
+)
+"""(the words, what is done, the fields)"""

@@ -1,0 +1,183 @@
+"""Features by a person's hand: begun with what the scan finds, paused and resumed, approved by commit-strategy alone."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nobrakes.config.checks import CheckSettings
+from nobrakes.config.settings import Config
+from nobrakes.core.beads.bead import Bead, Dependency, Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.errors import NoSuchFeature, NotAllowed, UsageError
+from nobrakes.core.forge.feature import Feature, ItemKind, ItemState, Stage, State, Step
+from nobrakes.core.sessions.session import SessionKind
+from nobrakes.daemon.forge.completing import complete
+from nobrakes.operations.forge import choosing
+from nobrakes.operations.forging import approval, features, plan_looks, scanning, views
+from nobrakes.operations.forging.features import Wanted
+from nobrakes.paths import Paths
+from nobrakes.store.sqlite import SqliteStore
+
+CONFIG = Config(checks=(CheckSettings(name="test", command="make test"),))
+CODE = {"src/a.py": b"# TODO: a\n# TODO: a\n", "web/b.ts": b"// FIXME: b\n", "vendor/c.py": b"# TODO: c\n", "d.md": b""}
+
+
+class Code:
+    """A main with some files."""
+
+    def main(self) -> str:
+        return "c0de" * 10
+
+    def paths(self, commit: str) -> frozenset[str]:
+        assert commit == self.main()
+        return frozenset(CODE)
+
+    def read(self, commit: str, path: str, most: int) -> bytes:
+        return CODE[path][:most]
+
+
+GIT: Any = Code()
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(str(tmp_path))
+
+
+def begun(store: SqliteStore, paths: Paths, title: str = "Windows", **more: Any) -> Feature:
+    return features.begin(store, paths, CONFIG, GIT, Wanted(title, "Support it", **more), "me")
+
+
+def planned(store: SqliteStore, feature: str) -> None:
+    beads = [Bead("one", "One", epic=feature, estimate=10), Bead("two", "Two", epic=feature)]
+    store.put(beads, [Dependency("two", "one")], "Shaper")
+
+
+def yes(store: SqliteStore, **choice: Any) -> tuple[str, ...]:
+    with store.together():
+        made = choosing.approve(store, choosing.Choice(**choice), "me")
+        return approval.approved(store, made.drafts, made.changes, "me")
+
+
+def test_only_finds_in_files_that_it_touches_are_open_points(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths, files=("src",), own=("review: short",), without=frozenset({2}))
+    assert (one.base, one.files, len(one.criteria)) == (GIT.main(), ("src",), 8)
+    assert store.bead(one.id).status is Status.DRAFT and store.bead(one.id).type.value == "epic"
+    items = store.items(one.id)
+    assert [(item.file, item.line, item.kind, item.blocks) for item in items] == [
+        ("src/a.py", 1, ItemKind.TODO, True),
+        ("src/a.py", 2, ItemKind.TODO, True),
+    ]
+    found = scanning.scan_of(store, GIT, one.id)
+    assert [todo.file for todo in found.others] == ["web/b.ts"] and len(found.blocking) == 2 and found.files == 2
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Wanted("", "x"),
+        Wanted("t", " "),
+        Wanted("t" * 201, "x"),
+        Wanted("t", "x", files=("/etc",)),
+        Wanted("t", "x", files=("a/../b",)),
+        Wanted("t", "x", only=frozenset({0})),
+    ],
+)
+def test_what_cannot_be_leaves_nothing_behind(store: SqliteStore, paths: Paths, wanted: Wanted) -> None:
+    with pytest.raises(UsageError):
+        features.begin(store, paths, CONFIG, GIT, wanted, "me")
+    assert store.features(going=False) == [] and store.nodes() == []
+
+
+def test_a_second_one_is_refused_whole(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths)
+    with pytest.raises(NotAllowed):
+        begun(store, paths, "Linux")
+    assert [bead.id for bead in store.nodes()] == [one.id]
+    features.pause(store, paths, one.id, "me")
+    other = begun(store, paths, "Linux")
+    with pytest.raises(NotAllowed):
+        features.resume(store, paths, one.id, "me")
+    with pytest.raises(NotAllowed):
+        features.archive(store, paths, other.id, True, "me")
+    features.archive(store, paths, one.id, True, "me")
+    shown = views.listed(store)
+    assert [card.id for card in shown.features] == [other.id] and shown.hidden == 1
+    assert [card.id for card in views.listed(store, archived=True).features] == [one.id]
+    assert views.listed(store, words="linux nope").features == ()
+    with pytest.raises(UsageError):
+        views.listed(store, state="lost")
+    with pytest.raises(NoSuchFeature):
+        features.pause(store, paths, "nope", "me")
+
+
+def test_cancel_ends_the_turn_and_keeps_the_rest(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths)
+    session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "begin", "nobrakes").id
+    store.change_feature(one.id, {"session": session}, "nobrakes")
+    planned(store, one.id)
+    assert store.open_turn(session) is not None
+    assert features.cancel(store, paths, one.id, "me").state is State.PAUSED
+    assert store.session(session).stop_asked and store.bead("one").status is Status.DRAFT
+    assert features.cancel(store, paths, one.id, "me").state is State.PAUSED  # again changes nothing
+    assert features.resume(store, paths, one.id, "me").state is State.ACTIVE
+
+
+def test_a_change_is_told_to_the_shaper_with_its_step(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths)
+    with pytest.raises(NotAllowed, match="begun to plan"):
+        features.ask_change(store, paths, one.id, "smaller", "me")
+    session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "begin", "nobrakes").id
+    store.change_feature(one.id, {"session": session}, "nobrakes")
+    planned(store, one.id)
+    store.move_feature(one.id, Step.PLAN_READY, "nobrakes")
+    with pytest.raises(UsageError):
+        features.discuss(store, paths, one.id, "why?", "me", "nope")
+    assert features.discuss(store, paths, one.id, "why?", "me", "one").stage is Stage.REVIEW
+    assert features.ask_change(store, paths, one.id, "smaller", "me", "one").stage is Stage.PLANNING
+    told = [message.text for message in store.messages(session)[1:]]
+    assert len(told) == 2 and all("step one (One)" in text for text in told) and "smaller" in told[1]
+
+
+def test_a_part_of_the_plan_is_not_the_plan(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths, files=("src",))
+    assert yes(store, only=frozenset({one.id})) == ()  # its epic alone is no plan
+    planned(store, one.id)
+    assert yes(store, only=frozenset({"one"})) == () and store.feature(one.id).stage is Stage.DISCOVERY
+    features.pause(store, paths, one.id, "me")
+    assert yes(store) == (one.id,)
+    after = store.feature(one.id)
+    assert (after.stage, after.state, after.plan) == (Stage.IMPLEMENTATION, State.ACTIVE, 1)
+    assert {item.state for item in store.items(one.id)} == {ItemState.REVIEWED}
+    assert begun(store, paths, "Linux").has_turn
+
+
+def test_it_is_done_with_its_epic_unless_something_waits(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths)
+    planned(store, one.id)
+    yes(store)
+    for bead in ("one", "two"):
+        store.record(Event(Kind.DONE_BY_HAND, bead, actor="me", data={"reason": "by hand"}))
+    item = store.collect(one.id, ItemKind.TODO, "left", "nobrakes", file="a.py", line=1)
+    assert item is not None and not complete(store, one.id) and not complete(store, "other")
+    store.settle_items({item.id}, ItemState.DISMISSED, "me")
+    assert complete(store, one.id) and not complete(store, one.id)
+    assert (store.feature(one.id).stage, store.feature(one.id).state) == (Stage.DONE, State.COMPLETED)
+
+
+def test_the_plan_is_a_tree_columns_and_a_timeline(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths)
+    planned(store, one.id)
+    store.keep_plan(one.id, [{"id": "one", "title": "1"}], "first", "Shaper")
+    store.keep_plan(one.id, [{"id": "one", "title": "One"}, {"id": "two", "title": "Two"}], "a finding", "Shaper")
+    found = views.view(store, one.id)
+    assert [(step.bead.id, step.needs) for step in found.plan.steps] == [("one", ()), ("two", ("one",))]
+    assert [(bar.bead.id, bar.begin) for bar in found.plan.bars] == [("one", 0), ("two", 10)] and found.plan.span == 20
+    assert [step.bead.id for step in found.plan.column("pending")] == ["one", "two"]
+    second = found.versions[1].changes
+    assert [node["id"] for node in second.added] == ["two"] and second.changed[0].fields == {"title": ("1", "One")}
+    assert plan_looks.difference(store.plan_versions(one.id), 1, 2).gone[0]["id"] == "two"
+    with pytest.raises(UsageError):
+        plan_looks.difference(store.plan_versions(one.id), 3)
+    assert found.card.beads == 2 and found.card.done == 0
