@@ -185,13 +185,13 @@ def list_features(
 
 
 def _list(found: "FeatureListView") -> list[str]:
-    out = [_card(one) for one in found.features]
+    out = [_card(one, found.now) for one in found.features]
     if found.hidden and not any(one.archived for one in found.features):
         out.append(f"{count(found.hidden, 'more')} hidden: `nobrakes forge list --archived`")
     return out or ["no feature; `nobrakes forge new TITLE -d TEXT` begins one"]
 
 
-def _card(one: "FeatureCard") -> str:
+def _card(one: "FeatureCard", now: float) -> str:
     state = one.state.replace("_", " ")
     told = [f"{one.done} of {count(one.beads, 'bead')} done"] if one.beads else []
     told += [f"round {one.round}"] if one.round else []
@@ -199,7 +199,7 @@ def _card(one: "FeatureCard") -> str:
     told += [count(one.questions, "question")] if one.questions else []
     told += [f"{one.items} collected"] if one.items else []
     more = f"  ({', '.join(told)})" if told else ""
-    where = f"{pad(one.id, 9)}  {pad(state, 11)} {pad(one.stage, 14)} {pad(lasted(one.age), 8)}"
+    where = f"{pad(one.id, 9)}  {pad(state, 11)} {pad(one.stage, 14)} {pad(lasted(now - one.created_at), 8)}"
     return f"{where}  {cut(one_line(one.title), 60)}{more}"
 
 
@@ -228,7 +228,9 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     one = found.feature
     state = one.state.value.replace("_", " ")
     out = [screen.paint(f"{one.id}: {one_line(one.title)}", "bold")]
-    out.append(f"{one.stage.value}, {state}, {lasted(found.card.age)} old, planned anew {one.replannings} times")
+    out.append(
+        f"{one.stage.value}, {state}, {lasted(found.now - one.created_at)} old, planned anew {one.replannings} times"
+    )
     out += [f"  {line}" for line in lines(one.description)[:12]]
     out += ["", "It is done when:", *_criteria(one)]
     if one.files:

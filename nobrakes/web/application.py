@@ -28,6 +28,7 @@ _STATUS: tuple[tuple[type[errors.NobrakesError], int], ...] = (
     (errors.NoSuchBead, 404),
     (errors.NoSuchEscalation, 404),
     (errors.NoSuchSession, 404),
+    (errors.NoSuchFeature, 404),
     (errors.NotAllowed, 409),
     (errors.Stale, 409),
     (errors.Deadlock, 409),

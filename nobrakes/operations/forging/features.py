@@ -65,6 +65,11 @@ def stack(config: "Config", root: str) -> Stack:
     return Stack(of["test"], of["types"], of["lint"], is_web, "typescript" if typed else "")
 
 
+def usual_of(config: "Config", paths: Paths) -> tuple[Criterion, ...]:
+    """The usual criteria, in the words of this project."""
+    return usual(stack(config, paths.root))
+
+
 def begin(store: Store, paths: Paths, config: "Config", git: Git, wanted: Wanted, actor: str) -> Feature:
     """Begin a feature: its epic, the facts, and the open points that the scan finds. UsageError, NotAllowed."""
     title, description = _title(wanted.title or ""), _text("description", wanted.description or "")

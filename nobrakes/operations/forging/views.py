@@ -32,13 +32,12 @@ _ORDER = {stage: place for place, stage in enumerate(STAGES)}
 
 @dataclass(frozen=True, slots=True)
 class FeatureCard:
-    """One feature of the list. `age` in seconds since it began; the numbers are of what is open or done now."""
+    """One feature of the list; the numbers are of what is open or done now."""
 
     id: str
     title: str
     stage: str
     state: str
-    age: float
     created_at: float
     updated_at: float
     replannings: int
@@ -93,7 +92,7 @@ def listed(
         one for one in found if one.archived is archived and (state in ("all", one.state.value)) and _has(one, asked)
     ]
     now, open_ = store.now(), store.escalations()
-    cards = tuple(_card(store, one, open_, now) for one in _sorted(shown, sort))
+    cards = tuple(_card(store, one, open_) for one in _sorted(shown, sort))
     hidden = sum(one.archived for one in found)
     return FeatureListView(cards, state, clean(words)[:200], sort, len(found), hidden, now)
 
@@ -116,14 +115,13 @@ def _sorted(found: Iterable[Feature], sort: str) -> list[Feature]:
     return sorted(found, key=lambda one: (-one.updated_at, one.id))
 
 
-def _card(store: "Store", one: Feature, open_: Iterable[Escalation], now: float) -> FeatureCard:
+def _card(store: "Store", one: Feature, open_: Iterable[Escalation]) -> FeatureCard:
     statuses = [step.bead.status for step in look(store, one.id).steps if step.bead.type is not BeadType.EPIC]
     return FeatureCard(
         one.id,
         one.title,
         one.stage.value,
         one.state.value,
-        max(0.0, now - one.created_at),
         one.created_at,
         one.updated_at,
         one.replannings,
@@ -156,7 +154,7 @@ def view(store: "Store", id: str) -> FeatureView:
     messages = store.messages(one.session)[-MOST_MESSAGES:] if one.session is not None else []
     return FeatureView(
         one,
-        _card(store, one, open_, now),
+        _card(store, one, open_),
         look(store, id),
         versions(store.plan_versions(id)),
         tuple(store.plan_reviews(id)),

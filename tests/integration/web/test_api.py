@@ -9,6 +9,7 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.forge.feature import Feature, ItemKind
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
 from nobrakes.web import api, guard, openapi, patience
@@ -25,6 +26,9 @@ def decision(site, repository) -> None:
     """Something to decide."""
     store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
     store.escalate(NewEscalation(EscalationType.QUESTION, "Which?", "Say."), "nb-2", None, "Ada")
+    store.begin_feature(Feature("nb-2", "Windows", "Support it", actor="me"))
+    store.keep_plan("nb-2", [{"id": "nb-1", "title": "Paths"}], "it is whole", "Shaper")
+    store.collect("nb-2", ItemKind.SUGGESTION, "long paths", "Ada")
     store.close()
 
 
@@ -41,9 +45,10 @@ def typed(capsys, *words: str):
 
 def test_each_look_has_the_values_of_the_command_line(site, decision, capsys) -> None:
     addresses = {"beads/{id}": ("beads/nb-2", ["show", "nb-2"]), "escalations/{number:int}": ("escalations/1", ["escalation", "1"]),
-                 "plan": ("plan", ["commit-strategy", "--dry-run"]), "what-if/{id}": ("what-if/nb-1", [])}  # fmt: skip
+                 "plan": ("plan", ["commit-strategy", "--dry-run"]), "what-if/{id}": ("what-if/nb-1", []),
+                 "features": ("features", ["forge", "list"]), "features/{id}": ("features/nb-2", ["forge", "show", "nb-2"])}  # fmt: skip
     for reading in api.READINGS:
-        path, words = addresses.get(reading.path, (reading.path, [reading.words]))
+        path, words = addresses.get(reading.path, (reading.path.replace("{id}", "nb-2"), [reading.words]))
         answer = site.get(BASE + path)
         assert answer.status_code == 200, (path, answer.text)
         found = answer.json()
@@ -54,6 +59,7 @@ def test_each_look_has_the_values_of_the_command_line(site, decision, capsys) ->
         if reading.words:
             wanted = typed(capsys, *words)
             changing = {"hindrances"} if reading.path == "status" else set()  # a page starts no program
+            changing |= {"now"} if reading.path.startswith("features") else set()
             assert _without(found["data"], changing) == _without(wanted, changing), path
     assert site.get("/api/repositories").json()["data"] == typed(capsys, "repositories")
 
@@ -77,6 +83,7 @@ WRONG = [
         (f"escalations/{10**40}", 422, "number"), ("events?bead=none", 404, "none"), ("graph?mode=none", 422, "look at the graph"),
         ("graph?x=1", 422, "no field"), ("what-if/none", 404, "none"), ("what-if/nb-1?change=none", 422, "not a change"),
         ("what-if/nb-1?change=delayed&hours=x", 422, "hours"),
+        ("features/none", 404, "none"), ("features?state=lost", 422, "lost"), ("features/none/items", 404, "none"),
 ]  # fmt: skip
 
 
