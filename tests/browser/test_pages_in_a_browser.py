@@ -4,6 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from nobrakes.cli import main
+from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.ports import NewEscalation
+from nobrakes.store.opening import open_store
 from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
 
 AXE = ROOT / ".ci" / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -88,6 +93,47 @@ def test_a_draft_of_an_answer_is_kept(person) -> None:
     page.get_by_role("button", name="Decide").click()
     page.wait_for_url("**/desk")
     assert "stock failed" not in page.locator("#desk-list").inner_text()
+
+
+def test_open_pages_show_what_happens_and_keep_what_a_person_did(chromium, served, repository) -> None:
+    person = Person(chromium, served, viewport={"width": 1280, "height": 320}).log_in()
+    shown = {"desk": "Which currency?", "graph?mode=all": "Fresh title", "plan": "Fresh title", "bead/later": "Fresh title",
+             "breaker": "Bowie", "health": "2 of 4", "live": "Bowie", "sessions": "Bowie", "board?q=title": "Fresh title"}  # fmt: skip
+    typed = {"plan": ("File a plan as drafts", "plan"), "bead/later": ("Edit", "description"), "breaker": ("", "limits"),
+             "sessions": ("Begin a conversation with an agent", "text")}  # fmt: skip
+    tabs = {}
+    for path in shown:
+        page = tabs[path] = person.context.new_page()
+        page.goto(f"/r/shop/{path}")
+        page.wait_for_selector("#link-state.on", state="attached")
+        page.evaluate("() => { window.isTheSame = true; }")
+        if path in typed:
+            summary, name = typed[path]
+            if summary:
+                page.get_by_text(summary, exact=True).click()
+            page.locator(f"[name={name}]").first.fill("half a word")
+            page.keyboard.press("ArrowLeft")
+        else:
+            page.locator("#main a").last.focus()
+        page.evaluate("() => scrollBy(0, -20)")
+    state = """() => { const one = document.activeElement;
+        return [one.name ?? one.getAttribute("href"), one.value ?? "", one.selectionStart ?? 0, Math.round(one.getBoundingClientRect().top)]; }"""
+    before = {path: page.evaluate(state) for path, page in tabs.items()}
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    assert main.run(["edit", "later", "--title", "Fresh title"]) == 0
+    store.put([Bead("another", "Another", status=Status.NEEDS_DOER, needs_tests=False)], [], "ada")
+    assert store.open_attempt("another", Role.DOER, "script", ["Bowie"], 900.0, None) is not None
+    store.escalate(NewEscalation(EscalationType.QUESTION, "Which currency?", "Or none?"), "later", None, "Bowie")
+    store.close()
+    for path, page in tabs.items():
+        page.wait_for_function("wanted => document.getElementById('main').innerText.includes(wanted)", arg=shown[path])
+        assert page.locator("#desk-badge").inner_text() == "3"
+        assert page.evaluate("() => window.isTheSame"), path
+        now = page.evaluate(state)
+        assert now[:3] == before[path][:3], path
+        assert abs(now[3] - before[path][3]) < 60, (path, before[path], now)
+    person.made_no_errors()
+    person.close()
 
 
 def test_keys_lead_past_the_bar_to_the_page(person) -> None:
