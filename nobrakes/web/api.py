@@ -30,6 +30,8 @@ BELOW = "/r/{repo}/api/"
 MOST = 500
 _SOME = 20
 Values = Mapping[str, Any]
+LOOKED = "looked"
+"""Among the values of each look: what the doctor found here last, which the server keeps."""
 
 
 def number(name: str, value: str) -> int:
@@ -120,13 +122,13 @@ def _reviews(app: "App", values: Values) -> Any:
 def _breaker(app: "App", values: Values) -> Any:
     from ..operations.views import breaker
 
-    return breaker.breaker(app.store, app.paths, app.config)
+    return breaker.breaker(app.store, app.paths, app.config, app.misconfigured)
 
 
 def _health(app: "App", values: Values) -> Any:
     from ..operations.views import health
 
-    return health.health(app.store, app.paths, app.config)
+    return health.health(app.store, app.paths, app.config, values[LOOKED])
 
 
 def _plan(app: "App", values: Values) -> Any:
@@ -258,7 +260,8 @@ def endpoint(reading: Reading) -> Callable[[Request], Response]:
     def look(request: Request) -> Response:
         values = fields.values(reading.parameters, request.query_params.multi_items())
         with opened(request) as app:
-            found = reading.look(app, {**values, **request.path_params})
+            looked = request.app.state.site.looks.last(app.paths.root)
+            found = reading.look(app, {**values, **request.path_params, LOOKED: looked})
             return bare(request, found) if reading.is_bare else answered(found)
 
     return look

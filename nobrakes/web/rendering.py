@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from ..wording import text, times
+from ..wording import hindrances, text, times
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,6 +59,7 @@ def environment() -> "Environment":
         "iso": _iso,
         "words": lambda value: str(value).replace("_", " "),
     }
+    made.globals |= {"told": hindrances.told}
     made.globals |= {"static": f"/static/{version()}", "new_key": lambda: f"web-{secrets.token_hex(12)}"}
     return made
 

@@ -6,6 +6,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..operations.views.health import Looks
+
 if TYPE_CHECKING:
     from ..operations.machine_wide.web_state import WebState
 
@@ -32,6 +34,7 @@ class Site:
     token: bytes = b""
     is_lan: bool = False
     failed: deque[float] = field(default_factory=deque)
+    looks: Looks = field(default_factory=Looks)
 
     @property
     def scheme(self) -> str:

@@ -1,7 +1,8 @@
 """The whole answer to "what keeps work from going on", for every surface: the one place where it is put together.
 
 1. What can be told from the facts is told everywhere. This machine is looked at only where no daemon works, since a
-   daemon has a PATH and keys of its own; `here` None: it is not looked at.
+   daemon has a PATH and keys of its own; `here` None: it is not looked at, and of the settings what `misconfigured`
+   says and whether a check is named, unless that is None too.
 2. A `run` that is let start on any main (`red_main`) is not refused for its checks, nor is one in which scaffolding
    waits for the Reviewer: it may bring them.
 """
@@ -43,7 +44,12 @@ NOTHING = Hindrances(())
 
 
 def hindrances(
-    store: "Store", paths: Paths, config: "Config", here: Here | None = None, red_main: bool = False
+    store: "Store",
+    paths: Paths,
+    config: "Config",
+    here: Here | None = None,
+    red_main: bool = False,
+    misconfigured: str | None = None,
 ) -> Hindrances:
     """Everything that keeps work from going on, as far as it can be told without starting anything."""
     pid = holder(paths.lock)
@@ -61,9 +67,11 @@ def hindrances(
         *work.of_quarantine(store),
     ]
     if here is not None:
-        found += machine.of_config(here)
+        found += machine.of_config(here.misconfigured)
         if pid is None:
             found += _of_machine(store, paths, config, here, red_main)
+    elif misconfigured is not None:
+        found += [*machine.of_config(misconfigured), *machine.of_no_check(config)]
     return Hindrances(in_order(found), tuple(work.more(still).items()))
 
 

@@ -43,21 +43,21 @@ class Here:
     misconfigured: str = ""
 
 
-def of_config(here: Here) -> Iterator[Hindrance]:
-    """That config.toml is wrong."""
-    if here.misconfigured:
+def of_config(misconfigured: str) -> Iterator[Hindrance]:
+    """That config.toml is wrong, and how."""
+    if misconfigured:
         yield Hindrance(
             Kind.CONFIG,
             "config.toml is wrong, and nothing is started with it",
-            here.misconfigured,
+            misconfigured,
             ("nobrakes config --check",),
             f"mend {CONFIG}",
             refuses=True,
         )
 
 
-def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Hindrance]:
-    """Checks that are not there, or that cannot run."""
+def of_no_check(config: "Config") -> Iterator[Hindrance]:
+    """That no check is named."""
     if not config.checks:
         yield Hindrance(
             Kind.NO_CHECK,
@@ -67,9 +67,13 @@ def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Hindrance]
             f"name the command of your tests under [[checks]] in {CONFIG}",
             refuses=True,
         )
-        return
+
+
+def of_checks(config: "Config", paths: Paths, here: Here) -> Iterator[Hindrance]:
+    """Checks that are not there, or that cannot run."""
+    yield from of_no_check(config)
     where = Where(paths.root, here.environment, here.in_main, config.sandbox.home == "own")
-    commands = [("the setup", "setup", config.setup, "")]
+    commands = [("the setup", "setup", config.setup, "")] if config.checks else []
     commands += [(f"the check '{c.name}'", "command", c.command, c.directory) for c in config.checks]
     for what, key, command, directory in commands:
         lacking = missing(command, directory, where)

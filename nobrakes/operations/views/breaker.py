@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from ...core.hindrances import Hindrance
 from ...core.limits.caps import DAY_SECONDS, HOUR_SECONDS, day_start, hour_start
 from ...core.limits.cooldowns import Cooldown
 from ...paths import Paths
 from .. import control
 from ..cooldowns import CapView, caps_of
+from ..hindrances.look import hindrances
 from ..machine_wide.views import MachineView, shown
 from .board import Worker, workers
 
@@ -37,7 +39,7 @@ class CapLine:
 
 @dataclass(frozen=True, slots=True)
 class BreakerView:
-    """Everything that holds agents back or lets them go."""
+    """Everything that holds agents back or lets them go. `stands`: what holds up more than single beads now."""
 
     paused: bool
     stopping: bool
@@ -46,10 +48,11 @@ class BreakerView:
     gates: tuple[Cooldown, ...]
     caps: tuple[CapLine, ...]
     machine: MachineView | None
+    stands: tuple[Hindrance, ...]
     now: float
 
 
-def breaker(store: "Store", paths: Paths, config: "Config") -> BreakerView:
+def breaker(store: "Store", paths: Paths, config: "Config", misconfigured: str = "") -> BreakerView:
     """As it is now."""
     limits = control.limits(store, config)
     board = store.board(limits, 1)
@@ -62,6 +65,7 @@ def breaker(store: "Store", paths: Paths, config: "Config") -> BreakerView:
         tuple(board.gates.values()),
         caps,
         shown(),
+        tuple(one for one in hindrances(store, paths, config, misconfigured=misconfigured).found if one.stops),
         board.now,
     )
 

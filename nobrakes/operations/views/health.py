@@ -1,7 +1,7 @@
 """Health on one page: the daemon, what its machine is used for, the last failures; and what a full look found.
 
-1. `health` starts no process and costs a few rows. `looked` is the doctor's whole look, which somebody asked for; it is
-   kept here in memory with its time, for whoever reads the page next.
+1. `health` starts no process and costs a few rows. `looked` is the doctor's whole look, which somebody asked for; who
+   serves keeps it with its time (Looks), for whoever reads the page next.
 2. `set_up` is what a repository needs before agents can work, each with the line to type where it is missing.
 """
 
@@ -69,10 +69,25 @@ class Step:
     command: str = ""
 
 
-_LOOKED: dict[str, Looked] = {}
+class Looks:
+    """What the doctor found last in each repository, for as long as its owner lives."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Looked] = {}
+
+    def last(self, root: str) -> Looked | None:
+        """What it found in this repository; None: it did not look yet."""
+        return self._found.get(root)
+
+    def look(self, root: str, run: Callable[[], list[Finding]]) -> Looked:
+        """The doctor's whole look at the repository, which `run` does: it takes seconds and starts programs."""
+        order = {ERROR: 0, OK: 2}
+        made = Looked(time.time(), tuple(sorted(run(), key=lambda one: order.get(one.level, 1))))
+        self._found[root] = made
+        return made
 
 
-def health(store: "Store", paths: Paths, config: "Config") -> HealthView:
+def health(store: "Store", paths: Paths, config: "Config", looked: Looked | None) -> HealthView:
     """As it is now, with what the last full look found."""
     disk = shutil.disk_usage(paths.folder)
     started = store.latest_events((Kind.DAEMON_STARTED,), None, 1)
@@ -89,17 +104,9 @@ def health(store: "Store", paths: Paths, config: "Config") -> HealthView:
         workspaces,
         os.path.relpath(paths.daemon_log, paths.root),
         tuple(store.latest_events(_FAILED, None, FAILURES)),
-        _LOOKED.get(paths.root),
+        looked,
         store.now(),
     )
-
-
-def look(paths: Paths, run: Callable[[], list[Finding]]) -> Looked:
-    """The doctor's whole look at the repository, which `run` does: it takes seconds and starts programs."""
-    order = {ERROR: 0, OK: 2}
-    made = Looked(time.time(), tuple(sorted(run(), key=lambda one: order.get(one.level, 1))))
-    _LOOKED[paths.root] = made
-    return made
 
 
 def set_up(store: "Store", paths: Paths, config: "Config", misconfigured: str) -> tuple[Step, ...]:

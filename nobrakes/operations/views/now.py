@@ -5,22 +5,18 @@ Only the store and files are read: no process is started.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...core.beads.bead import Role
 from ...core.beads.escalations import Escalation
-from ...core.beads.events import Event, Kind
+from ...core.beads.events import Event
+from ...core.beads.events import Kind as Happened
 from ...core.board import Limits
 from ...core.forecast import Forecast, Merge, forecast
-from ...core.limits.cooldowns import Cooldown
+from ...core.hindrances import Hindrance, Kind
 from ...paths import Paths
-from .. import control
-from ..cooldowns import CapView, caps_of
-from ..flakes import quarantined
 from ..hindrances.look import hindrances
-from ..machine_wide.views import MachineView
-from ..machine_wide.views import shown as machine_shown
 from ..sessions import Rings
 from .board import Speaker, Worker, counts, degraded, speakers, workers
 from .history import Review, reviews
@@ -28,14 +24,16 @@ from .next_step import NextStep, next_step
 
 if TYPE_CHECKING:
     from ...config.settings import Config
-    from ...core.review.quarantine import Quarantined
     from ...ports import Store
 
 MERGED = 8
 LATEST = 20
 """So many merges a forecast stands on."""
 NEWS = 12
-_NEWS = tuple(Kind)
+_NEWS = tuple(Happened)
+_SETTINGS = (Kind.CONFIG, Kind.NO_CHECK)
+"""What `nobrakes` alone does not look at; the next step is the same here and there."""
+_SWITCHES = (Kind.PAUSED, Kind.STOPPING)
 _WAITING = ("draft", "blocked", "ready", "working", "review", "escalated")
 
 
@@ -57,25 +55,16 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """What does not work or keeps work from going on. Empty fields: nothing of the kind."""
-
-    frozen: str | None
-    gates: tuple[Cooldown, ...]
-    caps: tuple[CapView, ...]  # those that are reached
-    degraded: tuple[str, ...]
-    quarantined: tuple["Quarantined", ...]
-    no_checks: bool
-    machine: MachineView | None
-    config: str  # what is wrong in config.toml
-
-
-@dataclass(frozen=True, slots=True)
 class NowView:
-    """One screen. `left` counts what is not done, `chain` the beads of it that wait for each other in a row."""
+    """One screen. `left` counts what is not done, `chain` the beads of it that wait for each other in a row.
+
+    `broken` is what of the hindrances holds up more than single beads and is no switch of the person's, with merges
+    that wait and what may fail; `degraded` are agents' programs that do not do all that is wanted of them.
+    """
 
     needs: tuple[Escalation, ...]
-    broken: Broken
+    broken: tuple[Hindrance, ...]
+    degraded: tuple[str, ...]
     working: tuple[AtWork, ...]
     reviewing: tuple[Review, ...]
     sessions: tuple[Speaker, ...]
@@ -99,11 +88,13 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
     needs = tuple(store.escalations())
     at_work = workers(store)
     news = tuple(store.latest_events(_NEWS, None, NEWS))
+    stands = hindrances(store, paths, config, misconfigured=misconfigured)
     known = {*(one.bead for one in news), *(one.bead for one in needs)} - {None}
     titles = {bead.id: bead.title for bead in store.beads(ids=sorted(filter(None, known)))} if known else {}
     return NowView(
         needs,
-        _broken(store, paths, config, misconfigured),
+        tuple(one for one in stands.found if _is_broken(one)),
+        degraded(paths, config),
         _said(store, paths, at_work),
         tuple(one for one in reviews(store, 6) if one.outcome is None),
         speakers(store),
@@ -114,24 +105,13 @@ def now(store: "Store", paths: Paths, config: "Config", misconfigured: str = "")
         left,
         chain,
         forecast(left, chain, _took(store, merged)),
-        next_step(store, hindrances(store, paths, config)),
+        next_step(store, replace(stands, found=tuple(one for one in stands.found if one.kind not in _SETTINGS))),
         store.now(),
     )
 
 
-def _broken(store: "Store", paths: Paths, config: "Config", misconfigured: str) -> Broken:
-    board = store.board(control.limits(store, config), 1)
-    caps = caps_of(board.limits.caps, board.spent, board.now)
-    return Broken(
-        store.setting(control.FROZEN),
-        tuple(board.gates.values()),
-        tuple(cap for cap in caps if cap.spent >= cap.limit),
-        degraded(paths, config),
-        quarantined(store),
-        not config.checks,
-        machine_shown(),
-        misconfigured,
-    )
+def _is_broken(one: Hindrance) -> bool:
+    return (one.stops and one.kind not in _SWITCHES) or one.kind in (Kind.MERGE_WAITS, Kind.QUARANTINED)
 
 
 def _said(store: "Store", paths: Paths, found: tuple[Worker, ...]) -> tuple[AtWork, ...]:
@@ -145,7 +125,7 @@ def _said(store: "Store", paths: Paths, found: tuple[Worker, ...]) -> tuple[AtWo
 
 def _merged(store: "Store") -> tuple[Merged, ...]:
     """The latest, newest first; a bead that was merged again stands there once."""
-    events = store.latest_events((Kind.MERGED, Kind.FOUND_MERGED), None, LATEST)
+    events = store.latest_events((Happened.MERGED, Happened.FOUND_MERGED), None, LATEST)
     titles = {bead.id: bead.title for bead in store.beads(ids=[e.bead for e in events if e.bead])} if events else {}
     found: dict[str, Merged] = {}
     for event in events:

@@ -13,7 +13,7 @@ from ..rendering import render
 def breaker(request: Request) -> Response:
     """The page."""
     with opened(request) as app:
-        view = views.breaker(app.store, app.paths, app.config)
+        view = views.breaker(app.store, app.paths, app.config, app.misconfigured)
         return render(request, "breaker.html", view=view, takes_code=takes_code(app), topics=("breaker",))
 
 

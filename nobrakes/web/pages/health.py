@@ -15,6 +15,7 @@ from starlette.routing import Route
 from ...core.errors import NobrakesError
 from ...operations.doctor.examine import examine
 from ...operations.views import health as views
+from ..login import site_of
 from ..opening import opened, repository
 from ..rendering import render
 
@@ -24,7 +25,7 @@ Opened = TypeVar("Opened")
 def health(request: Request) -> Response:
     """The page."""
     with opened(request) as app:
-        view = views.health(app.store, app.paths, app.config)
+        view = views.health(app.store, app.paths, app.config, site_of(request).looks.last(app.paths.root))
         return render(request, "health.html", view=view, topics=("health",))
 
 
@@ -46,14 +47,14 @@ def _or_none(make: Callable[[], Opened]) -> Opened | None:
 
 async def look(request: Request) -> Response:
     """Look at everything, then show what was found."""
-    word = request.path_params["repo"]
+    word, looks = request.path_params["repo"], site_of(request).looks
 
     def run() -> None:
         with repository(word) as app:
             store, git = _or_none(lambda: app.store), _or_none(lambda: app.git)
             config = app.config
-            views.look(
-                app.paths,
+            looks.look(
+                app.paths.root,
                 lambda: examine(
                     store, git, app.paths, config, app.sandbox_trouble, app.wall_trouble, app.misconfigured
                 ),

@@ -2,7 +2,11 @@
 
 import re
 
+from markupsafe import escape
+
+from nobrakes.cli import main
 from nobrakes.store.opening import open_store
+from tests.support.web import serving
 
 
 def key_of(page: str, command: str) -> str:
@@ -70,3 +74,35 @@ def test_stopping_everything_takes_its_word_and_without_a_sandbox_a_fresh_code(s
     good = site.site.state.new_code()
     assert site.post("/r/shop/do/stop", {"typed": "stop", "code": good}).status_code == 422, "it is locked"
     assert "Stopping" in site.get("/r/shop/").text
+
+
+def test_what_stands_in_the_way_is_the_same_list_everywhere(site, repository, capsys) -> None:
+    assert main.run(["pause"]) == 0
+    config = repository / ".nobrakes" / "config.toml"
+    config.write_text('main = "main"\n')
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    store.set_setting("frozen", "0123456789abcdef")
+    store.close()
+    now, breaker = (site.get(f"/r/shop/{page}").text for page in ("", "breaker"))
+    now = now.partition('id="now-broken"')[2].partition("</section>")[0]
+    told = site.get("/r/shop/api/breaker").json()["data"]["stands"]
+    assert [one["kind"] for one in told] == ["paused", "no_check", "main_red"]
+    for one in told:
+        assert escape(one["what"]) in breaker and escape(one["commands"][0]) in breaker
+        assert (escape(one["what"]) in now) == (one["kind"] != "paused"), one  # the bar has the switches
+    capsys.readouterr()
+    assert main.run(["status"]) == 0
+    said = capsys.readouterr().out
+    assert all(one["what"] in said for one in told if one["kind"] != "no_check")
+    config.write_text("main = 3\n")
+    assert (
+        "config.toml is wrong" in site.get("/r/shop/").text
+        and "config.toml is wrong" in site.get("/r/shop/breaker").text
+    )
+
+
+def test_what_the_doctor_found_is_kept_by_the_server_that_asked(site, repository) -> None:
+    assert site.post("/r/shop/health/look", {}).status_code == 303
+    assert site.get("/r/shop/api/health").json()["data"]["looked"]["findings"]
+    with serving() as another:
+        assert another.log_in().get("/r/shop/api/health").json()["data"]["looked"] is None
