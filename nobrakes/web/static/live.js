@@ -2,31 +2,40 @@
 import { on } from "./stream.js";
 
 const MOST = 400;
+const MOST_READ = 4000; // lines of a stream in which somebody reads further up
 
-/** @param {HTMLElement} stream */
+/** How high each stream was when it was measured last: since then lines were added to it that nobody saw.
+ * @type {WeakMap<HTMLElement, number>} */
+const heights = new WeakMap();
+
+/** @type {Set<HTMLElement>} To be brought to their end with the next picture. */
+const due = new Set();
+
+/** Whether its reader is at the end of what they saw. @param {HTMLElement} stream */
 function atEnd(stream) {
-  return stream.scrollHeight - stream.scrollTop - stream.clientHeight < 40;
+  if (!due.has(stream)) heights.set(stream, stream.scrollHeight);
+  return (heights.get(stream) ?? stream.scrollHeight) - stream.scrollTop - stream.clientHeight < 40;
 }
 
 /** @param {HTMLElement} stream */
 function follow(stream) {
-  stream.scrollTop = stream.scrollHeight;
+  const height = stream.scrollHeight;
+  heights.set(stream, height);
+  stream.scrollTop = height;
 }
-
-/** @type {Set<HTMLElement>} */
-const due = new Set();
 
 /** To the end with the next picture: twenty streams are measured once for it, and not with every line. @param {HTMLElement} stream */
 function followSoon(stream) {
   if (!due.size)
     requestAnimationFrame(() => {
-      for (const one of due) follow(one);
+      const still = [...due].filter(isFollowed);
       due.clear();
+      for (const one of still) follow(one);
     });
   due.add(stream);
 }
 
-/** Whether its reader is at its end, as far as they scrolled last. @param {HTMLElement} stream */
+/** Whether its reader was at the end when they scrolled last. @param {HTMLElement} stream */
 function isFollowed(stream) {
   const end = /** @type {HTMLElement | null} */ (stream.parentElement?.querySelector('[data-do="end"]'));
   return end ? end.hidden : atEnd(stream);
@@ -63,7 +72,7 @@ on("lines", (message) => {
     if (fresh[0].number > known) skip(list, fresh[0].number - known);
     for (const line of fresh) add(list, line);
     list.dataset.n = String(fresh[fresh.length - 1].number + 1);
-    while (list.childElementCount > MOST && follows) list.firstElementChild?.remove();
+    while (list.childElementCount > (follows ? MOST : MOST_READ)) list.firstElementChild?.remove();
     if (follows) followSoon(list);
     if (isSearched(list)) find(list);
   }
@@ -103,7 +112,10 @@ function equip(agent) {
     navigator.clipboard.writeText(lines.map((line) => line.lastChild?.textContent ?? "").join("\n"));
   });
   tools.querySelector('[data-do="find"]')?.addEventListener("input", () => find(stream));
-  end.addEventListener("click", () => follow(stream));
+  end.addEventListener("click", () => {
+    end.hidden = true;
+    follow(stream);
+  });
   stream.addEventListener("scroll", () => (end.hidden = atEnd(stream)));
   follow(stream);
 }
