@@ -124,6 +124,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("prompt", "shaping:prompt", AGENTS, "What the next agent on this bead would be given."),
     Entry("web", "serving:web", BOARD, "Everything in a browser, and on a phone.", changes=True, streams=True),
     Entry("mcp", "serving:mcp", AGENTS, "The operations as an MCP server on stdin and stdout.", streams=True),
+    Entry("mcp client", "serving:client", AGENTS, "Who may reach your workspace by HTTP.", changes=True),
     Entry("agent bead", "agent:bead", AGENTS, "Your bead, its criteria, and what people answered."),
     Entry("agent attempts", "agent:attempts", AGENTS, "What earlier attempts on your bead left."),
     Entry("agent whats-next", "agent:whats_next", AGENTS, "What to do next, by the facts."),
@@ -159,6 +160,7 @@ GROUPS = {
     "project": (FORGE, "Projects: repositories of your own in one workspace."),
     "daemon": (BREAKER, "The daemon in the background."),
     "notify": (BREAKER, "Notices: the channels that reach you, and their secrets."),
+    "mcp": (AGENTS, "The operations as an MCP server; who may reach it by HTTP."),
     "agent": (AGENTS, "What an agent may say about its own bead."),
 }
 

@@ -1,7 +1,8 @@
 """The operations as MCP tools, by the official SDK, on stdin and stdout. Nothing is decided here.
 
 1. With a token it serves the attempt's own bead (operations.agent.api); without one the board, read-only, and drafts
-   (operations.board_api). Which of the two is settled when it starts.
+   (operations.board_api). Which of the two is settled when it starts. The workspace (operations.projects.chat_api) is
+   asked for by name.
 2. Each call is a call of its own on a thread, a few at a time: one that waits for a person stops no other.
 3. Whatever goes wrong is told as the call's error, with what to do next; a bug is told without its traceback, which
    goes to stderr.
@@ -11,6 +12,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import anyio
@@ -24,6 +26,7 @@ from ..core.text.cleaning import only_seen
 from ..operations import board_api
 from ..operations.agent import api
 from ..operations.agent.api import Operation, Reply
+from ..operations.projects import chat_api
 
 AT_ONCE = 4
 """Calls at a time; the others wait their turn."""
@@ -96,3 +99,20 @@ async def _serve() -> None:
 def serve() -> None:
     """Serve until stdin ends."""
     anyio.run(_serve)
+
+
+def workspace(session: str, client: str = "") -> "Server[Any]":
+    """The server of a chat agent's session in the person's workspace; with an empty name each call names its own."""
+    table = chat_api.operations(session, client)
+    return build(table, partial(chat_api.perform, table), chat_api.instructions())
+
+
+def serve_workspace(session: str) -> None:
+    """Serve the workspace to one chat agent until stdin ends."""
+
+    async def run() -> None:
+        server = workspace(session)
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    anyio.run(run)

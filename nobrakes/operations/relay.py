@@ -39,13 +39,17 @@ _TESTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A relay session to begin. `repository` empty: that of the store; `chat`: the chat agent's session."""
+    """A relay session to begin. `repository` empty: that of the store.
+
+    `chat`: the chat agent's session that wants it; `persona`: who its agent is to be, in words.
+    """
 
     prompt: str
     agent: str = ""
     model: str = ""
     repository: str = ""
     chat: str = ""
+    persona: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +79,9 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
     with closing(_clones(paths, wanted.repository)) as clones:
         begun = clones.start()
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
-    data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat}
-    made = store.begin_session(
-        SessionKind.RELAY, of_person(actor), clean(first)[:MOST_TITLE], seat, wanted.prompt, actor, data
-    )
+    data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, "persona": wanted.persona}
+    text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
+    made = store.begin_session(SessionKind.RELAY, of_person(actor), clean(first)[:MOST_TITLE], seat, text, actor, data)
     wake(paths)
     return made
 

@@ -5,10 +5,8 @@
    database is never shared.
 """
 
-import hashlib
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,9 +14,13 @@ from starlette.requests import Request
 
 from ..core.errors import NobrakesError
 from ..operations.machine_wide import registry
+from ..operations.machine_wide.addresses import long_word, word_of, words
 
 if TYPE_CHECKING:
     from ..app import App
+
+
+__all__ = ["NoSuchRepository", "folder", "opened", "repository", "word_of", "words"]
 
 
 class NoSuchRepository(NobrakesError):
@@ -28,34 +30,12 @@ class NoSuchRepository(NobrakesError):
     hint = "`nobrakes init` in a repository makes it known, and the first page lists those that are."
 
 
-def short(path: str) -> str:
-    """The last folder of a path, as a part of an address."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", os.path.basename(path)).strip(".-")[:60] or "repository"
-
-
-def _long(path: str) -> str:
-    return f"{short(path)}~{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
-
-
-def words(paths: Sequence[str]) -> dict[str, str]:
-    """The word of each path: its short one, or the long one where another path has the same short one."""
-    counted: dict[str, int] = {}
-    for path in paths:
-        counted[short(path)] = counted.get(short(path), 0) + 1
-    return {path: short(path) if counted[short(path)] == 1 else _long(path) for path in paths}
-
-
-def word_of(path: str) -> str:
-    """The word of the repository in this folder; empty: it is not known."""
-    return words(registry.paths()).get(path, "")
-
-
 def folder(word: str) -> str:
     """The path of the repository that the word stands for; NoSuchRepository."""
     paths = registry.paths()
     known = words(paths)
     for path in paths:
-        if word in (known[path], _long(path)):
+        if word in (known[path], long_word(path)):
             return path
     raise NoSuchRepository(f"no repository of yours is called '{word[:60]}'")
 

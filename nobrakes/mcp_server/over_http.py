@@ -1,0 +1,131 @@
+"""The workspace by HTTP, for chat clients on this machine: the MCP SDK's own transport behind a guard.
+
+1. It listens on 127.0.0.1 alone. The Host is this machine's; an Origin is absent: a browser's page is no chat client.
+2. Each request has a client's token in the header Authorization. It is looked up each time, so a revoked one is good
+   for nothing at once. A cookie is never looked at.
+3. Nothing of a session is kept here: each call names its own, so a server that was killed is started again.
+"""
+
+import json
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import anyio
+
+from ..core.errors import UsageError
+from ..operations.projects import clients
+from ..operations.projects.workspace import opened
+from .server import workspace
+
+PORT = 7118
+LOOPBACK = "127.0.0.1"
+PATH = "/mcp"
+MOST_BODY = 4 * 1024 * 1024
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class Guard:
+    """Lets a client's calls through to the server that knows its name, and answers everybody else."""
+
+    def __init__(self, port: int) -> None:
+        self.hosts = {f"{name}:{port}".encode() for name in (LOOPBACK, "localhost")}
+        self.served: dict[str, Any] = {}
+        self.group: Any = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One connection."""
+        if scope["type"] == "lifespan":
+            await _lifespan(receive, send, self)
+            return
+        if scope["type"] != "http":
+            return
+        status, why, client = await self._judged(scope)
+        if status:
+            await _refuse(send, status, why)
+            return
+        await (await self._of(client))(scope, receive, send)
+
+    async def _judged(self, scope: Scope) -> tuple[int, str, str]:
+        """(the status of a refusal or 0, why, the client)."""
+        headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.lower(), []).append(value)
+        if len(headers.get(b"host", [])) != 1 or headers[b"host"][0].lower() not in self.hosts:
+            return 421, "this is not a name of this server", ""
+        if b"origin" in headers:
+            return 403, "no page of a browser is answered here", ""
+        if scope["path"] != PATH:
+            return 404, f"there is {PATH} and nothing else", ""
+        given = headers.get(b"authorization", [])
+        word = given[0].decode("latin-1") if len(given) == 1 else ""
+        kind, _, token = word.partition(" ")
+        client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(clients.of_token, token.strip())
+        if not client:
+            return 401, "a client's token is needed: `nobrakes mcp client add NAME`", ""
+        return 0, "", client
+
+    async def _of(self, client: str) -> Any:
+        """The SDK's application for this client, which is made when it first calls."""
+        if client not in self.served:
+            app = workspace("", client).streamable_http_app(
+                streamable_http_path=PATH, json_response=True, stateless_http=True, max_request_body_size=MOST_BODY
+            )
+            started = anyio.Event()
+            self.served[client] = (app, started)
+            self.group.start_soon(_keep, app, started)
+        app, started = self.served[client]
+        await started.wait()
+        return app
+
+
+async def _keep(app: Any, started: anyio.Event) -> None:
+    """The application's own life, for as long as the server goes on."""
+    async with app.router.lifespan_context(app):
+        started.set()
+        await anyio.sleep_forever()
+
+
+async def _lifespan(receive: Receive, send: Send, guard: Guard) -> None:
+    async with anyio.create_task_group() as group:
+        guard.group = group
+        while True:
+            message = await receive()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                group.cancel_scope.cancel()
+                return
+
+
+async def _refuse(send: Send, status: int, why: str) -> None:
+    body = json.dumps({"error": why}).encode()
+    head = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    head += [(b"www-authenticate", b"Bearer")] if status == 401 else []
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    await send({"type": "http.response.body", "body": body})
+
+
+def serve(port: int | None, say: Callable[[str], None]) -> None:
+    """Serve until a signal. UsageError: the port is taken."""
+    import uvicorn
+
+    opened()  # what is wrong with the workspace is said before anybody waits
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    wanted = PORT if port is None else port
+    try:
+        listening.bind((LOOPBACK, wanted))
+    except OSError as error:
+        listening.close()
+        why = f"{LOOPBACK}:{wanted} cannot be listened on: {error.strerror}"
+        raise UsageError(why, "Choose another port: nobrakes mcp --workspace --http --port 7200") from None
+    listening.listen(64)
+    say(f"the workspace is served at http://{LOOPBACK}:{wanted}{PATH}, to clients with a token (`nobrakes mcp client`)")
+    config = uvicorn.Config(
+        Guard(wanted), log_config=None, access_log=False, server_header=False, proxy_headers=False, lifespan="on",
+        timeout_graceful_shutdown=3,
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=[listening])

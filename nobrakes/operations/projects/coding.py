@@ -1,0 +1,206 @@
+"""Coding tools of a chat agent: a relay session in the confirmed project, begun at once and followed later.
+
+1. The guard is asked before anything is begun, and once more inside the transaction that begins it: a folder that is
+   changed for another one in between begins nothing.
+2. A tool goes on with its session as long as project, persona and model are the same; else its agent is made anew.
+3. Answers are small: a chat agent needs the words and the number.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+from ...agents.registry import adapter
+from ...config.settings import load
+from ...core.errors import NobrakesError, NoProject, NotAllowed, UsageError
+from ...core.projects import guard
+from ...core.sessions.session import State
+from ...core.text.cleaning import clean, shorten
+from ...host.locks import holder
+from ...paths import FOLDER, Paths
+from ...ports import Store
+from ...store.opening import open_store
+from ...store.user.projects import ChatRun
+from .. import daemons, desk, relay
+from ..control import PAUSED, YES
+from ..machine_wide.addresses import link
+from .confirming import require_chat, require_confirmed
+from .projects import complete, database
+from .workspace import opened
+
+TOOLS = ("claude", "codex", "gemini", "acp")
+STARTING_SECONDS = 20.0
+PERSONA = "persona"
+SHORT = 700
+"""Characters of an agent's words in an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A tool works: `run` is the project and the session's number. `goes_on`: in the session of before."""
+
+    run: str
+    session: int
+    project: str
+    goes_on: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """How far a session of a chat is. `commits` are facts; `progress` is what the agent claims."""
+
+    run: str
+    tool: str
+    state: str
+    branch: str
+    commits: int
+    files: int
+    last_words: str
+    question: int | None
+    asks: str
+    seconds: float
+    cost_usd: float
+
+
+@contextmanager
+def project_store(folder: str) -> Iterator[tuple[Store, Paths]]:
+    """The database of the project in this folder. NotAllowed: nobrakes is not set up there."""
+    paths = Paths(os.path.join(folder, FOLDER))
+    if not os.path.exists(paths.config):
+        raise NotAllowed(f"{folder} is no git repository with nobrakes in it", "`git init` and a commit there first.")
+    store = open_store(paths.database)
+    try:
+        yield store, paths
+    finally:
+        store.close()
+
+
+def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona: str) -> Begun:
+    """Let the tool work on the prompt in the chat's project. NoProject, NoAgent, UsageError, NotAllowed."""
+    chat = require_chat(chat)
+    workspace = opened()
+    with closing(database()) as known:
+        project, folder = require_confirmed(known, workspace, chat, directory)
+        if not workspace.is_repository(project):
+            raise NotAllowed(f"{folder} is no git repository", f"`git init` there, then set_project with '{project}'.")
+        complete(workspace, project)
+        adapter(tool)
+        with project_store(folder) as (store, paths):
+            before = _current(known.runs(chat), project, tool, model, persona, store)
+            text = _where(prompt, folder, os.path.realpath(os.path.join(folder, directory)))
+            with store.together():
+                if before is not None:
+                    relay.go_on(store, paths, before.session, text, chat)
+                    number = before.session
+                else:
+                    wanted = relay.Wanted(text, tool, model, "", chat, persona)
+                    number = relay.start(store, paths, load(paths.config), wanted, chat).id
+                if require_confirmed(known, workspace, chat, directory) != (project, folder):
+                    raise NoProject(guard.REFUSED, "the project was changed meanwhile")
+                _same_place(paths, folder)
+            known.ran(ChatRun(chat, project, tool, number, model, True, 0.0))
+            note = _see_to_a_daemon(store, paths)
+    return Begun(f"{project}/{number}", number, project, before is not None, note)
+
+
+def _same_place(paths: Paths, folder: str) -> None:
+    """NoProject unless the database lies in the project's own folder, by its real path."""
+    if os.path.realpath(paths.database) != os.path.join(
+        os.path.realpath(folder), FOLDER, os.path.basename(paths.database)
+    ):
+        raise NoProject(guard.REFUSED, f"{paths.folder} is a link")
+
+
+def _where(prompt: str, folder: str, directory: str) -> str:
+    """The prompt, with the folder that is meant where it is one below the project's."""
+    below = os.path.relpath(directory, os.path.realpath(folder))
+    return prompt if below == "." else f"Work in the folder {below}.\n\n{prompt}"
+
+
+def _current(runs: list[ChatRun], project: str, tool: str, model: str, persona: str, store: Store) -> ChatRun | None:
+    """The session that the tool goes on with; None: its agent is made anew."""
+    for run in runs:
+        if (run.project, run.tool, run.is_current) != (project, tool, True):
+            continue
+        try:
+            session = store.session(run.session)
+        except NobrakesError:
+            return None
+        same = run.model == model and str(session.data.get(PERSONA) or "") == persona
+        return run if same and session.state is not State.ENDED else None
+    return None
+
+
+def _see_to_a_daemon(store: Store, paths: Paths) -> str:
+    """A daemon runs the session; what the chat agent has to know otherwise."""
+    if holder(paths.lock) is not None:
+        paused = "work is paused there: a person resumes it with `nobrakes resume`"
+        return paused if store.setting(PAUSED) == YES else ""
+    if store.ready(1):
+        return "no daemon works there, and starting one would start beads, too: a person types `nobrakes daemon start`"
+    daemons.start(paths, STARTING_SECONDS)
+    return ""
+
+
+def look(chat: str) -> list[RunView]:
+    """The sessions that this chat began, newest first."""
+    workspace = opened()
+    with closing(database()) as known:
+        runs = known.runs(require_chat(chat))
+    found = []
+    for run in runs[:20]:
+        if workspace.has(run.project) and os.path.exists(
+            Paths(os.path.join(workspace.folder(run.project), FOLDER)).config
+        ):
+            with project_store(workspace.folder(run.project)) as (store, paths):
+                found.append(_view(store, paths, run))
+    return found
+
+
+def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
+    done = relay.summary(store, paths, run.session)
+    asked = next((one for one in store.escalations() if one.session == run.session), None)
+    return RunView(
+        f"{run.project}/{run.session}",
+        run.tool,
+        done.session.state.value,
+        done.branch,
+        len(done.commits),
+        len(done.files),
+        shorten(clean(done.last_words), SHORT),
+        asked.id if asked else None,
+        shorten(clean(asked.title), 200) if asked else "",
+        done.seconds,
+        done.session.cost_usd,
+    )
+
+
+def confirmed_folder(chat: str) -> tuple[str, str]:
+    """(the confirmed project, its folder). NoProject."""
+    with closing(database()) as known:
+        return require_confirmed(known, opened(), require_chat(chat))
+
+
+def answer(chat: str, number: int, text: str) -> str:
+    """Answer a question of a session that this chat began; what to say. Whatever else is a person's: NotAllowed."""
+    project, folder = confirmed_folder(chat)
+    with closing(database()) as known:
+        own = {run.session for run in known.runs(chat) if run.project == project}
+    with project_store(folder) as (store, paths):
+        found = desk.show(store, number)
+        if found.session not in own:
+            raise persons(folder, f"escalation {number} is a person's to decide", f"nobrakes escalation {number}")
+        if not text.strip():
+            raise UsageError("the answer is empty")
+        desk.answer(store, number, text, chat, paths)
+        _see_to_a_daemon(store, paths)
+    return f"answered; session {found.session} goes on"
+
+
+def persons(folder: str, why: str, command: str) -> NotAllowed:
+    """Why a chat agent may not do it, with where a person can."""
+    found = link(folder, "desk")
+    where = f"A person decides it on {found}, or types in {folder}: {command}" if found else ""
+    return NotAllowed(why, where or f"A person types in {folder}: {command}; `nobrakes web` serves the Desk.")
