@@ -19,7 +19,10 @@ from ...ports import Store
 from . import difference, files
 from .nodes import Plan, plan_of
 
-__all__ = ["Plan", "PlanDeadlock", "PlanReport", "apply_plan", "read_plan"]
+MOST_CHARACTERS = 2_000_000
+"""Of a plan that an agent hands over."""
+
+__all__ = ["MOST_CHARACTERS", "Plan", "PlanDeadlock", "PlanReport", "apply_plan", "read_plan"]
 
 
 @dataclass(frozen=True, slots=True)

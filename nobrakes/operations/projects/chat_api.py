@@ -18,7 +18,6 @@ from ...core.public.actor import Actor, Surface
 from ...core.public.values import plain
 from ...lightjson import visible
 from ..agent.api import Operation, Parameter, Reply, choose
-from ..board_api import PLAN_CHARACTERS
 from ..forge import approving
 from ..machine_wide.addresses import link
 from ..plan import apply
@@ -132,8 +131,8 @@ def _plan(session: str) -> Reply:
 
 def _propose(session: str, plan: str) -> Reply:
     _, folder = coding.confirmed_folder(session)
-    if len(plan) > PLAN_CHARACTERS:
-        raise UsageError(f"the plan has more than {PLAN_CHARACTERS} characters", "Propose it in parts.")
+    if len(plan) > apply.MOST_CHARACTERS:
+        raise UsageError(f"the plan has more than {apply.MOST_CHARACTERS} characters", "Propose it in parts.")
     read = apply.plan_in(plan, "plan")
     with coding.project_store(folder) as (store, _paths):
         made = plain(approving.propose(store, read, Actor(session, Surface.MCP).name))
