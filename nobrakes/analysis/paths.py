@@ -1,7 +1,7 @@
 """Chains of work: the longest one.
 
 1. Only live beads count: what is closed waits for nothing.
-2. Weights are estimates in minutes, or 1 where nobody estimated; an epic weighs nothing (core.graph.priority_levels).
+2. Weights are estimates in minutes, or what is usual where nobody estimated (core.graph.usual).
 3. Beads in a circle are in no chain; operations name circles on their own.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.beads.bead import BeadType, Dependency
 from ..core.graph.links import Links, Moments, Node
-from ..core.graph.priority_levels import weight
+from ..core.graph.usual import usual_of, weight
 
 
 def _graph(moments: Moments) -> Any:
@@ -21,11 +21,12 @@ def _graph(moments: Moments) -> Any:
     order = moments.order()
     possible = set(order)
     graph.add_nodes_from(order)
+    expected = usual_of(moments.links.nodes.values())
     for moment in order:
         for need in moments.needs[moment]:
             if need.what in possible:
                 node = moments.links.nodes[moments.bead(moment)]
-                cost = weight(node.type, node.estimate) if need.by is None else 0
+                cost = weight(node.type, node.estimate, expected) if need.by is None else 0
                 graph.add_edge(need.what, moment, weight=cost)
     return graph
 

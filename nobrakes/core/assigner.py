@@ -1,8 +1,9 @@
 """The Assigner: which bead gets an agent next, and which one a review. Same board, same answer.
 
-1. Beads come in the store's order: priority class lowered by one for each ageing period waited, then b-level
-   (the longest chain of work behind), then age, then id. The order is a static key
-   (core.graph.ranks), so it is an index.
+1. Beads come in the store's order, which is an index: the class, which is the priority less one for each day of
+   waiting (core.graph.ranks), then b-level (the longest chain of work behind), then how many beads wait for it, then
+   who became ready last, then id. Inside a class those come first that collide with nobody at work
+   (core.policy.collisions).
 2. Turns of sessions come first (core.turns). Nothing is started while paused or stopping, before main was tried
    (core.checks.trial), or beyond the limit of Doers.
 3. Each role has agents in order of preference: the first whose provider has no cooldown, and whose breaker for the
@@ -27,6 +28,7 @@ from .limits import caps, cooldowns, machine
 from .limits.breaker import State
 from .merge_approval import not_asked_any_more
 from .owners import of_bead
+from .policy import collisions
 from .review.train import at_once
 
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
@@ -60,7 +62,7 @@ def plan(board: Board) -> list[Action]:
     for session in board.sessions:
         if session.provider in room and StartTurn(session.id) in talks:
             room[session.provider] -= 1
-    for bead in board.ready:
+    for bead in collisions.apart(board.ready, board.taken):
         if free <= 0:
             break
         if bead.retry_at is not None and bead.retry_at > board.now:

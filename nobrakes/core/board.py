@@ -53,6 +53,7 @@ class Board:
     talks: tuple[Talk, ...] = ()  # the turns that have not ended
     turn_runs: Mapping[int, Run] = field(default_factory=dict)  # by turn
     pace: Pace = field(default_factory=Pace)
+    taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by bead at work: globs that it may change
     epics_done: tuple[str, ...] = ()  # live epics without an open child
     labelled: Mapping[str, str] = field(default_factory=dict)  # bead to who has the label that asks for a yes
     to_approve: Mapping[str, int] = field(default_factory=dict)  # bead to its open question about its merge

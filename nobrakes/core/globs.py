@@ -16,10 +16,11 @@ MOST_READ = 4096
 def matches(path: str, globs: "Iterable[str]") -> bool:
     """Whether one of the globs covers the repository path."""
     parts = path.split("/")
-    return any(_covers(_segments(glob), 0, parts, 0) for glob in globs)
+    return any(_covers(segments(glob), 0, parts, 0) for glob in globs)
 
 
-def _segments(glob: str) -> "tuple[str, ...]":
+def segments(glob: str) -> "tuple[str, ...]":
+    """The glob as the names of folders that it leads through from the top, the last one with all that is in it."""
     found = _READ.get(glob)
     if found is None:
         text = glob.strip("/")

@@ -53,6 +53,7 @@ from .news import News, retiring
 from .perform import Performer
 from .ports import Ports
 from .recovery import take_up
+from .review.reach import Reach
 from .watchers import View, Waker
 
 LINGER_SECONDS = 1.0
@@ -92,6 +93,7 @@ class Daemon:
         self.intake = Fetches(ports)
         self.performer.endings.refused = self.intake.refused
         self.meter = Meter(ports)
+        self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
         self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.queueing.landings)
         self.performer.review.judging.watchman = self.monitor.found_red
@@ -156,7 +158,7 @@ class Daemon:
         limits = self.ports.limits()
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
-        board = self.ports.store.board(limits)
+        board = self.reach.seen(self.ports.store.board(limits))
         names = board.limits.agent_choice.names()
         providers = {name: self._provider(name) for name in names}
         room = self.performer.share.room(board)

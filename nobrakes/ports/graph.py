@@ -35,6 +35,10 @@ class Graph(Protocol):
         """Beads by id order; no filter means all of them."""
         ...
 
+    def learn(self) -> bool:
+        """Keep what beads without an estimate take as a rule by now (core.graph.usual); whether that changed."""
+        ...
+
     def nodes(self) -> list[Node]:
         """Every bead without its texts, by id order: for questions about the whole graph."""
         ...

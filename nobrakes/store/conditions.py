@@ -18,11 +18,15 @@ CLAIMABLE = (
 REVIEWABLE = f"status = 'needs_review' AND {UNOBSTRUCTED} AND resting = 0 AND assignee IS NULL"
 """In the Reviewer's queue."""
 
+ESTIMATED = "estimate IS NOT NULL AND type <> 'epic'"
+"""Somebody said how long it takes."""
+
 EPIC_COMPLETE = f"type = 'epic' AND status = 'open' AND open_children = 0 AND done_children > 0 AND {UNOBSTRUCTED}"
 """A live epic whose children are closed, and not all of them cancelled."""
 
-IN_ORDER = "ORDER BY rank, b_level DESC, ready_since, id"
-"""The Assigner's order; the indexes hold it."""
+IN_ORDER = "ORDER BY rank, b_level DESC, dependents DESC, ready_since DESC, id"
+"""The Assigner's order; the indexes hold it. Of equals the one whose way has just become free goes on with what was
+begun; what waits meanwhile rises (core.graph.ranks)."""
 
 PRIORITY_OF_FORM = "coalesce(json_extract(nullif(form, ''), '$.priority'), 2)"
 """How urgent an escalation is, by core.beads.forms.priority_of's rule."""
@@ -42,9 +46,15 @@ def now() -> float:
     return time.time_ns() // 1_000_000 / 1000
 
 
+WAITS = f"(({CLAIMABLE}) OR ({REVIEWABLE}))"
+"""Who competes, and rises when it has waited."""
+
 DUE = """SELECT id, 1 AS asleep FROM beads WHERE asleep = 1 AND defer_until <= :now
 UNION ALL SELECT id, 0 FROM beads WHERE resting = 1 AND retry_at <= :now"""
 """Beads whose deferral or retry has come due, and that nobody has woken yet."""
+
+RISING = f"SELECT id FROM beads INDEXED BY beads_rising WHERE {WAITS} AND rises_at <= :now"
+"""Beads that compete one class higher from now on."""
 
 OPEN_ATTEMPT = """SELECT attempts.* FROM attempts
 JOIN beads ON beads.id = attempts.bead AND beads.fence = attempts.fence

@@ -7,7 +7,7 @@ from ..core.beads.bead import Bead, Dependency, Status
 from ..core.beads.events import Kind
 from ..core.graph.links import Node
 from . import view_queries
-from .beads import edits, planning, proposals, recompute
+from .beads import edits, planning, priority_levels, proposals, recompute
 from .database import Database
 
 
@@ -46,6 +46,10 @@ class Graph:
     def proposed(self) -> list[Bead]:
         """The beads for which something is proposed."""
         return proposals.proposed(self._db)
+
+    def learn(self) -> bool:
+        """Keep what beads without an estimate take as a rule by now; whether that changed."""
+        return priority_levels.relearn(self._db)
 
     def bead(self, bead: str) -> Bead:
         """One bead, whole."""

@@ -21,7 +21,7 @@ from ..core.beads.escalations import Escalation, fingerprint
 from ..core.beads.events import Kind
 from ..core.beads.outcomes import Outcome
 from ..core.evidence.reconcile import WENT_BACK
-from ..core.graph.ranks import rank
+from ..core.graph.ranks import rank, rises_at
 from ..ports import Restored
 from . import events, rows
 from .beads import moves, planning, transitions
@@ -103,7 +103,7 @@ def _as_it_was_later(db: Database, bead: Bead, was_here: bool, actor: str, now: 
     values = rows.state_values(replace(bead, status=status, fence=fence, assignee=None, lease_until=None))
     values |= {name: values[name] or now for name in ("created_at", "updated_at")}
     since = db.one("SELECT ready_since FROM beads WHERE id = ?", (bead.id,))[0]
-    values["rank"] = rank(bead.priority, since)
+    values |= {"rank": rank(bead.priority, since, now), "rises_at": rises_at(since, now)}
     sets = ", ".join(f'"{name}" = :{name}' for name in values)
     db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead.id})
     moves.set_texts(db, bead.id, rows.text_values(bead))

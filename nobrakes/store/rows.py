@@ -18,7 +18,8 @@ proposed
 FROM beads JOIN bead_text USING (id)"""
 NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee
 FROM beads JOIN bead_text USING (id)"""
-FRONTIER = "SELECT id, status, type, priority, failures, retry_at FROM beads"
+FRONTIER = """SELECT id, status, type, priority, failures, retry_at, rank,
+(SELECT touches FROM bead_text WHERE bead_text.id = beads.id) FROM beads"""
 
 STATUSES = {status.value: status for status in Status}
 TEXT_COLUMNS = (
@@ -134,8 +135,8 @@ def plain_node(row: tuple[Any, ...]) -> Node:
 
 def frontier(row: Row) -> Frontier:
     """A row of FRONTIER."""
-    id_, status, *rest = row
-    return Frontier(id_, STATUSES[status], *rest)
+    id_, status, type_, priority, failures, retry_at, rank, touches = row
+    return Frontier(id_, STATUSES[status], type_, priority, failures, retry_at, rank, _tuple(touches))
 
 
 ATTEMPT = """SELECT attempts.*, (SELECT provider_session FROM sessions WHERE sessions.id = attempts.session)

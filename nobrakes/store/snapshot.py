@@ -1,5 +1,6 @@
 """What deciders see, from indexes alone: the same cost with a thousand beads and with a hundred thousand."""
 
+import json
 from typing import Any
 
 from ..core.beads.bead import Role
@@ -45,6 +46,9 @@ SELECT above.bead, above.id FROM above JOIN bead_text USING (id)
 WHERE instr(labels, ?) AND EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ?)"""
 """The beads of a list that have a label, and those below an epic that has it, each with who has it."""
 
+AT_WORK_ON = """SELECT DISTINCT id, touches FROM attempts JOIN bead_text ON bead_text.id = attempts.bead
+WHERE outcome IS NULL AND touches <> '[]' ORDER BY id"""
+
 FRONT = 64
 """So many beads of each queue are looked at: a cooldown may hold back those before the first that can be started."""
 
@@ -79,6 +83,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
             ready=ready_now,
             to_review=to_review,
             attempts=tuple(at_work),
+            taken=_taken(db) if at_work and any(bead.touches for bead in ready_now) else {},
             runs={run.attempt: run for run in runs if run.attempt},
             turn_runs={run.turn: run for run in runs if run.turn},
             sessions=tuple(one for one in going.values() if one.state is State.READY),
@@ -107,6 +112,10 @@ def _labelled(db: Database, beads: list[str]) -> dict[str, str]:
     for bead, holder in db.all(LABELLED, (rows.as_json(beads), LABEL, LABEL)):
         found[bead] = bead if holder == bead else found.get(bead, holder)
     return found
+
+
+def _taken(db: Database) -> dict[str, tuple[str, ...]]:
+    return {row[0]: tuple(json.loads(row[1])) for row in db.all(AT_WORK_ON)}
 
 
 def _settings(db: Database) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import Field, SQLModel
 
 from . import forge_tables, talk_tables
-from .conditions import CLAIMABLE, EPIC_COMPLETE, PROPOSED, REVIEWABLE
+from .conditions import CLAIMABLE, EPIC_COMPLETE, ESTIMATED, PROPOSED, REVIEWABLE, WAITS
 
 __all__ = ["forge_tables", "talk_tables"]  # imported so that their tables are among all tables
 
-_ORDER = (text("rank"), text("b_level DESC"), text("ready_since"), text("id"))
+_ORDER = (text("rank"), text("b_level DESC"), text("dependents DESC"), text("ready_since DESC"), text("id"))
 
 
 class LevelDueRow(SQLModel, table=True):
@@ -42,6 +42,8 @@ class BeadRow(SQLModel, table=True):
     __table_args__ = (
         Index("beads_claimable", *_ORDER, sqlite_where=text(CLAIMABLE)),
         Index("beads_reviewable", *_ORDER, sqlite_where=text(REVIEWABLE)),
+        Index("beads_rising", text("rises_at"), sqlite_where=text(WAITS)),
+        Index("beads_estimated", text("estimate"), sqlite_where=text(ESTIMATED)),
         Index("beads_complete", text("id"), sqlite_where=text(EPIC_COMPLETE)),
         Index("beads_asleep", text("defer_until"), sqlite_where=text("asleep = 1")),
         Index("beads_resting", text("retry_at"), sqlite_where=text("resting = 1")),
@@ -84,6 +86,8 @@ class BeadRow(SQLModel, table=True):
     b_level: int = Field(sa_column_kwargs={"server_default": text("0")})
     done_level: int = Field(sa_column_kwargs={"server_default": text("0")})
     branch: str = Field(sa_column_kwargs={"server_default": ""})
+    rises_at: float = Field(sa_column_kwargs={"server_default": text("0")})  # when its rank goes down by one
+    dependents: int = Field(sa_column_kwargs={"server_default": text("0")})  # how many beads it blocks
 
 
 class BeadTextRow(SQLModel, table=True):
@@ -297,7 +301,7 @@ def schema_module() -> str:
     """The source of schema.py."""
     return (
         '"""The database\'s schema. Generated from tables.py (`python -m nobrakes.store.tables`): do not edit."""\n\n'
-        f'VERSION = 6\n\nSCHEMA = """\\\n{ddl()}"""\n'
+        f'VERSION = 7\n\nSCHEMA = """\\\n{ddl()}"""\n'
     )
 
 

@@ -44,7 +44,8 @@ def answered(change: Change, then: Consequences, titles: Mapping[str, str], is_l
         out.append(f"{count(len(then.later), 'bead')} can begin later: {_listed(named, len(then.later))}.")
     out += [_slack(then), *_around(then)]
     if then.unestimated:
-        out.append(f"{count(then.unestimated, 'bead')} without an estimate: each counts as one minute.")
+        usual = count(then.usual, "minute")
+        out.append(f"{count(then.unestimated, 'bead')} without an estimate: each counts as {usual}.")
     return out
 
 

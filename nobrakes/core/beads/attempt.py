@@ -97,3 +97,5 @@ class Frontier:
     priority: int
     failures: int
     retry_at: float | None = None
+    rank: int = 0  # the class that it competes in (core.graph.ranks)
+    touches: tuple[str, ...] = ()  # globs of the files that it will change

@@ -1,14 +1,14 @@
 """A plan in time, whoever does it.
 
 A bead begins as soon as all that it waits for is done, however many agents there are; one without an estimate takes as
-long as the median of those that have one, or an hour.
+long as those that have one do as a rule (core.graph.usual), or an hour.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from ..beads.bead import Bead
+from ..graph.usual import typical
 
 USUAL_MINUTES = 60
 
@@ -27,7 +27,7 @@ class Bar:
 def timeline(drafts: Sequence[Bead], needs: Mapping[str, Sequence[str]], critical: frozenset[str]) -> tuple[Bar, ...]:
     """Each draft as early as it can begin, by its beginning; needs that are no drafts are over."""
     known = [draft.estimate for draft in drafts if draft.estimate]
-    usual = int(median(known)) if known else USUAL_MINUTES
+    usual = typical(known) if known else USUAL_MINUTES
     minutes = {draft.id: draft.estimate or usual for draft in drafts}
     begins: dict[str, int] = {}
     waiting = {draft.id: [one for one in needs.get(draft.id, ()) if one in minutes] for draft in drafts}

@@ -1,6 +1,7 @@
 """How much work waits behind a bead: the b-level, by which the Assigner tells urgent from less urgent.
 
-1. A bead weighs its estimate in minutes, or 1 where nobody estimated; an epic weighs nothing.
+1. A bead weighs its estimate in minutes, or what is usual where nobody estimated; an epic weighs nothing
+   (core.graph.usual).
 2. A level is the longest chain of such weights over the moments of core.graph.links: through what the bead blocks,
    through its epic to what that blocks, and from a parent into its children.
 3. Closed beads wait for nothing: their level is 0, and they pass nothing on.
@@ -9,9 +10,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..beads.bead import BeadType, Dependency
+from ..beads.bead import Dependency
 from .event_graph import levels_of
 from .links import Links, Node, plain_needs
+from .usual import Usual, usual_of, weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +27,22 @@ class Level:
 NOTHING = Level(0, 0)
 
 
-def weight(type_: str, estimate: int | None) -> int:
-    """What one bead adds to a chain, in minutes."""
-    if type_ == BeadType.EPIC:
-        return 0
-    return estimate or 1
+def levels(links: Links, expected: Usual | None = None) -> dict[str, Level]:
+    """Both levels of every bead. Beads in a circle count what is known to be behind them.
 
-
-def levels(links: Links) -> dict[str, Level]:
-    """Both levels of every bead. Beads in a circle count what is known to be behind them."""
+    `expected`: what a bead without an estimate takes; None: what the estimates of the others tell.
+    """
+    expected = expected or usual_of(links.nodes.values())
     live = [links.nodes[bead] for bead in sorted(links.nodes) if links.live(bead)]
-    reached = levels_of(plain_needs(links, live), [weight(node.type, node.estimate) for node in live])
+    reached = levels_of(plain_needs(links, live), [weight(node.type, node.estimate, expected) for node in live])
     found = dict.fromkeys(links.nodes, NOTHING)
     for place, node in enumerate(live):
         found[node.id] = Level(reached[2 * place], reached[2 * place + 1])
     return found
 
 
-def b_levels(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> dict[str, int]:
+def b_levels(
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: Usual | None = None
+) -> dict[str, int]:
     """The longest estimated chain that waits behind each bead, itself included, in minutes."""
-    return {bead: level.start for bead, level in levels(Links(nodes, dependencies)).items()}
+    return {bead: level.start for bead, level in levels(Links(nodes, dependencies), expected).items()}

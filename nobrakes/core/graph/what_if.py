@@ -15,8 +15,8 @@ from enum import StrEnum
 from ..beads.bead import CLOSED, BeadType, Dependency, Status
 from .event_graph import Needs, chains_ahead, levels_of
 from .links import Links, Node, plain_needs
-from .priority_levels import weight
 from .readiness import Readiness
+from .usual import usual_of, weight
 
 
 class Change(StrEnum):
@@ -37,7 +37,7 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """Minutes are of the longest chain. `unestimated`: live beads that count as one minute each."""
+    """Minutes are of the longest chain. `unestimated`: live beads that count as `usual` minutes each."""
 
     ready: tuple[str, ...]  # beads that may be assigned then, and may not be now
     completed: tuple[str, ...]  # epics that are done by it
@@ -48,6 +48,7 @@ class Consequences:
     needs: tuple[str, ...]
     frees: tuple[str, ...]
     unestimated: int
+    usual: int
 
 
 def consequences(
@@ -95,6 +96,7 @@ def consequences(
         needs,
         frees,
         unestimated,
+        usual_of(links.nodes.values()).minutes,
     )
 
 
@@ -176,7 +178,8 @@ def _times(
     """Of every live bead, in minutes: when it can start, when it can end, and the longest chain from its start on."""
     live = [node for node in links.nodes.values() if node.status not in CLOSED]
     needs = plain_needs(links, live)
-    weights = [weight(node.type, node.estimate) for node in live]
+    expected = usual_of(links.nodes.values())
+    weights = [weight(node.type, node.estimate, expected) for node in live]
     if delayed is not None:  # time in front of it, as a bead of its own
         start = next(2 * number for number, node in enumerate(live) if node.id == delayed)
         needs += [needs[start], [len(needs)]]

@@ -1,8 +1,9 @@
 """What piles up is kept small, beside the loop: logs of runs that were merged long since, and refs in single files.
 
 1. It is looked for when nothing else is to be done, at the start and then every ten minutes; some of it at a time.
-2. Keys of commands (`--request`) are forgotten after thirty days.
-3. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
+2. What beads take as a rule is learnt from those that were done (core.graph.usual).
+3. Keys of commands (`--request`) are forgotten after thirty days.
+4. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
    it.
 """
 
@@ -46,6 +47,7 @@ class Upkeep:
             background.over(JOB)
         elif board.now >= self._looked + AGAIN and not board.attempts:
             self._looked = board.now
+            self.ports.store.learn()
             self.ports.store.forget_requests(board.now - REQUEST_SECONDS)
             background.begin(JOB, partial(self._do, self._old_runs(board)))
         return False

@@ -17,8 +17,9 @@ from ...core.beads.proposals import CANCEL, ProposedChange, Standing, changes_of
 from ...core.graph.cycles import Circle
 from ...core.graph.links import Links, Node, node_of
 from ...core.graph.overlay import overlay
-from ...core.graph.priority_levels import b_levels, weight
+from ...core.graph.priority_levels import b_levels
 from ...core.graph.readiness import deadlocks, ready_beads
+from ...core.graph.usual import usual_of, weight
 from ...ports import Store
 
 COMMITTED = "strategy_committed"
@@ -138,7 +139,8 @@ def _chain(nodes: Sequence[Node], dependencies: Sequence[Dependency]) -> Chain:
 
     of = {node.id: node for node in nodes}
     beads = critical_path(nodes, dependencies)
-    return Chain(beads, sum(weight(of[id_].type, of[id_].estimate) for id_ in beads))
+    expected = usual_of(nodes)
+    return Chain(beads, sum(weight(of[id_].type, of[id_].estimate, expected) for id_ in beads))
 
 
 def _warnings(waiting: Sequence[ChangedBead], after: Sequence[Node], edges: Sequence[Dependency]) -> Iterable[str]:

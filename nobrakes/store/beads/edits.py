@@ -11,6 +11,7 @@ from ...core.errors import BadBead
 from .. import events, rows
 from ..database import Database
 from . import cycles, moves, planning, priority_levels
+from .usual import learn
 
 _TEXTS = {*CONTENT} & {*rows.TEXT_COLUMNS}
 
@@ -41,6 +42,8 @@ def change(db: Database, bead_id: str, changes: Mapping[str, Any], actor: str) -
         state = rows.state_values(after)
         columns = ("type", "priority", "estimate", "needs_tests", "scaffolding", "status")
         moves.move(db, bead_id, {name: state[name] for name in columns}, now)
+        if "estimate" in differing and learn(db):
+            priority_levels.mark_unestimated(db)
         if before.type != after.type:
             priority_levels.refresh(db, (row[0] for row in db.all("SELECT id FROM beads WHERE epic = ?", (bead_id,))))
             cycles.refuse_circles(db)

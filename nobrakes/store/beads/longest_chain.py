@@ -4,8 +4,9 @@ A moment's successor on the chain is one whose level is what is left; of several
 """
 
 from ...core.beads.bead import CLOSED, BeadType
-from ...core.graph.priority_levels import weight
+from ...core.graph.usual import weight
 from ..database import Database
+from .usual import usual
 
 _CLOSED = ", ".join(f"'{status.value}'" for status in CLOSED)
 _FIRST = f"SELECT id, b_level FROM beads WHERE status NOT IN ({_CLOSED}) ORDER BY b_level DESC, id LIMIT 1"
@@ -26,12 +27,13 @@ def longest_chain(db: Database, limit: int | None = None) -> list[str]:
         first = db.maybe(_FIRST)
         if first is None:
             return []
+        expected = usual(db)
         chain: list[str] = []
         bead, left, ended = str(first[0]), int(first[1]), False
         while True:
             type_, estimate, epic, done = db.one(_OWN, (bead,))
             if not ended:
-                if weight(type_, estimate) + done < left:
+                if weight(type_, estimate, expected) + done < left:
                     child = db.maybe(_CHILD, (bead, left))
                     if child is None:  # spoilt levels: doctor's affair
                         return chain

@@ -3,7 +3,8 @@
 1. `move` sets columns of one bead and brings every counter along: of those it blocks, of its children, of its epic.
 2. open_blockers = the `blocks` dependencies that are not done, + 1 when the parent closes its children off.
 3. Fan-out is one UPDATE; only beads that are parents themselves are looked at one by one.
-4. `ready_since` is when a bead last lost its last blocker, was approved, was released or woke up; `rank` follows.
+4. `ready_since` is when a bead last lost its last blocker, was approved, was released or woke up; `rank` follows, and
+   goes down by one each day after (`wake`), a part of those that wait at a time.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,17 +13,24 @@ from typing import Any
 
 from ...core.beads.bead import CLOSED, Status
 from ...core.errors import NoSuchBead
-from ...core.graph.ranks import rank
-from ..conditions import CLOSES_OFF, DUE
+from ...core.graph.ranks import AGEING_SECONDS, rank, rises_at
+from ..conditions import CLOSES_OFF, DUE, RISING
 from ..database import Database
 from . import priority_levels
 
 _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
 {CLOSES_OFF} AS closes_off FROM beads WHERE id = ?"""
 
+RISE_AT_ONCE = 1000
+"""Beads that rise in one transaction: 20 ms."""
+
+_RISE = """UPDATE beads SET rank = priority - CAST((:now - ready_since) / :day AS INTEGER),
+rises_at = ready_since + (CAST((:now - ready_since) / :day AS INTEGER) + 1) * :day WHERE id = :id"""
+
 _SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,
 ready_since = CASE WHEN open_blockers + :by = 0 THEN :now ELSE ready_since END,
-rank = CASE WHEN open_blockers + :by = 0 THEN priority + :period ELSE rank END"""
+rank = CASE WHEN open_blockers + :by = 0 THEN priority ELSE rank END,
+rises_at = CASE WHEN open_blockers + :by = 0 THEN :next ELSE rises_at END"""
 
 _OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
 _OF_CHILDREN = "epic = :id"
@@ -57,7 +65,8 @@ def move(db: Database, bead: str, changes: Mapping[str, Any], now: float) -> Non
     begins = before["status"] in (Status.DRAFT, *CLOSED) and status not in (Status.DRAFT, *CLOSED)
     since = now if wakes or released or begins else before["ready_since"]
     values["ready_since"] = since
-    values["rank"] = rank(values.get("priority", before["priority"]), since)
+    values["rank"] = rank(values.get("priority", before["priority"]), since, now)
+    values["rises_at"] = rises_at(since, now)
     values["updated_at"] = now
     sets = ", ".join(f'"{name}" = :{name}' for name in values)
     db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead})
@@ -103,7 +112,7 @@ def _shift(db: Database, whose: str, bead: str, by: int, now: float) -> None:
         whose, bead, by = todo.pop()
         parents = f"SELECT id, {CLOSES_OFF} AS closes_off FROM beads WHERE children > 0 AND {whose}"
         before = db.all(parents, {"id": bead})
-        db.run(f"{_SHIFT} WHERE {whose}", {"id": bead, "by": by, "now": now, "period": rank(0, now)})
+        db.run(f"{_SHIFT} WHERE {whose}", {"id": bead, "by": by, "now": now, "next": rises_at(now, now)})
         for row in before:
             changed = state(db, row["id"])["closes_off"] - row["closes_off"]
             if changed:
@@ -135,14 +144,24 @@ def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
 def wake(db: Database, now: float) -> None:
     """Let in what was deferred or had to wait before a retry, now that its time has come. Begins its own write.
 
-    Who asks also settles a part of the levels that are due.
+    Who asks also settles a part of the levels that are due, and lets a part of those rise that have waited a day.
     """
     priority_levels.settle_some(db)
+    _rise(db, now)
     if not _due(db, now):
         return
     with db.write(derived=True):
         for row in _due(db, now):
             move(db, row["id"], {"asleep": 0} if row["asleep"] else {"resting": 0}, now)
+
+
+def _rise(db: Database, now: float) -> None:
+    rising = f"{RISING} ORDER BY rises_at LIMIT {RISE_AT_ONCE}"
+    if db.maybe(f"{RISING} LIMIT 1", {"now": now}) is None:
+        return
+    with db.write(derived=True):
+        found = [{"id": row[0], "now": now, "day": AGEING_SECONDS} for row in db.all(rising, {"now": now})]
+        db.run_many(_RISE, found)
 
 
 def _due(db: Database, now: float) -> list[Row]:

@@ -12,11 +12,12 @@ from ...core.beads import lifecycle
 from ...core.beads.bead import Bead, Dependency, DependencyType, Status, check_bead
 from ...core.beads.events import Kind
 from ...core.errors import BadBead, NoSuchBead
-from ...core.graph.ranks import rank
+from ...core.graph.ranks import rank, rises_at
 from .. import events, rows
 from ..database import Database
 from . import cycles, moves, priority_levels
 from .recompute import recompute
+from .usual import learn
 
 LARGE = 200
 """Beads and dependencies in one call from which on counting the whole graph may be cheaper."""
@@ -50,6 +51,8 @@ def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency],
         if size > LARGE and size > db.one("SELECT count(*) FROM beads")[0] // 20:
             _connect_all(db, wanted, edges, now)
         else:
+            if any(one.estimate for one in wanted) and learn(db):
+                priority_levels.mark_unestimated(db)
             priority_levels.refresh(db, (one.id for one in wanted))
             for one in wanted:
                 if one.epic is not None:
@@ -108,7 +111,8 @@ def _insert(db: Database, wanted: Sequence[Bead], now: float) -> None:
                 "asleep": int(one.defer_until is not None and one.defer_until > now),
                 "resting": int(one.retry_at is not None and one.retry_at > now),
                 "ready_since": now,
-                "rank": rank(one.priority, now),
+                "rank": rank(one.priority, now, now),
+                "rises_at": rises_at(now, now),
             }
         )
         texts.append(rows.text_values(one) | {"id": one.id})
@@ -178,6 +182,7 @@ def connect(db: Database, dependency: Dependency, now: float) -> bool:
 
 
 def _count(db: Database, dependency: Dependency, by: int, now: float) -> None:
+    db.run("UPDATE beads SET dependents = dependents + ? WHERE id = ?", (by, dependency.needs))
     if moves.state(db, dependency.needs)["status"] != Status.DONE:
         moves.shift_one(db, dependency.bead, by, now)
     priority_levels.refresh(db, (dependency.needs,))

@@ -5,18 +5,28 @@
    computed from; only epics, which weigh nothing, can tie with what is below them and be settled again.
 3. One transaction settles at most PART beads. The rest is written down (`levels_due`) and settled by those that come
    next, so that no change holds the write lock longer than that. Levels may lag; readiness never does.
-4. While something is due, levels are no compass: who needs one calls `settle_all` first, or looks everywhere.
+4. When what a bead takes as a rule is another number, every open bead without an estimate is due. They are marked in
+   parts as well (`MARKED` is the last one that was); until all are, nothing is settled, since lowest first would not
+   hold.
+5. While something is due, levels are no compass: who needs one calls `settle_all` first, or looks everywhere.
 """
 
 import heapq
 from collections.abc import Iterable
 
 from ...core.beads.bead import CLOSED
-from ...core.graph.priority_levels import weight
+from ...core.graph.usual import Usual, weight
 from ..database import Database, Row
+from .usual import learn, usual
 
 PART = 1000
 """Beads that are settled in one transaction: 40 ms."""
+
+MARKS = 20_000
+"""Beads that are marked in one transaction: 40 ms."""
+
+MARKED = "levels_marked"
+"""The setting that keeps the last bead that was marked, by id."""
 
 _OWN = "SELECT status, type, estimate, epic, b_level, done_level FROM beads WHERE id = ?"
 _WAITING = """SELECT max(b_level) FROM edges JOIN beads ON beads.id = edges.bead
@@ -27,6 +37,11 @@ _NEEDED = """SELECT beads.b_level, beads.id FROM edges JOIN beads ON beads.id = 
 WHERE edges.bead = ? AND edges.type = 'blocks'"""
 _LEVEL = "SELECT b_level, id FROM beads WHERE id = ?"
 _LEVELS_OF_CHILDREN = "SELECT b_level, id FROM beads WHERE epic = ?"
+_CLOSED = ", ".join(f"'{status.value}'" for status in CLOSED)
+_TO_MARK = f"""SELECT b_level, id FROM beads WHERE id > ? AND estimate IS NULL AND type <> 'epic'
+AND status NOT IN ({_CLOSED}) ORDER BY id LIMIT ?"""
+_MARKING = f"SELECT value FROM settings WHERE key = '{MARKED}'"
+_MARK = "INSERT OR IGNORE INTO levels_due (level, id) VALUES (?, ?)"
 _FIRST_DUE = "SELECT level, id FROM levels_due ORDER BY level, id LIMIT ?"
 
 Entry = tuple[int, str]
@@ -40,7 +55,7 @@ def refresh(db: Database, beads: Iterable[str]) -> None:
 
 def is_due(db: Database) -> bool:
     """Whether some levels lag behind the graph."""
-    return db.maybe("SELECT 1 FROM levels_due LIMIT 1") is not None
+    return db.maybe(f"SELECT 1 FROM levels_due UNION ALL {_MARKING} LIMIT 1") is not None
 
 
 def settle_some(db: Database) -> None:
@@ -59,9 +74,41 @@ def settle_all(db: Database) -> None:
 def nothing_due(db: Database) -> None:
     """All levels were just computed anew."""
     db.run("DELETE FROM levels_due")
+    db.run("DELETE FROM settings WHERE key = ?", (MARKED,))
+
+
+def mark_unestimated(db: Database) -> None:
+    """What a bead takes as a rule has changed."""
+    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, '')", (MARKED,))
+    _settle_part(db, [])
+
+
+def relearn(db: Database) -> bool:
+    """Learn what is usual in a transaction of its own, and mark what follows; whether it changed."""
+    with db.write(derived=True):
+        changed = learn(db)
+        if changed:
+            mark_unestimated(db)
+    return changed
+
+
+def _mark_part(db: Database, after: str) -> bool:
+    """Mark a part of what has to be; whether more is left."""
+    found = [(row[0], row[1]) for row in db.all(_TO_MARK, (after, MARKS))]
+    db.run_many(_MARK, found)
+    if len(found) == MARKS:
+        db.run("UPDATE settings SET value = ? WHERE key = ?", (found[-1][1], MARKED))
+        return True
+    db.run("DELETE FROM settings WHERE key = ?", (MARKED,))
+    return False
 
 
 def _settle_part(db: Database, entries: list[Entry]) -> None:
+    marking = db.maybe(_MARKING)
+    if marking is not None and _mark_part(db, marking[0]):
+        db.run_many(_MARK, entries)
+        return
+    expected = usual(db)
     due = [(row[0], row[1]) for row in db.all(_FIRST_DUE, (PART,))]
     beyond = due[-1] if len(due) == PART else None  # what is due above this one is not in the heap
     if due:
@@ -74,18 +121,18 @@ def _settle_part(db: Database, entries: list[Entry]) -> None:
         _, bead = heapq.heappop(heap)
         queued.discard(bead)
         settled += 1
-        for entry in _settle(db, bead):
+        for entry in _settle(db, bead, expected):
             if entry[1] not in queued:
                 queued.add(entry[1])
                 heapq.heappush(heap, entry)
     if heap:
-        db.run_many("INSERT OR IGNORE INTO levels_due (level, id) VALUES (?, ?)", heap)
+        db.run_many(_MARK, heap)
 
 
-def _settle(db: Database, bead: str) -> list[Entry]:
+def _settle(db: Database, bead: str, expected: Usual) -> list[Entry]:
     """Compute one bead's levels; the beads whose levels are computed from what changed."""
     own = db.one(_OWN, (bead,))
-    start, done = _levels(db, bead, own)
+    start, done = _levels(db, bead, own, expected)
     if (start, done) == (own["b_level"], own["done_level"]):
         return []
     db.run("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", (start, done, bead))
@@ -99,7 +146,7 @@ def _settle(db: Database, bead: str) -> list[Entry]:
     return [(row[0], row[1]) for row in others]
 
 
-def _levels(db: Database, bead: str, own: Row) -> tuple[int, int]:
+def _levels(db: Database, bead: str, own: Row, expected: Usual) -> tuple[int, int]:
     """(b_level, done_level) by what waits for the bead, as that stands now."""
     if own["status"] in CLOSED:
         return 0, 0
@@ -107,4 +154,4 @@ def _levels(db: Database, bead: str, own: Row) -> tuple[int, int]:
     if own["epic"] is not None:
         done = max(done, db.one(_EPIC, (own["epic"],))[0] or 0)
     children = db.one(_CHILDREN, (bead,))[0] or 0
-    return max(weight(own["type"], own["estimate"]) + done, children), done
+    return max(weight(own["type"], own["estimate"], expected) + done, children), done

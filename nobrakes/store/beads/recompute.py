@@ -7,11 +7,13 @@ from typing import Any
 from ...core.beads.bead import CLOSED, Dependency, DependencyType, Status
 from ...core.graph.links import Links, Node
 from ...core.graph.priority_levels import levels
-from ...core.graph.ranks import rank
+from ...core.graph.ranks import AGEING_SECONDS, days, rank, rises_at
 from ...core.graph.readiness import Readiness
+from ...core.graph.usual import Usual
 from .. import rows
-from ..database import Database
+from ..database import Database, Row
 from . import priority_levels
+from .usual import learn, usual
 
 _NODE: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
 _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
@@ -42,9 +44,9 @@ def all_links(db: Database) -> Links:
     return Links(all_nodes(db), all_dependencies(db))
 
 
-def _wanted(links: Links, now: float) -> dict[str, dict[str, int]]:
+def _wanted(links: Links, now: float, expected: Usual) -> dict[str, dict[str, int]]:
     readiness = Readiness(links, now)
-    level = levels(links)
+    level = levels(links, expected)
     wanted = {}
     for bead, node in links.nodes.items():
         children = [links.nodes[child].status for child in links.children.get(bead, ())]
@@ -57,6 +59,7 @@ def _wanted(links: Links, now: float) -> dict[str, dict[str, int]]:
             "resting": int(node.retry_at is not None and node.retry_at > now),
             "b_level": level[bead].start,
             "done_level": level[bead].done,
+            "dependents": len(links.dependents.get(bead, ())),
         }
     return wanted
 
@@ -67,14 +70,22 @@ def differences(db: Database, now: float, lag: bool = False) -> dict[str, dict[s
     `lag`: levels that are due are no difference, and none is looked at while there are some.
     """
     late = set(LEVELS) if lag and priority_levels.is_due(db) else set()
-    wanted = _wanted(all_links(db), now)
+    wanted = _wanted(all_links(db), now, usual(db))
     found: dict[str, dict[str, tuple[Any, Any]]] = {}
     for row in db.all("SELECT * FROM beads"):
-        own = wanted[row["id"]] | {"rank": rank(row["priority"], row["ready_since"])}
+        own = wanted[row["id"]] | _class(row, now)
         wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value and name not in late}
         if wrong:
             found[row["id"]] = wrong
     return found
+
+
+def _class(row: Row, now: float) -> dict[str, Any]:
+    """The class that the bead competes in; one that has not risen as often as it might only lags."""
+    since, risen = row["ready_since"], row["priority"] - row["rank"]
+    if 0 <= risen <= days(since, now):
+        now = since + risen * AGEING_SECONDS
+    return {"rank": rank(row["priority"], since, now), "rises_at": rises_at(since, now)}
 
 
 def told(found: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> list[str]:
@@ -96,6 +107,7 @@ def problems(db: Database) -> list[str]:
 
 def recompute(db: Database, now: float) -> int:
     """Set every derived column right, in the caller's transaction; how many beads were wrong."""
+    learn(db, anyhow=True)
     found = differences(db, now)
     # one statement for each set of columns: an import sets the same ones in most beads
     groups: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}

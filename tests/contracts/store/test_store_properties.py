@@ -1,5 +1,6 @@
 """Whatever happens to a graph, the columns that the store keeps are what core computes anew from the facts."""
 
+from collections import Counter
 from typing import Any
 from unittest.mock import patch
 
@@ -18,6 +19,7 @@ from nobrakes.core.graph.ranks import rank
 from nobrakes.core.graph.readiness import b_levels, deadlocks, ready_beads
 from nobrakes.ports import NewEscalation
 from nobrakes.store.beads import priority_levels
+from nobrakes.store.beads.usual import usual
 from nobrakes.store.opening import open_memory
 
 BEADS = st.integers(0, 13)
@@ -210,6 +212,10 @@ class AnyLife(RuleBasedStateMachine):
     def pass_time(self, seconds: float) -> None:
         self.time += seconds
 
+    @rule()
+    def learn(self) -> None:
+        self.store.learn()
+
     @invariant()
     def what_is_kept_is_what_is_computed(self) -> None:
         assert self.store.differences() == {}
@@ -219,11 +225,15 @@ class AnyLife(RuleBasedStateMachine):
         self.in_order(ready, nodes, dependencies)
 
     def in_order(self, ready: Any, nodes: Any, dependencies: Any) -> None:
-        level = b_levels(nodes, dependencies)
+        level = b_levels(nodes, dependencies, usual(self.store._db))
         since = {row["id"]: row["ready_since"] for row in self.store._db.all("SELECT id, ready_since FROM beads")}
+        blocked = Counter(one.needs for one in dependencies if one.type is DependencyType.BLOCKS)
 
         def order(bead: Any) -> Any:
-            return (rank(bead.priority, since[bead.id]), -level[bead.id], since[bead.id], bead.id)
+            return (
+                rank(bead.priority, since[bead.id], self.time), -level[bead.id], -blocked[bead.id],
+                -since[bead.id], bead.id,
+            )  # fmt: skip
 
         assert [bead.id for bead in ready] == [bead.id for bead in sorted(ready, key=order)]
         board = self.store.board(Limits(), front=1000)
@@ -261,7 +271,7 @@ class LevelsLag(AnyLife):
     def catch_up(self) -> None:
         priority_levels.settle_all(self.store._db)
         kept = {row["id"]: row["b_level"] for row in self.store._db.all("SELECT id, b_level FROM beads")}
-        assert kept == b_levels(self.store.nodes(), self.store.dependencies())
+        assert kept == b_levels(self.store.nodes(), self.store.dependencies(), usual(self.store._db))
 
 
 LevelsLag.TestCase.settings = AnyLife.TestCase.settings

@@ -13,14 +13,31 @@ from nobrakes.ports import Store
 from tests.contracts.store.store_beads import NAMES, bead, claim, epic, finish, ready
 
 
-def test_the_order_is_class_then_chain_then_age_then_id(store: Store, clock: Any) -> None:
+def test_the_order_is_class_then_chain_then_who_waits_then_newest_then_id(store: Store, clock: Any) -> None:
     store.put([bead("old")], [], "me")
     clock.time += 1
     store.put([bead("z"), bead("y"), bead("long", estimate=9), bead("first", priority=0)], [], "me")
-    assert ready(store) == ["first", "long", "old", "y", "z"]
-    clock.time += 3 * 24 * 3600
-    store.put([bead("new", priority=0)], [], "me")
-    assert ready(store) == ["first", "long", "old", "y", "z", "new"]
+    store.put([bead("w", estimate=9)], [], "me")
+    for other in ("x1", "x2"):
+        store.put([bead(other, status=Status.DRAFT)], [Dependency(other, "w")], "me")
+    store.put([bead("x3", status=Status.DRAFT)], [Dependency("x3", "long")], "me")
+    assert ready(store) == ["first", "w", "long", "y", "z", "old"]
+
+
+def test_each_bead_rises_a_class_a_day_after_it_became_ready(store: Store, clock: Any) -> None:
+    """Not when it was made, not at midnight, and the longest chain decides inside of a class."""
+    day = 24 * 3600
+    store.put([bead("a", priority=2, estimate=5), bead("b", priority=2, estimate=5, status=Status.DRAFT)], [], "me")
+    clock.time += day - 10
+    store.record(Event(Kind.APPROVED, "b"))
+    store.put([bead("c", priority=1, estimate=50)], [], "me")
+    assert ready(store) == ["c", "b", "a"]
+    clock.time += 10
+    assert ready(store) == ["c", "a", "b"], "a competes with c, and c has more behind it"
+    clock.time += day - 10
+    assert ready(store) == ["c", "b", "a"]
+    store.put([bead("new", priority=0, estimate=10)], [], "me")
+    assert ready(store) == ["c", "new", "b", "a"], "c waited a day, and stands beside what is most urgent"
 
 
 def test_done_lets_those_behind_in_and_cancelled_does_not(store: Store) -> None:

@@ -12,7 +12,7 @@ from nobrakes.core.beads.bead import Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board, Limits
-from nobrakes.core.graph.ranks import AGEING_SECONDS, rank
+from nobrakes.core.graph.ranks import AGEING_SECONDS, rank, rises_at
 from nobrakes.core.limits.breaker import Breaker, State
 from nobrakes.core.limits.caps import Amount, Cap, Caps, Spent
 from nobrakes.core.limits.cooldowns import Cooldown
@@ -91,22 +91,39 @@ def test_no_board_makes_it_start_too_many_or_anybody_twice(
     assert paused or len(beads) == min(len(due), max(0, doers - agents)), "somebody idles though there is work"
 
 
-def test_priority_decides_among_beads_of_one_age() -> None:
-    assert rank(0, 1000.0) < rank(1, 1000.0) < rank(4, 2000.0)
+DAY = AGEING_SECONDS
+MIDNIGHT = 20_000 * DAY
 
 
-@given(st.integers(0, 4), st.floats(0, 4e9))
-def test_a_starving_bead_overtakes_every_newcomer(priority: int, since: float) -> None:
-    """Whoever comes more than four ageing periods later is behind, however urgent."""
-    assert rank(priority, since) <= rank(0, since + (priority + 1) * AGEING_SECONDS)
-    assert rank(priority, since) < rank(0, since + (priority + 2) * AGEING_SECONDS)
+def test_a_bead_rises_one_class_a_day_after_it_became_ready_itself() -> None:
+    since = MIDNIGHT - 60
+    assert rank(2, since, MIDNIGHT + 60) == 2, "midnight is no moment at which anything rises"
+    assert (rank(2, since, since + DAY - 1), rank(2, since, since + DAY), rank(2, since, since + 5 * DAY)) == (2, 1, -3)
+    assert rises_at(since, since + DAY - 1) == since + DAY and rises_at(since, since + DAY) == since + 2 * DAY
+    assert rank(2, since, since - DAY) == 2, "a clock that was set back makes nobody less urgent"
 
 
-@given(st.integers(0, 3), st.floats(0, 4e9), st.floats(0, 4e9))
-def test_rank_never_prefers_the_younger_or_the_less_urgent(priority: int, a: float, b: float) -> None:
-    old, young = sorted((a, b))
-    assert rank(priority, old) <= rank(priority, young)
-    assert rank(priority, old) < rank(priority + 1, young)
+@given(st.integers(0, 4), st.floats(0, 4e9), st.floats(0, 4e9))
+def test_no_bead_starves_and_none_rises_early(priority: int, since: float, now: float) -> None:
+    """Whoever waits competes with the most urgent newcomer at last, and beads of one age keep their order."""
+    assert rank(priority, since, since + (priority + 1) * DAY + 1) <= 0
+    assert rank(priority, since, now) < rank(priority + 1, since, now) <= priority + 1
+    assert rises_at(since, now) > now
+
+
+def test_inside_of_a_class_who_collides_with_work_lets_others_go_first() -> None:
+    def on(bead: str, *touches: str, rank: int = 2) -> Frontier:
+        return replace(waits(bead), rank=rank, touches=touches)
+
+    front = (on("a", "src/auth/**"), on("b", "src/auth/login.py"), on("c"), on("d", "docs/*.md"))
+    board = replace(READY, limits=Limits(doers=9), ready=front)
+    assert started(board) == ["a", "c", "d", "b"], "b waits for a, as long as there is other work"
+    assert started(replace(board, limits=Limits(doers=4), taken={"b1": ("src",)}, attempts=(works(1),))) == [
+        "c", "d", "a",
+    ]  # fmt: skip
+    urgent = (on("a", "src/auth", rank=0), *front[1:])
+    busy = replace(board, ready=urgent, taken={"b1": ("docs.py", "/src/auth/x.py")}, attempts=(works(1),))
+    assert started(busy) == ["a", "c", "d", "b"], "nothing urgent waits for less urgent"
 
 
 # --- gates, breakers, caps ------------------------------------------------------------------------

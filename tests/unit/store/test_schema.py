@@ -26,7 +26,7 @@ def test_an_empty_database_is_of_this_version() -> None:
 
 @pytest.mark.parametrize(
     "sql",
-    [snapshot.READY, snapshot.TO_REVIEW, snapshot.COMPLETE, conditions.DUE, reads._READY],
+    [snapshot.READY, snapshot.TO_REVIEW, snapshot.COMPLETE, conditions.DUE, conditions.RISING, reads._READY],
     ids=lambda sql: sql[:40],
 )
 def test_the_board_never_scans_a_table_or_sorts(sql: str) -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from nobrakes.core.beads.bead import Dependency, DependencyType, Status
 from nobrakes.core.graph.links import Node
 from nobrakes.core.graph.readiness import ready_beads
+from nobrakes.core.graph.usual import usual_of, weight
 from nobrakes.core.graph.what_if import Change, Later, consequences
 
 NOW = 1_800_000_000.0
@@ -108,11 +109,12 @@ def graphs(draw):
 def ends(nodes, edges, delayed="", minutes=0):
     """When each live bead can begin, by looking at one after the other, and when all is over."""
     live = {one.id: one for one in nodes if one.status is not Status.DONE}
+    expected = usual_of(nodes)
     starts, over = {}, {}
     for one in live.values():  # ids are in an order in which they can be done
         starts[one.id] = max([over[e.needs] for e in edges if e.bead == one.id and e.needs in live], default=0)
         starts[one.id] += minutes if one.id == delayed else 0
-        over[one.id] = starts[one.id] + (one.estimate or 1)
+        over[one.id] = starts[one.id] + (weight(one.type, one.estimate, expected))
     return starts, max(over.values(), default=0)
 
 

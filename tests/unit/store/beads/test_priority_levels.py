@@ -31,9 +31,9 @@ def settled(monkeypatch):
     found = []
     settle = priority_levels._settle
 
-    def noted(db, bead):
+    def noted(db, bead, expected):
         found.append(bead)
-        return settle(db, bead)
+        return settle(db, bead, expected)
 
     monkeypatch.setattr(priority_levels, "_settle", noted)
     return found
@@ -75,3 +75,25 @@ def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
     with store._db.write():
         assert recompute.recompute(store._db, store.now()) > 0
     assert not priority_levels.is_due(store._db)
+
+
+def test_what_is_usual_is_learnt_and_the_levels_follow_in_parts(monkeypatch):
+    monkeypatch.setattr(priority_levels, "PART", 3)
+    monkeypatch.setattr(priority_levels, "MARKS", 4)
+    monkeypatch.setattr("nobrakes.store.beads.usual.MANY", 2)
+    store = SqliteStore(":memory:", create=True)
+    chain = [Bead(f"c{i}", "C", status=Status.NEEDS_DOER) for i in range(9)]
+    store.put(chain, [Dependency(f"c{i + 1}", f"c{i}") for i in range(8)], "me")
+    store.put([Bead("known", "K", status=Status.NEEDS_DOER, estimate=10)], [], "me")
+    assert priority_levels.is_due(store._db), "not all at once"
+    priority_levels.settle_all(store._db)
+    assert store.differences() == {} and level(store, "c0") == 90
+    store.change("known", {"estimate": 12}, "me")
+    assert level(store, "c0") == 90 and not priority_levels.is_due(store._db), "that little is not worth it"
+    store.change("known", {"estimate": 20}, "me")
+    priority_levels.settle_all(store._db)
+    assert level(store, "c0") == 180 and store.differences() == {}
+
+
+def level(store, bead):
+    return store._db.one("SELECT b_level FROM beads WHERE id = ?", (bead,))[0]

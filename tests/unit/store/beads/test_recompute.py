@@ -8,6 +8,7 @@ from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Status
 from nobrakes.core.columns import COLUMNS, column
 from nobrakes.core.errors import StoreBroken
 from nobrakes.core.graph.readiness import deadlocks, explain
+from nobrakes.core.graph.usual import usual_of
 from nobrakes.store.beads import recompute
 from nobrakes.store.sqlite import SqliteStore
 
@@ -105,6 +106,6 @@ def test_the_longest_chain_is_as_long_as_the_graph_says(seed):
     from nobrakes.analysis.paths import critical_path
 
     store = made(seed)
-    estimates = {node.id: node.estimate or 1 for node in store.nodes()}
+    estimates = {node.id: node.estimate or usual_of(store.nodes()).minutes for node in store.nodes()}
     chain, right = store.longest_chain(), critical_path(store.nodes(), store.dependencies())
     assert sum(estimates[b] for b in chain) == sum(estimates[b] for b in right) > 0

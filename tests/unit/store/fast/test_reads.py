@@ -233,7 +233,7 @@ def filed(store: SqliteStore, file: Callable[[Attempt], int]) -> list[list[tuple
     assert numbers[0] == numbers[1], "the same is filed once"
     assert store.check() == []
     run = store._db.connection.execute
-    run("UPDATE beads SET created_at = 0, updated_at = 0, ready_since = 0, rank = 0, lease_until = 0")
+    run("UPDATE beads SET created_at = 0, updated_at = 0, ready_since = 0, rank = 0, rises_at = 0, lease_until = 0")
     run("UPDATE attempts SET started_at = 0, token = ''")
     run("UPDATE events SET at = 0 WHERE at > 0")
     run("UPDATE escalations SET created_at = 0 WHERE created_at > 0")
