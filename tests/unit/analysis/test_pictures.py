@@ -164,8 +164,8 @@ def test_crossings_are_undone():
 def test_the_critical_path_goes_by_minutes_and_not_by_number():
     nodes = [
         node("a", estimate=10),
-        node("b"),
-        node("c"),
+        node("b", estimate=100),
+        node("c", estimate=100),
         node("d", estimate=500),
         node("z", Status.DONE, estimate=9000),
     ]
