@@ -33,6 +33,7 @@ WAYS = (
     Way("Graph", "graph", "graph", True),
     Way("Live", "live", "live", True),
     Way("Plan", "plan", "plan"),
+    Way("Features", "features", "plan"),
     Way("Merges", "merges", "merges"),
     Way("Breaker box", "breaker", "breaker"),
     Way("Health", "health", "health"),

@@ -6,11 +6,26 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from . import api, commanding, login, openapi
 from . import live as sockets
-from .pages import bead, board, breaker, desk, graph, health, live, merges, now, plan, projects, repositories, sessions
+from .pages import (
+    bead,
+    board,
+    breaker,
+    desk,
+    features,
+    graph,
+    health,
+    live,
+    merges,
+    now,
+    plan,
+    projects,
+    repositories,
+    sessions,
+)
 from .patience import in_time
 from .static import static
 
-PAGES = (repositories, projects, now, board, bead, desk, graph, live, plan, merges, breaker, health, sessions)
+PAGES = (repositories, projects, now, board, bead, desk, graph, live, plan, features, merges, breaker, health, sessions)
 """The modules of pages; each has its ROUTES."""
 
 

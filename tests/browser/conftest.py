@@ -15,8 +15,10 @@ import pytest
 
 from nobrakes.cli import main
 from nobrakes.core.beads import forms
-from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
+from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind
+from nobrakes.core.sessions.session import SessionKind
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
 from tests.support.web import NAME, Served, serving
@@ -76,6 +78,14 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     asked = forms.as_values(forms.form(form))
     store.escalate(NewEscalation(EscalationType.QUESTION, "Round or cut?", EVIL, form=asked), "report", None, "Ada")
     store.escalate(NewEscalation(EscalationType.REPEATED_FAILURE, "stock failed", EVIL), "stock", None, "nobrakes")
+    store.put([Bead("f-1", "Windows", type=BeadType.EPIC), Bead("paths", EVIL, epic="f-1", estimate=30)], [], "ada")
+    own = (Criterion("The tests pass: `true`", "automated"), Criterion(EVIL, "manual"))
+    store.begin_feature(Feature("f-1", f"Windows {EVIL}", EVIL, own, ("src",), EVIL, actor="ada"))
+    talk = store.begin_session(SessionKind.PLANNING, "f", "Windows", ("script", "", ""), EVIL, "nobrakes")
+    store.change_feature("f-1", {"session": talk.id}, "nobrakes")
+    store.keep_plan("f-1", [{"id": "paths", "title": EVIL}], EVIL, "Shaper")
+    store.add_finding(Finding(0, "f-1", 1, "backend", "security", 1, EVIL, EVIL, ("Check it",), "paths"))
+    store.collect("f-1", ItemKind.TODO, EVIL, "Ada", file="src/a.py", line=3, blocks=True)
     store.close()
     return folder
 

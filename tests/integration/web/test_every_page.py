@@ -6,8 +6,11 @@ from html.parser import HTMLParser
 import pytest
 
 from nobrakes.cli import main
-from nobrakes.core.beads.bead import Role
+from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role
 from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind, ReviewState
+from nobrakes.core.sessions.session import SessionKind
+from nobrakes.operations import beads
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
 from nobrakes.web.routes import routes
@@ -15,7 +18,8 @@ from nobrakes.web.routes import routes
 EVIL = "<script>alert(1)</script>\x1b[31m"
 PAGES = ["", "board", "board?q=header", "desk", "desk?all=1", "live", "merges", "breaker", "health", "set-up", "sessions",
          "sessions?q=ada&state=failed&sort=cost", "bead/nb-1", "bead/nb-2", "bead/nb-1/diff",
-         "graph", "graph?mode=epics", "graph?mode=all&q=header", "plan", "plan?as=kanban", "plan?as=timeline"]  # fmt: skip
+         "graph", "graph?mode=epics", "graph?mode=all&q=header", "plan", "plan?as=kanban", "plan?as=timeline",
+         "features", "features?q=header&state=paused&sort=stage"]  # fmt: skip
 
 
 class Reader(HTMLParser):
@@ -117,3 +121,46 @@ def test_the_list_of_sessions_is_searched_and_sorted(site, busy) -> None:
     assert "Parse the header" in site.get("/r/shop/sessions?q=parse+ada&state=active").text
     assert "Parse the header" not in site.get("/r/shop/sessions?q=parse&state=completed").text
     assert "Parse the header" not in site.get("/r/shop/sessions?q=100%25").text
+
+
+@pytest.fixture
+def feature(site, repository) -> str:
+    """A feature of which everybody said something hostile."""
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    beads.add(store, "Windows", BeadType.EPIC, id="f-1", actor="ada")
+    own = Criterion(f"fast {EVIL}", "manual", usual=False)
+    store.begin_feature(Feature("f-1", f"Windows {EVIL}", EVIL, (own,), (f"src/{EVIL}",), EVIL, actor="ada"))
+    store.put([Bead("step", f"Paths {EVIL[:25]}", epic="f-1", estimate=30)], [], "Shaper")
+    store.put([Bead("step-2", "Long paths", epic="f-1")], [Dependency("step-2", "step")], "Shaper")
+    session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), f"Begin {EVIL}", "nobrakes").id
+    store.change_feature("f-1", {"session": session}, "nobrakes")
+    store.escalate(NewEscalation(EscalationType.QUESTION, f"Which {EVIL}?", session=session), None, None, "Shaper")
+    store.keep_plan("f-1", [{"id": "step", "title": EVIL}], EVIL, "Shaper")
+    store.keep_plan("f-1", [{"id": "step", "title": "Paths"}, {"id": "step-2", "title": EVIL}], EVIL, "Shaper")
+    store.begin_review("f-1", 1, "backend", None)
+    store.add_finding(Finding(0, "f-1", 1, "backend", f"security {EVIL}", 1, EVIL, EVIL, (EVIL,), "step"))
+    store.end_review("f-1", 1, "backend", ReviewState.FAILED, EVIL)
+    store.collect("f-1", ItemKind.TODO, f"long {EVIL}", "Ada", file=f"a{EVIL}.py", line=3, blocks=True)
+    store.close()
+    return "f-1"
+
+
+def test_a_feature_is_shown_as_text_and_its_forms_are_the_commands(site, feature) -> None:
+    for page in ("features", *(f"features/{feature}?as={way}" for way in ("tree", "kanban", "timeline", "none"))):
+        found = site.get(f"/r/shop/{page}")
+        assert found.status_code == 200 and "Windows" in found.text and "&lt;script&gt;" in found.text
+        plain(found.text)
+    assert all(
+        word in found.text for word in ("Request a change", "Discuss a step", "Version 2", "open point", "Which")
+    )
+    assert site.get("/r/shop/features/none").status_code == 404
+    for name, more in (
+        ("change", {"text": "smaller", "step": "step"}), ("pause", {}), ("archive", {}), ("archive", {"back": "1"}),
+        ("edit", {"title": "Windows", "notes": "short"}), ("resume", {}), ("cancel", {})):  # fmt: skip
+        done = site.post(f"/r/shop/do/forge-{name}", {"feature": feature, **more}, accept="application/json")
+        assert done.status_code == 200, (name, done.text)
+    said = {"title": "Linux", "description": "Too", "only": ["0", "1"], "criterion": "review: short"}
+    made = site.post("/r/shop/do/forge-new", said, accept="application/json")
+    assert made.status_code == 200, made.text
+    assert [one["how"] for one in made.json()["data"]["criteria"]][1:] == ["review"]
+    assert ">Resume<" in site.get("/r/shop/features").text
