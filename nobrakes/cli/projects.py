@@ -132,6 +132,28 @@ def _met(one: "ProjectPage") -> str:
     return f"{sum(box.is_checked for box in one.criteria)} of {len(one.criteria)}"
 
 
+def whats_next(name: Name) -> Output:
+    """What does not fit together in a project: documents, commits and artifacts compared. No model is asked.
+
+    Five kinds: tasks of a plan without what they name, a decision that no plan knows, a commit that says "done" of what
+    the roadmap has open, a sprint without its review, a project that is complete with success criteria open.
+
+    Example: nobrakes project whats-next my-app
+    """
+    from ..operations.projects import whats_next as operations
+
+    found = operations.look(name)
+
+    def text(screen: Screen) -> str:
+        out = []
+        for one in found.findings:
+            out.append(f"{screen.paint(one.kind.value.replace('_', ' '), 'yellow')}: {one_line(one.where)}: {one.text}")
+            out += [f"  {cut(one_line(item), 110)}" for item in one.items]
+        return "\n".join(out) or "nothing contradicts: documents, commits and artifacts fit together"
+
+    return Output(plain(found), text)
+
+
 def archive(
     name: Name,
     undo: Annotated[bool, Option("--undo", help="Bring it back.")] = False,

@@ -66,6 +66,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("project use", "projects:use", FORGE, "Confirm the project that a session works on.", changes=True),
     Entry("project show", "projects:show", BOARD, "One project: its brief, its status, its criteria."),
     Entry("project status", "projects:status", BOARD, "Every project, and every chat agent's session."),
+    Entry("project whats-next", "projects:whats_next", BOARD, "What does not fit together in a project."),
     Entry("project archive", "projects:archive", BREAKER, "Hide a project; nothing is removed.", changes=True),
     Entry("relay", "relaying:relay", FORGE, "Let an agent work in a clone, and get a branch.", changes=True),
     Entry("sessions", "talking:sessions", BOARD, "The open sessions with agents."),

@@ -25,3 +25,10 @@ def commit(folder: str, paths: Sequence[str], subject: str) -> bool:
 def has_commit(folder: str) -> bool:
     """Whether anything is committed there."""
     return commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=folder, expect=(0, 1)).code == 0
+
+
+def subjects(folder: str, most: int = 1000) -> list[str]:
+    """The subjects of the commits that are checked out there, newest first; none where nothing is committed."""
+    if not has_commit(folder):
+        return []
+    return commands.run(["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"], cwd=folder).text.split("\0")

@@ -76,7 +76,7 @@ def criteria(brief: str) -> list[Box]:
 
 def tasks(plan: str) -> list[Box]:
     """The tasks of a sprint's plan: the boxes below `Tasks`, or all of them where it has no such section."""
-    own = section(plan, "Tasks", "Plan", "What to do")
+    own = section(plan, "Tasks", "What to do")
     return boxes(own) if own else boxes(list(lines(plan)))
 
 

@@ -23,6 +23,7 @@ from ..forging.views import FeatureListView, FeatureView
 from ..projects.confirming import Confirmed
 from ..projects.looking import ProjectPage
 from ..projects.projects import ProjectsView, ProjectView
+from ..projects.whats_next import NextView
 from ..views.board import BoardView, StatusView
 from ..views.diff import DiffView
 from ..views.graph.view import GraphView
@@ -59,6 +60,7 @@ VIEWS: Mapping[str, Any] = {
     "project list": ProjectsView,
     "project show": ProjectPage,
     "project use": Confirmed,
+    "project whats-next": NextView,
     **dict.fromkeys(("project new", "project archive"), ProjectView),
     "forge list": FeatureListView,
     "forge show": FeatureView,

@@ -37,7 +37,7 @@ READING = [
 ]
 OTHERS = {"config", "doctor", "plan example", "prompt", "watch", "archive", "mcp", "version", "help"}
 OTHERS |= {"forge show", "forge scan"}
-OTHERS |= {"project list", "project show", "project status"}  # above all repositories
+OTHERS |= {"project list", "project show", "project status", "project whats-next"}  # above all repositories
 """Config answers with what is wrong, and a briefing, the archive's rule and what is followed live need it to be right."""
 WRONG = {"empty": "", "no-toml": "x = = 3\n", "no-setting": "[review]\nnope = 1\n", "half": '[review]\nmerge = "squ'}
 
