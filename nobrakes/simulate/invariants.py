@@ -13,7 +13,7 @@ from ..core.errors import Stale
 from ..core.transcript import PREFIX
 from ..daemon.attempts.exit import UNSEEN_IN_PEACE
 from ..daemon.checks.validation import MOST_CUT_OFF
-from . import approving, landed, questions
+from . import approving, by_hand, landed, questions
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
 from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
@@ -252,6 +252,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     *landed.PROMISES,
     *questions.PROMISES,
     *approving.PROMISES,
+    *by_hand.PROMISES,
     proven_tests_are_red,
     nothing_is_lost,
     no_more_agents_than_allowed,

@@ -58,7 +58,7 @@ def main_only_grows(scene: Scene) -> list[str]:
 
 
 def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
-    """A merge changes what its roles may change; tests are those that a Test Writer wrote."""
+    """A merge changes what its roles may change; tests are those that a Test Writer or a person wrote."""
     objects, wrong = scene.git.objects, []
     for one in scene.observed.fresh_for_boundaries(scene.git.landed):
         commit = objects.find(one)
@@ -69,6 +69,7 @@ def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
         before, after = objects.tree_of(commit.parents[0]), objects.tree_of(one)
         proven = objects.reachable(scene.observed.proven[bead])  # with its own earlier commits, where those are kept
         written = {objects.tree_of(c).get(test_path(bead)) for c in proven}
+        written |= {objects.tree_of(c).get(test_path(bead)) for c, whose in scene.handed_in.items() if whose == bead}
         for path in differing(before, after):
             if path.startswith(OWN_FOLDER):
                 wrong.append(f"{bead} changed {path}")
@@ -82,13 +83,14 @@ def only_the_beads_own_files_reach_main(scene: Scene) -> list[str]:
 
 
 def what_asks_for_a_plan_lands_with_one(scene: Scene) -> list[str]:
-    """A bead with the label is done by a plan that a person approved."""
+    """A bead with the label is done by a plan that a person approved, or by a person."""
     done = [bead for bead in scene.beads if bead.status is Status.DONE and bead.merged_commit]
     asked = [bead for bead in done if plan_approval.needed(bead, Role.DOER)]
     return [
         f"{bead.id} is merged, and nobody approved its plan"
         for bead in asked
-        if plan_approval.approved(scene.store.escalations(open_only=False, bead=bead.id)) is None
+        if bead.id not in scene.observed.persons
+        and plan_approval.approved(scene.store.escalations(open_only=False, bead=bead.id)) is None
     ]
 
 

@@ -15,6 +15,7 @@ from ..core.beads.escalations import EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import TABLE, Outcome
 from ..core.errors import NotAllowed
+from ..core.public.actor import UNDO_MARK
 from ..ports import Store
 from .providers import ADAPTERS, REFUSALS
 from .spending import Spending
@@ -36,6 +37,7 @@ class Observed:
         self.failures: Counter[str] = Counter()
         self.merges: Counter[str] = Counter()
         self.by_hand: set[str] = set()
+        self.persons: set[str] = set()  # beads whose latest work a person handed in
         self.taken_in: set[str] = set()  # heads that nobrakes fetched
         self.proven: dict[str, list[str]] = defaultdict(list)
         self.fresh_proofs: list[str] = []
@@ -102,10 +104,14 @@ class Observed:
             self.held.add(name)
         elif event.kind in (Kind.RELEASED, Kind.HANDED_IN):
             self.held.discard(name)
+        elif event.kind is Kind.REVERTED and event.actor.endswith(UNDO_MARK):
+            self.held.add(name)  # who takes a merge back has the bead held, until it is released
         elif event.kind is Kind.DEFERRED:
             self.deferred[name] = float(event.data.get("until") or 0.0)
         if event.kind in (Kind.RETRIED, Kind.HANDED_IN):
             self.failures[name] = 0
+        if event.kind in (Kind.HANDED_IN, Kind.WORK_SUBMITTED):
+            (self.persons.add if event.kind is Kind.HANDED_IN else self.persons.discard)(name)
         if event.kind in lifecycle.MOVING:
             self._move(name, event, store)
 
@@ -175,7 +181,8 @@ class Observed:
             self.spending.end(name, ended.started_at, ended.cost_usd)
         if outcome in REFUSALS and outcome is not None and TABLE[Outcome(outcome)].counts:
             self._breaches["burnt"].append(f"{name} is blamed for {outcome}")
-        if outcome is not None and TABLE[Outcome(outcome)].counts:
+        is_persons = event.kind is Kind.REVIEW_REJECTED and name in self.persons  # which costs the bead nothing
+        if outcome is not None and TABLE[Outcome(outcome)].counts and not is_persons:
             self.failures[name] += 1
         if event.kind is Kind.REOPENED:
             self.failures[name] = 0

@@ -83,6 +83,7 @@ class Scene:
     given: list[Any] = field(default_factory=list)  # the answers that agents were given (questions.Given)
     looked_into: set[str] = field(default_factory=set)  # the runs whose prompts were read for that
     approved: Approved | None = None  # where people look before the merge
+    handed_in: dict[str, str] = field(default_factory=dict)  # commits that people handed in, and for which bead
     wrong_answers: list[str] = field(default_factory=list)
 
     def with_a_person(self) -> set[str]:

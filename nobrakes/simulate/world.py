@@ -20,7 +20,7 @@ from ..ports.machine import Alone
 from ..ports.notices import NoChannels
 from ..sandbox.home import steady
 from ..store.opening import open_memory
-from . import approving, fake_remote, invariants, settled
+from . import approving, by_hand, fake_remote, invariants, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once
 from .checkout import Staging, uses_the_index
 from .clock import FakeClock
@@ -113,6 +113,11 @@ class World:
             self.people.also(0.5 * often, approvals.unlabel)
             self.people.also(2 * often, approvals.get_in_the_way)
         self.store.put(asking, dependencies, ME)
+        if often := self.rates.hands:
+            hands = by_hand.ByHands(self.people, self.scene, self.git, seed)
+            self.people.also(3 * often, hands.take)
+            self.people.also(4 * often, hands.hand_in)
+            self.people.also(3 * often, hands.retry)
         if some_have_it(seed, "undo"):
             undoing = Undoing(replace(self.ports, store=self.store, git=self.git), self.git, self.rng)
             self.people.also(5, undoing.last_step)

@@ -68,10 +68,48 @@ TALKS = ("--people", "0.5", "--crash", "0.01")
 APPROVED = ("--approvals", "1", "--people", "0.6", "--crash", "0.005")
 """People look at many merges, while main moves."""
 
+BY_HAND = ("--hands", "3", "--people", "0.5", "--crash", "0.003")
+"""People take beads, hand work in and give beads back all the time."""
+
 SHARED = ("--shared", "1", "--crash", "0.005")
 """Daemons of other repositories take and free places all the time."""
 
 BUGS = (
+    Bug(
+        "what a person took goes to an agent",
+        "store/beads/transitions.py",
+        "Kind.TAKEN: _held,",
+        "Kind.TAKEN: _released,",
+        options=BY_HAND,
+    ),
+    Bug(
+        "an agent begins on a person's work that did not pass",
+        "daemon/attempts/end.py",
+        "if is_persons and after.status in WAITING_FOR_AGENT:",
+        "if False:",
+        options=BY_HAND,
+    ),
+    Bug(
+        "a person's work that did not pass counts against the bead",
+        "daemon/attempts/end.py",
+        "counts = consequence.counts and not is_persons",
+        "counts = consequence.counts",
+        options=BY_HAND,
+    ),
+    Bug(
+        "evidence does not say who handed in",
+        "daemon/review/evidence.py",
+        "for one in self.ports.store.attempts(bead.id) if one.id != review.id]",
+        'for one in self.ports.store.attempts(bead.id) if one.id != review.id and one.role.value != "person"]',
+        options=BY_HAND,
+    ),
+    Bug(
+        "an undone merge is done again at once",
+        "operations/undo/steps_back.py",
+        'store.record(Event(Kind.HELD, bead.id, actor=marked, data={"reason": why}))',
+        "pass",
+        options=("--people", "0.6", "--crash", "0.002"),
+    ),
     Bug(
         "a yes counts for whatever is merged",
         "core/merge_approval.py",
