@@ -126,14 +126,6 @@ BUGS = (
         options=APPROVED,
     ),
     Bug(
-        "a yes outlives the merge that it was for",
-        "core/merge_approval.py",
-        "and one.resolved_at > since",
-        "and one.resolved_at",
-        options=(*APPROVED, "--people", "0.9"),
-        runs=120,
-    ),
-    Bug(
         "what a session was told is told again",
         "daemon/sessions/end.py",
         "told_again=fact is not Fact.ENDED_WELL and (lost or not begun),",
