@@ -55,6 +55,15 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ): "it asks a code host; tests/unit/operations/test_from_text.py reads what it prints",
     ("docs/web.md", "curl "): "it talks to the page of the line before; tests/integration/web has the same requests",
     ("docs/web.md", "nobrakes web --lan"): "it opens a port to the network, and takes a certificate of that network",
+    (
+        "docs/workspace.md",
+        "nobrakes mcp --workspace",
+    ): "a chat client starts it; tests/acceptance/test_workspace_mcp.py is one",
+    (
+        "docs/workspace.md",
+        "nobrakes relay",
+    ): "it needs an agent with an account; tests/acceptance/test_relay.py has none",
+    ("docs/workspace.md", "nobrakes session stop"): "it stops what the line before began",
     ("docs/reliability.md", "NOBRAKES_"): "it takes hours; CI runs these tests with a smaller dose",
 }
 """(page, how the line begins): why it is not run. A picture is listed by its first line."""
