@@ -1,0 +1,220 @@
+"""What the Forge's decider asks for, imperatives. daemon.forge.perform does each in one transaction of the store.
+
+Done twice, each does nothing the second time: what it changes is what it was decided by.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from .feature import ReviewState
+from .markers import Reading
+
+
+class Why(StrEnum):
+    """Why a Shaper is told something that no person said."""
+
+    GO_ON = "go_on"  # its turn left nothing that anybody waits for
+    ROUND = "round"  # a round of reviews is decided
+    CHECKPOINT = "checkpoint"  # what was collected is to become a new plan
+    REFUSED = "refused"  # what its words proposed was refused, and why
+
+
+class About(StrEnum):
+    """What nobrakes itself asks a person about a feature. One question of each is open at a time."""
+
+    EXPIRED = "expired"
+    BUDGET = "budget"
+    IDLE = "idle"  # its Shaper goes on and on without asking, proposing or being ready
+    DEGRADED = "degraded"
+    SIGN_OFF = "sign_off"
+    REVIEW_BUDGET = "review_budget"
+
+
+@dataclass(frozen=True, slots=True)
+class BeginShaper:
+    """Begin the session that plans the feature, with this agent."""
+
+    feature: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchShaper:
+    """Let another agent go on with the feature's session, which begins afresh there."""
+
+    feature: str
+    agent: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellShaper:
+    """Say something to the feature's session; `fresh`: its agent begins a new conversation with it."""
+
+    feature: str
+    why: Why
+    parts: tuple[str, ...] = ()
+    fresh: bool = False
+    key: str = ""  # what was told last: the same is told once
+
+
+@dataclass(frozen=True, slots=True)
+class TakeTurn:
+    """Deal with a turn of the Shaper that ended: do what its words say, note it, perhaps begin afresh.
+
+    `reading`: what the words say; None: it spoke by operations. `fresh`: why the next turn begins afresh, or empty.
+    `warn`: how full its context is, from 0 to 1, where a person should know.
+    """
+
+    feature: str
+    turn: int
+    reading: Reading | None = None
+    fresh: str = ""
+    warn: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskAboutSilentTurn:
+    """Show a turn's words raw, with a question: it neither asked, nor proposed, nor was ready."""
+
+    feature: str
+    turn: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask a person about the feature, as nobrakes. `form`: core.beads.forms.as_values."""
+
+    feature: str
+    about: About
+    title: str
+    detail: str
+    form: Mapping[str, Any] | None = None
+    holds: bool = True  # whether the Shaper begins no turn before it is answered
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question of Ask was answered: forget it, and do what was chosen."""
+
+    feature: str
+    about: About
+    chosen: str
+
+
+@dataclass(frozen=True, slots=True)
+class WarnOfExpiry:
+    """Say that the feature's session expires at `at` unless somebody says something."""
+
+    feature: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """Nobody said a word for too long: the session is given up, its questions stay."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The session does not go on, and no other agent can: a person looks."""
+
+    feature: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recover:
+    """A person said something to a session that did not go on: the feature goes on."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeginRound:
+    """Begin the next round of plan reviews, one session a domain. `agents`: by domain."""
+
+    feature: str
+    round: int
+    domains: tuple[str, ...]
+    agents: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AskFinding:
+    """Make a question of a finding."""
+
+    feature: str
+    finding: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndReview:
+    """A reviewer is done, or failed, or took too long."""
+
+    feature: str
+    round: int
+    domain: str
+    state: ReviewState
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CloseRound:
+    """All reviewers of the round have ended, and all its findings are decided."""
+
+    feature: str
+    round: int
+    clean: bool
+    degraded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskSignOff:
+    """The reviews are enough, or there are no more: a person may approve the plan."""
+
+    feature: str
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What was collected goes to a re-planning."""
+
+    feature: str
+    items: tuple[int, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """All of the feature is on main, and nothing waits."""
+
+    feature: str
+
+
+ForgeAction = (
+    BeginShaper
+    | SwitchShaper
+    | TellShaper
+    | TakeTurn
+    | AskAboutSilentTurn
+    | Ask
+    | Answered
+    | WarnOfExpiry
+    | Expire
+    | Fail
+    | Recover
+    | BeginRound
+    | AskFinding
+    | EndReview
+    | CloseRound
+    | AskSignOff
+    | Checkpoint
+    | Complete
+)
