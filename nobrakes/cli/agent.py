@@ -141,6 +141,48 @@ def escalate(
     return _do("escalate", suggestion=text_or_stdin(suggestion, "suggestion"), detail=detail, severity=severity)
 
 
+def propose(plan: Annotated[str, Argument(help="The plan as YAML or JSON; '-' reads it from stdin.")]) -> Output:
+    """Propose the beads of your feature's plan: they become drafts under its epic, and nothing is worked on yet.
+
+    What a plan names again is changed; what it wants of a live bead waits for a person's yes. `nobrakes plan example`
+    prints the format. Only for the session that plans a feature.
+    """
+    return _do("propose", plan=text_or_stdin(plan, "plan"))
+
+
+def plan_ready() -> Output:
+    """Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn.
+
+    Refused while the plan is empty, while a bead of it could never start, and while questions of yours are open.
+    """
+    return _do("plan-ready")
+
+
+def finding(
+    issue: Annotated[str, Argument(help="What is wrong; '-' reads it from stdin.")],
+    impact: Annotated[str, Option("--impact", help="What comes of it if it stays so.")],
+    category: Annotated[
+        str, Option("--category", help="code_quality, architecture, security or performance.")
+    ] = "code_quality",
+    option: Annotated[list[str] | None, Option("--option", help="A way to mend it, the best one first.")] = None,
+    priority: Annotated[int, Option("--priority", min=1, max=3, help="1 must be mended, 3 may be.")] = 2,
+    bead: Annotated[str, Option("--bead", help="The bead of the plan that it is about.")] = "",
+) -> Output:
+    """Say what is wrong with the plan that you review; a person decides. Only for a reviewer's session.
+
+    Example: nobrakes agent finding "Logins are not limited" --impact "Passwords are guessed" --category security
+    """
+    return _do(
+        "finding",
+        issue=text_or_stdin(issue, "issue"),
+        impact=impact,
+        option=option or [],
+        category=category,
+        priority=priority,
+        bead=bead,
+    )
+
+
 def answer(
     number: Annotated[int | None, Argument(metavar="N", help="The question's number; the last one.")] = None,
 ) -> Output:

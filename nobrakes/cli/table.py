@@ -137,6 +137,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("agent request-review", "agent:request_review", AGENTS, "Have your plan approved before you begin."),
     Entry("agent escalate", "agent:escalate", AGENTS, "Suggest work that is outside your bead."),
     Entry("agent answer", "agent:answer", AGENTS, "Read the answer to a question."),
+    Entry("agent propose", "agent:propose", AGENTS, "Propose the beads of your feature's plan."),
+    Entry("agent plan-ready", "agent:plan_ready", AGENTS, "Say that your feature's plan is whole."),
+    Entry("agent finding", "agent:finding", AGENTS, "Say what is wrong with the plan that you review."),
     Entry("agent done", "agent:done", AGENTS, "Hand in: how it ended, and what the next one should know."),
     # old names
     Entry("reviews", "history:reviews", BOARD, "The latest reviews: now `review`.", hidden=True, new_name="review"),

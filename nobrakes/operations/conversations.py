@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_TITLE = 100
 KINDS = (SessionKind.PLANNING.value, SessionKind.CHAT.value)
+"""What a person begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def start(
 
 def say(store: "Store", paths: Paths, number: int, text: str, actor: str) -> Message:
     """Say something to a session; its next turn is given it. NoSuchSession, NotAllowed for one that was ended."""
-    _own(store, number)
+    _spoken_to(store, number)
     said = store.say(number, text, actor)
     wake(paths)
     return said
@@ -80,6 +81,14 @@ def _own(store: "Store", number: int) -> None:
         raise UsageError(
             f"session {number} is the memory of the agents on {found.owner.partition(':')[2]}, and goes with its bead",
             "`nobrakes stop NAME` stops who is at work.",
+        )
+
+
+def _spoken_to(store: "Store", number: int) -> None:
+    _own(store, number)
+    if store.session(number).kind is SessionKind.REVIEW:
+        raise UsageError(
+            f"session {number} reviews a plan, and nobody talks with it", "Talk with the session that made the plan."
         )
 
 

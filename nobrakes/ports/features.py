@@ -15,6 +15,7 @@ from ..core.forge.feature import (
     ReviewState,
     Step,
 )
+from ..core.sessions.session import Session
 
 
 class Features(Protocol):
@@ -81,6 +82,17 @@ class Features(Protocol):
         ...
 
 
+class Shapers(Protocol):
+    """A part of Store: the sessions that serve features."""
+
+    def renew_session(self, session: int, seat: tuple[str, str, str] | None = None) -> Session:
+        """The next turn begins a new conversation, perhaps with another agent: its name, provider and model.
+
+        What was said to a turn that the other agent could not finish is said again. NotAllowed while a turn is at work.
+        """
+        ...
+
+
 class Collected(Protocol):
     """A part of Store: what is collected while features are built."""
 
@@ -112,5 +124,5 @@ class Collected(Protocol):
         ...
 
 
-class Forge(Features, Collected, Protocol):
+class Forge(Features, Shapers, Collected, Protocol):
     """A part of Store: all of the Forge."""

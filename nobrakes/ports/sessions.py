@@ -57,15 +57,15 @@ class Sessions(Protocol):
         ...
 
     def note_turn(self, turn: int, data: Mapping[str, Any]) -> None:
-        """Replace an open turn's data. Stale: it has ended."""
+        """Set values of an open turn's data. Stale: it has ended."""
         ...
 
     def hear_session(self, turn: int, provider_session: str) -> bool:
         """The turn's agent says that its session has begun, and its id; False: that id is another session's."""
         ...
 
-    def spend_turn(self, turn: int, cost_usd: float, tokens: int) -> None:
-        """Set what the turn has cost; the session costs what its turns do."""
+    def spend_turn(self, turn: int, cost_usd: float, tokens: int, context: float | None = None) -> None:
+        """Set what the turn has cost, and how full its context is (0 to 1); the session costs what its turns do."""
         ...
 
     def close_turn(

@@ -78,6 +78,8 @@ def file(db: Database, new: NewEscalation, bead: str | None, attempt: int | None
             "session": new.session,
         },
     )
+    if new.session is not None:
+        conversations.questioned(db, new.session)
     filed = rows.escalation(db.one("SELECT * FROM escalations WHERE id = ?", (number,)))
     _tell(db, filed, actor, now)
     return filed

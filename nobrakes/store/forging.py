@@ -15,8 +15,10 @@ from ..core.forge.feature import (
     ReviewState,
     Step,
 )
+from ..core.sessions.session import Session
 from .database import Database
 from .forge import features, reviews
+from .sessions import conversations
 
 
 class Features:
@@ -83,6 +85,16 @@ class Features:
     def findings(self, feature: str, round_: int | None = None) -> list[Finding]:
         """What was found, by id."""
         return reviews.findings(self._db, feature, round_)
+
+
+class Shapers:
+    """The sessions that serve features, as far as other sessions have no use for it."""
+
+    _db: Database
+
+    def renew_session(self, session: int, seat: tuple[str, str, str] | None = None) -> Session:
+        """The next turn begins a new conversation, perhaps with another agent."""
+        return conversations.renew(self._db, session, seat)
 
 
 class Collected:

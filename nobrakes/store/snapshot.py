@@ -67,6 +67,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
         opened = turns.opened(db)
         going = {one.id: one for one in conversations.going(db)}
         going |= {one.session: conversations.session(db, one.session) for one in opened if one.session not in going}
+        held = conversations.held(db) if going else frozenset()
         gates = spending.gates(db)
         opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
         deferral, retry = moves.next_due(db)
@@ -86,7 +87,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
             taken=_taken(db) if at_work and any(bead.touches for bead in ready_now) else {},
             runs={run.attempt: run for run in runs if run.attempt},
             turn_runs={run.turn: run for run in runs if run.turn},
-            sessions=tuple(one for one in going.values() if one.state is State.READY),
+            sessions=tuple(one for one in going.values() if one.state is State.READY and one.id not in held),
             talks=tuple(Talk(going[one.session], one) for one in opened),
             epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),
             to_approve=to_approve,

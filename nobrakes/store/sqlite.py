@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .attempts.life import Life
 from .attempts.reviewing import Reviewing
 from .database import Database
-from .forging import Collected, Features
+from .forging import Collected, Features, Shapers
 from .graph import Graph
 from .log import EventLog
 from .outbox import Outbox
@@ -38,6 +38,7 @@ class SqliteStore(
     Spender,
     Talks,
     Features,
+    Shapers,
     Collected,
     Outbox,
     Machine,

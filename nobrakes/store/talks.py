@@ -62,16 +62,16 @@ class Talks:
         return turns.told_to(self._db, turn)
 
     def note_turn(self, turn: int, data: Mapping[str, Any]) -> None:
-        """Replace an open turn's data."""
+        """Set values of an open turn's data."""
         turns.note(self._db, turn, data)
 
     def hear_session(self, turn: int, provider_session: str) -> bool:
         """The turn's agent says that its session has begun, and its id; False: that id is another session's."""
         return turns.hear(self._db, turn, provider_session)
 
-    def spend_turn(self, turn: int, cost_usd: float, tokens: int) -> None:
-        """Set what the turn has cost."""
-        turns.spend(self._db, turn, cost_usd, tokens)
+    def spend_turn(self, turn: int, cost_usd: float, tokens: int, context: float | None = None) -> None:
+        """Set what the turn has cost, and how full its context is."""
+        turns.spend(self._db, turn, cost_usd, tokens, context)
 
     def close_turn(
         self,

@@ -50,28 +50,34 @@ class SwitchShaper:
 
 
 @dataclass(frozen=True, slots=True)
+class Renew:
+    """The Shaper's next turn begins a new conversation with its agent, and is given all that it needs for it."""
+
+    feature: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class TellShaper:
-    """Say something to the feature's session; `fresh`: its agent begins a new conversation with it."""
+    """Say something to the feature's session, once: `key` names what it is about, and is noted with it."""
 
     feature: str
     why: Why
+    key: str
     parts: tuple[str, ...] = ()
-    fresh: bool = False
-    key: str = ""  # what was told last: the same is told once
 
 
 @dataclass(frozen=True, slots=True)
 class TakeTurn:
-    """Deal with a turn of the Shaper that ended: do what its words say, note it, perhaps begin afresh.
+    """Deal with a turn of the Shaper that ended: do what its words say, and note that it was dealt with.
 
-    `reading`: what the words say; None: it spoke by operations. `fresh`: why the next turn begins afresh, or empty.
-    `warn`: how full its context is, from 0 to 1, where a person should know.
+    `reading`: what the words say; None: it spoke by operations, or its words do not count. `warn`: how full its context
+    is, from 0 to 1, where a person should know.
     """
 
     feature: str
     turn: int
     reading: Reading | None = None
-    fresh: str = ""
     warn: float | None = None
 
 
@@ -201,6 +207,7 @@ class Complete:
 ForgeAction = (
     BeginShaper
     | SwitchShaper
+    | Renew
     | TellShaper
     | TakeTurn
     | AskAboutSilentTurn

@@ -3,8 +3,8 @@
 1. A feature that is planned has one session, its Shaper's. Each of its turns is dealt with once when it has ended: what
    it asked waits for a person, what it proposed lies as drafts, and "ready" makes a version of the plan.
 2. A turn that left nothing to wait for is gone on with by itself, a few times; then a person is asked.
-3. A turn without an operation is read by its words (core.forge.markers); one that says nothing either is shown raw, with
-   a question. Words that look like an error decide nothing.
+3. A turn without an operation is read by its words (core.forge.markers); one that says nothing either is shown raw,
+   with a question. Words that look like an error decide nothing.
 4. A conversation begins afresh at each change of stage, after some iterations of reviews, and where its context is
    nearly full; never for mere idleness.
 5. A Shaper whose provider refuses its login, or whose breaker is open, is followed by the next of the list.
@@ -18,9 +18,27 @@ from typing import Any
 
 from ..beads.bead import Status
 from ..beads.outcomes import Outcome
-from ..sessions.session import Session
-from .actions import About, ForgeAction
-from .feature import Feature, Finding, Item, PlanReview
+from ..sessions.session import CLEAN, Session
+from ..sessions.session import State as At
+from .actions import (
+    About,
+    Answered,
+    Ask,
+    AskAboutSilentTurn,
+    BeginShaper,
+    Expire,
+    Fail,
+    ForgeAction,
+    Recover,
+    Renew,
+    SwitchShaper,
+    TakeTurn,
+    TellShaper,
+    WarnOfExpiry,
+    Why,
+)
+from .asking import QUESTIONS
+from .feature import PLANNED, Feature, Finding, Item, PlanReview, Stage, State
 from .markers import Reading
 
 WARN_SHARE, FRESH_SHARE = 0.8, 0.95
@@ -110,6 +128,152 @@ class ForgeBoard:
     paused: bool = False  # nothing new is started
 
 
+# --- what a feature keeps in its `data`: written by daemon.forge.perform and operations.forging.shaping alone -------
+
+SEEN = "seen"  # the last turn that was dealt with
+DID = "did"  # {"turn": its number, "ops": what it called}
+HELD = "held"  # why its session begins no turn: an About
+ASKED = "asked"  # the questions of nobrakes, by About
+NUDGED = "nudged"  # how often in a row it was told to go on
+WARNED = "warned"  # the `turn_at` for which a person was told of the expiry
+TALK = "talk"  # {"stage", "round"}: where the agent's conversation began
+CONTEXT = "context"  # how full that is
+ALLOWED = "allowed_usd"  # what its Shaper may cost, where a person let it cost more
+TOLD = "told"  # the keys of what it was told by TellShaper
+
+
 def plan(board: ForgeBoard) -> list[ForgeAction]:
-    """What is to be done now."""
+    """What is to be done now, at most one step of each feature: the next look sees what it came to."""
+    return [action for standing in board.standings for action in _next(board, standing)[:1]]
+
+
+def wake_at(board: ForgeBoard) -> float | None:
+    """When the first session expires, or is to be warned of."""
+    times = [moment for one in board.standings if _may_expire(one) for moment in _times(board.rules, one)]
+    return min((moment for moment in times if moment > board.now), default=None)
+
+
+def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
+    feature, session = one.feature, one.session
+    for about, asked in one.asked.items():
+        if asked.answer is not None:
+            return [Answered(feature.id, about, asked.answer)]
+    said = session is not None and session.waiting > 0
+    if feature.state is State.EXPIRED:
+        return [_ask(one, About.EXPIRED)] if said and About.EXPIRED not in one.asked else []
+    if feature.state is State.ERROR:
+        return [Recover(feature.id)] if said else []
+    if feature.state is not State.ACTIVE:
+        return []
+    return _turns(one) or (_planned(board, one) if feature.stage in PLANNED else [])
+
+
+def _turns(one: Standing) -> list[ForgeAction]:
+    """Deal with the turn that ended."""
+    last, id_ = one.last, one.feature.id
+    if last is None:
+        return []
+    warn = last.context if last.context is not None and last.context >= WARN_SHARE else None
+    if last.did or last.outcome not in CLEAN:
+        return [TakeTurn(id_, last.turn, None, warn)]
+    if last.reading is not None and not last.reading.is_empty:
+        return [TakeTurn(id_, last.turn, last.reading, warn)]
+    return [AskAboutSilentTurn(id_, last.turn, last.words)]
+
+
+def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
+    feature, session = one.feature, one.session
+    if session is None:
+        return [BeginShaper(feature.id, seat.agent) for seat in (_free(one) or one.seats)[:1]]
+    if session.state is At.ENDED:
+        return [Fail(feature.id, f"its session {session.id} was ended")]
+    if session.state is At.RUNNING:
+        return []
+    return _seated(one) or _renewed(one) or _budget(board.rules, one) or _expiry(board, one) or _idle(one)
+
+
+def _free(one: Standing) -> tuple[Seat, ...]:
+    return tuple(seat for seat in one.seats if not seat.trouble)
+
+
+def _seated(one: Standing) -> list[ForgeAction]:
+    """Who goes on where the agent of the session cannot."""
+    session, id_ = one.session, one.feature.id
+    assert session is not None
+    stuck = session.state is At.STUCK
+    own = next((seat for seat in one.seats if seat.agent == session.agent), None)
+    why = (own.trouble if own is not None else "") or (session.detail if stuck else "")
+    others = [seat for seat in _free(one) if seat.agent != session.agent]
+    if others and (stuck or (session.state is At.READY and why)):
+        return [SwitchShaper(id_, others[0].agent, why)]
+    return [Fail(id_, why or "its turns fail")] if stuck else []
+
+
+def _renewed(one: Standing) -> list[ForgeAction]:
+    """Whether the conversation with the agent has to begin afresh."""
+    feature, session = one.feature, one.session
+    assert session is not None
+    begun = feature.data.get(TALK)
+    if not session.begun or not begun:
+        return []
+    rounds = feature.round - int(begun["round"])
+    if begun["stage"] != feature.stage.value:
+        return [Renew(feature.id, f"the stage is {feature.stage.value} now")]
+    if rounds >= FRESH_AFTER_ROUNDS:
+        return [Renew(feature.id, f"{rounds} iterations of reviews are over")]
+    full = float(feature.data.get(CONTEXT) or 0.0)
+    return [Renew(feature.id, f"its context is {full:.0%} full")] if full >= FRESH_SHARE else []
+
+
+def _budget(rules: Rules, one: Standing) -> list[ForgeAction]:
+    allowed = float(one.feature.data.get(ALLOWED) or rules.shaper_usd)
+    if not rules.shaper_usd or one.spent_usd < allowed or About.BUDGET in one.asked:
+        return []
+    return [_ask(one, About.BUDGET)]
+
+
+def _ask(one: Standing, about: About) -> Ask:
+    title, detail, form = QUESTIONS[about]
+    told = {"feature": one.feature.id, "title": one.feature.title, "session": one.session.id if one.session else 0}
+    told |= {"usd": f"{one.spent_usd:.2f}", "turns": MOST_NUDGES}
+    return Ask(one.feature.id, about, title.format(**told), detail.format(**told), form)
+
+
+def _may_expire(one: Standing) -> bool:
+    feature, session = one.feature, one.session
+    quiet = session is not None and session.state in (At.IDLE, At.ASKING, At.STUCK)
+    return feature.state is State.ACTIVE and feature.stage in PLANNED and quiet
+
+
+def _times(rules: Rules, one: Standing) -> tuple[float, float]:
+    """(when it is warned of, when it expires)."""
+    expires = one.feature.turn_at + rules.expire_hours * 3600
+    return expires - rules.warn_hours * 3600, expires
+
+
+def _expiry(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
+    if not _may_expire(one) or not board.rules.expire_hours:
+        return []
+    warns, expires = _times(board.rules, one)
+    if board.now >= expires:
+        return [Expire(one.feature.id)]
+    if board.now >= warns and one.feature.data.get(WARNED) != one.feature.turn_at:
+        return [WarnOfExpiry(one.feature.id, expires)]
     return []
+
+
+def _idle(one: Standing) -> list[ForgeAction]:
+    """A turn of discovery or planning left nothing that anybody waits for: go on, and not for ever."""
+    session = one.session
+    assert session is not None
+    waits = session.state is not At.IDLE or one.questions or one.feature.data.get(HELD)
+    return [] if waits or one.feature.stage is Stage.REVIEW else nudge(one)
+
+
+def nudge(one: Standing) -> list[ForgeAction]:
+    """Tell the Shaper to go on; after so many times in a row a person is asked, once."""
+    nudged = int(one.feature.data.get(NUDGED) or 0)
+    if nudged < MOST_NUDGES:
+        seen = one.feature.data.get(SEEN, 0)
+        return [TellShaper(one.feature.id, Why.GO_ON, f"{Why.GO_ON.value}:{seen}")]
+    return [] if About.IDLE in one.asked else [_ask(one, About.IDLE)]

@@ -31,6 +31,7 @@ class SessionKind(StrEnum):
 
     ATTEMPT = "attempt"
     PLANNING = "planning"
+    REVIEW = "review"  # of a plan; nobrakes begins it, and nobody talks with it
     CHAT = "chat"
     RELAY = "relay"  # it works in a clone of its own, and hands back a branch
 
@@ -53,6 +54,7 @@ class Fact(StrEnum):
     STARTED = "started"
     ENDED_WELL = "ended_well"  # the turn is over, and nothing is asked
     ASKED = "asked"  # the turn is over, and a question of it is open
+    QUESTIONED = "questioned"  # a person is asked in its name, between its turns
     ANSWERED = "answered"  # its last open question was answered
     STOPPED = "stopped"  # a person stopped the turn: what was not said yet waits with what is said next
     CUT_OFF = "cut_off"  # the turn is over, and what it was told has to be told again
@@ -78,11 +80,20 @@ TABLE: Mapping[State, Mapping[Fact, State]] = {
         Fact.CLOSED: State.ENDED,
     },
     State.ASKING: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
-    State.IDLE: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
+    State.IDLE: {
+        Fact.SAID: State.READY,
+        Fact.QUESTIONED: State.ASKING,
+        Fact.ANSWERED: State.READY,
+        Fact.CLOSED: State.ENDED,
+    },
     State.STUCK: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
     State.ENDED: {},
 }
 """What each fact makes of each state; what is not in it is refused."""
+
+
+CLEAN = frozenset({Outcome.COMPLETED, Outcome.BLOCKED, Outcome.GAVE_UP_TESTS, Outcome.CONTRADICTED_ITSELF})
+"""How a turn ends by itself: what the agent says of itself says nothing else about a conversation."""
 
 
 def advance(state: State, fact: Fact) -> State:

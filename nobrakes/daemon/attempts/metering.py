@@ -92,7 +92,9 @@ class Meter:
         if count.tokens <= max(before, work.tokens):
             return False
         if isinstance(work, Talk):
-            self.ports.store.spend_turn(work.turn.id, work.turn.cost_usd, count.tokens)
+            window = count.window or int(work.data.get(WINDOW) or 0)
+            context = count.context / window if window else None
+            self.ports.store.spend_turn(work.turn.id, work.turn.cost_usd, count.tokens, context)
         else:
             self.ports.store.spend(work.id, work.cost_usd, count.tokens)
         return True

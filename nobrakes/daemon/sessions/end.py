@@ -19,7 +19,7 @@ from ...core.limits import breaker
 from ...core.limits.breaker import Breaker, State
 from ...core.owners import of_session
 from ...core.sessions.relay import is_relay
-from ...core.sessions.session import Fact, Talk
+from ...core.sessions.session import CLEAN, Fact, Talk
 from ...core.text.cleaning import clean
 from ...core.transcript import PREFIX, LineKind
 from ...ports import Notice
@@ -36,8 +36,6 @@ MACHINE_FAULTS = 5
 MOST_SAID = 32_000
 """Characters of an agent's answer that are kept."""
 
-_ANSWERS = frozenset({Outcome.COMPLETED, Outcome.BLOCKED, Outcome.GAVE_UP_TESTS, Outcome.CONTRADICTED_ITSELF})
-"""Clean ends: what the agent says of itself says nothing else about a conversation."""
 BEGINS_ANEW = frozenset(
     {Outcome.SESSION_LOST, Outcome.CONTEXT_OVERFLOW, Outcome.GAVE_UP_CONTEXT, Outcome.INVALID_REQUEST}
 )
@@ -101,7 +99,7 @@ class TurnEndings:
 
     def _fact(self, talk: Talk, outcome: Outcome, after: Breaker) -> Fact:
         session, row = talk.session, TABLE[outcome]
-        if outcome in _ANSWERS:
+        if outcome in CLEAN:
             return Fact.ENDED_WELL
         if outcome is Outcome.INTERRUPTED and session.stop_asked:
             return Fact.STOPPED

@@ -8,6 +8,7 @@
 """
 
 from ...core.beads.forms import MOST_OPTIONS
+from ...core.forge.categories import CATEGORIES
 from . import client
 
 TYPE_CHECKING = False
@@ -152,6 +153,24 @@ def _done(outcome: str, summary: str, blockers: str, learnings: str, discard_bra
     return Reply({"outcome": said}, client.HANDED_IN)
 
 
+def _propose(plan: str) -> Reply:
+    from . import forging
+
+    return Reply(*forging.propose(plan))
+
+
+def _plan_ready() -> Reply:
+    from . import forging
+
+    return Reply(*forging.plan_ready())
+
+
+def _finding(issue: str, impact: str, option: "list[str]", category: str, priority: int, bead: str) -> Reply:
+    from . import forging
+
+    return Reply(*forging.finding(issue, impact, list(option), category, priority, bead))
+
+
 _TEXT = Parameter("text", "The text.", required=True)
 _WAIT = Parameter("wait", "Seconds to wait for the person.", float, 0.0, most=int(client.MOST_SECONDS))
 _FORM = (
@@ -217,6 +236,31 @@ OPERATIONS: "tuple[Operation, ...]" = (
             Parameter("suggestion", "What should be done, in one line.", required=True),
             Parameter("detail", "More about it.", default=""),
             Parameter("severity", "How much it matters to the person now.", default="info", choices=client.SEVERITIES),
+        ),
+    ),
+    Operation(
+        "propose",
+        "Propose the beads of your feature's plan, as a plan file has them: they become drafts under its epic. What a "
+        "plan names again is changed; what it wants of a live bead waits for a person's yes.",
+        _propose,
+        (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
+    ),
+    Operation(
+        "plan-ready",
+        "Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn.",
+        _plan_ready,
+    ),
+    Operation(
+        "finding",
+        "Say what is wrong with the plan that you review. A person decides about it.",
+        _finding,
+        (
+            Parameter("issue", "What is wrong.", required=True),
+            Parameter("impact", "What comes of it if it stays so.", required=True),
+            Parameter("option", "A way to mend it, the best one first; at most 6.", list, (), most=6),
+            Parameter("category", "What kind of matter it is.", required=True, choices=CATEGORIES),
+            Parameter("priority", "1 must be mended, 2 should be, 3 may be.", int, 2, least=1, most=3),
+            Parameter("bead", "The bead of the plan that it is about.", default=""),
         ),
     ),
     Operation(

@@ -36,7 +36,7 @@ CALLS: Calls = {
 }
 
 
-_FILING = ("ask", "escalate", "file_plan")
+_FILING = ("ask", "escalate", "file_plan", "forge_propose", "forge_ready", "forge_finding")
 """The calls after which a person has something to read."""
 
 

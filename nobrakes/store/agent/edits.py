@@ -232,6 +232,19 @@ def agent_plan(path: str, token: str, title: str, plan: str) -> int:
     return _file(path, token, "plan_review", "escalated", title, plan)
 
 
+_DID = """UPDATE turns SET data = json_set(data, '$.did',
+json_insert(coalesce(json_extract(data, '$.did'), json('[]')), '$[#]', ?)) WHERE id = ?"""
+"""A turn that asked waits for a person, whatever its words are."""
+
+
+def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
+    row = connection.execute("SELECT kind FROM sessions WHERE id = ?", (who.session,)).fetchone()
+    if row[0] == "review":
+        from ...core.errors import NotAllowed
+
+        raise NotAllowed("a reviewer of a plan asks nobody", "Say what you found: `nobrakes agent finding …`.")
+
+
 _SAME = "SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL"
 _FILE = """INSERT INTO escalations
 (type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint, form, session)
@@ -276,6 +289,9 @@ def _file(
 
     def work(connection: "Connection", who: Speaker) -> int:
         refuse_flood(connection, who, QUESTIONS)
+        if who.turn is not None:
+            _refuse_reviewer(connection, who)
+            connection.execute(_DID, ("asked", who.turn))
         mark = _fingerprint(type_, who.bead or f"session:{who.session}", title, form)
         same = connection.execute(_SAME, (mark,)).fetchone()
         if same is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.beads.events import Kind
-from ...core.errors import NoSuchSession
+from ...core.errors import NoSuchSession, NotAllowed
 from ...core.limits.breaker import reset
 from ...core.owners import of_session
 from ...core.sessions.session import Fact, Message, Session, SessionKind, State, advance
@@ -98,6 +98,37 @@ def answered(db: Database, number: int, escalation: int, text: str, actor: str) 
         move(db, one, Fact.ANSWERED, now)
 
 
+def questioned(db: Database, number: int) -> None:
+    """A person is asked in the session's name: where it waits for what is said next, it waits for the answer.
+
+    In the caller's transaction.
+    """
+    one = session(db, number)
+    if one.state is State.IDLE:
+        move(db, one, Fact.QUESTIONED, db.now())
+
+
+def renew(db: Database, number: int, seat: tuple[str, str, str] | None) -> Session:
+    """The next turn begins a new conversation, perhaps with another agent: name, provider, model.
+
+    What the turn was told that another agent could not finish is told again. NotAllowed while a turn is at work.
+    """
+    with db.write():
+        one = session(db, number)
+        if one.state is State.RUNNING:
+            raise NotAllowed(f"session {number} is at work", "Its next turn can begin afresh when this one has ended.")
+        values: dict[str, Any] = {"begun": False}
+        if seat is not None and one.agent != seat[0]:
+            values |= {"agent": seat[0], "provider": seat[1], "model": seat[2], "failures": 0, "retry_at": None}
+            last = "(SELECT max(id) FROM turns WHERE session = ?)"
+            db.run(f"UPDATE messages SET turn = NULL WHERE turn = {last} AND author <> ''", (number,))
+            if one.state is State.STUCK:
+                values |= {"state": State.READY.value}
+        columns = ", ".join(f"{name} = ?" for name in values)
+        db.run(f"UPDATE sessions SET {columns}, updated_at = ? WHERE id = ?", (*values.values(), db.now(), number))
+        return session(db, number)
+
+
 def read_answer(db: Database, turn: int, escalation: int) -> None:
     """The turn at work read the answer itself: no later one is told of it. In the caller's transaction."""
     db.run("UPDATE messages SET turn = ? WHERE escalation = ? AND turn IS NULL", (turn, escalation))
@@ -156,6 +187,15 @@ def session(db: Database, number: int) -> Session:
 def going(db: Database) -> list[Session]:
     """The sessions that are no attempt's and go on, oldest first."""
     return [rows.session(row) for row in db.all(f"{SESSION} INDEXED BY sessions_going WHERE {GOING} ORDER BY id")]
+
+
+_HELD = """SELECT session FROM features
+WHERE session IS NOT NULL AND (state <> 'active' OR json_extract(data, '$.held') > '')"""
+
+
+def held(db: Database) -> frozenset[int]:
+    """The sessions of features that are paused, expired, in error, or wait for a person's word: they begin no turn."""
+    return frozenset(int(row[0]) for row in db.all(_HELD))
 
 
 def listed(db: Database) -> list[Session]:

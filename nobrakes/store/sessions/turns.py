@@ -98,15 +98,17 @@ def _remember(db: Database, before: Row) -> None:
 
 
 def note(db: Database, made: int, data: Mapping[str, Any]) -> None:
-    """Replace an open turn's data."""
+    """Set values of an open turn's data; what else is in it stays, since its agent may have written it meanwhile."""
     with db.write():
-        _still_open(db, made)
-        db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json(dict(data)), made))
+        kept = {**_still_open(db, made).data, **data}
+        db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json(kept), made))
 
 
-def spend(db: Database, made: int, cost_usd: float, tokens: int) -> None:
-    """Set what the turn has cost; the session costs what its turns do."""
+def spend(db: Database, made: int, cost_usd: float, tokens: int, context: float | None) -> None:
+    """Set what the turn has cost, and how full its context is; the session costs what its turns do."""
     with db.write():
+        if context is not None:
+            db.run("UPDATE turns SET data = json_set(data, '$.context', ?) WHERE id = ?", (round(context, 3), made))
         db.run("UPDATE turns SET cost_usd = ?, tokens = ? WHERE id = ?", (cost_usd, tokens, made))
         sums = "SELECT sum({}) FROM turns WHERE session = sessions.id"
         db.run(

@@ -1,0 +1,107 @@
+"""What the agent of a feature's session says: the Shaper its plan, a reviewer what it found.
+
+As in own_bead: in a sandbox the daemon does it, by the same functions (`CALLS`).
+"""
+
+from contextlib import contextmanager
+
+from . import client
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from ...core.sessions.session import Session, Turn
+    from ...ports import Store
+
+
+def propose(plan: str) -> "tuple[dict[str, Any], str]":
+    """Propose the beads of a plan for the feature; (JSON values, text)."""
+    data = _asked("forge_propose", plan)
+    return data, told(data)
+
+
+def told(data: "Mapping[str, Any]") -> str:
+    """What a proposal came to, for whoever proposed it."""
+    lines = []
+    for name, what in (("new", "drafts"), ("changed", "changed drafts"), ("proposed", "wait for a person's yes")):
+        if data[name]:
+            lines.append(f"{what}: {', '.join(data[name])}")
+    lines += [f"note: {problem}" for problem in data["problems"]]
+    return "\n".join(lines or ["the graph is as this plan wants it already"])
+
+
+def plan_ready() -> "tuple[dict[str, Any], str]":
+    """Say that the plan is whole; (JSON values, text)."""
+    data = _asked("forge_ready")
+    text = f"version {data['version']} of the plan, with {data['beads']} beads, goes to review: end your turn"
+    return data, text
+
+
+def finding(
+    issue: str, impact: str, options: "list[str]", category: str, priority: int, bead: str
+) -> "tuple[dict[str, Any], str]":
+    """Say what is wrong with the plan; (JSON values, text)."""
+    number = _asked("forge_finding", issue, impact, options, category, priority, bead)
+    return {"finding": number}, f"finding {number} is kept: a person decides about it"
+
+
+def _asked(name: str, *arguments: "Any") -> "Any":
+    """What the call comes to: here, or in a sandbox at the daemon's."""
+    path, token = client.key()
+    if client.is_confined():
+        from . import folder
+
+        return folder.call(token, name, *arguments)
+    return CALLS[name][0](path, token, *arguments)
+
+
+@contextmanager
+def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
+    from ...store.opening import open_store
+
+    store = open_store(path)
+    try:
+        turn, session = store.speaker(token)
+        yield store, turn, session
+    finally:
+        store.close()
+
+
+def _propose(path: str, token: str, plan: str) -> "dict[str, Any]":
+    from ..forging import shaping
+
+    with _spoken(path, token) as (store, turn, session):
+        made = shaping.propose(store, session.id, plan, turn)
+        names = ("new", "changed", "unchanged", "proposed", "ready", "problems")
+        return {name: list(getattr(made, name)) for name in names}
+
+
+def _ready(path: str, token: str) -> "dict[str, Any]":
+    from ..forging import shaping
+
+    with _spoken(path, token) as (store, turn, session):
+        version = shaping.plan_ready(store, session.id, turn)
+        return {"version": version.number, "beads": len(version.beads)}
+
+
+def _finding(
+    path: str, token: str, issue: str, impact: str, options: "list[str]", category: str, priority: int, bead: str
+) -> int:
+    from ..forging import shaping
+
+    if not all(isinstance(one, str) for one in options):
+        from ...core.errors import UsageError
+
+        raise UsageError("the options of a finding are texts", "Use `nobrakes agent finding`.")
+    with _spoken(path, token) as (store, turn, session):
+        return shaping.find(store, session.id, issue, impact, options, category, priority, bead, turn).id
+
+
+CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {
+    "forge_propose": (_propose, ((str,),)),
+    "forge_ready": (_ready, ()),
+    "forge_finding": (_finding, ((str,), (str,), (list,), (str,), (int,), (str,))),
+}
+"""What is done where the database is, and the types of its arguments beside (path, token)."""
