@@ -1,0 +1,302 @@
+"""Rounds of plan reviews: who looks at which version, when it is enough, what it costs, and who may sign off.
+
+1. A round is one look of each domain's reviewer, in a session of its own, at one version of the plan. The first round
+   looks at every touched domain. A later one looks where a bead differs from the version that the domain's reviewer
+   saw last; where nothing does, every touched domain is looked at again with fresh eyes.
+2. A round is clean when somebody looked and nothing was found. Two clean ones in a row, or ten rounds, are enough.
+3. A reviewer that fails degrades its round and holds up nothing. Where all fail, the round is no review: it is not
+   clean, and found nothing. After two of these in a row a person is asked, and no third one begins by itself.
+4. What a person took as a risk is not asked again: the same words about the same bead are decided already.
+5. No round begins once the reviews of the feature have cost their cap: a person continues or closes.
+6. Below ten rounds a person signs off by taking the risk, and with open findings by giving a reason. Both are kept.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..errors import NotAllowed, UsageError
+from .domains import changed, touched
+from .feature import Finding, FindingState, PlanReview, PlanVersion, ReviewState
+from .rules import Rules
+
+CATEGORIES = ("code quality", "architecture", "security", "performance")
+"""What every reviewer judges, whatever its domain."""
+ACCEPT_RISK = "accept the risk"
+"""The option that every finding has, last."""
+MOST_DEGRADED = 2
+"""So many rounds in a row in which no reviewer came through, and a person is asked."""
+USUAL_USD = 0.5
+"""What one reviewer is taken to cost before any has come through."""
+
+
+class End(StrEnum):
+    """How a round is, or ended."""
+
+    RUNNING = "running"
+    CLEAN = "clean"
+    FINDINGS = "findings"
+    DEGRADED = "degraded"  # nobody came through
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One round as a person sees it. `categories` and `priorities` count its findings."""
+
+    number: int
+    plan: int
+    end: End
+    domains: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+    categories: Mapping[str, int] = field(default_factory=dict)
+    priorities: Mapping[int, int] = field(default_factory=dict)
+    open: int = 0
+    accepted: int = 0
+
+    @property
+    def found(self) -> int:
+        """How many findings."""
+        return sum(self.categories.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Tracker:
+    """All rounds of a feature."""
+
+    most: int
+    iterations: tuple[Iteration, ...] = ()
+
+    @property
+    def done(self) -> int:
+        """How many rounds somebody looked in."""
+        return sum(one.end in (End.CLEAN, End.FINDINGS) for one in self.iterations)
+
+    @property
+    def clean(self) -> int:
+        """How many rounds in a row found nothing, at the end. One where nobody came through is neither."""
+        ended = [one.end for one in self.iterations if one.end in (End.CLEAN, End.FINDINGS)]
+        return _last(ended, End.CLEAN)
+
+    @property
+    def degraded(self) -> int:
+        """How many rounds in a row nobody came through, at the end."""
+        return _last([one.end for one in self.iterations if one.end is not End.RUNNING], End.DEGRADED)
+
+    @property
+    def open(self) -> int:
+        """How many findings wait for a decision."""
+        return sum(one.open for one in self.iterations)
+
+
+def tracker(rules: Rules, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
+    """The rounds that these reviews and findings make."""
+    of_round: dict[int, list[PlanReview]] = {}
+    for review in reviews:
+        of_round.setdefault(review.round, []).append(review)
+    found: dict[int, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.round, []).append(finding)
+    return Tracker(rules.most_rounds, tuple(_iteration(n, of_round[n], found.get(n, [])) for n in sorted(of_round)))
+
+
+def _iteration(number: int, reviews: Sequence[PlanReview], findings: Sequence[Finding]) -> Iteration:
+    states = {review.state for review in reviews}
+    if ReviewState.RUNNING in states:
+        end = End.RUNNING
+    elif findings:
+        end = End.FINDINGS
+    else:
+        end = End.CLEAN if ReviewState.DONE in states else End.DEGRADED
+    return Iteration(
+        number,
+        max(review.plan for review in reviews),
+        end,
+        tuple(review.domain for review in reviews),
+        tuple(review.domain for review in reviews if review.state is ReviewState.FAILED),
+        Counter(finding.category for finding in findings),
+        Counter(finding.priority for finding in findings),
+        sum(finding.state is FindingState.OPEN for finding in findings),
+        sum(finding.state is FindingState.RISK_ACCEPTED for finding in findings),
+    )
+
+
+def _last(ends: Sequence[End], wanted: End) -> int:
+    """How many at the end are this."""
+    count = 0
+    for end in reversed(ends):
+        if end is not wanted:
+            break
+        count += 1
+    return count
+
+
+def looks(
+    rules: Rules, plans: Sequence[PlanVersion], reviews: Sequence[PlanReview], files: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """The domains whose reviewers look in the next round, at the last of `plans`; `files`: the affected ones."""
+    by_number = {plan.number: plan for plan in plans}
+    now = max(by_number)
+    all_touched = touched(by_number[now].beads, files, rules.most_domains)
+    if not reviews:
+        return all_touched
+    seen: dict[str, int] = {}
+    for review in reviews:
+        if review.state is ReviewState.DONE:
+            seen[review.domain] = max(seen.get(review.domain, 0), review.plan)
+    again = [
+        domain
+        for domain in all_touched
+        if seen.get(domain) not in by_number or domain in changed(by_number[seen[domain]].beads, by_number[now].beads)
+    ]
+    return tuple(again) or all_touched
+
+
+class Then(StrEnum):
+    """What comes after what is known of a feature's reviews."""
+
+    WAIT = "wait"  # for reviewers
+    DECIDE = "decide"  # findings of the last round wait for people
+    BEGIN = "begin"  # the next round
+    SIGN_OFF = "sign_off"  # it is enough
+    ASK_DEGRADED = "ask_degraded"
+    ASK_COST = "ask_cost"
+
+
+def then(rules: Rules, seen: Tracker, spent: float, cap: float, forgiven: int = 0) -> Then:
+    """What comes next for a plan that is ready. `cap`: what the reviews may cost by now, a person may have raised it.
+
+    `forgiven`: the number of the last round in a row of degraded ones after which a person said: go on.
+    """
+    last = seen.iterations[-1] if seen.iterations else None
+    if last is not None and last.end is End.RUNNING:
+        return Then.WAIT
+    if seen.open:
+        return Then.DECIDE
+    if seen.clean >= rules.clean_rounds or len(seen.iterations) >= rules.most_rounds:
+        return Then.SIGN_OFF
+    if last is not None and seen.degraded >= MOST_DEGRADED and last.number >= forgiven + MOST_DEGRADED:
+        return Then.ASK_DEGRADED
+    return Then.ASK_COST if spent >= cap else Then.BEGIN
+
+
+def overdue(rules: Rules, reviews: Iterable[PlanReview], now: float) -> list[PlanReview]:
+    """The reviewers that have taken longer than they may."""
+    most = rules.review_minutes * 60
+    return [one for one in reviews if one.state is ReviewState.RUNNING and now >= one.started_at + most]
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def same(one: Finding, other: Finding) -> bool:
+    """Whether two findings say the same of the same bead."""
+    return (one.bead, _words(one.issue)) == (other.bead, _words(other.issue))
+
+
+def _words(text: str) -> str:
+    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+
+
+def decided_before(new: Finding, earlier: Iterable[Finding]) -> Finding | None:
+    """The earlier finding whose risk a person took, and that this one says again; None: a person decides."""
+    taken = (one for one in earlier if one.state is FindingState.RISK_ACCEPTED)
+    return next((one for one in taken if same(new, one)), None)
+
+
+def options_of(given: Iterable[str]) -> tuple[str, ...]:
+    """The options of a finding: as given, the recommended one first, and last that the risk is accepted."""
+    kept = [text for text in given if label(text).casefold() != ACCEPT_RISK]
+    return (*dict.fromkeys(kept), ACCEPT_RISK)
+
+
+def label(option: str) -> str:
+    """What an option is called, before it says what it means."""
+    return option.partition(":")[0].strip()
+
+
+def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:
+    """What a person's answer makes of the finding, with the option or the reason. UsageError: a risk without one."""
+    said = " ".join(answer.split())
+    if not said.casefold().startswith(ACCEPT_RISK):
+        return FindingState.ANSWERED, said
+    reason = said[len(ACCEPT_RISK) :].strip(" :,;-–—.")
+    if not reason:
+        raise UsageError(
+            f"finding {finding.id} is accepted as a risk only with a reason, which is kept",
+            f'Say why: "{ACCEPT_RISK}: REASON".',
+        )
+    return FindingState.RISK_ACCEPTED, reason
+
+
+# --- cost ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What reviews may cost, in dollars: the next round, all rounds that may follow, and the cap over both.
+
+    `known`: whether it is reckoned from reviewers that came through, or from USUAL_USD.
+    """
+
+    round_usd: float
+    all_usd: float
+    cap_usd: float
+    spent_usd: float
+    reviewers: int
+    known: bool
+
+
+def estimate(rules: Rules, domains: int, rounds: int, costs: Sequence[float], spent: float, cap: float) -> Estimate:
+    """The estimate for `domains` reviewers after `rounds` rounds. `costs`: of each reviewer that came through."""
+    priced = [cost for cost in costs if cost > 0]
+    each = sum(priced) / len(priced) if priced else USUAL_USD
+    left = max(0, rules.most_rounds - rounds)
+    whole = min(each * domains * left, max(0.0, cap - spent))
+    return Estimate(each * domains, whole, cap, spent, domains, bool(priced))
+
+
+# --- signing off -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SignOff:
+    """A person's yes to a version of the plan, as it is kept."""
+
+    version: int
+    reviews: int
+    most: int
+    actor: str
+    at: float
+    risk: bool = False
+    reason: str = ""
+    open: int = 0
+    degraded: tuple[str, ...] = ()
+
+
+def warning(seen: Tracker) -> str:
+    """What a person takes upon themselves by signing off now; empty: nothing."""
+    return "" if seen.done >= seen.most else f"{seen.done} of {seen.most} reviews"
+
+
+def sign_off(seen: Tracker, version: int, actor: str, at: float, risk: bool, reason: str) -> SignOff:
+    """The yes that is kept. NotAllowed: there is no plan, a round runs, or what has to be said beside it is missing."""
+    if version < 1:
+        raise NotAllowed("there is no plan to sign off yet", "The Shaper says when it is ready.")
+    last = seen.iterations[-1] if seen.iterations else None
+    if last is not None and last.end is End.RUNNING:
+        raise NotAllowed(
+            f"round {last.number} of the reviews is still running",
+            "Wait for its end, or pause the feature, which ends it.",
+        )
+    few = warning(seen)
+    if few and not risk:
+        raise NotAllowed(f"only {few} are done", f'"I take the risk: {few}" has to be said with it (--take-risk).')
+    why = " ".join(reason.split())
+    if seen.open and not why:
+        plural = "finding is" if seen.open == 1 else "findings are"
+        raise NotAllowed(
+            f"{seen.open} {plural} not decided", 'Decide them on the Desk, or give the reason: --reason "…".'
+        )
+    failed = dict.fromkeys(domain for one in seen.iterations for domain in one.failed)
+    return SignOff(version, seen.done, seen.most, actor, at, bool(few), why[:2000], seen.open, tuple(failed))
