@@ -152,11 +152,12 @@ class BeginRound:
 
 
 @dataclass(frozen=True, slots=True)
-class AskFinding:
-    """Make a question of a finding."""
+class AskFindings:
+    """Make questions of what a round found, all in one transaction, the most urgent first."""
 
     feature: str
-    finding: int
+    round: int
+    findings: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ ForgeAction = (
     | Fail
     | Recover
     | BeginRound
-    | AskFinding
+    | AskFindings
     | EndReview
     | CloseRound
     | AskSignOff

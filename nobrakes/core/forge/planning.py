@@ -38,8 +38,9 @@ from .actions import (
     Why,
 )
 from .asking import QUESTIONS
-from .feature import PLANNED, Feature, Finding, Item, PlanReview, Stage, State
+from .feature import PLANNED, Feature, Finding, Item, PlanReview, PlanVersion, Stage, State
 from .markers import Reading
+from .rules import Rules
 
 WARN_SHARE, FRESH_SHARE = 0.8, 0.95
 """How full a context is when a person is told, and when the next turn begins afresh."""
@@ -47,23 +48,6 @@ FRESH_AFTER_ROUNDS = 5
 """After so many iterations of reviews in one conversation it begins afresh."""
 MOST_NUDGES = 3
 """So often in a row a Shaper is told to go on; then a person is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The settings of the Forge (config.sections.ForgeSettings), in its words."""
-
-    expire_hours: float = 24.0
-    warn_hours: float = 2.0
-    reviewers: tuple[str, ...] = ()
-    review_minutes: float = 5.0
-    most_rounds: int = 10
-    clean_rounds: int = 2
-    most_domains: int = 4
-    review_usd: float = 5.0
-    shaper_usd: float = 10.0
-    collect: int = 10
-    turn_minutes: float = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +94,9 @@ class Standing:
     reviews: tuple[PlanReview, ...] = ()  # of all rounds
     reviewers: Mapping[int, Session] = field(default_factory=dict)  # sessions of reviews that run, by number
     findings: tuple[Finding, ...] = ()  # of all rounds
+    open_questions: frozenset[int] = frozenset()  # about findings
+    plans: tuple[PlanVersion, ...] = ()  # all versions, oldest first
     drafts: tuple[str, ...] = ()  # under the epic
-    changed: frozenset[str] = frozenset()  # beads that are otherwise in the last version than in the one before
     beads: Mapping[str, Status] = field(default_factory=dict)  # of the epic
     items: tuple[Item, ...] = ()  # that wait
     spent_usd: float = 0.0  # by its Shaper

@@ -1,0 +1,172 @@
+"""What the reviews of a feature's plan need next: core.forge.rounds, brought onto the Forge's board.
+
+1. A reviewer is done when its turn ended well. It fails when it takes too long, is stuck, was ended, or asks a person:
+   then its round goes on without it. While it waits for a place or a provider, its minutes do not run, but it does not
+   wait for ever.
+2. What a round found is asked together, once its last reviewer has ended: the most urgent first, what two of them say
+   once, and what a person took as a risk before not at all.
+3. From the questions on the Shaper revises the plan (`REVISING`) until it says that the plan is ready again; then the
+   next round begins by itself.
+4. Only a feature that is active goes on; the reviewers of one that is paused end, and nothing follows.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..beads.forms import as_values, made
+from ..sessions.session import Session
+from ..sessions.session import State as Of
+from . import rounds
+from .actions import About, Ask, AskFindings, AskSignOff, BeginRound, CloseRound, EndReview, ForgeAction
+from .feature import Feature, Finding, FindingState, PlanReview, ReviewState, Stage, State
+from .rounds import Then, Tracker
+from .rules import Rules
+
+if TYPE_CHECKING:
+    from .planning import ForgeBoard, Standing
+
+REVISING = "revising"
+"""In a feature's data: the round whose findings the Shaper works into the plan; plan-ready removes it."""
+CLOSED = "closed_round"
+"""The last round that was told as ended."""
+CAP = "review_usd"
+"""What the reviews of this feature may cost, where a person raised it."""
+GO_ON = "go_on_round"
+"""The round after which a person said: go on, although no reviewer came through."""
+ASKED_SIGN_OFF = "sign_off_asked"
+"""The round after which a person was told that they may sign off."""
+WAITS = 6
+"""A reviewer that was not started yet may wait so many times the minutes that it has."""
+CONTINUE, CLOSE = "continue", "close the reviews"
+
+
+def plan(board: "ForgeBoard", standing: "Standing") -> list[ForgeAction]:
+    """What the reviews of one feature need now."""
+    feature = standing.feature
+    ended = _ended(board, standing)
+    if ended or feature.stage is not Stage.REVIEW or feature.state is not State.ACTIVE or board.paused:
+        return list(ended)
+    seen = rounds.tracker(board.rules, standing.reviews, standing.findings)
+    last = seen.iterations[-1] if seen.iterations else None
+    if last is not None and last.end is rounds.End.RUNNING:
+        return []
+    asks = to_ask(standing.findings, standing.open_questions)
+    if asks:
+        return [AskFindings(feature.id, last.number if last else 0, asks)] if standing.session is not None else []
+    if last is not None and not seen.open and feature.data.get(CLOSED, 0) < last.number:
+        return [CloseRound(feature.id, last.number, last.end is rounds.End.CLEAN, last.end is rounds.End.DEGRADED)]
+    if feature.data.get(REVISING) or not feature.plan:
+        return []
+    return _next(board, standing, seen)
+
+
+def _next(board: "ForgeBoard", standing: "Standing", seen: Tracker) -> list[ForgeAction]:
+    feature, rules = standing.feature, board.rules
+    number = len(seen.iterations)
+    what = rounds.then(rules, seen, standing.reviews_usd, cap(rules, feature), int(feature.data.get(GO_ON, 0)))
+    if what is Then.BEGIN:
+        domains = rounds.looks(rules, standing.plans, standing.reviews, feature.files)
+        begun = max((one.round for one in standing.reviews), default=0) + 1
+        return [BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
+    if what is Then.SIGN_OFF and feature.data.get(ASKED_SIGN_OFF) != number:
+        return [AskSignOff(feature.id, number)]
+    if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
+        return [_ask(feature, About.DEGRADED, *_degraded(seen))]
+    if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
+        return [_ask(feature, About.REVIEW_BUDGET, *_cost(standing, rules))]
+    return []
+
+
+def cap(rules: Rules, feature: Feature) -> float:
+    """What the reviews of the feature may cost by now."""
+    return float(feature.data.get(CAP, rules.review_usd))
+
+
+def agents(rules: Rules, standing: "Standing", domains: Sequence[str], number: int) -> dict[str, str]:
+    """Who reviews which domain: the reviewers in turn, and in the next round the next ones, so that eyes are fresh."""
+    own = [standing.session.agent] if standing.session is not None else [seat.agent for seat in standing.seats[:1]]
+    names = list(rules.reviewers) or own
+    return {domain: names[(place + number - 1) % len(names)] for place, domain in enumerate(domains)} if names else {}
+
+
+# --- reviewers -------------------------------------------------------------------------------------------------------
+
+
+def _ended(board: "ForgeBoard", standing: "Standing") -> list[EndReview]:
+    running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
+    found = []
+    for review in running:
+        state, detail = _end(board, review, standing.reviewers.get(review.session or 0))
+        if state is not ReviewState.RUNNING:
+            found.append(EndReview(review.feature, review.round, review.domain, state, detail))
+    return found
+
+
+def _end(board: "ForgeBoard", review: PlanReview, session: Session | None) -> tuple[ReviewState, str]:
+    if session is None or session.state is Of.ENDED:
+        return ReviewState.FAILED, "its session was ended"
+    if session.state is Of.IDLE:
+        return ReviewState.DONE, ""
+    if session.state is Of.ASKING:
+        return ReviewState.FAILED, "it asked a person instead of reviewing"
+    if session.state is Of.STUCK:
+        return ReviewState.FAILED, session.detail or "it does not go on"
+    minutes = board.rules.review_minutes
+    if session.state is Of.RUNNING and board.now >= session.updated_at + minutes * 60:
+        return ReviewState.FAILED, f"it took longer than {minutes:g} minutes"
+    if session.state is Of.READY and not board.paused and board.now >= review.started_at + WAITS * minutes * 60:
+        return ReviewState.FAILED, f"it was not started within {WAITS * minutes:g} minutes: {session.detail}".rstrip(
+            ": "
+        )
+    return ReviewState.RUNNING, ""
+
+
+def wake_at(board: "ForgeBoard") -> float | None:
+    """When the first reviewer that runs has taken too long."""
+    minutes = board.rules.review_minutes * 60
+    times = [
+        session.updated_at + minutes if session.state is Of.RUNNING else review.started_at + WAITS * minutes
+        for standing in board.standings
+        for review in standing.reviews
+        if review.state is ReviewState.RUNNING
+        and (session := standing.reviewers.get(review.session or 0)) is not None
+        and session.state in (Of.RUNNING, Of.READY)
+    ]
+    return min(times, default=None)
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+def to_ask(findings: Iterable[Finding], open_questions: frozenset[int]) -> tuple[int, ...]:
+    """The open findings without an open question, the most urgent first."""
+    waiting = [
+        one
+        for one in findings
+        if one.state is FindingState.OPEN and (one.escalation is None or one.escalation not in open_questions)
+    ]
+    return tuple(one.id for one in sorted(waiting, key=lambda one: (one.priority, one.id)))
+
+
+def _ask(feature: Feature, about: About, title: str, detail: str, options: Sequence[str], recommended: str) -> Ask:
+    form = as_values(made("radio", options, (recommended,), priority=1))
+    return Ask(feature.id, about, title, detail, form, holds=False)
+
+
+def _degraded(seen: Tracker) -> tuple[str, str, Sequence[str], str]:
+    failed = ", ".join(dict.fromkeys(domain for one in seen.iterations[-2:] for domain in one.failed))
+    title = f"No reviewer came through in {seen.degraded} rounds in a row"
+    detail = f"These failed: {failed}. {seen.done} of {seen.most} rounds were looked at by somebody."
+    options = (f"{CONTINUE}: two more rounds are tried", f"{CLOSE}: you sign off with what is there")
+    return title, detail, options, CONTINUE
+
+
+def _cost(standing: "Standing", rules: Rules) -> tuple[str, str, Sequence[str], str]:
+    limit = cap(rules, standing.feature)
+    title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}, and may cost ${limit:.2f}"
+    detail = f"Round {standing.feature.round} of {rules.most_rounds} was the last one."
+    options = (
+        f"{CONTINUE}: the reviews go on; costs at most ${rules.review_usd:.2f} more",
+        f"{CLOSE}: you sign off with what is there",
+    )
+    return title, detail, options, CLOSE
