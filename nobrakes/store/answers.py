@@ -20,6 +20,7 @@ from . import escalations, events, rows
 from .beads import moves, transitions
 from .beads.planning import bead as whole_bead
 from .database import Database
+from .forge import reviews as findings
 from .sessions import conversations
 
 
@@ -74,6 +75,7 @@ def take_back(db: Database, number: int, actor: str) -> Escalation:
         )
         data = {"escalation": number, "answer": row["answer"]}
         events.append(db, now, Kind.ANSWER_TAKEN_BACK, row["bead"], actor, data)
+        findings.reopen(db, number)
         if row["session"] is not None and not conversations.take_back(db, row["session"], number):
             raise _is_read(db, row)
         if row["type"] in STOPS_BEAD:

@@ -24,6 +24,7 @@ from . import events, rows
 from .beads import moves, transitions
 from .beads.planning import bead as whole_bead
 from .database import Database
+from .forge import reviews as findings
 from .machine import spending
 from .sessions import conversations
 from .waiting import behind
@@ -225,5 +226,6 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
             spending.reset_breakers(db, bead.id, actor)  # whoever sends it back wants it tried
     if row["session"] is not None:
         said = row["answer"] if row["answer"] is not None else resolution
+        findings.decided(db, number, said, actor)
         conversations.answered(db, row["session"], number, f"You asked: {row['title']}\nThe answer: {said}", actor)
     events.append(db, now, Kind.RESOLVED, row["bead"], actor, data, row["attempt"])

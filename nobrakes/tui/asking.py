@@ -77,10 +77,16 @@ def _of_form(form: forms.Form) -> list[Way]:
         recommended = label in form.recommended
         typed = forms.typed_as(form, label)
         does, costs = ("", "") if option is None else (option.means, option.costs)
-        out.append(Way("answer", label, does, costs, typed, is_recommended=recommended))
+        asks_why = option is not None and option.why
+        out.append(Way("answer", label, does, costs, typed, asks_why, recommended))
     if out and not form.required and form.kind != "checkbox":
         out.append(Way("answer", _OPEN, value=""))
     return out
+
+
+def _typed(way: Way, words: str) -> str:
+    """What is answered by this way; the reason goes behind it where it asks for one."""
+    return f"{way.value}: {words}" if way.takes_note and words.strip() else str(way.value)
 
 
 class Choice(OptionList):
@@ -189,7 +195,8 @@ class Ask(Detail):
             yield Static(Content("your answer, on one line"), classes="label", markup=False)
             yield Input(id="words", max_length=forms.SHORT)
         elif any(way.takes_note for way in self.ways):
-            yield Static(Content("a note, which the next attempt reads"), classes="label", markup=False)
+            note = "the reason, where the option asks for one" if kind else "a note, which the next attempt reads"
+            yield Static(Content(note), classes="label", markup=False)
             yield Input(id="words")
         yield Button(Content("Answer" if self._is_question else "Decide"), id="send", compact=True)
 
@@ -234,7 +241,7 @@ class Ask(Detail):
         if not self.ways:
             do = partial(acts.answer, actor=actor, number=number, text=words)
         elif self.found.form is not None:
-            typed = ",".join(str(way.value) for way in chosen) if chosen else forms.NONE_OF_THEM
+            typed = ",".join(_typed(way, words) for way in chosen) if chosen else forms.NONE_OF_THEM
             do = partial(acts.answer, actor=actor, number=number, text=typed)
         elif chosen[0].how == "answer":
             do = partial(acts.answer, actor=actor, number=number, text=words)

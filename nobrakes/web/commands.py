@@ -157,6 +157,8 @@ def _answer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     if values.get("take_back"):
         return desk.take_back(app.store, n, actor, app.paths), f"question {n} is open again"
     words = ", ".join(values.get("text", ()))
+    if values.get("why"):
+        words = f"{words}: {values['why']}"
     found = desk.answer(app.store, n, words, actor, app.paths, bool(values.get("recommended")))
     return found, f"question {n} is answered: {cut(one_line(found.answer or ''), 200)}"
 
@@ -324,7 +326,13 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "answer",
         _answer,
-        (NUMBER, Field("text", text, is_list=True), Field("recommended", flag), Field("take_back", flag)),
+        (
+            NUMBER,
+            Field("text", text, is_list=True),
+            Field("why", text),
+            Field("recommended", flag),
+            Field("take_back", flag),
+        ),
     ),
     Command("resolve", _resolve, (NUMBER, Field("how", word, True), Field("note", text))),
     Command("quarantine", _quarantine, (Field("check", word, True), Field("test", text), REASON, Field("lift", flag))),

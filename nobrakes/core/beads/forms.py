@@ -4,8 +4,9 @@
 2. Texts are cleaned and bounded here. A label is one line, and no two options are called the same.
 3. `judge` reads what a person typed: an option's label, its number, or the beginning of one label alone. `text_of` says
    a value as the one text that agents are given, and `judge` reads that text as the same value.
-4. What is wrong is a UsageError that says what to correct.
-5. Imports nothing that costs: agents ask with a form as often as without.
+4. An option may ask for a reason (`why`): it is chosen as "LABEL: REASON" or "NUMBER: REASON", and that is the value.
+5. What is wrong is a UsageError that says what to correct.
+6. Imports nothing that costs: agents ask with a form as often as without.
 """
 
 from ..text.cleaning import clean
@@ -23,8 +24,8 @@ PRIORITIES = (1, 2, 3)
 USUAL = 2
 """The priority of a question that does not say one."""
 LABEL, MEANING, CONTEXT = 80, 300, 4000
-SHORT, LONG = 200, 8000
-"""Characters of an answer."""
+SHORT, LONG, REASON = 200, 8000, 500
+"""Characters of an answer, and of the reason of an option."""
 COSTS = "; costs "
 """Between what an option means and what it costs, where both are one text."""
 NO_PREFERENCE = "no preference: decide it yourself"
@@ -33,12 +34,12 @@ _FIELDS = ("context", "kind", "options", "priority", "recommended", "required")
 
 
 class Option:
-    """One choice: its label, what it means, what it costs."""
+    """One choice: its label, what it means, what it costs; `why`: whoever chooses it gives a reason."""
 
-    __slots__ = ("costs", "label", "means")
+    __slots__ = ("costs", "label", "means", "why")
 
-    def __init__(self, label: str, means: str = "", costs: str = "") -> None:
-        self.label, self.means, self.costs = label, means, costs
+    def __init__(self, label: str, means: str = "", costs: str = "", why: bool = False) -> None:
+        self.label, self.means, self.costs, self.why = label, means, costs, why
 
 
 class Form:
@@ -128,11 +129,16 @@ def as_values(found: Form) -> "dict[str, Any]":
     return {
         "context": found.context,
         "kind": found.kind,
-        "options": [{"costs": one.costs, "label": one.label, "means": one.means} for one in found.options],
+        "options": [_option_values(one) for one in found.options],
         "priority": found.priority,
         "recommended": list(found.recommended),
         "required": found.required,
     }
+
+
+def _option_values(one: Option) -> "dict[str, Any]":
+    values: dict[str, Any] = {"costs": one.costs, "label": one.label, "means": one.means}
+    return {**values, "why": True} if one.why else values
 
 
 def priority_of(values: "Mapping[str, Any] | None") -> int:
@@ -150,14 +156,17 @@ def question(title: str, values: "Mapping[str, Any] | None") -> str:
 def _option(values: "Any") -> Option:
     if not isinstance(values, dict):
         raise _wrong("an option is no JSON object", "It has a label, what it means and what it costs.")
-    _known(values, ("costs", "label", "means"), "an option")
-    if any(not isinstance(text, str) for text in values.values()):
+    _known(values, ("costs", "label", "means", "why"), "an option")
+    why = values.get("why", False)
+    if not isinstance(why, bool):
+        raise _wrong("`why` of an option has to be true or false")
+    if any(not isinstance(text, str) for name, text in values.items() if name != "why"):
         raise _wrong("label, meaning and costs of an option have to be texts")
     label = _one_line(values.get("label", ""))
     if not label or len(label) > LABEL:
         what = f"the label '{label[:20]}…' is too long" if label else "an option has no label"
         raise _wrong(what, f'Write it as "LABEL: what it means; costs …", the label in at most {LABEL} characters.')
-    return Option(label, *(_cut(_one_line(values.get(name, "")), MEANING) for name in ("means", "costs")))
+    return Option(label, *(_cut(_one_line(values.get(name, "")), MEANING) for name in ("means", "costs")), why)
 
 
 def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
@@ -170,6 +179,8 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
     if not LEAST[kind] <= len(options) <= MOST_OPTIONS:
         allowed = f"from {LEAST[kind]} to {MOST_OPTIONS}"
         raise _wrong(f"a {kind} question has {allowed} options, and this has {len(options)}", "Ask in two questions.")
+    if kind != "radio" and any(option.why for option in options):
+        raise _wrong(f"an option of a {kind} question asks for no reason", "Use radio.")
     seen: set[str] = set()
     for label in (option.label.casefold() for option in options):
         if label in seen:
@@ -250,6 +261,23 @@ def _as_recommended(found: Form, typed: str) -> "Any":
 
 
 def _one(found: Form, typed: str) -> str:
+    """The label of what was typed, with the reason behind it where the option asks for one."""
+    with_reason = [option.label for option in found.options if option.why]
+    name, colon, reason = typed.partition(":")
+    if with_reason and colon and _called(found.labels(), typed) is None:
+        chosen, reason = _plain(found, name.strip()), _cut(reason.strip(), REASON)
+        if chosen in with_reason and reason:
+            return f"{chosen}: {reason}"
+    else:
+        chosen = _plain(found, typed)
+    if chosen in with_reason:
+        raise _wrong(f"'{chosen}' needs a reason, which is kept", f'Write it as "{chosen}: REASON".')
+    if with_reason and colon:
+        raise _wrong(f"'{chosen}' takes no reason", _choices(found))
+    return chosen
+
+
+def _plain(found: Form, typed: str) -> str:
     labels = found.labels()
     exact = _called(labels, typed)
     if exact is not None:

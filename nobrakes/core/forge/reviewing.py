@@ -35,6 +35,10 @@ GO_ON = "go_on_round"
 """The round after which a person said: go on, although no reviewer came through."""
 ASKED_SIGN_OFF = "sign_off_asked"
 """The round after which a person was told that they may sign off."""
+SINCE = "rounds_since"
+"""The last round before the plan was opened anew: later ones are counted from 1 again."""
+ENOUGH = "reviews_closed"
+"""Whether a person said that no more rounds begin."""
 WAITS = 6
 """A reviewer that was not started yet may wait so many times the minutes that it has."""
 CONTINUE, CLOSE = "continue", "close the reviews"
@@ -46,13 +50,15 @@ def plan(board: "ForgeBoard", standing: "Standing") -> list[ForgeAction]:
     ended = _ended(board, standing)
     if ended or feature.stage is not Stage.REVIEW or feature.state is not State.ACTIVE or board.paused:
         return list(ended)
-    seen = rounds.tracker(board.rules, standing.reviews, standing.findings)
+    seen = tracker(board.rules, feature, standing.reviews, standing.findings)
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is rounds.End.RUNNING:
         return []
     asks = to_ask(standing.findings, standing.open_questions)
     if asks:
-        return [AskFindings(feature.id, last.number if last else 0, asks)] if standing.session is not None else []
+        session = standing.session
+        can = session is not None and session.state is not Of.ENDED
+        return [AskFindings(feature.id, feature.round, asks)] if can else []
     if last is not None and not seen.open and feature.data.get(CLOSED, 0) < last.number:
         return [CloseRound(feature.id, last.number, last.end is rounds.End.CLEAN, last.end is rounds.End.DEGRADED)]
     if feature.data.get(REVISING) or not feature.plan:
@@ -62,11 +68,14 @@ def plan(board: "ForgeBoard", standing: "Standing") -> list[ForgeAction]:
 
 def _next(board: "ForgeBoard", standing: "Standing", seen: Tracker) -> list[ForgeAction]:
     feature, rules = standing.feature, board.rules
-    number = len(seen.iterations)
-    what = rounds.then(rules, seen, standing.reviews_usd, cap(rules, feature), int(feature.data.get(GO_ON, 0)))
+    number, forgiven = feature.round, int(feature.data.get(GO_ON, 0))
+    what = rounds.then(rules, seen, standing.reviews_usd, cap(rules, feature), forgiven)
+    if feature.data.get(ENOUGH):
+        what = Then.SIGN_OFF
     if what is Then.BEGIN:
-        domains = rounds.looks(rules, standing.plans, standing.reviews, feature.files)
-        begun = max((one.round for one in standing.reviews), default=0) + 1
+        earlier = [one for one in standing.reviews if one.round > since(feature)]
+        domains = rounds.looks(rules, standing.plans, earlier, feature.files)
+        begun = feature.round + 1
         return [BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
     if what is Then.SIGN_OFF and feature.data.get(ASKED_SIGN_OFF) != number:
         return [AskSignOff(feature.id, number)]
@@ -75,6 +84,19 @@ def _next(board: "ForgeBoard", standing: "Standing", seen: Tracker) -> list[Forg
     if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
         return [_ask(feature, About.REVIEW_BUDGET, *_cost(standing, rules))]
     return []
+
+
+def since(feature: Feature) -> int:
+    """The last round that does not count any more."""
+    return int(feature.data.get(SINCE, 0))
+
+
+def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
+    """The rounds of the plan that count: those since it was opened last."""
+    last = since(feature)
+    return rounds.tracker(
+        rules, (one for one in reviews if one.round > last), (one for one in findings if one.round > last)
+    )
 
 
 def cap(rules: Rules, feature: Feature) -> float:

@@ -102,7 +102,7 @@ def answers(found: Escalation) -> list[Choice]:
     made = []
     for option in form.options:
         is_recommended = option.label in form.recommended
-        typed = forms.typed_as(form, option.label)
+        typed = forms.typed_as(form, option.label) + (": REASON" if option.why else "")
         made.append(_answer(found, option.label, option.means, typed, option.costs, is_recommended))
     if form.kind == "yes_no":
         made += [_answer(found, one, "", one, is_recommended=one in form.recommended) for one in form.labels()]

@@ -7,9 +7,13 @@ from typing import Any
 from ...core.beads.events import Kind
 from ...core.errors import NobrakesError, NotAllowed
 from ...core.forge.feature import Finding, FindingState, Item, ItemKind, ItemState, PlanReview, ReviewState
+from ...core.forge.rounds import ACCEPT_RISK, decision
 from .. import events, rows
 from ..database import Database, Row
 from .features import feature
+
+DISMISSED = "dismiss"
+"""How a person says that nothing is to be done about a question (core.beads.deciding)."""
 
 
 def begin(db: Database, id_: str, round_: int, domain: str, session: int | None) -> PlanReview:
@@ -96,6 +100,25 @@ def settle_finding(db: Database, finding: int, state: FindingState, answer: str,
         told = {"finding": finding, "state": state.value, "answer": answer[:500]}
         events.append(db, now, Kind.FINDING_SETTLED, row["feature"], actor, told)
         return True
+
+
+def decided(db: Database, escalation: int, said: str, actor: str) -> None:
+    """A question about findings was decided: so are they. In the caller's transaction; UsageError: no reason."""
+    for one in _asked(db, escalation):
+        word, _, note = said.partition(":")
+        words = f"{ACCEPT_RISK}: {note}" if word == DISMISSED else said
+        state, answer = decision(one, words)
+        settle_finding(db, one.id, state, answer, actor)
+
+
+def reopen(db: Database, escalation: int) -> None:
+    """The answer was taken back: what it decided is open again. In the caller's transaction."""
+    db.run("UPDATE findings SET state = 'open', answer = '' WHERE escalation = ?", (escalation,))
+
+
+def _asked(db: Database, escalation: int) -> list[Finding]:
+    sql = "SELECT * FROM findings WHERE escalation = ? AND state = 'open' ORDER BY id"
+    return [_finding(row) for row in db.all(sql, (escalation,))]
 
 
 def findings(db: Database, id_: str, round_: int | None = None) -> list[Finding]:

@@ -223,3 +223,25 @@ def test_whatever_is_typed_is_a_value_of_the_form_or_refused(found: forms.Form, 
     assert forms.text_of(found, value)
     if found.kind == "radio":
         assert value in found.labels() or (value is None and not found.required)
+
+
+def test_an_option_may_ask_for_a_reason_which_is_kept_with_it() -> None:
+    option = {"label": "accept the risk", "why": True}
+    values = {"kind": "radio", "options": [{"label": "add a limit"}, option], "recommended": ["add a limit"]}
+    found = forms.form(values)
+    assert forms.as_values(found)["options"][1] == {"costs": "", "label": "accept the risk", "means": "", "why": True}
+    assert "why" not in forms.as_values(found)["options"][0]  # a form of before is the same text of JSON
+    for typed in ("accept the risk: behind a login", "2: behind a login", "Acc : behind a login"):
+        value = forms.judge(found, typed)
+        assert value == "accept the risk: behind a login"
+        assert forms.judge(found, forms.text_of(found, value)) == value
+    for typed in ("accept the risk", "2", "2:", "accept the risk:  "):
+        with pytest.raises(UsageError, match="needs a reason"):
+            forms.judge(found, typed)
+    with pytest.raises(UsageError, match="takes no reason"):
+        forms.judge(found, "1: because")
+    with pytest.raises(UsageError, match="is no option"):
+        forms.judge(found, "none of these: because")
+    assert forms.judge(found, "", recommended=True) == "add a limit"
+    with pytest.raises(UsageError, match="asks for no reason"):
+        forms.form(values | {"kind": "checkbox"})
