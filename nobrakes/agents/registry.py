@@ -56,7 +56,7 @@ def adapter(name: str) -> "Adapter":
 
 def named_agents(settings: "AgentSettings") -> list[tuple[str, str]]:
     """(the setting, the agent), for each agent that the settings name, also one that there is not."""
-    named = [("test_writer", settings.test_writer), ("doer", settings.doer), ("shaper", (settings.shaper,))]
+    named = [("test_writer", settings.test_writer), ("doer", settings.doer), ("shaper", settings.shaper)]
     for kind, of in settings.by_type.items():
         named += [(f"by_type.{kind}.test_writer", of.test_writer or ()), (f"by_type.{kind}.doer", of.doer or ())]
     named.append(("models", tuple(settings.models)))

@@ -12,6 +12,7 @@ from ..core.policy.usual_protected import GATES
 from .values import Branch, BranchPattern, ExportPath, Hosts, OneOrMore, Rule, Section, WholePaths, section
 
 if TYPE_CHECKING:
+    from ..core.forge.rules import Rules as ForgeRules
     from ..core.policy.agent_choice import AgentChoice
 
 
@@ -152,7 +153,7 @@ class AgentSettings(Section):
     doer: Agents = ("claude",)
     by_type: Mapping[Workable, RoleAgents] = field(default_factory=dict)
     models: Mapping[str, RoleModels] = field(default_factory=dict)
-    shaper: str = "claude"
+    shaper: Agents = ("claude",)
     environment: tuple[str, ...] = ()
     script: ScriptSettings = ScriptSettings()
     claude: ClaudeSettings = ClaudeSettings()
@@ -269,6 +270,31 @@ class EventSettings(Section):
     """Where other programs read what happens."""
 
     export: Annotated[str, ExportPath()] = ""
+
+
+@section
+class ForgeSettings(Section):
+    """How features are planned and reviewed. 0 hours: a session never expires; 0 dollars: it may cost what it costs."""
+
+    expire_hours: Annotated[float, Rule(ge=0)] = 24.0
+    warn_hours: Annotated[float, Rule(ge=0)] = 2.0
+    reviewers: Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], OneOrMore()] = ()
+    review_minutes: Annotated[float, Rule(gt=0)] = 5.0
+    most_rounds: Annotated[int, Rule(ge=1, le=100)] = 10
+    clean_rounds: Annotated[int, Rule(ge=1, le=100)] = 2
+    most_domains: Annotated[int, Rule(ge=1, le=5)] = 4
+    review_usd: Annotated[float, Rule(gt=0)] = 5.0
+    shaper_usd: Annotated[float, Rule(ge=0)] = 10.0
+    collect: Annotated[int, Rule(ge=1)] = 10
+    turn_minutes: Annotated[float, Rule(gt=0)] = 15.0
+    own_instructions: str = ""
+
+    def rules(self) -> "ForgeRules":
+        """The settings as the Forge's deciders read them."""
+        from ..core.forge.rules import Rules
+
+        names = Rules.__dataclass_fields__
+        return Rules(**{name: getattr(self, name) for name in names})
 
 
 @section

@@ -25,6 +25,7 @@ from .sections import (
     BreakerSettings,
     CapsSettings,
     EventSettings,
+    ForgeSettings,
     GitSettings,
     LimitSettings,
     RetentionSettings,
@@ -55,6 +56,7 @@ class Config(Section):
     boundaries: BoundarySettings = BoundarySettings()
     review: ReviewSettings = ReviewSettings()
     agents: AgentSettings = AgentSettings()
+    forge: ForgeSettings = ForgeSettings()
     breaker: BreakerSettings = BreakerSettings()
     caps: CapsSettings = CapsSettings()
     sandbox: SandboxSettings = SandboxSettings()

@@ -41,7 +41,7 @@ def start(
     """Begin a session with what is said first; `agent` empty: the Shaper's. UsageError, NoAgent."""
     if kind not in KINDS:
         raise UsageError(f"there is no session of kind '{kind[:40]}'", f"Use one of: {', '.join(KINDS)}.")
-    name = agent or config.agents.shaper
+    name = agent or config.agents.shaper[0]
     provider = adapter(name).provider
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     seat = (name, provider, config.agents.model_of(name, "shaper"))

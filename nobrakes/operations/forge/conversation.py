@@ -11,7 +11,7 @@
 import json
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +86,9 @@ def conversation(
     `go_on`: the last session, continued. NoAgent: the agent that the config names is not installed, or cannot talk
     to people.
     """
-    if config.agents.shaper != "claude":
+    if "claude" not in config.agents.shaper:
         raise NoAgent(
-            f"the agent '{config.agents.shaper[:40]}' has no conversation that nobrakes can start",
+            f"the agent '{config.agents.shaper[0][:40]}' has no conversation that nobrakes can start",
             "Set agents.shaper to claude, or give your own agent the text of `nobrakes shape --print`.",
         )
     claude = config.agents.claude
@@ -131,9 +131,9 @@ def _prompt_file(home: str, prompt: str) -> str:
     return path
 
 
-def install_skills(paths: Paths, agent: str) -> list[str]:
+def install_skills(paths: Paths, agents: Sequence[str]) -> list[str]:
     """Put the command where the Shaper's session finds it; the files that were written."""
-    if agent != "claude":
+    if "claude" not in agents:
         return []
     home = folder(paths)
     files = {

@@ -236,7 +236,8 @@ def _served(store: Store, session: int, *, as_reviewer: bool) -> tuple[Feature, 
         )
     if as_reviewer and not found[1]:
         raise NotAllowed(
-            "this session makes the plan: others review it", "Use `nobrakes agent propose` and `nobrakes agent plan-ready`."
+            "this session makes the plan: others review it",
+            "Use `nobrakes agent propose` and `nobrakes agent plan-ready`.",
         )
     if found[1] and not as_reviewer:
         raise NotAllowed("this session reviews the plan: it says what it found", "Use `nobrakes agent finding`.")

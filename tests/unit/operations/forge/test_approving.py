@@ -183,11 +183,11 @@ def test_without_a_commit_the_beads_still_go_live(tmp_path, git):
 def test_the_skills_lie_where_the_session_runs_and_nowhere_else(repository, git, tmp_path):
     paths = init.init(str(repository)).paths
     before = git(repository, "status", "--porcelain", "--untracked-files=all")
-    written = conversation.install_skills(paths, "claude")
+    written = conversation.install_skills(paths, ("codex", "claude"))
     assert all(path.startswith(os.path.join(paths.folder, "shaper")) for path in written) and len(written) == 2
-    assert conversation.install_skills(paths, "claude") == []
+    assert conversation.install_skills(paths, ("codex", "claude")) == []
     assert git(repository, "status", "--porcelain", "--untracked-files=all") == before
-    assert conversation.install_skills(paths, "script") == []
+    assert conversation.install_skills(paths, ("script",)) == []
 
 
 def value(argv, option):
