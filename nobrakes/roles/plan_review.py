@@ -9,8 +9,8 @@ import hashlib
 import json
 from collections.abc import Iterable
 
+from ..core.forge.categories import CATEGORIES
 from ..core.forge.feature import Feature, Finding, FindingState, PlanVersion
-from ..core.forge.rounds import CATEGORIES
 from ..core.text.cleaning import clean
 from .quoting import cut, fenced, quoted
 

@@ -20,6 +20,7 @@ from ..beads.bead import Status
 from ..beads.outcomes import Outcome
 from ..sessions.session import CLEAN, Session
 from ..sessions.session import State as At
+from . import reviewing
 from .actions import (
     About,
     Answered,
@@ -140,6 +141,9 @@ def wake_at(board: ForgeBoard) -> float | None:
 
 def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     feature, session = one.feature, one.session
+    ended = reviewing.ended(board, one)
+    if ended:
+        return list(ended)
     for about, asked in one.asked.items():
         if asked.answer is not None:
             return [Answered(feature.id, about, asked.answer)]
@@ -174,7 +178,14 @@ def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
         return [Fail(feature.id, f"its session {session.id} was ended")]
     if session.state is At.RUNNING:
         return []
-    return _seated(one) or _renewed(one) or _budget(board.rules, one) or _expiry(board, one) or _idle(one)
+    return (
+        _seated(one)
+        or _renewed(one)
+        or _budget(board.rules, one)
+        or _expiry(board, one)
+        or _idle(one)
+        or reviewing.plan(board, one)
+    )
 
 
 def _free(one: Standing) -> tuple[Seat, ...]:
@@ -252,7 +263,8 @@ def _idle(one: Standing) -> list[ForgeAction]:
     session = one.session
     assert session is not None
     waits = session.state is not At.IDLE or one.questions or one.feature.data.get(HELD)
-    return [] if waits or one.feature.stage is Stage.REVIEW else nudge(one)
+    revises = one.feature.stage is not Stage.REVIEW or reviewing.is_revising(one)
+    return nudge(one) if revises and not waits else []
 
 
 def nudge(one: Standing) -> list[ForgeAction]:

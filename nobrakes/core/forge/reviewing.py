@@ -47,9 +47,8 @@ CONTINUE, CLOSE = "continue", "close the reviews"
 def plan(board: "ForgeBoard", standing: "Standing") -> list[ForgeAction]:
     """What the reviews of one feature need now."""
     feature = standing.feature
-    ended = _ended(board, standing)
-    if ended or feature.stage is not Stage.REVIEW or feature.state is not State.ACTIVE or board.paused:
-        return list(ended)
+    if feature.stage is not Stage.REVIEW or feature.state is not State.ACTIVE or board.paused:
+        return []
     seen = tracker(board.rules, feature, standing.reviews, standing.findings)
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is rounds.End.RUNNING:
@@ -86,6 +85,13 @@ def _next(board: "ForgeBoard", standing: "Standing", seen: Tracker) -> list[Forg
     return []
 
 
+def is_revising(standing: "Standing") -> bool:
+    """Whether the findings of the last round are decided, and the Shaper has to say that the plan is ready again."""
+    return bool(standing.feature.data.get(REVISING)) and not any(
+        one.state is FindingState.OPEN for one in standing.findings
+    )
+
+
 def since(feature: Feature) -> int:
     """The last round that does not count any more."""
     return int(feature.data.get(SINCE, 0))
@@ -114,7 +120,8 @@ def agents(rules: Rules, standing: "Standing", domains: Sequence[str], number: i
 # --- reviewers -------------------------------------------------------------------------------------------------------
 
 
-def _ended(board: "ForgeBoard", standing: "Standing") -> list[EndReview]:
+def ended(board: "ForgeBoard", standing: "Standing") -> list[EndReview]:
+    """The reviewers that are done, or failed, whatever the feature's state."""
     running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
     found = []
     for review in running:

@@ -21,8 +21,6 @@ from .domains import changed, touched
 from .feature import Finding, FindingState, PlanReview, PlanVersion, ReviewState
 from .rules import Rules
 
-CATEGORIES = ("code quality", "architecture", "security", "performance")
-"""What every reviewer judges, whatever its domain."""
 ACCEPT_RISK = "accept the risk"
 """The option that every finding has, last."""
 MOST_DEGRADED = 2

@@ -4,12 +4,12 @@
 2. A finding becomes a question in the name of the Shaper's session, so that its answer reaches the Shaper, once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Event, Kind
-from ...core.beads.forms import as_values, form, parted
+from ...core.beads.forms import LABEL, MOST_OPTIONS, as_values, form, parted
 from ...core.forge import reviewing, rounds
 from ...core.forge.actions import AskFindings, AskSignOff, BeginRound, CloseRound, EndReview, ForgeAction
 from ...core.forge.feature import Feature, Finding, FindingState, Stage, State
@@ -141,13 +141,13 @@ def _question_of(findings: list[Finding], number: int) -> int:
 
 def _question(feature: Feature, finding: Finding) -> NewEscalation:
     """The finding as a question: its options, and last that the risk is accepted with a reason."""
-    own = [parted(text) for text in finding.options if rounds.label(text).casefold() != rounds.ACCEPT_RISK]
+    own = _options(finding.options) or [{"label": "have the plan changed", "means": "the Shaper finds how"}]
     risk = {"label": rounds.ACCEPT_RISK, "means": "the plan stays as it is; the reason is kept", "why": True}
     where = f" (bead {finding.bead})" if finding.bead else ""
     context = (
         f"Impact: {finding.impact}\n{finding.category}, found by the {finding.domain} reviewer in round {finding.round}"
     )
-    values = {"kind": "radio", "options": [*own, risk], "recommended": [own[0]["label"]] if own else []}
+    values = {"kind": "radio", "options": [*own, risk], "recommended": [own[0]["label"]]}
     asked = form(values | {"priority": finding.priority, "context": context})
     evidence = {"feature": feature.id, "finding": finding.id, "round": finding.round, "domain": finding.domain}
     return NewEscalation(
@@ -158,3 +158,16 @@ def _question(feature: Feature, finding: Finding) -> NewEscalation:
         session=feature.session,
         form=as_values(asked),
     )
+
+
+def _options(given: Iterable[str]) -> list[dict[str, str]]:
+    """A reviewer's options as a form takes them: labels short, none twice, the risk not among them."""
+    found: dict[str, dict[str, str]] = {}
+    for text in given:
+        one = parted(" ".join(text.split()))
+        label = one["label"] or "as described"
+        if len(label) > LABEL:
+            one = {**one, "label": label[: LABEL - 2].rstrip() + " …", "means": text}
+        if label.casefold() != rounds.ACCEPT_RISK:
+            found.setdefault(one["label"].casefold() or label, {**one, "label": one["label"] or label})
+    return list(found.values())[: MOST_OPTIONS - 1]

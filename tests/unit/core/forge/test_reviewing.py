@@ -47,7 +47,8 @@ def standing(*reviews: PlanReview, findings: tuple[Finding, ...] = (), **more: A
 
 
 def next_of(one: Standing, now: float = 0.0, rules: Rules = Rules(), **more: Any) -> list[ForgeAction]:  # noqa: B008
-    return reviewing.plan(ForgeBoard(now, rules, (one,), **more), one)
+    board = ForgeBoard(now, rules, (one,), **more)
+    return [*reviewing.ended(board, one)] or reviewing.plan(board, one)
 
 
 def review(round_: int, domain: str, state: ReviewState, of: int = 0) -> PlanReview:
