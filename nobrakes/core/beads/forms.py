@@ -166,7 +166,8 @@ def _option(values: "Any") -> Option:
     if not label or len(label) > LABEL:
         what = f"the label '{label[:20]}…' is too long" if label else "an option has no label"
         raise _wrong(what, f'Write it as "LABEL: what it means; costs …", the label in at most {LABEL} characters.')
-    return Option(label, *(_cut(_one_line(values.get(name, "")), MEANING) for name in ("means", "costs")), why)
+    means, costs = (_cut(_one_line(values.get(name, "")), MEANING) for name in ("means", "costs"))
+    return Option(label, means, costs, why)
 
 
 def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:

@@ -178,14 +178,8 @@ def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
         return [Fail(feature.id, f"its session {session.id} was ended")]
     if session.state is At.RUNNING:
         return []
-    return (
-        _seated(one)
-        or _renewed(one)
-        or _budget(board.rules, one)
-        or _expiry(board, one)
-        or _idle(one)
-        or reviewing.plan(board, one)
-    )
+    own = _seated(one) or _renewed(one) or _budget(board.rules, one) or _expiry(board, one) or _idle(one)
+    return own or reviewing.plan(board, one)
 
 
 def _free(one: Standing) -> tuple[Seat, ...]:

@@ -111,7 +111,8 @@ class PlanReviews:
         last = next(one for one in seen.iterations if one.number == action.round)
         store.change_feature(feature.id, {"clean": seen.clean}, BY)
         self._note(feature.id, {reviewing.CLOSED: action.round})
-        told = {"round": action.round, "version": last.plan, "end": last.end.value, "findings": last.found}
+        told: dict[str, Any] = {"round": action.round, "version": last.plan, "end": last.end.value}
+        told |= {"findings": last.found}
         told |= {"failed": list(last.failed), "done": seen.done, "most": seen.most, "accepted": last.accepted}
         store.record(Event(Kind.PLAN_ROUND_ENDED, feature.id, actor=BY, data=told))
         return True
