@@ -214,6 +214,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.zone import local_zone
     from .operations import control
     from .operations.agent import forging, own_bead
+    from .operations.forging.words import Words
     from .operations.machine_wide.shared import SharedMachine
     from .operations.notices import packing
     from .operations.public.export import Exporter
@@ -251,6 +252,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         modules=Modules(app.paths.root).of,
         machine=SharedMachine(app.paths.root, facts.now, tell),
         guard=guard_argv(),
+        words=Words(facts),
         export=Exporter(facts, app.paths.root, lambda: source().events.export, tell).turn,
     )
 

@@ -46,6 +46,7 @@ from .background.upkeep import Upkeep
 from .checks.overdue import CheckClock
 from .clock_jumps import Jumps
 from .courier import Courier
+from .forge.turn import Forge
 from .main_monitor.monitor import MainMonitor
 from .main_monitor.rewritten import Rewritten
 from .main_monitor.trial import Trial
@@ -95,6 +96,7 @@ class Daemon:
         self.meter = Meter(ports)
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
+        self.forge = Forge(ports)
         self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.queueing.landings)
         self.performer.review.judging.watchman = self.monitor.found_red
         self.jumps = Jumps(ports)
@@ -121,6 +123,8 @@ class Daemon:
         if self._guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
             changed, board = True, self._look()
         if board.now >= self._trouble_until:
+            if self._guarded(partial(self.forge.turn, board)):
+                changed, board = True, self._look()
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))
             changed |= self._guarded(partial(self.monitor.turn, board))
@@ -286,6 +290,7 @@ class Daemon:
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
         times.append(self.performer.share.wake_at(board))
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
+        times += self.forge.wake_at()
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.monitor.wake_at()
         times += [
             Journal.of(a.data).waiting_until

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from typing import Protocol
 
 from ..agents.adapter import Adapter
 from ..config.settings import Config
 from ..core.board import Limits
-from ..core.errors import NoSandbox
+from ..core.errors import NoSandbox, NotAllowed
+from ..core.forge.markers import PlanStep
 from ..paths import Paths
 from ..ports import Background, ChannelServer, Git, Login, MachineWide, Notifier, Processes, Store
 from ..ports.machine import Alone
@@ -29,6 +31,38 @@ class NoChannel:
 
     def end(self, run: str) -> None:
         """Nobody waits."""
+
+
+class ShaperWords(Protocol):
+    """What is done in the name of a feature's Shaper, or with its plan, outside its turns: operations.forging.words."""
+
+    def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> object:
+        """File steps of its words as drafts; NobrakesError: nothing was written."""
+        ...
+
+    def plan_ready(self, session: int) -> object:
+        """The plan is whole; NotAllowed, and why."""
+        ...
+
+    def drop_drafts(self, feature: str, why: str) -> int:
+        """Cancel the drafts of its plan, which the archive keeps; how many."""
+        ...
+
+
+class NoWords:
+    """Where no feature is planned."""
+
+    def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> object:
+        """NotAllowed."""
+        raise NotAllowed("no feature is planned here")
+
+    def plan_ready(self, session: int) -> object:
+        """NotAllowed."""
+        raise NotAllowed("no feature is planned here")
+
+    def drop_drafts(self, feature: str, why: str) -> int:
+        """NotAllowed."""
+        raise NotAllowed("no feature is planned here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +90,5 @@ class Ports:
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve
     machine: MachineWide = field(default_factory=Alone)  # what it shares with the daemons of other repositories
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
+    words: ShaperWords = field(default_factory=NoWords)  # what is done for Shapers outside their turns
     export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

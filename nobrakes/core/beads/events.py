@@ -76,6 +76,7 @@ class Kind(StrEnum):
     FEATURE_BEGAN = "feature_began"
     FEATURE_MOVED = "feature_moved"
     FEATURE_CHANGED = "feature_changed"
+    FEATURE_TOLD = "feature_told"
     PLAN_KEPT = "plan_kept"
     PLAN_REVIEW_BEGAN = "plan_review_began"
     PLAN_REVIEW_ENDED = "plan_review_ended"

@@ -117,7 +117,6 @@ class ForgeBoard:
 # --- what a feature keeps in its `data`: written by daemon.forge.perform and operations.forging.shaping alone -------
 
 SEEN = "seen"  # the last turn that was dealt with
-DID = "did"  # {"turn": its number, "ops": what it called}
 HELD = "held"  # why its session begins no turn: an About
 ASKED = "asked"  # the questions of nobrakes, by About
 NUDGED = "nudged"  # how often in a row it was told to go on
@@ -125,6 +124,7 @@ WARNED = "warned"  # the `turn_at` for which a person was told of the expiry
 TALK = "talk"  # {"stage", "round"}: where the agent's conversation began
 CONTEXT = "context"  # how full that is
 ALLOWED = "allowed_usd"  # what its Shaper may cost, where a person let it cost more
+LEFT = "left"  # how much waited for its session when a person said: only look at it
 TOLD = "told"  # the keys of what it was told by TellShaper
 
 
@@ -147,7 +147,7 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     for about, asked in one.asked.items():
         if asked.answer is not None:
             return [Answered(feature.id, about, asked.answer)]
-    said = session is not None and session.waiting > 0
+    said = session is not None and session.waiting > int(feature.data.get(LEFT) or 0)
     if feature.state is State.EXPIRED:
         return [_ask(one, About.EXPIRED)] if said and About.EXPIRED not in one.asked else []
     if feature.state is State.ERROR:

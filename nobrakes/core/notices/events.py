@@ -125,7 +125,15 @@ def _talked(event: Event) -> NewNotice | None:
     if event.data.get("state") == State.STUCK.value:
         why = str(event.data["outcome"]).replace("_", " ")
         return _made(event, NoticeKind.SESSION, Severity.WARNING, f"session {session} does not go on: {why} ({show})")
+    if event.data.get("outcome") == Outcome.TIMED_OUT.value:
+        text = f"session {session}: its turn took too long and was ended; it is tried again ({show})"
+        return _made(event, NoticeKind.SESSION, Severity.WARNING, text)
     return None
+
+
+def _of_feature(event: Event) -> NewNotice:
+    text = f"feature {event.bead}: {event.data['text']} (`nobrakes forge show {event.bead}`)"
+    return _made(event, NoticeKind.SESSION, _severity(event, Severity.INFO), text, f"{event.bead}:{text}")
 
 
 def _unconfined(event: Event) -> NewNotice:
@@ -145,5 +153,6 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.GATE_CLOSED: _refuses,
     Kind.NOTIFIED: _notified,
     Kind.TURN_ENDED: _talked,
+    Kind.FEATURE_TOLD: _of_feature,
     Kind.UNCONFINED: _unconfined,
 }

@@ -1,0 +1,92 @@
+"""What nobrakes asks a person about a feature, and what is done by each answer. Each is one transaction.
+
+What was decided without an answer counts as the last option: it starts nothing and costs nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...core.beads.escalations import EscalationType
+from ...core.errors import NobrakesError
+from ...core.forge import planning
+from ...core.forge.actions import About, Answered, Ask
+from ...core.forge.asking import CONTINUE, FRESH, FROM_BASE, GO_ON, IS_WHOLE
+from ...core.forge.feature import Feature, State, Step
+from ...ports import NewEscalation
+from .shapers import BY, Shapers
+
+
+class Answers:
+    """The hands of core.forge.asking."""
+
+    def __init__(self, shapers: Shapers) -> None:
+        self.ports = shapers.ports
+        self.shapers = shapers
+        self.by_about: dict[About, Callable[[Feature, str], None]] = {
+            About.EXPIRED: self._expired,
+            About.BUDGET: self._budget,
+            About.IDLE: self._idle,
+        }
+
+    def ask(self, action: Ask) -> bool:
+        """Ask it, unless it is asked."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        asked: Mapping[str, int] = feature.data.get(planning.ASKED, {})
+        if action.about.value in asked:
+            return False
+        evidence = {"feature": feature.id, "about": action.about.value}
+        new = NewEscalation(EscalationType.QUESTION, action.title, action.detail, evidence, form=action.form)
+        number = store.escalate(new, None, None, BY).id
+        values: dict[str, Any] = {planning.ASKED: {**asked, action.about.value: number}}
+        if action.holds:
+            values[planning.HELD] = action.about.value
+        self.shapers.note(feature, values)
+        return True
+
+    def answered(self, action: Answered) -> bool:
+        """Forget the question, and do what was chosen."""
+        feature = self.ports.store.feature(action.feature)
+        asked: dict[str, int] = dict(feature.data.get(planning.ASKED, {}))
+        if asked.pop(action.about.value, None) is None:
+            return False
+        held = feature.data.get(planning.HELD)
+        still = None if held == action.about.value else held
+        self.shapers.note(feature, {planning.ASKED: asked or None, planning.HELD: still})
+        try:
+            with self.ports.store.together():
+                self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
+        except NobrakesError as error:
+            self.shapers.told(feature, f"what was chosen cannot be done now: {error} {error.hint}", "warning")
+        return True
+
+    def _expired(self, feature: Feature, chosen: str) -> None:
+        store = self.ports.store
+        if feature.state is not State.EXPIRED or feature.session is None:
+            return
+        if chosen not in (FRESH, FROM_BASE):
+            self.shapers.note(feature, {planning.LEFT: store.session(feature.session).waiting})
+            return
+        if chosen == FROM_BASE:
+            count = self.ports.words.drop_drafts(feature.id, "the feature begins from its base again")
+            self.shapers.told(feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
+        store.move_feature(feature.id, Step.RESUMED, BY, chosen)
+        store.renew_session(feature.session)
+
+    def _budget(self, feature: Feature, chosen: str) -> None:
+        if chosen != CONTINUE:
+            self._pause(feature, "its budget is spent")
+            return
+        spent = self.ports.store.session(feature.session).cost_usd if feature.session is not None else 0.0
+        more = self.ports.config().forge.shaper_usd
+        self.shapers.note(feature, {planning.ALLOWED: spent + more})
+
+    def _idle(self, feature: Feature, chosen: str) -> None:
+        self.shapers.note(feature, {planning.NUDGED: 0})
+        if chosen == IS_WHOLE and feature.session is not None:
+            self.ports.words.plan_ready(feature.session)
+        elif chosen != GO_ON:
+            self._pause(feature, "its Shaper neither asked nor was ready")
+
+    def _pause(self, feature: Feature, why: str) -> None:
+        if feature.state is State.ACTIVE:
+            self.ports.store.move_feature(feature.id, Step.PAUSED, BY, why)

@@ -1,0 +1,119 @@
+"""What the Forge's deciders see, read from the store: nothing at all where no feature goes on."""
+
+from collections.abc import Sequence
+
+from ...core.beads.bead import Status
+from ...core.beads.outcomes import Outcome
+from ...core.board import Board
+from ...core.errors import NobrakesError
+from ...core.forge import markers, planning
+from ...core.forge.actions import About
+from ...core.forge.feature import Feature, ItemState, PlanReview, ReviewState
+from ...core.forge.planning import Asked, ForgeBoard, LastTurn, Seat, Standing
+from ...core.limits.breaker import State as Trip
+from ...core.owners import of_session
+from ...core.sessions.session import CLEAN, Session
+from ...core.text.cleaning import clean
+from ..ports import Ports
+
+NO_LOGIN = frozenset({Outcome.AUTH, Outcome.BILLING})
+"""What a provider refuses until a person does something: another agent goes on meanwhile."""
+
+
+def board_of(ports: Ports, board: Board) -> ForgeBoard | None:
+    """The Forge's board; None: no feature goes on."""
+    store = ports.store
+    features = store.features()
+    if not features:
+        return None
+    asked = {one.id for one in store.escalations()}
+    by_session: dict[int, int] = {}
+    for one in store.escalations():
+        if one.session is not None:
+            by_session[one.session] = by_session.get(one.session, 0) + 1
+    standings = tuple(_standing(ports, board, one, frozenset(asked), by_session) for one in features)
+    return ForgeBoard(board.now, ports.config().forge.rules(), standings, board.paused or board.stopping)
+
+
+def _standing(
+    ports: Ports, board: Board, feature: Feature, open_: frozenset[int], by_session: dict[int, int]
+) -> Standing:
+    store = ports.store
+    session = None if feature.session is None else store.session(feature.session)
+    reviews = tuple(store.plan_reviews(feature.id))
+    children = [id_ for _, id_ in sorted(store.by_priority(epic=feature.id))]
+    beads = {bead.id: bead.status for bead in (store.beads(ids=children) if children else ())}
+    sessions = {one.session: store.session(one.session) for one in reviews if one.session is not None}
+    return Standing(
+        feature,
+        session,
+        None if session is None else _last_turn(ports, feature, session),
+        0 if session is None else by_session.get(session.id, 0),
+        seats(ports, board, ports.config().agents.shaper, session),
+        _asked(ports, feature),
+        reviews,
+        _running(reviews, sessions),
+        tuple(store.findings(feature.id)),
+        open_,
+        tuple(store.plan_versions(feature.id)),
+        tuple(id_ for id_, status in beads.items() if status is Status.DRAFT),
+        beads,
+        tuple(one for one in store.items(feature.id) if one.state is ItemState.WAITING),
+        0.0 if session is None else session.cost_usd,
+        sum(one.cost_usd for one in sessions.values()),
+    )
+
+
+def _running(reviews: Sequence[PlanReview], sessions: dict[int, Session]) -> dict[int, Session]:
+    running = [one.session for one in reviews if one.state is ReviewState.RUNNING]
+    return {number: sessions[number] for number in running if number is not None}
+
+
+def seats(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[Seat, ...]:
+    """These agents, and what keeps each from the session's next turn."""
+    breakers = {} if session is None else ports.store.breakers(of_session(session.id))
+    found = []
+    for name in names:
+        try:
+            provider = ports.adapter(name).provider
+        except NobrakesError as error:
+            found.append(Seat(name, "", str(error)))
+            continue
+        gate, breaker = board.gates.get(provider), breakers.get(provider)
+        trouble = ""
+        if gate is not None and gate.is_closed(board.now) and gate.reason in NO_LOGIN:
+            trouble = f"{provider} refuses it: {gate.reason.value}"
+        elif breaker is not None and breaker.state is Trip.OPEN:
+            trouble = f"its breaker at {provider} is open"
+        found.append(Seat(name, provider, trouble))
+    return tuple(found)
+
+
+def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | None:
+    """The oldest turn that ended and that nobody has dealt with."""
+    seen = int(feature.data.get(planning.SEEN) or 0)
+    turn = next((one for one in ports.store.turns(session.id) if one.id > seen and one.outcome is not None), None)
+    if turn is None or turn.outcome is None:
+        return None
+    said = [one.text for one in ports.store.messages(session.id) if one.turn == turn.id and not one.author]
+    words, did = clean("\n".join(said)), frozenset(str(one) for one in turn.data.get("did", ()))
+    context = turn.data.get("context")
+    return LastTurn(
+        turn.id,
+        turn.number,
+        turn.outcome,
+        did,
+        words,
+        None if did or turn.outcome not in CLEAN else markers.read(words),
+        None if context is None else float(context),
+    )
+
+
+def _asked(ports: Ports, feature: Feature) -> dict[About, Asked]:
+    """The questions of nobrakes about the feature; what was decided without an answer has the decision as one."""
+    found = {}
+    for about, number in feature.data.get(planning.ASKED, {}).items():
+        one = ports.store.escalation(int(number))
+        answer = one.answer if one.answer is not None else one.resolution
+        found[About(about)] = Asked(one.id, None if one.resolved_at is None else answer, one.value)
+    return found

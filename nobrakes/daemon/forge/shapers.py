@@ -1,0 +1,270 @@
+"""Shapers of features, done: begun, told, dealt with, renewed, given up. Each is one transaction.
+
+1. What was decided on an older board does nothing: each looks again at what it was decided by.
+2. What a Shaper's words say is filed by the operations that agents with tools call; what is refused there is said to
+   the Shaper, and changes nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...core.beads.escalations import EscalationType
+from ...core.beads.events import Event, Kind
+from ...core.beads.forms import MOST_OPTIONS, as_values, form, made
+from ...core.errors import NobrakesError, UsageError
+from ...core.forge import planning
+from ...core.forge.actions import (
+    AskAboutSilentTurn,
+    BeginShaper,
+    Expire,
+    Fail,
+    ForgeAction,
+    Recover,
+    Renew,
+    SwitchShaper,
+    TakeTurn,
+    TellShaper,
+    WarnOfExpiry,
+    Why,
+)
+from ...core.forge.feature import Feature, State, Step
+from ...core.forge.markers import Question, Reading
+from ...core.owners import of_bead
+from ...core.sessions.session import SessionKind
+from ...core.sessions.session import State as At
+from ...core.text.cleaning import redacted
+from ...ports import NewEscalation
+from ..ports import Ports
+
+BY = "nobrakes"
+BEGIN = "Begin. What you are given above is all there is so far."
+GO_ON = (
+    "Your turn ended, and nobody waits for anything: no question of yours is open, and you did not say that the plan "
+    "is whole. Go on: ask what only a person can decide, propose what is missing, or say that the plan is whole."
+)
+MOST_WORDS = 3500
+"""Characters of a silent turn's words that are shown with the question."""
+STAGE, ROUND = "stage", "round"
+"""In a turn's data: where its feature was when it began."""
+
+
+class Shapers:
+    """The hands of core.forge.planning, as far as the Shaper's session goes."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self.methods: dict[type, Callable[[Any], bool]] = {
+            BeginShaper: self.begin,
+            SwitchShaper: self.switch,
+            Renew: self.renew,
+            TellShaper: self.tell,
+            TakeTurn: self.take_turn,
+            AskAboutSilentTurn: self.ask_about_silent_turn,
+            WarnOfExpiry: self.warn,
+            Expire: self.expire,
+            Fail: self.fail,
+            Recover: self.recover,
+        }
+
+    def perform(self, action: ForgeAction) -> bool:
+        """Do it; whether anything is different now."""
+        with self.ports.store.together():
+            return self.methods[type(action)](action)
+
+    def begin(self, action: BeginShaper) -> bool:
+        """Begin the session."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.session is not None or feature.state is not State.ACTIVE:
+            return False
+        told = {"feature": feature.id}
+        seat = self._seat(action.agent)
+        session = store.begin_session(
+            SessionKind.PLANNING, of_bead(feature.id), feature.title[:100], seat, BEGIN, BY, told
+        )
+        store.change_feature(feature.id, {"session": session.id, "turn_at": store.now()}, BY)
+        return True
+
+    def _seat(self, agent: str) -> tuple[str, str, str]:
+        model = self.ports.config().agents.model_of(agent, "shaper")
+        return agent, self.ports.adapter(agent).provider, model
+
+    def switch(self, action: SwitchShaper) -> bool:
+        """Let another agent go on."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.session is None:
+            return False
+        session = store.session(feature.session)
+        if session.state not in (At.READY, At.STUCK) or session.agent == action.agent:
+            return False
+        store.renew_session(session.id, self._seat(action.agent))
+        self.note(feature, {planning.TALK: None, planning.CONTEXT: None})
+        self.told(
+            feature, f"{action.agent} plans it from now on, since {session.agent} cannot: {action.why}", "warning"
+        )
+        return True
+
+    def renew(self, action: Renew) -> bool:
+        """Begin afresh with the next turn."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.session is None or store.session(feature.session).state is At.RUNNING:
+            return False
+        store.renew_session(feature.session)
+        self.note(feature, {planning.TALK: None, planning.CONTEXT: None})
+        return True
+
+    def tell(self, action: TellShaper) -> bool:
+        """Say it, unless it was said."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.session is None or feature.data.get(planning.TOLD) == action.key:
+            return False
+        store.say(feature.session, "\n\n".join(action.parts) or GO_ON, BY)
+        nudged = int(feature.data.get(planning.NUDGED) or 0) + (action.why is Why.GO_ON)
+        self.note(feature, {planning.TOLD: action.key, planning.NUDGED: nudged})
+        return True
+
+    # --- turns -------------------------------------------------------------------------------------------------------
+
+    def take_turn(self, action: TakeTurn) -> bool:
+        """Note it, and do what its words say."""
+        feature = self._not_seen(action.feature, action.turn)
+        if feature is None:
+            return False
+        said = False
+        if action.reading is not None and feature.session is not None:
+            said = self._do(feature.session, action.reading)
+        self._seen(feature.id, action.turn, said)
+        if action.warn is not None:
+            text = f"the conversation with its agent is {action.warn:.0%} full"
+            if action.warn >= planning.FRESH_SHARE:
+                text += "; its next turn begins afresh"
+            self.told(feature, text, "info")
+        return True
+
+    def _not_seen(self, id_: str, turn: int) -> Feature | None:
+        feature = self.ports.store.feature(id_)
+        return None if int(feature.data.get(planning.SEEN) or 0) >= turn else feature
+
+    def _seen(self, id_: str, number: int, said: bool) -> None:
+        """The turn was dealt with. Who asked, was ready or was told something by a person does not go in circles."""
+        store = self.ports.store
+        feature, turn = store.feature(id_), store.turn(number)
+        values: dict[str, Any] = {planning.SEEN: number, planning.CONTEXT: turn.data.get("context")}
+        if not turn.resumes and STAGE in turn.data:
+            values[planning.TALK] = {STAGE: turn.data[STAGE], ROUND: turn.data.get(ROUND, 0)}
+        by_person = any(one.author not in ("", BY) for one in store.told(number))
+        if said or by_person or {"asked", "ready"} & set(turn.data.get("did", ())):
+            values[planning.NUDGED] = 0
+        store.change_feature(id_, {"turn_at": store.now(), "data": _merged(feature.data, values)}, BY)
+
+    def _do(self, session: int, reading: Reading) -> bool:
+        """File what the words say; whether somebody waits for it. What is refused is said to the Shaper."""
+        store = self.ports.store
+        refused: list[str] = []
+        if reading.steps:
+            refused += self._tried(lambda: self.ports.words.propose_steps(session, reading.steps))
+        asked = [one for one in reading.questions if self._ask(session, one)]
+        if reading.ready and not asked and not refused:
+            refused += self._tried(lambda: self.ports.words.plan_ready(session))
+        if refused:
+            store.say(session, "What your last message said was refused:\n" + "\n".join(refused), BY)
+        return bool(asked or (reading.ready and not refused))
+
+    def _tried(self, do: Callable[[], object]) -> list[str]:
+        try:
+            with self.ports.store.together():
+                do()
+        except NobrakesError as error:
+            return [f"{error} {error.hint}".strip()]
+        return []
+
+    def _ask(self, session: int, question: Question) -> bool:
+        title = redacted(question.text)
+        try:
+            options = question.options[:MOST_OPTIONS]
+            kind = "radio" if options else "long_text"
+            asked = made(
+                kind,
+                [redacted(one) for one in options],
+                question.recommended,
+                priority=question.priority,
+                context=redacted(question.context),
+            )
+        except UsageError:  # options that no form can have are told as they are
+            text = "\n".join((question.context, *question.options))
+            asked = made("long_text", priority=question.priority, context=redacted(text))
+        new = NewEscalation(EscalationType.QUESTION, title, session=session, form=as_values(asked))
+        self.ports.store.escalate(new, None, None, f"Session {session}")
+        return True
+
+    def ask_about_silent_turn(self, action: AskAboutSilentTurn) -> bool:
+        """Show the words, and ask what comes next."""
+        feature = self._not_seen(action.feature, action.turn)
+        if feature is None or feature.session is None:
+            return False
+        words = redacted(action.words).strip() or "(it said nothing)"
+        title = f"The Shaper of feature {feature.id} ended turn {self.ports.store.turn(action.turn).number} without a "
+        title += "question and without a plan: what should it do next?"
+        values = {"kind": "long_text", "required": False, "context": words[:MOST_WORDS]}
+        asked = as_values(form(values))
+        new = NewEscalation(EscalationType.QUESTION, title, words, session=feature.session, form=asked)
+        self.ports.store.escalate(new, None, None, BY)
+        self._seen(feature.id, action.turn, True)
+        return True
+
+    # --- the session as a whole --------------------------------------------------------------------------------------
+
+    def warn(self, action: WarnOfExpiry) -> bool:
+        """Tell a person, once for each silence."""
+        feature = self.ports.store.feature(action.feature)
+        if feature.data.get(planning.WARNED) == feature.turn_at:
+            return False
+        self.note(feature, {planning.WARNED: feature.turn_at})
+        hours = max(0.0, action.at - self.ports.store.now()) / 3600
+        self.told(
+            feature, f"its session expires in {hours:.1f} hours unless somebody answers or says something", "warning"
+        )
+        return True
+
+    def expire(self, action: Expire) -> bool:
+        """Give the agent's conversation up; what was asked stays."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.state is not State.ACTIVE or feature.session is None:
+            return False
+        if store.session(feature.session).state in (At.RUNNING, At.READY):
+            return False
+        store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")
+        store.renew_session(feature.session)
+        self.note(feature, {planning.TALK: None, planning.CONTEXT: None})
+        self.told(feature, "its session has expired; its questions, drafts and answers are kept", "warning")
+        return True
+
+    def fail(self, action: Fail) -> bool:
+        """A person looks."""
+        feature = self.ports.store.feature(action.feature)
+        if feature.state is not State.ACTIVE:
+            return False
+        self.ports.store.move_feature(feature.id, Step.FAILED, BY, action.why)
+        self.told(feature, f"it does not go on: {action.why[:300]}", "urgent")
+        return True
+
+    def recover(self, action: Recover) -> bool:
+        """It goes on."""
+        feature = self.ports.store.feature(action.feature)
+        if feature.state is not State.ERROR:
+            return False
+        self.ports.store.move_feature(feature.id, Step.RESUMED, BY, "somebody said something to its session")
+        return True
+
+    def note(self, feature: Feature, values: Mapping[str, Any]) -> None:
+        """Set values of the feature's data, as it is now; None takes one away."""
+        data = self.ports.store.feature(feature.id).data
+        self.ports.store.change_feature(feature.id, {"data": _merged(data, values)}, BY)
+
+    def told(self, feature: Feature, text: str, severity: str) -> None:
+        """Have people told."""
+        data = {"text": text[:1000], "severity": severity, "session": feature.session}
+        self.ports.store.record(Event(Kind.FEATURE_TOLD, feature.id, actor=BY, data=data))
+
+
+def _merged(data: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in {**data, **values}.items() if value is not None}

@@ -1,0 +1,49 @@
+"""The Forge's part of each turn of the daemon's loop: look, decide, do."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.board import Board
+from ...core.forge import planning, reviewing
+from ...core.forge.actions import Answered, Ask, ForgeAction
+from ...core.forge.planning import ForgeBoard
+from ..ports import Ports
+from .answers import Answers
+from .board import board_of
+from .reviews import PlanReviews
+from .shapers import Shapers
+
+
+class Forge:
+    """Brings features on. It keeps nothing that a new one would miss."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        shapers = Shapers(ports)
+        answers, reviews = Answers(shapers), PlanReviews(ports)
+        self.methods: dict[type, Callable[[Any], bool]] = {
+            **shapers.methods,
+            **reviews.methods,
+            Ask: answers.ask,
+            Answered: answers.answered,
+        }
+        self._board: ForgeBoard | None = None
+
+    def turn(self, board: Board) -> bool:
+        """Do what is next of each feature, one step; whether anything is different now."""
+        self._board = seen = board_of(self.ports, board)
+        if seen is None:
+            return False
+        changed = [self.perform(action) for action in planning.plan(seen)]
+        return any(changed)
+
+    def perform(self, action: ForgeAction) -> bool:
+        """Do it in one transaction."""
+        with self.ports.store.together():
+            return self.methods[type(action)](action)
+
+    def wake_at(self) -> list[float]:
+        """When the next feature needs something without anything happening."""
+        if self._board is None:
+            return []
+        return [at for at in (planning.wake_at(self._board), reviewing.wake_at(self._board)) if at is not None]

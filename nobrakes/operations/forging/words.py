@@ -1,0 +1,34 @@
+"""What the daemon does for features by way of operations: in the name of a Shaper without tools, and with its plan."""
+
+from collections.abc import Sequence
+
+from ...core.beads.bead import Status
+from ...core.beads.events import Event, Kind
+from ...core.forge.markers import PlanStep
+from ...ports import Store
+from ..plan.apply import PlanReport
+from . import shaping
+from .plan_beads import under
+
+
+class Words:
+    """The port `daemon.ports.ShaperWords` on one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> PlanReport:
+        """File steps of the session's words as drafts."""
+        return shaping.propose_steps(self._store, session, steps)
+
+    def plan_ready(self, session: int) -> int:
+        """The number of the plan's version."""
+        return shaping.plan_ready(self._store, session).number
+
+    def drop_drafts(self, feature: str, why: str) -> int:
+        """Cancel the drafts of the plan; how many. Those that wait for others go first."""
+        store, ids = self._store, under(self._store, feature)
+        drafts = [bead for bead in (store.beads(ids=ids) if ids else []) if bead.status is Status.DRAFT]
+        for bead in drafts:
+            store.record(Event(Kind.CANCELLED, bead.id, data={"reason": why}))
+        return len(drafts)
