@@ -150,6 +150,11 @@ def propose(plan: Annotated[str, Argument(help="The plan as YAML or JSON; '-' re
     return _do("propose", plan=text_or_stdin(plan, "plan"))
 
 
+def plan() -> Output:
+    """The plan of your feature as it lies now: one bead a line, as JSON."""
+    return _do("plan")
+
+
 def plan_ready() -> Output:
     """Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn.
 

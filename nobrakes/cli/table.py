@@ -138,6 +138,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("agent escalate", "agent:escalate", AGENTS, "Suggest work that is outside your bead."),
     Entry("agent answer", "agent:answer", AGENTS, "Read the answer to a question."),
     Entry("agent propose", "agent:propose", AGENTS, "Propose the beads of your feature's plan."),
+    Entry("agent plan", "agent:plan", AGENTS, "The plan of your feature as it lies now."),
     Entry("agent plan-ready", "agent:plan_ready", AGENTS, "Say that your feature's plan is whole."),
     Entry("agent finding", "agent:finding", AGENTS, "Say what is wrong with the plan that you review."),
     Entry("agent done", "agent:done", AGENTS, "Hand in: how it ended, and what the next one should know."),

@@ -29,9 +29,12 @@ _HEADING = (
 _POINTS = re.compile(r"(?:@[\w./-]+\s*)+\Z")
 
 
-def instructions(read: Callable[[str], bytes | None], touches: Sequence[str]) -> str:
-    """The section of the prompt; empty where the repository has none. `read` gives a file of main, None: no file."""
-    parts, seen, room = [], set[str](), TOGETHER
+def instructions(read: Callable[[str], bytes | None], touches: Sequence[str], already: str = "") -> str:
+    """The section of the prompt; empty where the repository has none. `read` gives a file of main, None: no file.
+
+    `already`: a text that the prompt has, and that is not said again.
+    """
+    parts, seen, room = [], {already}, TOGETHER
     for folder in _folders(touches):
         for name in NAMES:
             path = posixpath.join(folder, name)

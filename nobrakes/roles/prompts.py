@@ -109,15 +109,16 @@ def compile_prompt(
 
 def system_prompt(role: Role, overrides_folder: str) -> str:
     """The role's persona: `<overrides_folder>/<role>.md` where it exists, else ours; ConfigError for a bad file."""
-    return _text_of(role.value, overrides_folder)
+    return persona(role.value, overrides_folder)
 
 
 def role_text(name: str, home: str) -> str:
     """The same for a role by its name, with what the repository of this .nobrakes folder says of it. ConfigError."""
-    return _text_of(name, os.path.join(home, "roles"))
+    return persona(name, os.path.join(home, "roles"))
 
 
-def _text_of(name: str, overrides_folder: str) -> str:
+def persona(name: str, overrides_folder: str) -> str:
+    """The persona of this name, as system_prompt; features have some that are no role of a bead."""
     own = os.path.join(overrides_folder, f"{name}.md")
     path = own if os.path.lexists(own) else resource(os.path.join("config", "roles", f"{name}.md"))
     try:

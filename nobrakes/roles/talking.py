@@ -56,6 +56,12 @@ _HAPPENED: Mapping[Outcome, str] = {
 }
 
 
+def interrupted(cut_off: str) -> str:
+    """What an agent is told whose last turn was cut off in this way."""
+    why = _HAPPENED.get(Outcome(cut_off), "your process ended before you were done")
+    return f"You were interrupted: {why}. What you were doing last may be done by halves; go on from there."
+
+
 def turn_prompt(
     told: Sequence[Message],
     earlier: Sequence[Message],
@@ -77,8 +83,7 @@ def turn_prompt(
             + fenced(quoted(said[-EARLIER:]), nonce)
         )
     if cut_off:
-        why = _HAPPENED.get(Outcome(cut_off), "your process ended before you were done")
-        parts.append(f"You were interrupted: {why}. What you were doing last may be done by halves; go on from there.")
+        parts.append(interrupted(cut_off))
     parts += [cut(clean(one.text).strip(), MESSAGE) for one in told]
     if resumes:
         parts.append(f"End your last message with exactly one line `{PREFIX}…`, as before.")

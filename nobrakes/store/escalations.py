@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from ..core.beads.bead import Bead, Status
-from ..core.beads.escalations import STOPS_BEAD, Escalation, fingerprint
+from ..core.beads.escalations import STOPS_BEAD, Escalation, answered_text, fingerprint
 from ..core.beads.events import Kind
 from ..core.beads.forms import priority_of
 from ..core.beads.lifecycle import Facts, Move, advance
@@ -227,5 +227,5 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
     if row["session"] is not None:
         said = row["answer"] if row["answer"] is not None else resolution
         findings.decided(db, number, said, actor)
-        conversations.answered(db, row["session"], number, f"You asked: {row['title']}\nThe answer: {said}", actor)
+        conversations.answered(db, row["session"], number, answered_text(row["title"], said), actor)
     events.append(db, now, Kind.RESOLVED, row["bead"], actor, data, row["attempt"])

@@ -65,6 +65,16 @@ class Escalation:
     read_at: float | None = None
 
 
+def answer_text(asked: Escalation) -> str:
+    """What the session that asked is told of the answer, or of how it was decided without one."""
+    return answered_text(asked.title, asked.answer if asked.answer is not None else asked.resolution)
+
+
+def answered_text(title: str, answer: str) -> str:
+    """As answer_text, of the words themselves."""
+    return f"You asked: {title}\nThe answer: {answer}"
+
+
 def is_accepted(asked: Iterable[Escalation], type_: EscalationType, head: str, of: str = "head") -> bool:
     """Whether a person accepted what was asked about this very commit, or about what else the evidence calls `of`."""
     return any(

@@ -3,8 +3,8 @@
 1. The turn is open before anything is touched; each step may be done again after a crash, and starts the agent once.
 2. Its folder is the same for all turns, since agent CLIs find a session by the folder; what lies there is main's tree,
    checked out anew. What an agent writes there goes with the next turn.
-3. Its role is the Shaper's: it reads, asks and proposes; the guard refuses to change anything. A relay session works in
-   a clone of its own instead, which stays (relays).
+3. Its role is the Shaper's, for the guard, whoever it serves: it reads, asks and proposes; the guard refuses to change
+   anything. A relay session works in a clone of its own instead, which stays (relays).
 """
 
 import hashlib
@@ -18,19 +18,14 @@ from ...core.board import Limits
 from ...core.errors import NoMain
 from ...core.sessions.relay import is_relay
 from ...core.sessions.session import Session, Talk, name_of
-from ...core.text.cleaning import only_seen
 from ...ports import Argv
-from ...roles.prompts import role_text
-from ...roles.talking import turn_prompt
 from .. import agent_starts
 from ..attempts.guard_watch import NAMED
 from ..attempts.launch import DIARY, TELLS, WINDOW
 from ..confine import OWN, Confinement
 from ..ports import Ports
+from .briefing import brief
 from .relays import Relays
-
-CUT_OFF = "cut_off"
-"""In a session's data: how a turn ended that its agent had begun and could not finish."""
 
 
 def run_of(turn: int) -> str:
@@ -61,7 +56,7 @@ class TurnLauncher:
         folder, workspace = os.path.join(ports.paths.runs, run_id), folder_of(ports, session)
         is_own = is_relay(session)
         role, model = (Role.DOER, session.model) if is_own else (Role.SHAPER, "")
-        prompt = self._prompt(talk)
+        told = brief(ports, talk)
         adapter = ports.adapter(session.agent)
         named = str(uuid.UUID(hashlib.md5(turn.token.encode()).hexdigest()))
         launch = adapter.launch(
@@ -70,7 +65,7 @@ class TurnLauncher:
                 bead=name_of(session.id),
                 worker=f"Session {session.id}",
                 attempt=turn.number,
-                prompt=prompt,
+                prompt=told.prompt,
                 prompt_file=os.path.join(folder, "prompt.md"),
                 workspace=workspace,
                 folder=os.path.join(folder, OWN),
@@ -87,35 +82,25 @@ class TurnLauncher:
                     **(self.relays.environment(session) if is_own else {}),
                 },
                 settings=config.agents.seated(session.agent, role.value, limits.caps.attempt.usd, model),
-                system_prompt=only_seen(role_text("relay" if is_own else role.value, ports.paths.folder)),
+                system_prompt=told.system,
                 guard=ports.guard,
                 permitted=agent_starts.permitted(self.confinement, config, session.agent),
             )
         )
         known = {NAMED: launch.session, WINDOW: launch.context_tokens, DIARY: launch.diary, TELLS: launch.tells}
-        ports.store.note_turn(turn.id, {**turn.data, **known})
+        ports.store.note_turn(turn.id, {**known, **told.notes})
         now = ports.store.now()
-        minutes = limits.caps.attempt.minutes
-        seconds = limits.agent_seconds if minutes is None else min(limits.agent_seconds, minutes * 60)
-        deadline, idle = now + seconds, limits.idle_seconds
+        least = [limits.agent_seconds / 60, limits.caps.attempt.minutes, told.minutes]
+        deadline = now + 60 * min(minutes for minutes in least if minutes is not None)
+        idle = limits.idle_seconds
         run = Run(run_id, 0, RunKind.AGENT, now, hard_deadline=deadline, idle_seconds=idle, active_at=now, turn=turn.id)
         ports.store.plan_run(run)
         lent = self.relays.lent(session) if is_own else ()
         confined = self.confinement.agent(run_id, workspace, folder, launch, lent)
         prologue = self.relays.making(session) if is_own else self._checkout(workspace)
-        command = agent_starts.command(launch, confined, folder, workspace, prompt, prologue)
+        command = agent_starts.command(launch, confined, folder, workspace, told.prompt, prologue)
         born = ports.processes.start(run_id, command)
         ports.store.update_run(run_id, pid=born.pid, born=born.mark)
-
-    def _prompt(self, talk: Talk) -> str:
-        store, turn = self.ports.store, talk.turn
-        told = store.told(turn.id)
-        given = {one.id for one in told}
-        earlier = [one for one in store.messages(talk.session.id) if one.id not in given and one.turn is not None]
-        nonce = hashlib.sha256(turn.token.encode()).hexdigest()[:12]
-        cut_off = str(talk.session.data.get(CUT_OFF, ""))
-        works = is_relay(talk.session)
-        return turn_prompt(told, earlier, cut_off, nonce, resumes=turn.resumes, works=works)
 
     def _checkout(self, workspace: str) -> tuple[Argv, ...]:
         git = self.ports.git

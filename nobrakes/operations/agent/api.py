@@ -159,6 +159,12 @@ def _propose(plan: str) -> Reply:
     return Reply(*forging.propose(plan))
 
 
+def _plan() -> Reply:
+    from . import forging
+
+    return Reply(*forging.plan())
+
+
 def _plan_ready() -> Reply:
     from . import forging
 
@@ -245,6 +251,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
         _propose,
         (Parameter("plan", "The plan as YAML or JSON: {beads: [{id, title, …}]}.", required=True),),
     ),
+    Operation("plan", "The plan of your feature as it lies now: its beads as JSON.", _plan, reads=True),
     Operation(
         "plan-ready",
         "Say that your feature's plan is whole: a version of it is kept, and goes to review. Then end your turn.",

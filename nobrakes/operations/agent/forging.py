@@ -32,6 +32,14 @@ def told(data: "Mapping[str, Any]") -> str:
     return "\n".join(lines or ["the graph is as this plan wants it already"])
 
 
+def plan() -> "tuple[list[dict[str, Any]], str]":
+    """The plan as it lies now; (JSON values, text)."""
+    from ...lightjson import dumps, visible
+
+    data = _asked("forge_plan")
+    return data, visible("\n".join(dumps(one) for one in data)) or "no bead is proposed yet"
+
+
 def plan_ready() -> "tuple[dict[str, Any], str]":
     """Say that the plan is whole; (JSON values, text)."""
     data = _asked("forge_ready")
@@ -78,6 +86,18 @@ def _propose(path: str, token: str, plan: str) -> "dict[str, Any]":
         return {name: list(getattr(made, name)) for name in names}
 
 
+def _plan(path: str, token: str) -> "list[dict[str, Any]]":
+    from ...roles.plan_beads import nodes_of
+
+    with _spoken(path, token) as (store, _, session):
+        found = store.feature_of_session(session.id)
+        if found is None:
+            from ...core.errors import NotAllowed
+
+            raise NotAllowed("this session serves no feature, so there is no plan of it")
+        return nodes_of(store, found[0].id)
+
+
 def _ready(path: str, token: str) -> "dict[str, Any]":
     from ..forging import shaping
 
@@ -101,6 +121,7 @@ def _finding(
 
 CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {
     "forge_propose": (_propose, ((str,),)),
+    "forge_plan": (_plan, ()),
     "forge_ready": (_ready, ()),
     "forge_finding": (_finding, ((str,), (str,), (list,), (str,), (int,), (str,))),
 }

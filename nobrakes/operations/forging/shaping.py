@@ -23,10 +23,10 @@ from ...core.sessions.session import Turn
 from ...core.text.cleaning import clean, redacted
 from ...lightjson import dumps
 from ...ports import Store
+from ...roles.plan_beads import is_dropped, nodes_of, under
 from ..forge import approving
 from ..plan import apply
 from ..plan.nodes import Plan, PlanNode
-from .plan_beads import is_dropped, nodes_of, under
 
 LARGEST_PLAN = 60_000
 """Characters of one proposal."""

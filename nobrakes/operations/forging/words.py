@@ -6,9 +6,9 @@ from ...core.beads.bead import Status
 from ...core.beads.events import Event, Kind
 from ...core.forge.markers import PlanStep
 from ...ports import Store
+from ...roles.plan_beads import under
 from ..plan.apply import PlanReport
 from . import shaping
-from .plan_beads import under
 
 
 class Words:

@@ -1,0 +1,90 @@
+"""What a session's turn is told, and how long it may take: by whom it serves.
+
+1. A session that plans a feature has the persona of its stage and the feature's context, one that reviews a plan the
+   reviewer's, any other the Shaper's.
+2. What the turn notes of itself (`notes`) says where its feature was when it began: a conversation is renewed by it.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core.beads.bead import Role
+from ...core.errors import NoMain
+from ...core.forge.feature import Feature
+from ...core.sessions.relay import is_relay
+from ...core.sessions.session import SessionKind, Talk
+from ...core.text.cleaning import only_seen
+from ...roles import shaper_briefing
+from ...roles.prompts import role_text
+from ...roles.talking import turn_prompt
+from ..forge.shapers import ROUND, STAGE
+from ..ports import Ports
+
+CUT_OFF = "cut_off"
+"""In a session's data: how a turn ended that its agent had begun and could not finish."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBrief:
+    """`system` on top of the agent's own instructions, then `prompt`; `minutes` None: as long as any agent may take."""
+
+    system: str
+    prompt: str
+    minutes: float | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def brief(ports: Ports, talk: Talk) -> TurnBrief:
+    """The briefing of an open turn; ConfigError for a bad file of a persona, or of a person's own instructions."""
+    if talk.session.kind is SessionKind.REVIEW:
+        return _reviewer(ports, talk)
+    found = ports.store.feature_of_session(talk.session.id)
+    if found is not None and not found[1]:
+        return _shaper(ports, talk, found[0])
+    store, turn = ports.store, talk.turn
+    told = store.told(turn.id)
+    given = {one.id for one in told}
+    earlier = [one for one in store.messages(talk.session.id) if one.id not in given and one.turn is not None]
+    works = is_relay(talk.session)
+    prompt = turn_prompt(told, earlier, _cut_off(talk), _nonce(talk), resumes=turn.resumes, works=works)
+    return TurnBrief(only_seen(role_text("relay" if works else Role.SHAPER.value, ports.paths.folder)), prompt)
+
+
+def _nonce(talk: Talk) -> str:
+    return hashlib.sha256(talk.turn.token.encode()).hexdigest()[:12]
+
+
+def _cut_off(talk: Talk) -> str:
+    return str(talk.session.data.get(CUT_OFF, ""))
+
+
+def _reviewer(ports: Ports, talk: Talk) -> TurnBrief:
+    told = ports.store.told(talk.turn.id)
+    prompt = shaper_briefing.reviewer_prompt(told, _cut_off(talk), resumes=talk.turn.resumes)
+    text = role_text(shaper_briefing.PLAN_REVIEWER, ports.paths.folder)
+    return TurnBrief(only_seen(text), prompt, ports.config().forge.review_minutes)
+
+
+def _shaper(ports: Ports, talk: Talk, feature: Feature) -> TurnBrief:
+    settings, store = ports.config().forge, ports.store
+    told = store.told(talk.turn.id)
+
+    def read(path: str) -> bytes | None:
+        try:
+            return ports.git.read(ports.git.main(), path)
+        except NoMain:
+            return None
+
+    prompt = shaper_briefing.shaper_prompt(
+        shaper_briefing.facts_of(store, feature, settings.most_rounds, told),
+        told,
+        _cut_off(talk),
+        _nonce(talk),
+        resumes=talk.turn.resumes,
+        own=shaper_briefing.own_instructions(settings.own_instructions),
+        read=read,
+    )
+    notes = {STAGE: feature.stage.value, ROUND: feature.round}
+    return TurnBrief(shaper_briefing.persona_of(feature, ports.paths.folder), prompt, settings.turn_minutes, notes)
