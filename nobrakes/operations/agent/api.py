@@ -265,7 +265,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
             Parameter("issue", "What is wrong.", required=True),
             Parameter("impact", "What comes of it if it stays so.", required=True),
             Parameter("option", "A way to mend it, the best one first; at most 6.", list, (), most=6),
-            Parameter("category", "What kind of matter it is.", required=True, choices=CATEGORIES),
+            Parameter("category", "What kind of matter it is.", default=CATEGORIES[0], choices=CATEGORIES),
             Parameter("priority", "1 must be mended, 2 should be, 3 may be.", int, 2, least=1, most=3),
             Parameter("bead", "The bead of the plan that it is about.", default=""),
         ),

@@ -77,5 +77,5 @@ def call(token: str, name: str, *arguments: "Any") -> "Any":
         from ...core import errors
 
         kind, message, hint = said["error"]
-        raise getattr(errors, kind)(message, hint)
+        raise getattr(errors, kind, errors.NobrakesError)(message, hint)
     return said["value"]

@@ -14,7 +14,7 @@ from typing import Any
 from ...core.beads import lifecycle
 from ...core.beads.bead import Bead, BeadType, Status
 from ...core.beads.forms import PRIORITIES
-from ...core.errors import NotAllowed, PlanError, UsageError
+from ...core.errors import Deadlock, NotAllowed, PlanError, UsageError
 from ...core.forge.categories import CATEGORIES
 from ...core.forge.feature import PLANNED, Feature, Finding, PlanVersion, Stage, State, Step
 from ...core.forge.markers import PlanStep
@@ -49,7 +49,10 @@ def propose(store: Store, session: int, text: str, turn: Turn | None = None) -> 
         raise PlanError("plan: it has no bead", "`nobrakes plan example` prints the format.")
     with store.together():
         feature = _planned(store, session)
-        made = approving.propose(store, _of_feature(store, feature, plan), _name(session))
+        try:
+            made = approving.propose(store, _of_feature(store, feature, plan), _name(session))
+        except apply.PlanDeadlock as error:
+            raise Deadlock(str(error), "Take the named dependencies out of the plan; nothing was written.") from None
         if feature.stage is Stage.DISCOVERY and (made.new or made.changed or made.proposed):
             store.move_feature(feature.id, Step.PROPOSED, _name(session))
         _did(store, turn, PROPOSED)
@@ -199,7 +202,7 @@ def find(
             feature.id,
             feature.round,
             domain,
-            category,
+            category.replace("_", " "),
             priority,
             text,
             _bounded(impact, FIELD),
