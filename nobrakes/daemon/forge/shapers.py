@@ -106,7 +106,10 @@ class Shapers:
     def renew(self, action: Renew) -> bool:
         """Begin afresh with the next turn."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        if feature.session is None or store.session(feature.session).state is At.RUNNING:
+        if feature.session is None:
+            return False
+        session = store.session(feature.session)
+        if session.state is At.RUNNING or not session.begun:
             return False
         store.renew_session(feature.session)
         self.note(feature, {planning.TALK: None, planning.CONTEXT: None})
@@ -244,6 +247,8 @@ class Shapers:
         if feature.state is not State.ACTIVE:
             return False
         self.ports.store.move_feature(feature.id, Step.FAILED, BY, action.why)
+        if feature.session is not None and self.ports.store.session(feature.session).state is At.ENDED:
+            self.ports.store.change_feature(feature.id, {"session": None}, BY)  # whoever resumes it begins a new one
         self.told(feature, f"it does not go on: {action.why[:300]}", "urgent")
         return True
 
