@@ -87,20 +87,36 @@ def reshape(go_on: GoOn = False, print_only: PrintOnly = False, as_json: JsonPro
 
 def prompt(
     bead: BeadId,
-    role: Annotated[str | None, Option("--role", help="test_writer or doer; what comes next if not given.")] = None,
+    role: Annotated[
+        str | None,
+        Option(
+            "--role",
+            help="test_writer or doer; of a feature discovery, planning, replanning or plan_reviewer. "
+            "What comes next if not given.",
+        ),
+    ] = None,
 ) -> Output:
-    """What the next agent on this bead would be given: its persona, then its prompt. Starts nothing.
+    """What the next agent on this bead, or this feature, would be given: its persona, then its prompt. Starts nothing.
 
-    The real prompt differs in one word: the nonce that fences off what earlier agents wrote.
+    The real prompt differs in one word: the nonce that fences off what agents wrote.
     """
     from ..core.beads.bead import Role
     from ..operations.forge import approving
+    from ..operations.forging import prompting
 
-    allowed = {found.value: found for found in (Role.TEST_WRITER, Role.DOER)}
-    if role is not None and role not in allowed:
-        raise UsageError(f"'{one_line(role)[:40]}' is not a role with a bead", "Use test_writer or doer.")
     with opened() as app:
         known(app.store, bead)
-        found = approving.bead_prompt(app.store, app.paths, app.config, bead, allowed[role] if role else None, app.git)
+        if any(one.id == bead for one in app.store.features(going=False)):
+            _one_of(role, prompting.ROLES, "a role with a feature")
+            found = prompting.feature_prompt(app.store, app.paths, app.config, app.git, bead, role)
+        else:
+            _one_of(role, (Role.TEST_WRITER.value, Role.DOER.value), "a role with a bead")
+            wanted = None if role is None else Role(role)
+            found = approving.bead_prompt(app.store, app.paths, app.config, bead, wanted, app.git)
     data = {"bead": bead, "system": found.system, "prompt": found.prompt}
     return Output(data, lambda screen: "\n".join([*lines(found.system), "", *lines(found.prompt)]))
+
+
+def _one_of(role: str | None, allowed: tuple[str, ...], what: str) -> None:
+    if role is not None and role not in allowed:
+        raise UsageError(f"'{one_line(role)[:40]}' is not {what}", f"Use one of: {', '.join(allowed)}.")

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from nobrakes.core.beads.bead import Bead, BeadType
 from nobrakes.core.forge.feature import Criterion, Feature
 from nobrakes.store.opening import open_store

@@ -70,7 +70,7 @@ def compiled(facts: Facts) -> tuple[Section, ...]:
         Section("What changed since the version before", _difference(facts.versions), untrusted=True),
         Section("What reviewers found", _findings(facts.findings), untrusted=True),
         Section("How far the beads are", _results(facts.results), untrusted=True),
-        Section("What was asked and answered", _answers(facts.answers), untrusted=True),
+        Section("What was asked, and what the person decided", _answers(facts.answers), untrusted=True),
     )
     return tuple(section for section in found if section.text)
 

@@ -290,6 +290,55 @@ def test_a_paused_feature_begins_no_turn_and_a_person_who_ends_its_session_stops
     assert world.feature.session == 2, "whoever resumes it begins a new one"
 
 
+class Killed(BaseException):
+    """The daemon is gone."""
+
+
+class Dying:
+    """The store of a daemon that is killed in its n-th call."""
+
+    def __init__(self, store: Any, calls: int) -> None:
+        self.store, self.left = store, calls
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.store, name)
+        if not callable(found):
+            return found
+        self.left -= 1
+        if self.left < 0:
+            raise Killed
+        return found
+
+
+@pytest.mark.parametrize("words", [f"{QUESTION}\n{STEPS}", f"{STEPS}[PLAN_READY]", "Hm."])
+def test_killed_in_any_call_it_goes_on_where_it_was_and_does_nothing_twice(words: str) -> None:
+    def facts(world: World) -> Any:
+        asked = [(one.title, one.session) for one in world.store.escalations()]
+        beads = [(bead.id, bead.status, bead.epic) for bead in world.store.beads()]
+        feature = world.feature
+        return asked, beads, feature.stage, feature.plan, feature.data, world.told(), world.store.session(1).state
+
+    whole = World()
+    whole.says(words)
+    killed = 0
+    for calls in range(1, 200, 3):
+        world = World()
+        turn = world.begins()
+        world.store.close_turn(turn.id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said=words)
+        dying: Any = Dying(world.store, calls)
+        mortal = Forge(SimpleNamespace(**{**vars(world.ports), "store": dying, "words": Words(dying)}))  # type: ignore[arg-type]
+        try:
+            while mortal.turn(world.board()):
+                pass
+        except Killed:
+            killed += 1
+        else:
+            break
+        world.settle()
+        assert facts(world) == facts(whole), calls
+    assert killed > 5
+
+
 def test_a_reviewer_only_finds_and_a_session_of_no_feature_proposes_nothing() -> None:
     world = World()
     turn = world.begins()
