@@ -171,7 +171,7 @@ def finding(
     ] = "code_quality",
     option: Annotated[list[str] | None, Option("--option", help="A way to mend it, the best one first.")] = None,
     priority: Annotated[int, Option("--priority", min=1, max=3, help="1 must be mended, 3 may be.")] = 2,
-    bead: Annotated[str, Option("--bead", help="The bead of the plan that it is about.")] = "",
+    about: Annotated[str, Option("--about", help="The bead of the plan that it is about.")] = "",
 ) -> Output:
     """Say what is wrong with the plan that you review; a person decides. Only for a reviewer's session.
 
@@ -184,7 +184,7 @@ def finding(
         option=option or [],
         category=category,
         priority=priority,
-        bead=bead,
+        about=about,
     )
 
 

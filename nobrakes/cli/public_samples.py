@@ -97,6 +97,7 @@ _BY_THE_AGENT = frozenset(
 )
 _OF_FEATURES = frozenset(
     {Kind.FEATURE_BEGAN, Kind.FEATURE_MOVED, Kind.FEATURE_CHANGED, Kind.PLAN_KEPT, Kind.PLAN_REVIEW_BEGAN}
+    | {Kind.FEATURE_TOLD, Kind.PLAN_ROUND_ENDED, Kind.SIGN_OFF_ASKED, Kind.SIGNED_OFF}
     | {Kind.PLAN_REVIEW_ENDED, Kind.FINDING_MADE, Kind.FINDING_SETTLED, Kind.ITEM_COLLECTED, Kind.ITEM_SETTLED}
 )
 _WITHOUT_AN_ATTEMPT = _OF_FEATURES | frozenset(
@@ -173,6 +174,27 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
         "reason": "ten items were collected",
     },
     Kind.FEATURE_CHANGED: {"parts": ["criteria", "notes"]},
+    Kind.FEATURE_TOLD: {"text": "its session expires in 2.0 hours", "severity": "warning", "session": 5},
+    Kind.PLAN_ROUND_ENDED: {
+        "round": 2,
+        "version": 2,
+        "end": "findings",
+        "findings": 1,
+        "failed": ["devops"],
+        "done": 2,
+        "most": 10,
+        "accepted": 0,
+    },
+    Kind.SIGN_OFF_ASKED: {"reviews": 4, "most": 10, "version": 3},
+    Kind.SIGNED_OFF: {
+        "version": 3,
+        "reviews": 4,
+        "most": 10,
+        "risk": True,
+        "reason": "",
+        "open": 0,
+        "degraded": ["devops"],
+    },
     Kind.PLAN_KEPT: {"version": 2, "beads": 7, "reason": "the findings of round 1"},
     Kind.PLAN_REVIEW_BEGAN: {"round": 2, "domain": "backend", "version": 2, "session": 6},
     Kind.PLAN_REVIEW_ENDED: {"round": 2, "domain": "backend", "state": "done", "findings": 1, "detail": ""},

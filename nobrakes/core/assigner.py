@@ -63,15 +63,16 @@ def plan(board: Board) -> list[Action]:
         if session.provider in room and StartTurn(session.id) in talks:
             room[session.provider] -= 1
     for bead in collisions.apart(board.ready, board.taken):
-        if free <= 0:
-            break
         if bead.retry_at is not None and bead.retry_at > board.now:
             continue
-        asks = _asks(board, bead)
-        agent = None if asks else _agent(board, bead, room)
+        asks = _asks(board, bead)  # a person is asked whether there is a place or not: nobody would look again
         if asks is not None:
             actions.append(asks)
-        elif agent is not None:
+            continue
+        if free <= 0:
+            break
+        agent = _agent(board, bead, room)
+        if agent is not None:
             actions.append(StartAgent(bead.id, ROLE_FOR[bead.status], agent))
             free -= 1
     return actions

@@ -142,7 +142,8 @@ def _instructed(feature: Feature, own: str, read: Callable[[str], bytes | None])
     """The person's own instructions, then the repository's; a text that both have is the person's."""
     parts = []
     if own:
-        heading = "# The person's own instructions\n\nThey hold wherever this person works. Where the repository's say otherwise, those count."
+        heading = "# The person's own instructions\n\nThey hold wherever this person works. "
+        heading += "Where the repository's say otherwise, those count."
         parts.append(f"{heading}\n\n{cut(own, OWN)}")
     theirs = instructions(read, feature.files, already=own)
     return [*parts, theirs] if theirs else parts

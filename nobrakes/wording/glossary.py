@@ -76,6 +76,15 @@ KEYS: Mapping[str, str] = {
     "files": "the files that the person names",
     "stage": "the feature's stage: `discovery`, `planning`, `review`, `implementation`, `request` or `done`",
     "version": "the version of the feature's plan, counted from 1",
+    "accepted": "how many of its findings a person took as a risk",
+    "degraded": "the domains whose reviewers failed in some round",
+    "done": "how many rounds somebody looked in",
+    "end": "how the round ended: clean, findings or degraded",
+    "failed": "the domains whose reviewers failed",
+    "most": "how many rounds there are at most",
+    "open": "how many findings were not decided",
+    "reviews": "how many rounds somebody looked in, by then",
+    "risk": "whether a person took the risk of fewer reviews",
     "round": "the iteration of the plan's reviews, counted from 1",
     "domain": "what the reviewer looks at: `frontend`, `backend`, `database`, `devops` or `test`",
     "findings": "how many it made",
@@ -208,12 +217,26 @@ EVENTS: Mapping[Kind, Happening] = {
         "A feature came to another stage or state.", ("step", "stage", "state", "before", "reason")
     ),
     Kind.FEATURE_CHANGED: Happening("A person changed what is said of a feature.", ("parts",)),
+    Kind.FEATURE_TOLD: Happening(
+        "nobrakes tells people of a feature: its session expires soon, its agent changes, its context is nearly full.",
+        ("text", "severity", "session"),
+    ),
     Kind.PLAN_KEPT: Happening("A version of a feature's plan is kept as it was.", ("version", "beads", "reason")),
     Kind.PLAN_REVIEW_BEGAN: Happening(
         "A reviewer looks at a feature's plan.", ("round", "domain", "version", "session")
     ),
     Kind.PLAN_REVIEW_ENDED: Happening(
         "A reviewer of a plan is through, or failed.", ("round", "domain", "state", "findings", "detail")
+    ),
+    Kind.PLAN_ROUND_ENDED: Happening(
+        "A round of reviews of a plan is over.",
+        ("round", "version", "end", "findings", "failed", "done", "most", "accepted"),
+    ),
+    Kind.SIGN_OFF_ASKED: Happening(
+        "A plan was reviewed enough: a person may sign it off.", ("reviews", "most", "version")
+    ),
+    Kind.SIGNED_OFF: Happening(
+        "A person signed a version of a plan off.", ("version", "reviews", "most", "risk", "reason", "open", "degraded")
     ),
     Kind.FINDING_MADE: Happening(
         "A reviewer of a plan found something.",

@@ -5,7 +5,7 @@
 2. A feature's affected files count as well, one each. The same plan gives the same domains.
 """
 
-import os
+import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -83,7 +83,7 @@ def of_path(path: str) -> str | None:
     """The domain of a file or a glob; None: of none, as a document is."""
     parts = [part.lower() for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     name = parts[-1] if parts else ""
-    stem, suffix = os.path.splitext(name)
+    stem, suffix = posixpath.splitext(name)
     tests = (stem.startswith("test_"), stem.endswith(("_test", ".test", ".spec", "_spec")), name == "conftest.py")
     if any(tests):
         return TEST

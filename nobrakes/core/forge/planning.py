@@ -12,13 +12,7 @@
 7. A feature that is paused, expired or in error begins no turn: the store does not offer its session.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
-from ..beads.bead import Status
-from ..beads.outcomes import Outcome
-from ..sessions.session import CLEAN, Session
+from ..sessions.session import CLEAN
 from ..sessions.session import State as At
 from . import reviewing
 from .actions import (
@@ -39,8 +33,9 @@ from .actions import (
     Why,
 )
 from .asking import QUESTIONS
-from .feature import PLANNED, Feature, Finding, Item, PlanReview, PlanVersion, Stage, State
-from .markers import Reading
+from .board import ForgeBoard, Seat, Standing
+from .data_keys import ALLOWED, CONTEXT, HELD, LEFT, NUDGED, SEEN, TALK, WARNED
+from .feature import PLANNED, Stage, State
 from .rules import Rules
 
 WARN_SHARE, FRESH_SHARE = 0.8, 0.95
@@ -49,83 +44,6 @@ FRESH_AFTER_ROUNDS = 5
 """After so many iterations of reviews in one conversation it begins afresh."""
 MOST_NUDGES = 3
 """So often in a row a Shaper is told to go on; then a person is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """An agent that may be the Shaper, or a reviewer. `trouble`: why it cannot be started now; empty: it can."""
-
-    agent: str
-    provider: str = ""
-    trouble: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LastTurn:
-    """The Shaper's last turn that ended, while nobody has dealt with it. `did`: the operations that it called."""
-
-    turn: int
-    number: int
-    outcome: Outcome
-    did: frozenset[str] = frozenset()
-    words: str = ""
-    reading: Reading | None = None  # what the words say, where it called nothing
-    context: float | None = None  # how full it was, from 0 to 1
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question that nobrakes asked about the feature. `answer` None: it is open."""
-
-    number: int
-    answer: str | None = None
-    value: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where one feature stands. What is only asked of some stages is empty in the others."""
-
-    feature: Feature
-    session: Session | None = None  # the Shaper's
-    last: LastTurn | None = None
-    questions: int = 0  # of the session, that are open
-    seats: tuple[Seat, ...] = ()  # who may be its Shaper, the first one first
-    asked: Mapping[About, Asked] = field(default_factory=dict)
-    reviews: tuple[PlanReview, ...] = ()  # of all rounds
-    reviewers: Mapping[int, Session] = field(default_factory=dict)  # sessions of reviews that run, by number
-    findings: tuple[Finding, ...] = ()  # of all rounds
-    open_questions: frozenset[int] = frozenset()  # about findings
-    plans: tuple[PlanVersion, ...] = ()  # all versions, oldest first
-    drafts: tuple[str, ...] = ()  # under the epic
-    beads: Mapping[str, Status] = field(default_factory=dict)  # of the epic
-    items: tuple[Item, ...] = ()  # that wait
-    spent_usd: float = 0.0  # by its Shaper
-    reviews_usd: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ForgeBoard:
-    """One moment, as far as the Forge looks."""
-
-    now: float
-    rules: Rules = field(default_factory=Rules)
-    standings: tuple[Standing, ...] = ()
-    paused: bool = False  # nothing new is started
-
-
-# --- what a feature keeps in its `data`: written by daemon.forge.perform and operations.forging.shaping alone -------
-
-SEEN = "seen"  # the last turn that was dealt with
-HELD = "held"  # why its session begins no turn: an About
-ASKED = "asked"  # the questions of nobrakes, by About
-NUDGED = "nudged"  # how often in a row it was told to go on
-WARNED = "warned"  # the `turn_at` for which a person was told of the expiry
-TALK = "talk"  # {"stage", "round"}: where the agent's conversation began
-CONTEXT = "context"  # how full that is
-ALLOWED = "allowed_usd"  # what its Shaper may cost, where a person let it cost more
-LEFT = "left"  # how much waited for its session when a person said: only look at it
-TOLD = "told"  # the keys of what it was told by TellShaper
 
 
 def plan(board: ForgeBoard) -> list[ForgeAction]:

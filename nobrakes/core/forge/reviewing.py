@@ -11,19 +11,16 @@
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ..beads.forms import as_values, made
 from ..sessions.session import Session
 from ..sessions.session import State as Of
 from . import rounds
 from .actions import About, Ask, AskFindings, AskSignOff, BeginRound, CloseRound, EndReview, ForgeAction
+from .board import ForgeBoard, Standing
 from .feature import Feature, Finding, FindingState, PlanReview, ReviewState, Stage, State
 from .rounds import Then, Tracker
 from .rules import Rules
-
-if TYPE_CHECKING:
-    from .planning import ForgeBoard, Standing
 
 REVISING = "revising"
 """In a feature's data: the round whose findings the Shaper works into the plan; plan-ready removes it."""
@@ -44,7 +41,7 @@ WAITS = 6
 CONTINUE, CLOSE = "continue", "close the reviews"
 
 
-def plan(board: "ForgeBoard", standing: "Standing") -> list[ForgeAction]:
+def plan(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
     """What the reviews of one feature need now."""
     feature = standing.feature
     if feature.stage is not Stage.REVIEW or feature.state is not State.ACTIVE or board.paused:
@@ -65,7 +62,7 @@ def plan(board: "ForgeBoard", standing: "Standing") -> list[ForgeAction]:
     return _next(board, standing, seen)
 
 
-def _next(board: "ForgeBoard", standing: "Standing", seen: Tracker) -> list[ForgeAction]:
+def _next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAction]:
     feature, rules = standing.feature, board.rules
     number, forgiven = feature.round, int(feature.data.get(GO_ON, 0))
     what = rounds.then(rules, seen, standing.reviews_usd, cap(rules, feature), forgiven)
@@ -85,7 +82,7 @@ def _next(board: "ForgeBoard", standing: "Standing", seen: Tracker) -> list[Forg
     return []
 
 
-def is_revising(standing: "Standing") -> bool:
+def is_revising(standing: Standing) -> bool:
     """Whether the findings of the last round are decided, and the Shaper has to say that the plan is ready again."""
     return bool(standing.feature.data.get(REVISING)) and not any(
         one.state is FindingState.OPEN for one in standing.findings
@@ -110,7 +107,7 @@ def cap(rules: Rules, feature: Feature) -> float:
     return float(feature.data.get(CAP, rules.review_usd))
 
 
-def agents(rules: Rules, standing: "Standing", domains: Sequence[str], number: int) -> dict[str, str]:
+def agents(rules: Rules, standing: Standing, domains: Sequence[str], number: int) -> dict[str, str]:
     """Who reviews which domain: the reviewers in turn, and in the next round the next ones, so that eyes are fresh."""
     own = [standing.session.agent] if standing.session is not None else [seat.agent for seat in standing.seats[:1]]
     names = list(rules.reviewers) or own
@@ -120,7 +117,7 @@ def agents(rules: Rules, standing: "Standing", domains: Sequence[str], number: i
 # --- reviewers -------------------------------------------------------------------------------------------------------
 
 
-def ended(board: "ForgeBoard", standing: "Standing") -> list[EndReview]:
+def ended(board: ForgeBoard, standing: Standing) -> list[EndReview]:
     """The reviewers that are done, or failed, whatever the feature's state."""
     running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
     found = []
@@ -131,7 +128,7 @@ def ended(board: "ForgeBoard", standing: "Standing") -> list[EndReview]:
     return found
 
 
-def _end(board: "ForgeBoard", review: PlanReview, session: Session | None) -> tuple[ReviewState, str]:
+def _end(board: ForgeBoard, review: PlanReview, session: Session | None) -> tuple[ReviewState, str]:
     if session is None or session.state is Of.ENDED:
         return ReviewState.FAILED, "its session was ended"
     if session.state is Of.IDLE:
@@ -150,7 +147,7 @@ def _end(board: "ForgeBoard", review: PlanReview, session: Session | None) -> tu
     return ReviewState.RUNNING, ""
 
 
-def wake_at(board: "ForgeBoard") -> float | None:
+def wake_at(board: ForgeBoard) -> float | None:
     """When the first reviewer that runs has taken too long."""
     minutes = board.rules.review_minutes * 60
     times = [
@@ -190,7 +187,7 @@ def _degraded(seen: Tracker) -> tuple[str, str, Sequence[str], str]:
     return title, detail, options, CONTINUE
 
 
-def _cost(standing: "Standing", rules: Rules) -> tuple[str, str, Sequence[str], str]:
+def _cost(standing: Standing, rules: Rules) -> tuple[str, str, Sequence[str], str]:
     limit = cap(rules, standing.feature)
     title = f"The reviews of the plan have cost ${standing.reviews_usd:.2f}, and may cost ${limit:.2f}"
     detail = f"Round {standing.feature.round} of {rules.most_rounds} was the last one."

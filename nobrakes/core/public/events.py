@@ -39,6 +39,10 @@ INTERNAL: Mapping[Kind, str] = {
     Kind.BREAKER_RESET: "A count inside; that the bead goes on is said by `execution.resumed`.",
     Kind.RECOVERED: "How a daemon took over; what ended by it is public by itself.",
     Kind.ARCHIVE_EXPIRED: "Housekeeping of refs.",
+    Kind.PLAN_ROUND_ENDED: "What its reviewers found, and that each is through, is public by itself.",
+    Kind.SIGN_OFF_ASKED: "A notice for people: the reviews that it counts are public by themselves.",
+    Kind.SIGNED_OFF: "Nothing goes live by it; that a person makes the plan live is public by itself.",
+    Kind.FEATURE_TOLD: "A notice for people; what it tells of is public by itself.",
 }
 """The kinds that are not public, and why."""
 CRASHES = frozenset(

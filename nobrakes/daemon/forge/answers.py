@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.beads.escalations import EscalationType
 from ...core.errors import NobrakesError
-from ...core.forge import planning
+from ...core.forge import data_keys as keys
 from ...core.forge.actions import About, Answered, Ask
 from ...core.forge.asking import CONTINUE, FRESH, FROM_BASE, GO_ON, IS_WHOLE
 from ...core.forge.feature import Feature, State, Step
@@ -31,27 +31,27 @@ class Answers:
     def ask(self, action: Ask) -> bool:
         """Ask it, unless it is asked."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        asked: Mapping[str, int] = feature.data.get(planning.ASKED, {})
+        asked: Mapping[str, int] = feature.data.get(keys.ASKED, {})
         if action.about.value in asked:
             return False
         evidence = {"feature": feature.id, "about": action.about.value}
         new = NewEscalation(EscalationType.QUESTION, action.title, action.detail, evidence, form=action.form)
         number = store.escalate(new, None, None, BY).id
-        values: dict[str, Any] = {planning.ASKED: {**asked, action.about.value: number}}
+        values: dict[str, Any] = {keys.ASKED: {**asked, action.about.value: number}}
         if action.holds:
-            values[planning.HELD] = action.about.value
+            values[keys.HELD] = action.about.value
         self.shapers.note(feature, values)
         return True
 
     def answered(self, action: Answered) -> bool:
         """Forget the question, and do what was chosen."""
         feature = self.ports.store.feature(action.feature)
-        asked: dict[str, int] = dict(feature.data.get(planning.ASKED, {}))
+        asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
         if asked.pop(action.about.value, None) is None:
             return False
-        held = feature.data.get(planning.HELD)
+        held = feature.data.get(keys.HELD)
         still = None if held == action.about.value else held
-        self.shapers.note(feature, {planning.ASKED: asked or None, planning.HELD: still})
+        self.shapers.note(feature, {keys.ASKED: asked or None, keys.HELD: still})
         try:
             with self.ports.store.together():
                 self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
@@ -64,7 +64,7 @@ class Answers:
         if feature.state is not State.EXPIRED or feature.session is None:
             return
         if chosen not in (FRESH, FROM_BASE):
-            self.shapers.note(feature, {planning.LEFT: store.session(feature.session).waiting})
+            self.shapers.note(feature, {keys.LEFT: store.session(feature.session).waiting})
             return
         if chosen == FROM_BASE:
             count = self.ports.words.drop_drafts(feature.id, "the feature begins from its base again")
@@ -78,10 +78,10 @@ class Answers:
             return
         spent = self.ports.store.session(feature.session).cost_usd if feature.session is not None else 0.0
         more = self.ports.config().forge.shaper_usd
-        self.shapers.note(feature, {planning.ALLOWED: spent + more})
+        self.shapers.note(feature, {keys.ALLOWED: spent + more})
 
     def _idle(self, feature: Feature, chosen: str) -> None:
-        self.shapers.note(feature, {planning.NUDGED: 0})
+        self.shapers.note(feature, {keys.NUDGED: 0})
         if chosen == IS_WHOLE and feature.session is not None:
             self.ports.words.plan_ready(feature.session)
         elif chosen != GO_ON:

@@ -6,10 +6,11 @@ from ...core.beads.bead import Status
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
 from ...core.errors import NobrakesError
-from ...core.forge import markers, planning
+from ...core.forge import data_keys as keys
+from ...core.forge import markers
 from ...core.forge.actions import About
+from ...core.forge.board import Asked, ForgeBoard, LastTurn, Seat, Standing
 from ...core.forge.feature import Feature, ItemState, PlanReview, ReviewState
-from ...core.forge.planning import Asked, ForgeBoard, LastTurn, Seat, Standing
 from ...core.limits.breaker import State as Trip
 from ...core.owners import of_session
 from ...core.sessions.session import CLEAN, Session
@@ -91,7 +92,7 @@ def seats(ports: Ports, board: Board, names: Sequence[str], session: Session | N
 
 def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | None:
     """The oldest turn that ended and that nobody has dealt with."""
-    seen = int(feature.data.get(planning.SEEN) or 0)
+    seen = int(feature.data.get(keys.SEEN) or 0)
     turn = next((one for one in ports.store.turns(session.id) if one.id > seen and one.outcome is not None), None)
     if turn is None or turn.outcome is None:
         return None
@@ -112,7 +113,7 @@ def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | N
 def _asked(ports: Ports, feature: Feature) -> dict[About, Asked]:
     """The questions of nobrakes about the feature; what was decided without an answer has the decision as one."""
     found = {}
-    for about, number in feature.data.get(planning.ASKED, {}).items():
+    for about, number in feature.data.get(keys.ASKED, {}).items():
         one = ports.store.escalation(int(number))
         answer = one.answer if one.answer is not None else one.resolution
         found[About(about)] = Asked(one.id, None if one.resolved_at is None else answer, one.value)

@@ -12,6 +12,7 @@ from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.beads.forms import MOST_OPTIONS, as_values, form, made
 from ...core.errors import NobrakesError, UsageError
+from ...core.forge import data_keys as keys
 from ...core.forge import planning
 from ...core.forge.actions import (
     AskAboutSilentTurn,
@@ -97,7 +98,7 @@ class Shapers:
         if session.state not in (At.READY, At.STUCK) or session.agent == action.agent:
             return False
         store.renew_session(session.id, self._seat(action.agent))
-        self.note(feature, {planning.TALK: None, planning.CONTEXT: None})
+        self.note(feature, {keys.TALK: None, keys.CONTEXT: None})
         self.told(
             feature, f"{action.agent} plans it from now on, since {session.agent} cannot: {action.why}", "warning"
         )
@@ -112,17 +113,17 @@ class Shapers:
         if session.state is At.RUNNING or not session.begun:
             return False
         store.renew_session(feature.session)
-        self.note(feature, {planning.TALK: None, planning.CONTEXT: None})
+        self.note(feature, {keys.TALK: None, keys.CONTEXT: None})
         return True
 
     def tell(self, action: TellShaper) -> bool:
         """Say it, unless it was said."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        if feature.session is None or feature.data.get(planning.TOLD) == action.key:
+        if feature.session is None or feature.data.get(keys.TOLD) == action.key:
             return False
         store.say(feature.session, "\n\n".join(action.parts) or GO_ON, BY)
-        nudged = int(feature.data.get(planning.NUDGED) or 0) + (action.why is Why.GO_ON)
-        self.note(feature, {planning.TOLD: action.key, planning.NUDGED: nudged})
+        nudged = int(feature.data.get(keys.NUDGED) or 0) + (action.why is Why.GO_ON)
+        self.note(feature, {keys.TOLD: action.key, keys.NUDGED: nudged})
         return True
 
     # --- turns -------------------------------------------------------------------------------------------------------
@@ -145,18 +146,18 @@ class Shapers:
 
     def _not_seen(self, id_: str, turn: int) -> Feature | None:
         feature = self.ports.store.feature(id_)
-        return None if int(feature.data.get(planning.SEEN) or 0) >= turn else feature
+        return None if int(feature.data.get(keys.SEEN) or 0) >= turn else feature
 
     def _seen(self, id_: str, number: int, said: bool) -> None:
         """The turn was dealt with. Who asked, was ready or was told something by a person does not go in circles."""
         store = self.ports.store
         feature, turn = store.feature(id_), store.turn(number)
-        values: dict[str, Any] = {planning.SEEN: number, planning.CONTEXT: turn.data.get("context")}
+        values: dict[str, Any] = {keys.SEEN: number, keys.CONTEXT: turn.data.get("context")}
         if not turn.resumes and STAGE in turn.data:
-            values[planning.TALK] = {STAGE: turn.data[STAGE], ROUND: turn.data.get(ROUND, 0)}
+            values[keys.TALK] = {STAGE: turn.data[STAGE], ROUND: turn.data.get(ROUND, 0)}
         by_person = any(one.author not in ("", BY) for one in store.told(number))
         if said or by_person or {"asked", "ready"} & set(turn.data.get("did", ())):
-            values[planning.NUDGED] = 0
+            values[keys.NUDGED] = 0
         store.change_feature(id_, {"turn_at": store.now(), "data": _merged(feature.data, values)}, BY)
 
     def _do(self, session: int, reading: Reading) -> bool:
@@ -219,9 +220,9 @@ class Shapers:
     def warn(self, action: WarnOfExpiry) -> bool:
         """Tell a person, once for each silence."""
         feature = self.ports.store.feature(action.feature)
-        if feature.data.get(planning.WARNED) == feature.turn_at:
+        if feature.data.get(keys.WARNED) == feature.turn_at:
             return False
-        self.note(feature, {planning.WARNED: feature.turn_at})
+        self.note(feature, {keys.WARNED: feature.turn_at})
         hours = max(0.0, action.at - self.ports.store.now()) / 3600
         self.told(
             feature, f"its session expires in {hours:.1f} hours unless somebody answers or says something", "warning"
@@ -237,7 +238,7 @@ class Shapers:
             return False
         store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")
         store.renew_session(feature.session)
-        self.note(feature, {planning.TALK: None, planning.CONTEXT: None})
+        self.note(feature, {keys.TALK: None, keys.CONTEXT: None})
         self.told(feature, "its session has expired; its questions, drafts and answers are kept", "warning")
         return True
 

@@ -6,7 +6,7 @@ from typing import Any
 from ...core.board import Board
 from ...core.forge import planning, reviewing
 from ...core.forge.actions import Answered, Ask, ForgeAction
-from ...core.forge.planning import ForgeBoard
+from ...core.forge.board import ForgeBoard
 from ..ports import Ports
 from .answers import Answers
 from .board import board_of

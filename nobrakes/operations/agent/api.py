@@ -171,10 +171,10 @@ def _plan_ready() -> Reply:
     return Reply(*forging.plan_ready())
 
 
-def _finding(issue: str, impact: str, option: "list[str]", category: str, priority: int, bead: str) -> Reply:
+def _finding(issue: str, impact: str, option: "list[str]", category: str, priority: int, about: str) -> Reply:
     from . import forging
 
-    return Reply(*forging.finding(issue, impact, list(option), category, priority, bead))
+    return Reply(*forging.finding(issue, impact, list(option), category, priority, about))
 
 
 _TEXT = Parameter("text", "The text.", required=True)
@@ -267,7 +267,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
             Parameter("option", "A way to mend it, the best one first; at most 6.", list, (), most=6),
             Parameter("category", "What kind of matter it is.", default=CATEGORIES[0], choices=CATEGORIES),
             Parameter("priority", "1 must be mended, 2 should be, 3 may be.", int, 2, least=1, most=3),
-            Parameter("bead", "The bead of the plan that it is about.", default=""),
+            Parameter("about", "The bead of the plan that it is about.", default=""),
         ),
     ),
     Operation(

@@ -68,7 +68,17 @@ def _asked(name: str, *arguments: "Any") -> "Any":
 @contextmanager
 def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
     from ...store.opening import open_store
+    from ...store.tokens import turn_of
 
+    if turn_of(token) is None:
+        from ...core.errors import NotAllowed
+        from ...store.agent.edits import agent_standing
+
+        agent_standing(path, token)  # who has no door is told so first
+        raise NotAllowed(
+            "only a session that plans or reviews a feature says this",
+            "Work outside your bead: `nobrakes agent escalate`.",
+        )
     store = open_store(path)
     try:
         turn, session = store.speaker(token)

@@ -177,6 +177,12 @@ def test_a_bead_that_has_cost_too_much_goes_to_a_person_and_the_others_go_on() -
     assert [one.bead for one in actions if isinstance(one, StartAgent)] == ["a", "c"]
 
 
+def test_a_person_is_asked_of_it_whether_there_is_a_place_or_not() -> None:
+    limits = replace(TWO.limits, caps=Caps(bead=Cap(usd=5)), doers=0)
+    (asked,) = assigner.plan(replace(TWO, ready=(waits("b"),), limits=limits, spent=Spent(beads={"b": Amount(usd=5)})))
+    assert isinstance(asked, AskPerson)
+
+
 def test_under_a_cap_that_is_reached_nothing_is_started_and_it_is_told() -> None:
     limits = replace(TWO.limits, caps=Caps(day=Cap(usd=5)))
     (told,) = assigner.plan(replace(TWO, limits=limits, spent=Spent(day=Amount(usd=6))))

@@ -20,12 +20,13 @@ from nobrakes.hooks.rules import Place, decide
 from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.mcp_server import server
 from nobrakes.operations import board_api, desk
-from nobrakes.operations.agent import api, client, own_bead
+from nobrakes.operations.agent import api, client, forging, own_bead
 from nobrakes.store.agent import edits, flood
 from nobrakes.store.agent.channel import reply
 from nobrakes.store.opening import create_store
 from nobrakes.trash import Trash
 
+CALLS = {**own_bead.CALLS, **forging.CALLS}
 PLANNED = {"labels": ("plan-review",), "acceptance": ("it is parsed", "errors are told")}
 
 
@@ -56,7 +57,7 @@ def work(tmp_path, monkeypatch, request):
         home.mkdir(parents=True, exist_ok=True)
         monkeypatch.setenv("NOBRAKES_HOME", str(home))
         if confined:
-            answer = partial(reply, str(folder / "nobrakes.db"), lambda: None, own_bead.CALLS)
+            answer = partial(reply, str(folder / "nobrakes.db"), lambda: None, CALLS)
             keepers.append(FolderChannelServer(str(folder / "doors"), Trash(str(folder / "trash")), answer))
             keepers[-1].start()
         return store, again(store)
@@ -232,7 +233,7 @@ def replies(folder, confined, monkeypatch):
     keeper = FolderChannelServer(
         str(folder / "doors"),
         Trash(str(folder / "trash")),
-        partial(reply, str(folder / "nobrakes.db"), lambda: None, own_bead.CALLS),
+        partial(reply, str(folder / "nobrakes.db"), lambda: None, CALLS),
     )
     if confined:
         monkeypatch.setenv("NOBRAKES_HOME", str(folder / "doors"))
@@ -240,7 +241,7 @@ def replies(folder, confined, monkeypatch):
         keeper.start()
     given = {"wait": 0, "step": 1, "of": 2, "outcome": "blocked", "detail": "more", "discard_branch": True}
     given |= {"option": ["a: b; costs c", "d"], "recommend": ["D"], "checkbox": True, "yes_no": False, "long": False}
-    given |= {"optional": True, "priority": 1}
+    given |= {"optional": True, "priority": 1, "category": "security"}
     found = {}
     for operation in sorted(api.OPERATIONS, key=lambda one: (one.name == "done", one.reads)):
         arguments = {p.name: given.get(p.name, "\x1b[31mfirst\u202e this") for p in operation.parameters}

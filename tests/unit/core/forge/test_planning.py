@@ -23,9 +23,10 @@ from nobrakes.core.forge.actions import (
     TellShaper,
     WarnOfExpiry,
 )
+from nobrakes.core.forge.board import Asked, ForgeBoard, LastTurn, Seat, Standing
 from nobrakes.core.forge.feature import Feature, Stage, State
 from nobrakes.core.forge.markers import read
-from nobrakes.core.forge.planning import Asked, ForgeBoard, LastTurn, Rules, Seat, Standing
+from nobrakes.core.forge.rules import Rules
 from nobrakes.core.sessions.session import Session, SessionKind
 from nobrakes.core.sessions.session import State as At
 

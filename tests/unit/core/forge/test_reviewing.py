@@ -14,6 +14,7 @@ from nobrakes.core.forge.actions import (
     EndReview,
     ForgeAction,
 )
+from nobrakes.core.forge.board import Asked, ForgeBoard, Standing
 from nobrakes.core.forge.feature import (
     Feature,
     Finding,
@@ -24,7 +25,6 @@ from nobrakes.core.forge.feature import (
     Stage,
     State,
 )
-from nobrakes.core.forge.planning import Asked, ForgeBoard, Standing
 from nobrakes.core.forge.rules import Rules
 from nobrakes.core.sessions.session import Session, SessionKind
 from nobrakes.core.sessions.session import State as Of

@@ -1,0 +1,76 @@
+"""What the Forge's deciders see: where each feature stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..beads.bead import Status
+from ..beads.outcomes import Outcome
+from ..sessions.session import Session
+from .actions import About
+from .feature import Feature, Finding, Item, PlanReview, PlanVersion
+from .markers import Reading
+from .rules import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """An agent that may be the Shaper, or a reviewer. `trouble`: why it cannot be started now; empty: it can."""
+
+    agent: str
+    provider: str = ""
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LastTurn:
+    """The Shaper's last turn that ended, while nobody has dealt with it. `did`: the operations that it called."""
+
+    turn: int
+    number: int
+    outcome: Outcome
+    did: frozenset[str] = frozenset()
+    words: str = ""
+    reading: Reading | None = None  # what the words say, where it called nothing
+    context: float | None = None  # how full it was, from 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that nobrakes asked about the feature. `answer` None: it is open."""
+
+    number: int
+    answer: str | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where one feature stands. What is only asked of some stages is empty in the others."""
+
+    feature: Feature
+    session: Session | None = None  # the Shaper's
+    last: LastTurn | None = None
+    questions: int = 0  # of the session, that are open
+    seats: tuple[Seat, ...] = ()  # who may be its Shaper, the first one first
+    asked: Mapping[About, Asked] = field(default_factory=dict)
+    reviews: tuple[PlanReview, ...] = ()  # of all rounds
+    reviewers: Mapping[int, Session] = field(default_factory=dict)  # sessions of reviews that run, by number
+    findings: tuple[Finding, ...] = ()  # of all rounds
+    open_questions: frozenset[int] = frozenset()  # about findings
+    plans: tuple[PlanVersion, ...] = ()  # all versions, oldest first
+    drafts: tuple[str, ...] = ()  # under the epic
+    beads: Mapping[str, Status] = field(default_factory=dict)  # of the epic
+    items: tuple[Item, ...] = ()  # that wait
+    spent_usd: float = 0.0  # by its Shaper
+    reviews_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeBoard:
+    """One moment, as far as the Forge looks."""
+
+    now: float
+    rules: Rules = field(default_factory=Rules)
+    standings: tuple[Standing, ...] = ()
+    paused: bool = False  # nothing new is started
