@@ -214,10 +214,10 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.zone import local_zone
     from .operations import control
     from .operations.agent import forging, own_bead
-    from .operations.forging.words import Words
     from .operations.machine_wide.shared import SharedMachine
     from .operations.notices import packing
     from .operations.public.export import Exporter
+    from .operations.shapers.words import Words
     from .ports import Notice
     from .store.agent.channel import reply
     from .trash import Trash

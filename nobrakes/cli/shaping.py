@@ -102,7 +102,7 @@ def prompt(
     """
     from ..core.beads.bead import Role
     from ..operations.forge import approving
-    from ..operations.forging import prompting
+    from ..operations.shapers import prompting
 
     with opened() as app:
         known(app.store, bead)

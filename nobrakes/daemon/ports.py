@@ -34,7 +34,7 @@ class NoChannel:
 
 
 class ShaperWords(Protocol):
-    """What is done in the name of a feature's Shaper, or with its plan, outside its turns: operations.forging.words."""
+    """What is done in the name of a feature's Shaper, or with its plan, outside its turns: operations.shapers.words."""
 
     def propose_steps(self, session: int, steps: Sequence[PlanStep]) -> object:
         """File steps of its words as drafts; NobrakesError: nothing was written."""

@@ -116,6 +116,12 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
     # tests/simulation/test_simulated_main_monitor
     unseen |= {Kind.MAIN_REWRITTEN, Kind.MAIN_FROZEN, Kind.MAIN_UNFROZEN, Kind.CULPRIT_FOUND}
     unseen |= {Kind.TAKEN, Kind.HANDED_IN, Kind.RETRIED}  # tests/acceptance/test_take_and_hand_in, test_take_part
+    unseen |= {
+        Kind.FEATURE_TOLD,
+        Kind.PLAN_ROUND_ENDED,
+        Kind.SIGN_OFF_ASKED,
+        Kind.SIGNED_OFF,
+    }  # tests/unit/daemon/forge
     unseen |= {Kind.PROJECT_SET}  # tests/acceptance/test_projects
     unseen |= {Kind.ARCHIVE_EXPIRED}  # tests/acceptance/test_archive_retention
     unseen |= {Kind.BROUGHT_BACK}  # tests/acceptance/test_put_back, tests/unit/operations/test_keeping

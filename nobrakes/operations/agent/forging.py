@@ -88,7 +88,7 @@ def _spoken(path: str, token: str) -> "Iterator[tuple[Store, Turn, Session]]":
 
 
 def _propose(path: str, token: str, plan: str) -> "dict[str, Any]":
-    from ..forging import shaping
+    from ..shapers import shaping
 
     with _spoken(path, token) as (store, turn, session):
         made = shaping.propose(store, session.id, plan, turn)
@@ -109,7 +109,7 @@ def _plan(path: str, token: str) -> "list[dict[str, Any]]":
 
 
 def _ready(path: str, token: str) -> "dict[str, Any]":
-    from ..forging import shaping
+    from ..shapers import shaping
 
     with _spoken(path, token) as (store, turn, session):
         version = shaping.plan_ready(store, session.id, turn)
@@ -119,7 +119,7 @@ def _ready(path: str, token: str) -> "dict[str, Any]":
 def _finding(
     path: str, token: str, issue: str, impact: str, options: "list[str]", category: str, priority: int, bead: str
 ) -> int:
-    from ..forging import shaping
+    from ..shapers import shaping
 
     if not all(isinstance(one, str) for one in options):
         from ...core.errors import UsageError

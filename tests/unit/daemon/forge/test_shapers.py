@@ -23,8 +23,8 @@ from nobrakes.core.sessions.session import State as At
 from nobrakes.daemon.forge.board import board_of
 from nobrakes.daemon.forge.turn import Forge
 from nobrakes.daemon.ports import Ports
-from nobrakes.operations.forging import shaping
-from nobrakes.operations.forging.words import Words
+from nobrakes.operations.shapers import shaping
+from nobrakes.operations.shapers.words import Words
 from nobrakes.simulate.clock import FakeClock
 from nobrakes.store.opening import open_memory
 
