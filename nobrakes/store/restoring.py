@@ -28,6 +28,7 @@ from .beads import moves, planning, transitions
 from .beads.recompute import recompute
 from .changes import PEOPLES
 from .database import Database, Row
+from .forge import kept
 
 _SAME_MOMENT = 1e-3
 """Seconds: what is written outside has microseconds, a database may have more."""
@@ -42,6 +43,7 @@ def restore(db: Database, found: Restored, actor: str) -> None:
             "UPDATE beads SET updated_at = ? WHERE id = ?",
             [(bead.updated_at, bead.id) for bead in found.beads if bead.updated_at],
         )
+        kept.bring_back(db, found.beads, now)
         for attempt in found.ended:
             _ended(db, attempt)
         for escalation in found.escalations:
@@ -66,6 +68,7 @@ def bring_back(db: Database, found: Restored, beyond: int, actor: str) -> dict[s
         ended = sum(_ended(db, attempt) for attempt in found.ended)
         for bead in found.beads:
             _as_it_was_later(db, bead, bead.id in known, actor, now)
+        kept.bring_back(db, found.beads, now)
         db.run_many("DELETE FROM edges WHERE bead = ?", [(bead.id,) for bead in found.beads])
         whose = {bead.id for bead in found.beads}
         db.run_many(

@@ -10,6 +10,7 @@ from ...core.errors import NoSuchFeature, NotAllowed
 from ...core.forge.feature import PLANNED, Criterion, Feature, PlanVersion, Stage, State, Step, advance
 from .. import events, rows
 from ..database import Database, Row
+from . import kept
 
 _GOING = "state NOT IN ('completed', 'rolled_back')"
 _FIELDS = frozenset(
@@ -48,7 +49,9 @@ def begin(db: Database, new: Feature) -> Feature:
         values = {name: getattr(new, name) for name in ("id", *sorted(_FIELDS), "stage", "state", "actor")}
         db.insert("features", _columns(values | {"turn_at": now, "created_at": now, "updated_at": now}))
         events.append(db, now, Kind.FEATURE_BEGAN, new.id, new.actor, told)
-        return feature(db, new.id)
+        made = feature(db, new.id)
+        kept.keep(db, made)
+        return made
 
 
 def refuse_second(db: Database, one: Feature) -> None:
@@ -125,6 +128,7 @@ def _set(db: Database, before: Feature, values: Mapping[str, Any], now: float) -
     columns = _columns(values) | {"updated_at": now}
     names = ", ".join(f"{name} = ?" for name in columns)
     db.run(f"UPDATE features SET {names} WHERE id = ?", (*columns.values(), before.id))
+    kept.keep(db, feature(db, before.id))
 
 
 def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:

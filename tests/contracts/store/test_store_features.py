@@ -1,5 +1,6 @@
 """Features in the store: one is planned at a time, tables alone move them, and what is kept is kept once."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from nobrakes.core.forge.feature import (
     Step,
 )
 from nobrakes.core.sessions.session import SessionKind
+from nobrakes.ports import Restored
 from nobrakes.store.sqlite import SqliteStore
 
 
@@ -112,3 +114,29 @@ def test_an_item_is_collected_once(store: SqliteStore) -> None:
     assert store.settle_items({first.id, 99}, ItemState.REVIEWED, "me") == 1
     assert store.settle_items({first.id}, ItemState.DISMISSED, "me") == 0
     assert [one.state for one in store.items("windows")] == [ItemState.REVIEWED, ItemState.WAITING]
+
+
+def test_a_feature_comes_back_with_its_bead(store: SqliteStore, tmp_path: Path) -> None:
+    said = (Criterion("It looks right", "manual", usual=False),)
+    begun(store, criteria=said, files=("a.py",), notes="paths", base="c0de")
+    store.keep_plan("windows", [{"id": "a"}], "it is whole", "Shaper")
+    store.move_feature("windows", Step.PLAN_READY, "nobrakes")
+    store.put([Bead("none", "None", type=BeadType.EPIC, metadata={"feature": {"stage": "moon"}})], [], "me")
+    found = Restored(store.beads(), store.dependencies())
+    lost = SqliteStore(str(tmp_path / "lost.db"), create=True)
+    lost.restore(found, "me")
+    back = lost.feature("windows")
+    assert (back.title, back.criteria, back.files, back.notes, back.base) == (
+        "Windows",
+        said,
+        ("a.py",),
+        "paths",
+        "c0de",
+    )
+    assert (back.stage, back.state, back.plan) == (Stage.PLANNING, State.ACTIVE, 0)
+    assert [one.id for one in lost.features(going=False)] == ["windows"] and lost.differences() == {}
+    store.move_feature("windows", Step.PAUSED, "me")
+    store.change_feature("windows", {"archived": True}, "me")
+    lost.bring_back(Restored(store.beads(), store.dependencies()), 1000, "me")
+    assert (lost.feature("windows").state, lost.feature("windows").archived) == (State.PAUSED, True)
+    lost.close()
