@@ -18,7 +18,7 @@ def test_from_an_idea_to_main() -> None:
     assert (one.stage, one.state) == (Stage.DONE, State.COMPLETED)
 
 
-@pytest.mark.parametrize("stage", PLANNED)
+@pytest.mark.parametrize("stage", sorted(PLANNED))
 def test_only_a_yes_begins_to_build(stage: Stage) -> None:
     assert {step for step, after in STAGES[stage].items() if after not in PLANNED} == {Step.APPROVED}
 
