@@ -77,6 +77,10 @@ class Features(Protocol):
         """Note the question that was asked about it."""
         ...
 
+    def close_finding_questions(self, feature: str, why: str) -> int:
+        """The open questions about its findings are over, and its session is told nothing; how many."""
+        ...
+
     def findings(self, feature: str, round_: int | None = None) -> list[Finding]:
         """What was found, by id."""
         ...

@@ -227,5 +227,6 @@ def settle(db: Database, row: Any, resolution: str, actor: str, to: Status | Non
     if row["session"] is not None:
         said = row["answer"] if row["answer"] is not None else resolution
         findings.decided(db, number, said, actor)
-        conversations.answered(db, row["session"], number, answered_text(row["title"], said), actor)
+        told = findings.told(db, number, said) or answered_text(row["title"], said)
+        conversations.answered(db, row["session"], number, told, actor)
     events.append(db, now, Kind.RESOLVED, row["bead"], actor, data, row["attempt"])

@@ -82,6 +82,10 @@ class Features:
         """Note the question that was asked about it."""
         reviews.ask_of(self._db, finding, escalation)
 
+    def close_finding_questions(self, feature: str, why: str) -> int:
+        """The open questions about its findings are over, and its session is told nothing; how many."""
+        return reviews.close_questions(self._db, feature, why)
+
     def findings(self, feature: str, round_: int | None = None) -> list[Finding]:
         """What was found, by id."""
         return reviews.findings(self._db, feature, round_)

@@ -36,6 +36,8 @@ SINCE = "rounds_since"
 """The last round before the plan was opened anew: later ones are counted from 1 again."""
 ENOUGH = "reviews_closed"
 """Whether a person said that no more rounds begin."""
+SIGNED = "signed_off"
+"""A person's yes to a version of the plan (core.forge.rounds.SignOff); a plan that is changed needs another."""
 WAITS = 6
 """A reviewer that was not started yet may wait so many times the minutes that it has."""
 CONTINUE, CLOSE = "continue", "close the reviews"
@@ -57,7 +59,7 @@ def plan(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
         return [AskFindings(feature.id, feature.round, asks)] if can else []
     if last is not None and not seen.open and feature.data.get(CLOSED, 0) < last.number:
         return [CloseRound(feature.id, last.number, last.end is rounds.End.CLEAN, last.end is rounds.End.DEGRADED)]
-    if feature.data.get(REVISING) or not feature.plan:
+    if feature.data.get(REVISING) or feature.data.get(SIGNED) or not feature.plan:
         return []
     return _next(board, standing, seen)
 

@@ -56,6 +56,7 @@ class Fact(StrEnum):
     ASKED = "asked"  # the turn is over, and a question of it is open
     QUESTIONED = "questioned"  # a person is asked in its name, between its turns
     ANSWERED = "answered"  # its last open question was answered
+    SETTLED = "settled"  # its last open question is over, and nothing is said of it
     STOPPED = "stopped"  # a person stopped the turn: what was not said yet waits with what is said next
     CUT_OFF = "cut_off"  # the turn is over, and what it was told has to be told again
     GAVE_UP = "gave_up"  # the turn failed once too often
@@ -79,7 +80,12 @@ TABLE: Mapping[State, Mapping[Fact, State]] = {
         Fact.GAVE_UP: State.STUCK,
         Fact.CLOSED: State.ENDED,
     },
-    State.ASKING: {Fact.SAID: State.READY, Fact.ANSWERED: State.READY, Fact.CLOSED: State.ENDED},
+    State.ASKING: {
+        Fact.SAID: State.READY,
+        Fact.ANSWERED: State.READY,
+        Fact.SETTLED: State.IDLE,
+        Fact.CLOSED: State.ENDED,
+    },
     State.IDLE: {
         Fact.SAID: State.READY,
         Fact.QUESTIONED: State.ASKING,

@@ -9,6 +9,7 @@ from typing import Any
 from ...core.beads.escalations import EscalationType
 from ...core.errors import NobrakesError
 from ...core.forge import data_keys as keys
+from ...core.forge import reviewing
 from ...core.forge.actions import About, Answered, Ask
 from ...core.forge.asking import CONTINUE, FRESH, FROM_BASE, GO_ON, IS_WHOLE
 from ...core.forge.feature import Feature, State, Step
@@ -26,6 +27,8 @@ class Answers:
             About.EXPIRED: self._expired,
             About.BUDGET: self._budget,
             About.IDLE: self._idle,
+            About.DEGRADED: self._degraded,
+            About.REVIEW_BUDGET: self._review_budget,
         }
 
     def ask(self, action: Ask) -> bool:
@@ -86,6 +89,20 @@ class Answers:
             self.ports.words.plan_ready(feature.session)
         elif chosen != GO_ON:
             self._pause(feature, "its Shaper neither asked nor was ready")
+
+    def _degraded(self, feature: Feature, chosen: str) -> None:
+        go_on = chosen == reviewing.CONTINUE
+        values: dict[str, Any] = {reviewing.GO_ON: feature.round} if go_on else {reviewing.ENOUGH: True}
+        self.shapers.note(feature, values)
+
+    def _review_budget(self, feature: Feature, chosen: str) -> None:
+        if chosen != reviewing.CONTINUE:
+            self.shapers.note(feature, {reviewing.ENOUGH: True})
+            return
+        store = self.ports.store
+        sessions = [one.session for one in store.plan_reviews(feature.id) if one.session is not None]
+        spent = sum(store.session(one).cost_usd for one in sessions)
+        self.shapers.note(feature, {reviewing.CAP: spent + self.ports.config().forge.review_usd})
 
     def _pause(self, feature: Feature, why: str) -> None:
         if feature.state is State.ACTIVE:

@@ -79,7 +79,8 @@ class PlanReviews:
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         of_all = store.findings(feature.id)
         by_number = {one.id: one for one in of_all}
-        wanted = [by_number[n] for n in action.findings if by_number[n].state is FindingState.OPEN]
+        open_ = frozenset(one.id for one in store.escalations())
+        wanted = [by_number[n] for n in action.findings if n in reviewing.to_ask(of_all, open_)]
         asked: list[Finding] = []
         for finding in wanted:
             before = rounds.decided_before(finding, of_all)

@@ -17,6 +17,7 @@ from ...core.beads.proposals import CANCEL, ProposedChange, Standing
 from ...core.errors import NobrakesError, NotAllowed, UsageError
 from ...ports import Store
 from ..beads import content
+from ..signed import require
 from .strategy import proposals, revision
 
 
@@ -72,6 +73,7 @@ def approve(store: Store, choice: Choice, actor: str, seen: str | None = None) -
     given_up = {one.bead for one in goes if one.part == CANCEL}
     live = sorted(id_ for id_ in drafts if choice.has(id_, id_) and id_ not in given_up)
     first = store.position().seq + 1
+    require(store, {*live, *(one.bead for one in goes)})
     if live:
         store.approve(live, actor)
     for one in dropped:

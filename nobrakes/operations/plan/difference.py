@@ -21,6 +21,7 @@ from ...core.graph.links import Node, node_of
 from ...core.graph.overlay import overlay
 from ...ports import Store
 from ..beads import new_id
+from ..signed import require
 from .nodes import Plan, PlanNode, refused
 
 SMALL = 200
@@ -280,6 +281,7 @@ def write(store: Store, work: Work, actor: str) -> dict[str, Parts]:
         elif new or added:
             store.put(new, _sorted(added), actor)
         if work.approved:
+            require(store, work.approved)
             store.approve(work.approved, actor)
         for id_, parts in proposed.items():
             is_none = all(kept is None for kept in parts.values())

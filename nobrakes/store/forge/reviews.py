@@ -10,6 +10,7 @@ from ...core.forge.feature import Finding, FindingState, Item, ItemKind, ItemSta
 from ...core.forge.rounds import ACCEPT_RISK, decision
 from .. import events, rows
 from ..database import Database, Row
+from ..sessions import conversations
 from .features import feature
 
 DISMISSED = "dismiss"
@@ -109,6 +110,32 @@ def decided(db: Database, escalation: int, said: str, actor: str) -> None:
         words = f"{ACCEPT_RISK}: {note}" if word == DISMISSED else said
         state, answer = decision(one, words)
         settle_finding(db, one.id, state, answer, actor)
+
+
+def told(db: Database, escalation: int, said: str) -> str:
+    """What the Shaper is told of the decision; empty: the question was about no finding."""
+    row = db.maybe("SELECT * FROM findings WHERE escalation = ? ORDER BY id LIMIT 1", (escalation,))
+    if row is None:
+        return ""
+    about = f" of bead {row['bead']}" if row["bead"] else ""
+    return (
+        f"A review of the plan found{about}: {row['issue']}\nIts impact: {row['impact']}\nA person decided: {said}\n"
+        "Change the plan by it where that is needed, then say that the plan is whole again."
+    )
+
+
+def close_questions(db: Database, id_: str, why: str) -> int:
+    """The questions about the feature's findings are over, and nobody is told; how many were open."""
+    now = db.now()
+    with db.write():
+        asked = "SELECT escalation FROM findings WHERE feature = ? AND escalation IS NOT NULL"
+        open_ = f"SELECT id, session FROM escalations WHERE id IN ({asked}) AND resolved_at IS NULL"
+        found = db.all(open_, (id_,))
+        for row in found:
+            db.run("UPDATE escalations SET resolved_at = ?, resolution = ? WHERE id = ?", (now, why[:2000], row["id"]))
+        for session in sorted({row["session"] for row in found if row["session"] is not None}):
+            conversations.settled(db, session)
+        return len(found)
 
 
 def reopen(db: Database, escalation: int) -> None:

@@ -108,6 +108,17 @@ def questioned(db: Database, number: int) -> None:
         move(db, one, Fact.QUESTIONED, db.now())
 
 
+def settled(db: Database, number: int) -> None:
+    """Its questions were decided without it: where none is open, it waits for what is said to it next.
+
+    In the caller's transaction.
+    """
+    one = session(db, number)
+    waits = db.maybe("SELECT 1 FROM escalations WHERE session = ? AND resolved_at IS NULL", (number,))
+    if one.state is State.ASKING and waits is None:
+        move(db, one, Fact.SETTLED, db.now())
+
+
 def renew(db: Database, number: int, seat: tuple[str, str, str] | None) -> Session:
     """The next turn begins a new conversation, perhaps with another agent: name, provider, model.
 
