@@ -24,6 +24,7 @@ from .attempts.exit import AgentEndings
 from .attempts.launch import Launcher
 from .checks.validation import Validation
 from .confine import REFUSED
+from .forge.checkpoints import holds_back
 from .forge.completing import complete
 from .machine_share import MachineShare
 from .news import retire
@@ -282,6 +283,8 @@ class Performer:
 
     def _complete_epic(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.CompleteEpic)
+        if holds_back(self.ports, action.epic):
+            return False
         try:
             with self.ports.store.together():
                 self.ports.store.record(Event(Kind.EPIC_COMPLETED, action.epic))

@@ -199,6 +199,15 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldNamed:
+    """Hold the live beads that a new plan names, and release those that are held for one and named no more."""
+
+    feature: str
+    hold: tuple[str, ...] = ()
+    release: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Complete:
     """All of the feature is on main, and nothing waits."""
 
@@ -224,5 +233,6 @@ ForgeAction = (
     | CloseRound
     | AskSignOff
     | Checkpoint
+    | HoldNamed
     | Complete
 )

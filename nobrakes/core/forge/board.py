@@ -61,6 +61,8 @@ class Standing:
     plans: tuple[PlanVersion, ...] = ()  # all versions, oldest first
     drafts: tuple[str, ...] = ()  # under the epic
     beads: Mapping[str, Status] = field(default_factory=dict)  # of the epic
+    to_hold: tuple[str, ...] = ()  # live beads that the new plan names
+    to_release: tuple[str, ...] = ()  # beads held for a new plan that names them no more
     items: tuple[Item, ...] = ()  # that wait
     spent_usd: float = 0.0  # by its Shaper
     reviews_usd: float = 0.0

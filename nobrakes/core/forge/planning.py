@@ -14,7 +14,7 @@
 
 from ..sessions.session import CLEAN
 from ..sessions.session import State as At
-from . import reviewing
+from . import checkpoints, reviewing
 from .actions import (
     About,
     Answered,
@@ -72,7 +72,8 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
         return [Recover(feature.id)] if said else []
     if feature.state is not State.ACTIVE:
         return []
-    return _turns(one) or (_planned(board, one) if feature.stage in PLANNED else [])
+    own = _turns(one) or checkpoints.plan(board, one)
+    return own or (_planned(board, one) if feature.stage in PLANNED else [])
 
 
 def _turns(one: Standing) -> list[ForgeAction]:

@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 
-from ...core.beads.bead import Status
+from ...core.beads.bead import CLOSED, Bead, Status
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
 from ...core.errors import NobrakesError
+from ...core.forge import checkpoints, markers
 from ...core.forge import data_keys as keys
-from ...core.forge import markers
 from ...core.forge.actions import About
 from ...core.forge.board import Asked, ForgeBoard, LastTurn, Seat, Standing
-from ...core.forge.feature import Feature, ItemState, PlanReview, ReviewState
+from ...core.forge.feature import PLANNED, Feature, ItemState, PlanReview, ReviewState
 from ...core.limits.breaker import State as Trip
 from ...core.owners import of_session
 from ...core.sessions.session import CLEAN, Session
 from ...core.text.cleaning import clean
 from ..ports import Ports
+from .checkpoints import children
 
 NO_LOGIN = frozenset({Outcome.AUTH, Outcome.BILLING})
 """What a provider refuses until a person does something: another agent goes on meanwhile."""
@@ -42,8 +43,9 @@ def _standing(
     store = ports.store
     session = None if feature.session is None else store.session(feature.session)
     reviews = tuple(store.plan_reviews(feature.id))
-    children = [id_ for _, id_ in sorted(store.by_priority(epic=feature.id))]
-    beads = {bead.id: bead.status for bead in (store.beads(ids=children) if children else ())}
+    inside = children(store, feature.id)
+    beads = {bead.id: bead.status for bead in inside}
+    named, free = _named(feature, inside)
     sessions = {one.session: store.session(one.session) for one in reviews if one.session is not None}
     return Standing(
         feature,
@@ -59,10 +61,22 @@ def _standing(
         tuple(store.plan_versions(feature.id)),
         tuple(id_ for id_, status in beads.items() if status is Status.DRAFT),
         beads,
+        named,
+        free,
         tuple(one for one in store.items(feature.id) if one.state is ItemState.WAITING),
         0.0 if session is None else session.cost_usd,
         sum(one.cost_usd for one in sessions.values()),
     )
+
+
+def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(live beads to be held, since a new plan names them; held ones to be let go)."""
+    reason = checkpoints.HELD.format(feature=feature.id)
+    changing = feature.stage in PLANNED and feature.replannings > 0
+    live = [bead for bead in beads if bead.status not in (Status.DRAFT, *CLOSED)]
+    hold = tuple(one.id for one in live if changing and one.proposed and one.held is None)
+    free = tuple(one.id for one in live if one.held == reason and not (changing and one.proposed))
+    return hold, free
 
 
 def _running(reviews: Sequence[PlanReview], sessions: dict[int, Session]) -> dict[int, Session]:

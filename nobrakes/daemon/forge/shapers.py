@@ -74,16 +74,21 @@ class Shapers:
 
     def begin(self, action: BeginShaper) -> bool:
         """Begin the session."""
-        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        feature = self.ports.store.feature(action.feature)
         if feature.session is not None or feature.state is not State.ACTIVE:
             return False
-        told = {"feature": feature.id}
-        seat = self._seat(action.agent)
-        session = store.begin_session(
-            SessionKind.PLANNING, of_bead(feature.id), feature.title[:100], seat, BEGIN, BY, told
-        )
-        store.change_feature(feature.id, {"session": session.id, "turn_at": store.now()}, BY)
+        self._begin(feature, action.agent, BEGIN)
         return True
+
+    def begin_with(self, id_: str, text: str) -> None:
+        """Begin the session with these words, with the first of the agents that may be Shaper."""
+        self._begin(self.ports.store.feature(id_), self.ports.config().agents.shaper[0], text)
+
+    def _begin(self, feature: Feature, agent: str, text: str) -> None:
+        store, seat = self.ports.store, self._seat(agent)
+        told, title = {"feature": feature.id}, feature.title[:100]
+        session = store.begin_session(SessionKind.PLANNING, of_bead(feature.id), title, seat, text, BY, told)
+        store.change_feature(feature.id, {"session": session.id, "turn_at": store.now()}, BY)
 
     def _seat(self, agent: str) -> tuple[str, str, str]:
         model = self.ports.config().agents.model_of(agent, "shaper")

@@ -5,11 +5,12 @@ from typing import Any
 
 from ...core.board import Board
 from ...core.forge import planning, reviewing
-from ...core.forge.actions import Answered, Ask, ForgeAction
+from ...core.forge.actions import Answered, Ask, Checkpoint, ForgeAction, HoldNamed
 from ...core.forge.board import ForgeBoard
 from ..ports import Ports
 from .answers import Answers
 from .board import board_of
+from .checkpoints import Checkpoints, collect
 from .reviews import PlanReviews
 from .shapers import Shapers
 
@@ -20,12 +21,14 @@ class Forge:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         shapers = Shapers(ports)
-        answers, reviews = Answers(shapers), PlanReviews(ports)
+        answers, reviews, checkpoints = Answers(shapers), PlanReviews(ports), Checkpoints(shapers)
         self.methods: dict[type, Callable[[Any], bool]] = {
             **shapers.methods,
             **reviews.methods,
             Ask: answers.ask,
             Answered: answers.answered,
+            Checkpoint: checkpoints.checkpoint,
+            HoldNamed: checkpoints.hold,
         }
         self._board: ForgeBoard | None = None
 
@@ -34,6 +37,9 @@ class Forge:
         self._board = seen = board_of(self.ports, board)
         if seen is None:
             return False
+        collected = [collect(self.ports, one.feature) for one in seen.standings]
+        if any(collected):
+            return True  # the next look sees it
         changed = [self.perform(action) for action in planning.plan(seen)]
         return any(changed)
 

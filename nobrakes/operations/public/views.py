@@ -12,12 +12,14 @@ from ...core.beads.escalations import Escalation
 from ...core.board import Limits
 from ...core.forge.feature import Feature
 from ...core.forge.plan_changes import PlanChanges
+from ...core.forge.rounds import SignOff
 from ...core.public.schema import Schema, schema
 from ...core.review.flakes import Line as Flaked
 from ...core.review.quarantine import Quarantined
 from ..decisions.view import Asked, DecisionView
 from ..forge.approving import Approved
 from ..forge.strategy import StrategyView
+from ..forging.plan_reviews import ReviewsView
 from ..forging.scanning import ScanView
 from ..forging.views import FeatureListView, FeatureView
 from ..projects.confirming import Confirmed
@@ -57,6 +59,9 @@ VIEWS: Mapping[str, Any] = {
     "flakes": list[Flaked],
     "commit-strategy --dry-run": StrategyView,
     "commit-strategy": Approved,
+    "forge reviews": ReviewsView,
+    "forge sign-off": SignOff,
+    "forge checkpoint": Feature,
     "project list": ProjectsView,
     "project show": ProjectPage,
     "project use": Confirmed,

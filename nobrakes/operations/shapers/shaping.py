@@ -138,12 +138,28 @@ def plan_ready(store: Store, session: int, turn: Turn | None = None) -> PlanVers
                 "End your turn: the answers come with the next one.",
             )
         nodes = nodes_of(store, feature.id)
+        if feature.replannings and not _waits(nodes):
+            return _unchanged(store, feature, nodes, turn)
         _judge(store, feature, nodes)
         _drop(store, feature, reviewing.REVISING, reviewing.SIGNED)
         version = store.keep_plan(feature.id, nodes, "its Shaper says that it is whole", _name(session))
         store.move_feature(feature.id, Step.PLAN_READY, _name(session), f"version {version.number}")
         _did(store, turn, READY)
     return version
+
+
+def _unchanged(store: Store, feature: Feature, nodes: Sequence[Mapping[str, Any]], turn: Turn | None) -> PlanVersion:
+    """A plan that was approved before is whole as it is: nothing goes live by that, and it is built on."""
+    _drop(store, feature, reviewing.REVISING, reviewing.SIGNED)
+    version = store.keep_plan(feature.id, nodes, "nothing of the plan changes", _name(feature.session or 0))
+    store.move_feature(feature.id, Step.APPROVED, _name(feature.session or 0), "nothing of the plan changes")
+    _did(store, turn, READY)
+    return version
+
+
+def _waits(nodes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether something of the plan waits for a person's yes."""
+    return any(n["status"] == Status.DRAFT.value or n.get("proposed") for n in nodes)
 
 
 def _drop(store: Store, feature: Feature, *names: str) -> None:

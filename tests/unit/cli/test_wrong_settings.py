@@ -24,6 +24,7 @@ READING = [
     "review BEAD",
     "verify",
     "flakes",
+    "forge reviews BEAD",
     "events",
     "escalations",
     "escalation 1",

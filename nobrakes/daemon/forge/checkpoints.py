@@ -1,0 +1,161 @@
+"""Checkpoints, done: items collected from suggestions and merges, features back to their plan, live beads held.
+
+1. What was collected is not collected again: which suggestions and merges were looked at is noted with it.
+2. A comment that says what is left to do is an item where a merge brought it into main, in any file it changed.
+3. A checkpoint goes to the Shaper's session, or begins one; the rounds of reviews count anew from there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...core.beads.bead import Bead, Status
+from ...core.beads.escalations import EscalationType
+from ...core.beads.events import Event, Kind
+from ...core.errors import NobrakesError
+from ...core.forge import checkpoints, reviewing
+from ...core.forge.actions import Checkpoint, HoldNamed
+from ...core.forge.feature import PLANNED, Feature, ItemState, Stage, State, Step
+from ...core.forge.todos import Todo, is_affected, is_scanned, new_in, scan
+from ...core.sessions.session import State as Of
+from ...ports import Store
+from ..ports import Ports
+from .shapers import BY, Shapers
+
+SUGGESTED, SCANNED = "suggested_upto", "scanned"
+"""In a feature's data: the last suggestion, and by bead the merge, that was looked at."""
+MOST_FILES = 500
+MOST_BYTES = 1_000_000
+"""Files of one merge that are scanned, and bytes of each."""
+_RESET = (
+    *(reviewing.SIGNED, reviewing.ENOUGH, reviewing.GO_ON, reviewing.ASKED_SIGN_OFF, reviewing.REVISING),
+    checkpoints.ASKED,
+)
+
+
+def children(store: Store, feature: str) -> list[Bead]:
+    """The beads of the feature's epic."""
+    ids = [id_ for _, id_ in sorted(store.by_priority(epic=feature))]
+    return store.beads(ids=ids) if ids else []
+
+
+def collect(ports: Ports, feature: Feature) -> bool:
+    """Collect what is new since the last look; whether anything was. One transaction."""
+    store = ports.store
+    if feature.stage not in (Stage.IMPLEMENTATION, Stage.REQUEST):
+        return False
+    beads = children(store, feature.id)
+    own = {bead.id for bead in beads}
+    scanned: dict[str, str] = dict(feature.data.get(SCANNED, {}))
+    merged = [bead for bead in beads if bead.merged_commit and scanned.get(bead.id) != bead.merged_commit]
+    after = int(feature.data.get(SUGGESTED, 0))
+    filed = [
+        one
+        for one in store.escalations()
+        if one.type is EscalationType.DOER_SUGGESTION and one.bead in own and one.id > after
+    ]
+    if not merged and not filed:
+        return False
+    todos = {bead.id: _brought(ports, str(bead.merged_commit)) for bead in merged}
+    with store.together():
+        for one in filed:
+            kind = checkpoints.kind_of(one.title)
+            store.collect(feature.id, kind, one.title, BY, bead=one.bead)
+        for bead in merged:
+            scanned[bead.id] = str(bead.merged_commit)
+            for todo in todos[bead.id]:
+                affected = is_affected(todo.file, feature.files)
+                _collect(store, feature.id, bead.id, todo, affected)
+        upto = max([after, *(one.id for one in filed)])
+        _note(store, feature.id, {SUGGESTED: upto, SCANNED: scanned})
+    return True
+
+
+def _collect(store: Store, feature: str, bead: str, todo: Todo, affected: bool) -> None:
+    store.collect(feature, todo.kind, todo.text, BY, file=todo.file, line=todo.line, bead=bead, blocks=affected)
+
+
+def _brought(ports: Ports, commit: str) -> list[Todo]:
+    """The comments that a merge brought into main; none where git does not know it any more."""
+    git = ports.git
+    try:
+        made = git.made(commit)
+        if made is None or not made.parents:
+            return []
+        base = made.parents[0]
+        found: list[Todo] = []
+        paths = [one.path for one in git.changes(base, commit) if is_scanned(one.path)]
+        for path in sorted(paths)[:MOST_FILES]:
+            after, before = (_text(ports, where, path) for where in (commit, base))
+            found += new_in(scan(path, after), scan(path, before))
+    except NobrakesError:
+        return []
+    return found
+
+
+def _text(ports: Ports, commit: str, path: str) -> str:
+    content = ports.git.read(commit, path, None)
+    return "" if content is None else content[:MOST_BYTES].decode("utf-8", "replace")
+
+
+def _note(store: Store, feature: str, values: Mapping[str, Any]) -> None:
+    data = {**store.feature(feature).data, **values}
+    store.change_feature(feature, {"data": data}, BY)
+
+
+class Checkpoints:
+    """The hands of core.forge.checkpoints."""
+
+    def __init__(self, shapers: Shapers) -> None:
+        self.ports = shapers.ports
+        self.shapers = shapers
+
+    def checkpoint(self, action: Checkpoint) -> bool:
+        """Bring the feature back to its plan, and tell its Shaper what was collected."""
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
+        if feature.stage is not Stage.IMPLEMENTATION or feature.state is not State.ACTIVE:
+            return False
+        items = [one for one in store.items(feature.id) if one.id in action.items and one.state is ItemState.WAITING]
+        own = {bead.id for bead in children(store, feature.id)}
+        stopping = [one for one in store.escalations() if one.bead in own]
+        open_ = [one for one in stopping if one.type is not EscalationType.DOER_SUGGESTION]
+        store.settle_items({one.id for one in items}, ItemState.REVIEWED, BY)
+        store.move_feature(feature.id, Step.CHECKPOINT, BY, action.why)
+        kept = {name: value for name, value in store.feature(feature.id).data.items() if name not in _RESET}
+        data = {**kept, reviewing.SINCE: feature.round, reviewing.CLOSED: feature.round, reviewing.REVISING: True}
+        store.change_feature(feature.id, {"data": data, "clean": 0, "turn_at": store.now()}, BY)
+        text = checkpoints.told(items, open_, action.why)
+        session = None if feature.session is None else store.session(feature.session)
+        if session is not None and session.state is not Of.ENDED:
+            store.say(session.id, text, BY)
+            return True
+        store.change_feature(feature.id, {"session": None}, BY)
+        self.shapers.begin_with(feature.id, text)
+        return True
+
+    def hold(self, action: HoldNamed) -> bool:
+        """Hold the live beads that the new plan names, and let go those that it names no more."""
+        store = self.ports.store
+        reason = checkpoints.HELD.format(feature=action.feature)
+        done = False
+        for id_ in action.hold:
+            bead = store.bead(id_)
+            if bead.held is None and bead.proposed and bead.status is not Status.DRAFT:
+                store.record(Event(Kind.HELD, id_, actor=BY, data={"reason": reason}))
+                done = True
+        for id_ in action.release:
+            if store.bead(id_).held == reason:
+                store.record(Event(Kind.RELEASED, id_, actor=BY))
+                done = True
+        return done
+
+
+def holds_back(ports: Ports, epic: str) -> bool:
+    """Whether the epic is not complete although its beads are: it is a feature whose plan is open, or goes there."""
+    feature = next((one for one in ports.store.features() if one.id == epic), None)
+    if feature is None:
+        return False
+    if feature.stage in PLANNED:
+        return True
+    collect(ports, feature)
+    waits = any(one.state is ItemState.WAITING for one in ports.store.items(epic))
+    return waits and feature.stage is Stage.IMPLEMENTATION and feature.state is State.ACTIVE
