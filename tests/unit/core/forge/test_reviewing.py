@@ -26,7 +26,6 @@ from nobrakes.core.forge.feature import (
     State,
 )
 from nobrakes.core.forge.rules import Rules
-from nobrakes.core.forge.board import Asked, ForgeBoard, Standing
 from nobrakes.core.sessions.session import Session, SessionKind
 from nobrakes.core.sessions.session import State as Of
 

@@ -1,0 +1,110 @@
+"""A feature that is built goes back to its plan: collected once, told once, held only where the new plan says so."""
+
+from typing import Any
+
+import pytest
+
+from nobrakes.core.beads.bead import Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.errors import NotAllowed
+from nobrakes.core.forge.feature import ItemKind, ItemState, Stage, Step
+from nobrakes.daemon.forge import checkpoints
+from nobrakes.operations.forge import choosing
+from nobrakes.operations.forging import shaping
+from nobrakes.operations.forging.asking_checkpoint import checkpoint
+from nobrakes.ports import NewEscalation
+
+from .test_plan_reviews import Reviewed
+
+
+class Built(Reviewed):
+    """A feature whose plan went live."""
+
+    def __init__(self, **forge: Any) -> None:
+        super().__init__(**forge)
+        self.clean_round()
+        self.clean_round()
+        self.approves(take_risk=True)
+        self.goes_live()
+
+    def goes_live(self) -> None:
+        choosing.approve(self.store, choosing.ALL, "ada")
+        if self.feature.stage is Stage.REVIEW:
+            self.store.move_feature("login", Step.APPROVED, "ada")
+        self.settle()
+
+    def suggests(self, text: str, bead: str = "form") -> None:
+        self.store.escalate(NewEscalation(EscalationType.DOER_SUGGESTION, text), bead, None, "Ada")
+        checkpoints.collect(self.ports, self.feature)
+        assert not checkpoints.collect(self.ports, self.feature), "it is collected once"
+
+
+def test_what_is_collected_goes_to_the_plan_all_of_it_is_reviewed_and_new_beads_go_live_by_a_yes() -> None:
+    world = Built(collect=2)
+    world.suggests("dependency: a mail server")
+    world.settle()
+    assert world.feature.stage is Stage.IMPLEMENTATION
+    world.suggests("Rename the table", "table")
+    kinds = [one.kind for one in world.store.items("login")]
+    assert kinds == [ItemKind.DEPENDENCY, ItemKind.SUGGESTION]
+    before = len(world.store.messages(1))
+    world.settle()
+    assert (world.feature.stage, world.feature.replannings) == (Stage.REVIEW, 1)
+    assert all(one.state is ItemState.REVIEWED for one in world.store.items("login"))
+    said = world.store.messages(1)[before:]
+    assert len(said) == 1 and "a mail server" in said[0].text and "2 items are collected" in said[0].text
+    assert not world.running(), "the Shaper plans first"
+    assert world.store.bead("form").held is None, "live beads go on"
+
+    turn = world.begins()
+    plan = """beads:
+  - {id: form, title: A better form}
+  - {id: mail, title: The mail server, touches: [infra/mail.tf], needs: [table]}
+"""
+    shaping.propose(world.store, 1, plan, turn)
+    shaping.plan_ready(world.store, 1, turn)
+    world.ends(turn)
+    assert sorted(world.running()) == ["database", "devops", "frontend"], "a full review"
+    assert world.store.bead("form").held is not None and world.store.bead("table").held is None
+    with pytest.raises(NotAllowed, match="not signed off"):
+        choosing.approve(world.store, choosing.ALL, "ada")
+    world.clean_round()
+    world.clean_round()
+    world.approves(take_risk=True)
+    world.goes_live()
+    assert world.store.bead("form").held is None and world.store.bead("form").title == "A better form"
+    assert world.store.bead("mail").status is not Status.DRAFT
+
+
+def test_a_checkpoint_that_changes_nothing_goes_on_without_a_yes() -> None:
+    world = Built()
+    checkpoint(world.store, "login", "ada")
+    world.settle()
+    assert world.feature.stage is Stage.REVIEW
+    with pytest.raises(NotAllowed, match="a checkpoint is of what is being built"):
+        checkpoint(world.store, "login", "ada")
+    world.ready()
+    assert world.feature.stage is Stage.IMPLEMENTATION and not world.running()
+    assert not [one for one in world.store.beads() if one.status is Status.DRAFT]
+
+
+def test_the_epic_is_not_complete_while_something_collected_waits() -> None:
+    world = Built()
+    world.suggests("scope: two more pages")
+    for bead in ("form", "table"):
+        world.store.record(Event(Kind.DONE_BY_HAND, bead, actor="ada"))
+    assert checkpoints.holds_back(world.ports, "login")
+    world.settle()
+    assert world.feature.stage is Stage.REVIEW and checkpoints.holds_back(world.ports, "login")
+    world.ready()
+    assert not checkpoints.holds_back(world.ports, "login")
+
+
+def test_an_ended_session_is_begun_anew_with_what_was_collected() -> None:
+    world = Built()
+    world.store.end_session(1, "ada")
+    checkpoint(world.store, "login", "ada")
+    world.settle()
+    assert world.feature.session not in (None, 1)
+    assert "a person asked for it" in world.store.messages(world.feature.session or 0)[0].text
