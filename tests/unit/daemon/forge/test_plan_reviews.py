@@ -15,6 +15,7 @@ from nobrakes.core.forge import reviewing
 from nobrakes.core.forge.feature import FindingState, ReviewState, Stage
 from nobrakes.core.sessions.session import Fact
 from nobrakes.core.sessions.session import State as At
+from nobrakes.daemon.forge.reviews import BY
 from nobrakes.operations import desk
 from nobrakes.operations.forge import choosing
 from nobrakes.operations.forging import shaping
@@ -120,6 +121,8 @@ def test_two_rounds_with_findings_answers_and_a_failing_reviewer_then_two_clean_
     assert world.round_ends() == ["findings", "findings", "clean", "clean"] and not world.running()
     asked_off = [one.data for one in world.store.events(0, 10_000) if one.kind is Kind.SIGN_OFF_ASKED]
     assert asked_off == [{"reviews": 4, "most": 10, "version": 2}]
+    ended = [one for one in world.store.events(0, 10_000) if one.kind is Kind.PLAN_ROUND_ENDED]
+    assert {one.actor for one in ended} == {BY}
 
     with pytest.raises(NotAllowed, match="is not signed off"):
         choosing.approve(world.store, choosing.ALL, "ada")
