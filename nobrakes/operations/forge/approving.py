@@ -16,10 +16,10 @@ from ...core.beads.outcomes import Outcome
 from ...core.errors import NoMain, PlanError
 from ...paths import FOLDER, Paths
 from ...ports import Git, Message, Store
-from ..forging import approval
 from ..snapshot import log, since
 from ..snapshot.sources import SNAPSHOT_PIN
 from ..snapshot.text import remember, snapshot
+from . import feature_approval
 from .choosing import ALL, Choice, Made, approve
 from .strategy import COMMITTED
 
@@ -103,7 +103,7 @@ def commit_strategy(
     """
     with store.together(told=False):  # the snapshot is written next, and holds it all
         made = approve(store, choice, actor, revision)
-        features = approval.approved(store, made.drafts, made.changes, actor)
+        features = feature_approval.approved(store, made.drafts, made.changes, actor)
         seq = int(store.setting(COMMITTED) or 0)
         while page := store.events(seq, 1000):
             seq = page[-1].seq

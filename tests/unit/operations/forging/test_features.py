@@ -13,8 +13,8 @@ from nobrakes.core.errors import NoSuchFeature, NotAllowed, UsageError
 from nobrakes.core.forge.feature import Feature, ItemKind, ItemState, Stage, State, Step
 from nobrakes.core.sessions.session import SessionKind
 from nobrakes.daemon.forge.completing import complete
-from nobrakes.operations.forge import choosing
-from nobrakes.operations.forging import approval, features, plan_looks, scanning, views
+from nobrakes.operations.forge import choosing, feature_approval
+from nobrakes.operations.forging import features, plan_looks, scanning, views
 from nobrakes.operations.forging.features import Wanted
 from nobrakes.paths import Paths
 from nobrakes.store.sqlite import SqliteStore
@@ -57,7 +57,7 @@ def planned(store: SqliteStore, feature: str) -> None:
 def yes(store: SqliteStore, **choice: Any) -> tuple[str, ...]:
     with store.together():
         made = choosing.approve(store, choosing.Choice(**choice), "me")
-        return approval.approved(store, made.drafts, made.changes, "me")
+        return feature_approval.approved(store, made.drafts, made.changes, "me")
 
 
 def test_only_finds_in_files_that_it_touches_are_open_points(store: SqliteStore, paths: Paths) -> None:
