@@ -24,8 +24,11 @@ def _wanted(nodes: Sequence[dict[str, object]]) -> list[dict[str, object]]:
 
 
 def require(store: Store, drafts: Collection[str]) -> None:
-    """NotAllowed where one of the drafts is of a feature whose plan nobody signed off as it lies."""
-    features = [one for one in store.features() if one.stage in PLANNED]
+    """NotAllowed where one of the drafts is of a feature whose plan nobody signed off as it lies.
+
+    A plan that its Shaper never called whole was under no review: the yes of commit-strategy is enough for it.
+    """
+    features = [one for one in store.features() if one.stage in PLANNED and one.plan]
     for feature in features:
         own = {feature.id, *(str(node["id"]) for node in nodes_of(store, feature.id))}
         if not own & set(drafts):

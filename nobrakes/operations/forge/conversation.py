@@ -37,7 +37,7 @@ HOW_TO_PLAN = (
 _READING = (
     "list", "show", "ready", "graph", "status", "board", "history", "reviews", "review", "log", "events", "escalations",
     "escalation", "config", "config get", "plan example", "flakes", "session show", "sessions",
-    "notify list", "help", "forge list", "forge show", "forge scan",
+    "notify list", "help", "forge list", "forge show", "forge scan", "forge reviews",
 )  # fmt: skip
 _ALLOWED = (*(f"{words}:*" for words in (*_READING, "propose")), "commit-strategy --dry-run")
 _CHANGING = (
@@ -47,7 +47,7 @@ _CHANGING = (
     "providers", "config set", "config unset",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
     "notify test", "notify secret", "web", "take", "hand-in", "forge new", "forge edit", "forge change",
-    "forge discuss", "forge pause", "forge resume", "forge cancel", "forge archive",
+    "forge discuss", "forge pause", "forge resume", "forge cancel", "forge archive", "forge sign-off", "forge checkpoint",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commit-strategy *--drop*")
 """Asked even where the human's own settings allow every command: it changes what is live, or starts work."""

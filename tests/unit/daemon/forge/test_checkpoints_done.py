@@ -11,8 +11,8 @@ from nobrakes.core.errors import NotAllowed
 from nobrakes.core.forge.feature import ItemKind, ItemState, Stage, Step
 from nobrakes.daemon.forge import checkpoints
 from nobrakes.operations.forge import choosing
-from nobrakes.operations.forging import shaping
 from nobrakes.operations.forging.asking_checkpoint import checkpoint
+from nobrakes.operations.shapers import shaping
 from nobrakes.ports import NewEscalation
 
 from .test_plan_reviews import Reviewed

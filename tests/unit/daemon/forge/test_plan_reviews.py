@@ -18,8 +18,8 @@ from nobrakes.core.sessions.session import State as At
 from nobrakes.daemon.forge.reviews import BY
 from nobrakes.operations import desk
 from nobrakes.operations.forge import choosing
-from nobrakes.operations.forging import shaping
 from nobrakes.operations.forging.sign_off import sign_off
+from nobrakes.operations.shapers import shaping
 
 from .test_shapers import World
 
