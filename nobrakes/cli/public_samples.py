@@ -162,7 +162,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.PROJECT_SET: {
         "sessionId": "my-app",
         "projectName": "my-app",
-        "projectPath": "/home/my-app",
+        "projectPath": "~/nobrakes/PROJECTS/my-app",
         "isNew": True,
     },
     Kind.FEATURE_BEGAN: {"title": "Support Windows", "base": _HEAD, "criteria": 8, "files": ["src/paths.py"]},

@@ -59,7 +59,7 @@ def test_help_lists_every_command_without_importing_one(capsys):
     for entry in COMMANDS:
         word = entry.words.split()[0]
         assert f"\n  {word}" in shown or entry.hidden, entry.words
-        if " " not in entry.words and not entry.hidden:
+        if " " not in entry.words and not entry.hidden and entry.words not in GROUPS:
             assert entry.help in " ".join(shown.split())
     assert "nobrakes.cli.beads" not in sys.modules and "nobrakes.cli.desk" not in sys.modules
     for name in loaded:

@@ -13,7 +13,11 @@ from nobrakes.core.beads.bead import Bead, Dependency, Role
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.forge import rounds
+from nobrakes.core.forge.rules import Rules
 from nobrakes.core.limits.cooldowns import Cooldown
+from nobrakes.core.projects.documents import Box
+from nobrakes.core.projects.whats_next import Contradiction, Finding
 from nobrakes.core.public.schema import mistakes, schema
 from nobrakes.core.public.values import plain
 from nobrakes.core.transcript import Line, LineKind
@@ -21,9 +25,14 @@ from nobrakes.operations import beads, flakes
 from nobrakes.operations.decisions import page
 from nobrakes.operations.forge import approving, strategy
 from nobrakes.operations.forging import features as forging
+from nobrakes.operations.forging import plan_reviews
 from nobrakes.operations.forging.plan_looks import difference
 from nobrakes.operations.forging.scanning import scan_of
 from nobrakes.operations.forging.views import listed, view
+from nobrakes.operations.projects.confirming import Confirmed
+from nobrakes.operations.projects.looking import ProjectPage
+from nobrakes.operations.projects.projects import ProjectsView, ProjectView
+from nobrakes.operations.projects.whats_next import NextView
 from nobrakes.operations.public import views
 from nobrakes.operations.views import board, diff, history, listing, next_step, one_bead, readiness, transcripts
 from nobrakes.operations.views.graph.looks import graph_view
@@ -86,11 +95,28 @@ def features(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "forge show": view(store, made.id),
         "forge show --version": difference(kept, 2),
         "forge scan": scan_of(store, git, made.id),
+        "forge reviews": plan_reviews.reviews(store, Rules(), made.id),
+        "forge sign-off": rounds.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
         **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
     }
 
 
-FORGE = ("new", "edit", "change", "discuss", "pause", "resume", "cancel", "archive")
+def projects() -> dict[str, Any]:
+    one = ProjectView("shop", "shop", True, "running", 1, None, "me")
+    box = Box(False, "It sells", 12)
+    doubt = Finding(
+        Contradiction.ROADMAP_BEHIND, "task.md", "a box is ticked, and its file is not there", ("src/till.py",)
+    )
+    return {
+        "project list": ProjectsView("workspace", "projects", (one,)),
+        "project show": ProjectPage(one, "Shop", "Sell", "active", "s1", (box,), ("s1-till",)),
+        "project use": Confirmed("chat", "shop", "shop", False, "Working on shop."),
+        "project whats-next": NextView("shop", (doubt,)),
+        **dict.fromkeys(("project new", "project archive"), one),
+    }
+
+
+FORGE = ("checkpoint", "new", "edit", "change", "discuss", "pause", "resume", "cancel", "archive")
 
 
 def _no_git() -> NoReturn:
@@ -122,6 +148,7 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "commit-strategy --dry-run": strategy.strategy(store),
         "commit-strategy": approving.Approved(("d",), None),
         **features(store, folder),
+        **projects(),
         "answer": escalation,
         "resolve": escalation,
         **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
