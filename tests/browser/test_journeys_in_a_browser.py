@@ -21,7 +21,7 @@ from tests.support.shop import NOBRAKES, PLAN, Shop
 from tests.support.web_process import WebProcess, web_process
 
 pytestmark = pytest.mark.slow
-PATIENCE = 120
+PATIENCE = 60
 HOW = {
     "desktop": {"viewport": DESKTOP},
     "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True},
@@ -166,7 +166,7 @@ class Play:
         self.goes("breaker")
         self.presses("Pause new work")
         self.sees("Paused", "#bar-state")
-        self.sees("Paused: nothing new is started")
+        self.sees("paused: nothing new is started")
         limit = self.page.locator("#limit-doers")
         limit.fill("doers=2")
         self.presses("Set", limit.locator("xpath=.."))
