@@ -16,6 +16,7 @@ from .quoting import answered
 
 _HAPPENED: Mapping[Outcome, str] = {
     Outcome.COMPLETED: "You handed in, and the bead came back to you",
+    Outcome.MERGE_REVIEW: "A person looked at what you handed in before the merge, and sent it back",
     Outcome.BLOCKED: "You stopped to wait for the human",
     Outcome.KILLED: "Your process was killed from outside",
     Outcome.LOST: "Your process or the machine went down",

@@ -382,6 +382,11 @@ NOT_HERE: Mapping[str, str] = {
     "notify secret": "A secret is typed at the terminal and never sent: nobrakes notify secret NAME.",
     "archive": "What it lets go of is gone: nobrakes archive --expire in a terminal.",
     "machine": "Limits above one repository: nobrakes machine set agents=3.",
+    "project new": "It makes a folder in your workspace: nobrakes project new NAME.",
+    "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
+    "project archive": "The list above one repository: nobrakes project archive NAME.",
+    "relay": "It begins in a folder that you name: nobrakes relay PATH PROMPT. What it asks is on the Desk.",
+    "mcp client": "A token is shown once, at the terminal alone: nobrakes mcp client add NAME.",
     "repositories": "The list above one repository: nobrakes repositories forget PATH.",
 }
 """Commands that change something and that no page asks for, because …"""

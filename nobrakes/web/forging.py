@@ -85,6 +85,25 @@ def _said(name: str) -> Do:
     return do
 
 
+def _sign_off(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    from ..operations.forging.sign_off import sign_off
+
+    id_, rules = values["feature"], app.config.forge.rules()
+    risk, reason = bool(values.get("take_risk")), values.get("reason", "")
+    kept = sign_off(app.store, rules, id_, actor, take_risk=risk, reason=reason)
+    return (
+        kept,
+        f"version {kept.version} of the plan of {id_} is signed off: nothing is live before your yes to the plan",
+    )
+
+
+def _checkpoint(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    from ..operations.forging.asking_checkpoint import checkpoint
+
+    found = checkpoint(app.store, values["feature"], actor)
+    return found, f"feature {found.id} goes back to its plan with what was collected"
+
+
 ROWS: tuple[tuple[str, Do, tuple[Field, ...]], ...] = (
     ("forge new", _new, (Field("title", text, True), *_SAID)),
     ("forge edit", _edit, (FEATURE, Field("title", text), *_SAID)),
@@ -94,5 +113,7 @@ ROWS: tuple[tuple[str, Do, tuple[Field, ...]], ...] = (
     ("forge resume", _moved("resume", "goes on"), (FEATURE,)),
     ("forge cancel", _moved("cancel", "is stopped and paused; it can go on"), (FEATURE,)),
     ("forge archive", _archive, (FEATURE, Field("back", flag))),
+    ("forge sign-off", _sign_off, (FEATURE, Field("take_risk", flag), Field("reason", long_text))),
+    ("forge checkpoint", _checkpoint, (FEATURE,)),
 )
 """(the words, what is done, the fields)"""

@@ -124,7 +124,7 @@ def test_every_route_is_a_page_or_described_and_what_is_described_is_routed_and_
     }
     described = {(way.upper(), path) for path, ways in document["paths"].items() for way in ways}
     assert {one for one in described if "/do/" not in one[1]} <= routed
-    values = {"repo": "shop", "id": "nb-2", "number": "1", "attempt": "1"}
+    values = {"repo": "shop", "id": "nb-2", "feature": "nb-2", "number": "1", "attempt": "1"}
     for method, path in sorted(routed - NO_JSON):
         answer = site.get(re.sub(r"{(\w+)}", lambda found: values[found[1]], path))
         kind = answer.headers.get("content-type", "")
