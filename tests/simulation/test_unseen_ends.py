@@ -14,7 +14,7 @@ CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0
 
 @pytest.mark.parametrize("mixed", [False, True], ids=["each-time", "with-stops-in-between"])
 def test_who_kills_its_wrapper_is_not_tried_for_ever(mixed: bool) -> None:
-    world = World(3, rates=CALM)
+    world = World(5, rates=CALM)  # its agents are slow enough to be caught at work each time
     one = next(bead for bead in world.store.beads() if bead.status is Status.NEEDS_TESTS)
     for bead in world.store.beads():
         if bead.id != one.id:
