@@ -25,6 +25,10 @@ say ask 'which tea?' --option 'green' --recommend black
 say answer
 say answer 77
 say request-review '1. this 2. that'
+say plan
+say propose '{beads: []}'
+say plan-ready
+say finding 'it is too wide'
 say bead --json
 say test
 say hum
