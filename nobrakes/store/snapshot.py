@@ -46,8 +46,8 @@ SELECT above.bead, above.id FROM above JOIN bead_text USING (id)
 WHERE instr(labels, ?) AND EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ?)"""
 """The beads of a list that have a label, and those below an epic that has it, each with who has it."""
 
-AT_WORK_ON = """SELECT DISTINCT id, touches FROM attempts JOIN bead_text ON bead_text.id = attempts.bead
-WHERE outcome IS NULL AND touches <> '[]' ORDER BY id"""
+AT_WORK_ON = """SELECT DISTINCT attempts.bead, touches FROM attempts JOIN bead_text ON bead_text.id = attempts.bead
+WHERE outcome IS NULL AND touches <> '[]' ORDER BY attempts.bead"""
 
 FRONT = 64
 """So many beads of each queue are looked at: a cooldown may hold back those before the first that can be started."""

@@ -101,3 +101,11 @@ def test_epics_are_complete_when_their_children_are_closed(store: Store) -> None
     store.record(Event(Kind.EPIC_COMPLETED, "e"))
     assert store.bead("e").status is Status.DONE
     assert store.board(Limits()).epics_done == ()
+
+
+def test_what_those_at_work_may_change_is_told_while_others_touch_something(store: Store) -> None:
+    store.put([bead("a", touches=("src/till/**",)), bead("b", touches=("docs/**",)), bead("c")], [], "me")
+    assert store.board(Limits()).taken == {}
+    claim(store, "a")
+    claim(store, "c")
+    assert store.board(Limits()).taken == {"a": ("src/till/**",)}
