@@ -124,6 +124,7 @@ BUGS = (
         "or self.approvals.is_missing(context.board, train[place])",
         "",
         options=APPROVED,
+        seed=120,
     ),
     Bug(
         "what a session was told is told again",
