@@ -122,7 +122,7 @@ def test_an_agent_reaches_its_own_bead_and_no_other(board):
     async def talk(client):
         own = await call(client, "bead")
         whose = await refused(client, "bead", bead="nb-2")
-        unknown = [await refused(client, name) for name in ("show", "propose", "commit-strategy")]
+        unknown = [await refused(client, name) for name in ("show", "edit", "commit-strategy")]
         await call(client, "log", text="for mine")
         return own, whose, unknown
 
