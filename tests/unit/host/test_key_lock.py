@@ -1,5 +1,6 @@
 """A word's lock excludes other threads and other processes, and is its holder's until it ends."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -10,13 +11,20 @@ from nobrakes.host import key_lock
 ASKS = """
 import fcntl, sys
 from nobrakes.host import key_lock
-own = fcntl.lockf
-fcntl.lockf = lambda file, how, *more: own(file, how | (fcntl.LOCK_NB if how == fcntl.LOCK_EX else 0), *more)
+fcntl.F_OFD_SETLKW = fcntl.F_OFD_SETLK
 try:
     with key_lock.locked(sys.argv[1], sys.argv[2]):
         print("free")
 except OSError:
     print("held")
+"""
+HOLDS = """
+import sys
+from nobrakes.host import key_lock
+with key_lock.locked(sys.argv[1], "theirs"):
+    print("held", flush=True)
+    with key_lock.locked(sys.argv[1], "ours"):
+        print("both", flush=True)
 """
 
 
@@ -52,4 +60,35 @@ def test_the_end_of_another_word_leaves_a_word_held(tmp_path: Path) -> None:
         assert another_process_finds(path, "other") == "free"
         assert another_process_finds(path, "held") == "held"
     assert another_process_finds(path, "held") == "free"
-    assert not key_lock._files and not key_lock._words
+    open_now = {os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")}
+    assert str(path) not in open_now
+
+
+def test_two_processes_whose_threads_wait_in_no_circle_both_go_on(tmp_path: Path) -> None:
+    path, ended, errors = tmp_path / "lock", threading.Event(), list[BaseException]()
+
+    def wants_theirs() -> None:
+        try:
+            with key_lock.locked(str(path), "theirs"):
+                pass
+        except BaseException as error:
+            errors.append(error)
+        ended.set()
+
+    thread = threading.Thread(target=wants_theirs)
+    with subprocess.Popen([sys.executable, "-c", HOLDS, str(path)], stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        with key_lock.locked(str(path), "ours"):
+            assert other.stdout.readline() == "held\n"
+            thread.start()
+            while waiting(path) < 2 and not errors and other.poll() is None:
+                ended.wait(0.01)
+            assert not errors
+        assert other.stdout.read() == "both\n"
+    assert ended.wait(20) and not errors and other.returncode == 0
+
+
+def waiting(path: Path) -> int:
+    """How many wait for a lock of the file, as the kernel lists them."""
+    mark = f":{path.stat().st_ino} "
+    return sum(" -> " in line and mark in line for line in Path("/proc/locks").read_text().splitlines())
