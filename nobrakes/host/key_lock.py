@@ -3,6 +3,7 @@
 1. The kernel takes it back when its holder dies, and nothing has to be tidied up. Two words share a byte once in 2^47.
 2. Each call opens the file for itself, and the lock belongs to what was opened and not to the process: threads exclude
    each other as processes do, and the kernel sees no circle between processes where their threads wait in none.
+3. Elsewhere than on Linux the whole file is locked, for any word.
 """
 
 import fcntl
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 
 from .files import storage_errors
+from .system.process import LINUX
 
 
 @contextmanager
@@ -33,4 +35,7 @@ def locked(path: str, word: str) -> Iterator[None]:
 
 def _set(descriptor: int, how: int, place: int) -> None:
     """Lock or unlock the byte at this place; waits for it (struct flock of 64 bits)."""
-    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", how, os.SEEK_SET, place, 1, 0))
+    if LINUX:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLKW, struct.pack("hhqqi4x", how, os.SEEK_SET, place, 1, 0))
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_EX if how == fcntl.F_WRLCK else fcntl.LOCK_UN)

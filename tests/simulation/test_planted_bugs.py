@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import nobrakes
+from tests.support.dose import dosed
 
 PACKAGE = Path(nobrakes.__file__).parent
 TESTS = Path(__file__).parent.parent
@@ -702,14 +703,11 @@ def simulate(place: Path, *options: str) -> subprocess.CompletedProcess[str]:
 QUICK = {"a failed check is a pass", "what a crash cut off is not taken up"}
 """Those of the everyday gates."""
 assert {bug.name for bug in BUGS} > QUICK
-DOSE = 3
-"""CI plants every third bug; `python3 tests/gates --night` plants all of them."""
 
 
 def in_turn(bug: Bug) -> Any:
-    in_ci = BUGS.index(bug) % DOSE == 0
-    marks = [] if bug.name in QUICK else [pytest.mark.slow if in_ci else pytest.mark.night]
-    return pytest.param(bug, id=bug.name.replace(" ", "-"), marks=marks)
+    """CI plants a third of the bugs, `python3 tests/gates --night` all of them."""
+    return pytest.param(bug, id=bug.name.replace(" ", "-"), marks=[] if bug.name in QUICK else [dosed(bug.name)])
 
 
 @pytest.mark.parametrize("bug", [in_turn(bug) for bug in BUGS])

@@ -6,6 +6,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from nobrakes.host import key_lock
 
 ASKS = """
@@ -34,7 +36,11 @@ def another_process_finds(path: Path, word: str) -> str:
     return done.stdout.strip()
 
 
-def test_of_two_threads_with_one_word_one_waits_for_the_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_linux", [True, False])
+def test_of_two_threads_with_one_word_one_waits_for_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_linux: bool
+) -> None:
+    monkeypatch.setattr(key_lock, "LINUX", is_linux)
     path, inside, seen = str(tmp_path / "lock"), [0], []
 
     def work() -> None:
