@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from ..core.errors import NotAllowed
-from ..core.forge import reviewing
+from ..core.forge import data_keys as keys
 from ..core.forge.feature import PLANNED, Feature
 from ..ports import Store
 from ..roles.plan_beads import nodes_of
@@ -33,7 +33,7 @@ def require(store: Store, drafts: Collection[str]) -> None:
         own = {feature.id, *(str(node["id"]) for node in nodes_of(store, feature.id))}
         if not own & set(drafts):
             continue
-        signed = feature.data.get(reviewing.SIGNED)
+        signed = feature.data.get(keys.SIGNED)
         if signed and int(signed["version"]) == feature.plan and is_as_kept(store, feature):
             continue
         raise NotAllowed(

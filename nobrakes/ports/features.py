@@ -42,7 +42,11 @@ class Features(Protocol):
         ...
 
     def change_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
-        """Set fields that no step moves: texts, criteria, files, archived, session, round, data."""
+        """Set fields that no step moves: texts, criteria, files, archived, session, round."""
+        ...
+
+    def note_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
+        """Set values of its data, by the keys of core.forge.data_keys; None takes one away, the others stay."""
         ...
 
     def keep_plan(self, feature: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:

@@ -50,6 +50,10 @@ class Features:
         """Set fields that no step moves."""
         return features.change(self._db, feature, values, actor)
 
+    def note_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
+        """Set values of its data (core.forge.data_keys); None takes one away."""
+        return features.note(self._db, feature, values, actor)
+
     def keep_plan(self, feature: str, beads: Sequence[Mapping[str, Any]], why: str, actor: str) -> PlanVersion:
         """Keep the plan's next version; where it is as the one before, that one."""
         return features.keep_plan(self._db, feature, beads, why, actor)

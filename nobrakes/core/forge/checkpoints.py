@@ -12,14 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..beads.bead import CLOSED, Status
 from ..beads.escalations import Escalation
 from ..text.cleaning import clean, shorten
+from . import data_keys as keys
 from .actions import Checkpoint, ForgeAction, HoldNamed
 from .board import ForgeBoard, Standing
 from .feature import PLANNED, Item, ItemKind, ItemState, Stage, State
 from .rules import Rules
 
-ASKED = "checkpoint_asked"
-"""In a feature's data: a person asked for a checkpoint."""
-HELD = "the plan of feature {feature} is being changed, and names it"
+HOLD_REASON = "the plan of feature {feature} is being changed, and names it"
 """Why a live bead is held while a new plan that names it waits for a yes."""
 MOST_TOLD = 100
 KINDS: Mapping[str, ItemKind] = {"dependency": ItemKind.DEPENDENCY, "scope": ItemKind.SCOPE}
@@ -53,7 +52,7 @@ def plan(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     if any(other.feature.has_turn for other in board.standings):
         return []
     items = [item for item in one.items if item.state is ItemState.WAITING]
-    reason = why(board.rules, items, one.beads, bool(feature.data.get(ASKED)))
+    reason = why(board.rules, items, one.beads, bool(feature.data.get(keys.CHECKPOINT_ASKED)))
     return [Checkpoint(feature.id, tuple(item.id for item in items), reason)] if reason else []
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from ..beads.forms import as_values, made
 from ..sessions.session import Session
 from ..sessions.session import State as Of
+from . import data_keys as keys
 from . import rounds
 from .actions import About, Ask, AskFindings, AskSignOff, BeginRound, CloseRound, EndReview, ForgeAction
 from .board import ForgeBoard, Standing
@@ -22,22 +23,6 @@ from .feature import Feature, Finding, FindingState, PlanReview, ReviewState, St
 from .rounds import Then, Tracker
 from .rules import Rules
 
-REVISING = "revising"
-"""In a feature's data: the round whose findings the Shaper works into the plan; plan-ready removes it."""
-CLOSED = "closed_round"
-"""The last round that was told as ended."""
-CAP = "review_usd"
-"""What the reviews of this feature may cost, where a person raised it."""
-GO_ON = "go_on_round"
-"""The round after which a person said: go on, although no reviewer came through."""
-ASKED_SIGN_OFF = "sign_off_asked"
-"""The round after which a person was told that they may sign off."""
-SINCE = "rounds_since"
-"""The last round before the plan was opened anew: later ones are counted from 1 again."""
-ENOUGH = "reviews_closed"
-"""Whether a person said that no more rounds begin."""
-SIGNED = "signed_off"
-"""A person's yes to a version of the plan (core.forge.rounds.SignOff); a plan that is changed needs another."""
 WAITS = 6
 """A reviewer that was not started yet may wait so many times the minutes that it has."""
 CONTINUE, CLOSE = "continue", "close the reviews"
@@ -57,25 +42,25 @@ def plan(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
         session = standing.session
         can = session is not None and session.state is not Of.ENDED
         return [AskFindings(feature.id, feature.round, asks)] if can else []
-    if last is not None and not seen.open and feature.data.get(CLOSED, 0) < last.number:
+    if last is not None and not seen.open and feature.data.get(keys.CLOSED_ROUND, 0) < last.number:
         return [CloseRound(feature.id, last.number, last.end is rounds.End.CLEAN, last.end is rounds.End.DEGRADED)]
-    if feature.data.get(REVISING) or feature.data.get(SIGNED) or not feature.plan:
+    if feature.data.get(keys.REVISING) or feature.data.get(keys.SIGNED) or not feature.plan:
         return []
     return _next(board, standing, seen)
 
 
 def _next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAction]:
     feature, rules = standing.feature, board.rules
-    number, forgiven = feature.round, int(feature.data.get(GO_ON, 0))
+    number, forgiven = feature.round, int(feature.data.get(keys.FORGIVEN, 0))
     what = rounds.then(rules, seen, standing.reviews_usd, cap(rules, feature), forgiven)
-    if feature.data.get(ENOUGH):
+    if feature.data.get(keys.ENOUGH):
         what = Then.SIGN_OFF
     if what is Then.BEGIN:
         earlier = [one for one in standing.reviews if one.round > since(feature)]
         domains = rounds.looks(rules, standing.plans, earlier, feature.files)
         begun = feature.round + 1
         return [BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
-    if what is Then.SIGN_OFF and feature.data.get(ASKED_SIGN_OFF) != number:
+    if what is Then.SIGN_OFF and feature.data.get(keys.SIGN_OFF_ASKED) != number:
         return [AskSignOff(feature.id, number)]
     if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
         return [_ask(feature, About.DEGRADED, *_degraded(seen))]
@@ -86,14 +71,14 @@ def _next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAct
 
 def is_revising(standing: Standing) -> bool:
     """Whether the findings of the last round are decided, and the Shaper has to say that the plan is ready again."""
-    return bool(standing.feature.data.get(REVISING)) and not any(
+    return bool(standing.feature.data.get(keys.REVISING)) and not any(
         one.state is FindingState.OPEN for one in standing.findings
     )
 
 
 def since(feature: Feature) -> int:
     """The last round that does not count any more."""
-    return int(feature.data.get(SINCE, 0))
+    return int(feature.data.get(keys.SINCE, 0))
 
 
 def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
@@ -106,7 +91,7 @@ def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findi
 
 def cap(rules: Rules, feature: Feature) -> float:
     """What the reviews of the feature may cost by now."""
-    return float(feature.data.get(CAP, rules.review_usd))
+    return float(feature.data.get(keys.REVIEWS_USD, rules.review_usd))
 
 
 def agents(rules: Rules, standing: Standing, domains: Sequence[str], number: int) -> dict[str, str]:

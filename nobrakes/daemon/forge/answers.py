@@ -14,15 +14,15 @@ from ...core.forge.actions import About, Answered, Ask
 from ...core.forge.asking import CONTINUE, FRESH, FROM_BASE, GO_ON, IS_WHOLE
 from ...core.forge.feature import Feature, State, Step
 from ...ports import NewEscalation
-from .shapers import BY, Shapers
+from ..ports import Ports
+from .telling import BY, tell
 
 
 class Answers:
     """The hands of core.forge.asking."""
 
-    def __init__(self, shapers: Shapers) -> None:
-        self.ports = shapers.ports
-        self.shapers = shapers
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
         self.by_about: dict[About, Callable[[Feature, str], None]] = {
             About.EXPIRED: self._expired,
             About.BUDGET: self._budget,
@@ -43,7 +43,7 @@ class Answers:
         values: dict[str, Any] = {keys.ASKED: {**asked, action.about.value: number}}
         if action.holds:
             values[keys.HELD] = action.about.value
-        self.shapers.note(feature, values)
+        self.ports.store.note_feature(feature.id, values, BY)
         return True
 
     def answered(self, action: Answered) -> bool:
@@ -54,12 +54,12 @@ class Answers:
             return False
         held = feature.data.get(keys.HELD)
         still = None if held == action.about.value else held
-        self.shapers.note(feature, {keys.ASKED: asked or None, keys.HELD: still})
+        self.ports.store.note_feature(feature.id, {keys.ASKED: asked or None, keys.HELD: still}, BY)
         try:
             with self.ports.store.together():
                 self.by_about[action.about](self.ports.store.feature(feature.id), action.chosen)
         except NobrakesError as error:
-            self.shapers.told(feature, f"what was chosen cannot be done now: {error} {error.hint}", "warning")
+            tell(self.ports.store, feature, f"what was chosen cannot be done now: {error} {error.hint}", "warning")
         return True
 
     def _expired(self, feature: Feature, chosen: str) -> None:
@@ -67,11 +67,11 @@ class Answers:
         if feature.state is not State.EXPIRED or feature.session is None:
             return
         if chosen not in (FRESH, FROM_BASE):
-            self.shapers.note(feature, {keys.LEFT: store.session(feature.session).waiting})
+            self.ports.store.note_feature(feature.id, {keys.LEFT: store.session(feature.session).waiting}, BY)
             return
         if chosen == FROM_BASE:
             count = self.ports.words.drop_drafts(feature.id, "the feature begins from its base again")
-            self.shapers.told(feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
+            tell(self.ports.store, feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
         store.move_feature(feature.id, Step.RESUMED, BY, chosen)
         store.renew_session(feature.session)
 
@@ -81,10 +81,10 @@ class Answers:
             return
         spent = self.ports.store.session(feature.session).cost_usd if feature.session is not None else 0.0
         more = self.ports.config().forge.shaper_usd
-        self.shapers.note(feature, {keys.ALLOWED: spent + more})
+        self.ports.store.note_feature(feature.id, {keys.ALLOWED: spent + more}, BY)
 
     def _idle(self, feature: Feature, chosen: str) -> None:
-        self.shapers.note(feature, {keys.NUDGED: 0})
+        self.ports.store.note_feature(feature.id, {keys.NUDGED: 0}, BY)
         if chosen == IS_WHOLE and feature.session is not None:
             self.ports.words.plan_ready(feature.session)
         elif chosen != GO_ON:
@@ -92,17 +92,17 @@ class Answers:
 
     def _degraded(self, feature: Feature, chosen: str) -> None:
         go_on = chosen == reviewing.CONTINUE
-        values: dict[str, Any] = {reviewing.GO_ON: feature.round} if go_on else {reviewing.ENOUGH: True}
-        self.shapers.note(feature, values)
+        values: dict[str, Any] = {keys.FORGIVEN: feature.round} if go_on else {keys.ENOUGH: True}
+        self.ports.store.note_feature(feature.id, values, BY)
 
     def _review_budget(self, feature: Feature, chosen: str) -> None:
         if chosen != reviewing.CONTINUE:
-            self.shapers.note(feature, {reviewing.ENOUGH: True})
+            self.ports.store.note_feature(feature.id, {keys.ENOUGH: True}, BY)
             return
         store = self.ports.store
         sessions = [one.session for one in store.plan_reviews(feature.id) if one.session is not None]
         spent = sum(store.session(one).cost_usd for one in sessions)
-        self.shapers.note(feature, {reviewing.CAP: spent + self.ports.config().forge.review_usd})
+        self.ports.store.note_feature(feature.id, {keys.REVIEWS_USD: spent + self.ports.config().forge.review_usd}, BY)
 
     def _pause(self, feature: Feature, why: str) -> None:
         if feature.state is State.ACTIVE:

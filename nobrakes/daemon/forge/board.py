@@ -71,7 +71,7 @@ def _standing(
 
 def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(live beads to be held, since a new plan names them; held ones to be let go)."""
-    reason = checkpoints.HELD.format(feature=feature.id)
+    reason = checkpoints.HOLD_REASON.format(feature=feature.id)
     changing = feature.stage in PLANNED and feature.replannings > 0
     live = [bead for bead in beads if bead.status not in (Status.DRAFT, *CLOSED)]
     hold = tuple(one.id for one in live if changing and one.proposed and one.held is None)

@@ -5,31 +5,26 @@
 3. A checkpoint goes to the Shaper's session, or begins one; the rounds of reviews count anew from there.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from ...core.beads.bead import Bead, Status
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.errors import NobrakesError
-from ...core.forge import checkpoints, reviewing
+from ...core.forge import checkpoints
+from ...core.forge import data_keys as keys
 from ...core.forge.actions import Checkpoint, HoldNamed
 from ...core.forge.feature import PLANNED, Feature, ItemState, Stage, State, Step
 from ...core.forge.todos import Todo, is_affected, is_scanned, new_in, scan
 from ...core.sessions.session import State as Of
 from ...ports import Store
 from ..ports import Ports
-from .shapers import BY, Shapers
+from .shapers import Shapers
+from .telling import BY
 
-SUGGESTED, SCANNED = "suggested_upto", "scanned"
-"""In a feature's data: the last suggestion, and by bead the merge, that was looked at."""
 MOST_FILES = 500
 MOST_BYTES = 1_000_000
 """Files of one merge that are scanned, and bytes of each."""
-_RESET = (
-    *(reviewing.SIGNED, reviewing.ENOUGH, reviewing.GO_ON, reviewing.ASKED_SIGN_OFF, reviewing.REVISING),
-    checkpoints.ASKED,
-)
+_OVER = (keys.SIGNED, keys.ENOUGH, keys.FORGIVEN, keys.SIGN_OFF_ASKED, keys.CHECKPOINT_ASKED)
+"""What was said of the plan before it was opened anew."""
 
 
 def children(store: Store, feature: str) -> list[Bead]:
@@ -45,9 +40,9 @@ def collect(ports: Ports, feature: Feature) -> bool:
         return False
     beads = children(store, feature.id)
     own = {bead.id for bead in beads}
-    scanned: dict[str, str] = dict(feature.data.get(SCANNED, {}))
+    scanned: dict[str, str] = dict(feature.data.get(keys.SCANNED, {}))
     merged = [bead for bead in beads if bead.merged_commit and scanned.get(bead.id) != bead.merged_commit]
-    after = int(feature.data.get(SUGGESTED, 0))
+    after = int(feature.data.get(keys.SUGGESTED, 0))
     filed = [
         one
         for one in store.escalations()
@@ -66,7 +61,7 @@ def collect(ports: Ports, feature: Feature) -> bool:
                 affected = is_affected(todo.file, feature.files)
                 _collect(store, feature.id, bead.id, todo, affected)
         upto = max([after, *(one.id for one in filed)])
-        _note(store, feature.id, {SUGGESTED: upto, SCANNED: scanned})
+        store.note_feature(feature.id, {keys.SUGGESTED: upto, keys.SCANNED: scanned}, BY)
     return True
 
 
@@ -97,11 +92,6 @@ def _text(ports: Ports, commit: str, path: str) -> str:
     return "" if content is None else content[:MOST_BYTES].decode("utf-8", "replace")
 
 
-def _note(store: Store, feature: str, values: Mapping[str, Any]) -> None:
-    data = {**store.feature(feature).data, **values}
-    store.change_feature(feature, {"data": data}, BY)
-
-
 class Checkpoints:
     """The hands of core.forge.checkpoints."""
 
@@ -120,9 +110,9 @@ class Checkpoints:
         open_ = [one for one in stopping if one.type is not EscalationType.DOER_SUGGESTION]
         store.settle_items({one.id for one in items}, ItemState.REVIEWED, BY)
         store.move_feature(feature.id, Step.CHECKPOINT, BY, action.why)
-        kept = {name: value for name, value in store.feature(feature.id).data.items() if name not in _RESET}
-        data = {**kept, reviewing.SINCE: feature.round, reviewing.CLOSED: feature.round, reviewing.REVISING: True}
-        store.change_feature(feature.id, {"data": data, "clean": 0, "turn_at": store.now()}, BY)
+        anew = {keys.SINCE: feature.round, keys.CLOSED_ROUND: feature.round, keys.REVISING: True}
+        store.note_feature(feature.id, {**dict.fromkeys(_OVER), **anew}, BY)
+        store.change_feature(feature.id, {"clean": 0, "turn_at": store.now()}, BY)
         text = checkpoints.told(items, open_, action.why)
         session = None if feature.session is None else store.session(feature.session)
         if session is not None and session.state is not Of.ENDED:
@@ -135,7 +125,7 @@ class Checkpoints:
     def hold(self, action: HoldNamed) -> bool:
         """Hold the live beads that the new plan names, and let go those that it names no more."""
         store = self.ports.store
-        reason = checkpoints.HELD.format(feature=action.feature)
+        reason = checkpoints.HOLD_REASON.format(feature=action.feature)
         done = False
         for id_ in action.hold:
             bead = store.bead(id_)

@@ -4,14 +4,15 @@
 2. A finding becomes a question in the name of the Shaper's session, so that its answer reaches the Shaper, once.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.beads.forms import LABEL, MOST_OPTIONS, as_values, form, parted
+from ...core.forge import data_keys as keys
 from ...core.forge import reviewing, rounds
-from ...core.forge.actions import AskFindings, AskSignOff, BeginRound, CloseRound, EndReview, ForgeAction
+from ...core.forge.actions import AskFindings, AskSignOff, BeginRound, CloseRound, EndReview
 from ...core.forge.feature import Feature, Finding, FindingState, Stage, State
 from ...core.owners import of_bead
 from ...core.sessions.session import SessionKind
@@ -19,8 +20,7 @@ from ...core.sessions.session import State as Of
 from ...ports import NewEscalation
 from ...roles.plan_review import review_text
 from ..ports import Ports
-
-BY = "nobrakes"
+from .telling import BY
 
 
 class PlanReviews:
@@ -36,16 +36,11 @@ class PlanReviews:
             AskSignOff: self.ask_sign_off,
         }
 
-    def perform(self, action: ForgeAction) -> bool:
-        """Do it; whether anything is different now."""
-        with self.ports.store.together():
-            return self.methods[type(action)](action)
-
     def begin_round(self, action: BeginRound) -> bool:
         """Begin a session for each domain's reviewer."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
         goes_on = feature.stage is Stage.REVIEW and feature.state is State.ACTIVE
-        if not goes_on or feature.round + 1 != action.round or feature.data.get(reviewing.REVISING):
+        if not goes_on or feature.round + 1 != action.round or feature.data.get(keys.REVISING):
             return False
         store.change_feature(feature.id, {"round": action.round}, BY)
         plan = store.plan_versions(feature.id)[-1]
@@ -95,13 +90,13 @@ class PlanReviews:
             store.ask_of_finding(finding.id, filed.id)
             asked.append(finding)
         if asked:
-            self._note(feature.id, {reviewing.REVISING: action.round})
+            store.note_feature(feature.id, {keys.REVISING: True}, BY)
         return bool(wanted)
 
     def close_round(self, action: CloseRound) -> bool:
         """Note that it is over."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        if feature.data.get(reviewing.CLOSED, 0) >= action.round:
+        if feature.data.get(keys.CLOSED_ROUND, 0) >= action.round:
             return False
         seen = reviewing.tracker(
             self.ports.config().forge.rules(),
@@ -111,7 +106,7 @@ class PlanReviews:
         )
         last = next(one for one in seen.iterations if one.number == action.round)
         store.change_feature(feature.id, {"clean": seen.clean}, BY)
-        self._note(feature.id, {reviewing.CLOSED: action.round})
+        store.note_feature(feature.id, {keys.CLOSED_ROUND: action.round}, BY)
         told: dict[str, Any] = {"round": action.round, "version": last.plan, "end": last.end.value}
         told |= {"findings": last.found}
         told |= {"failed": list(last.failed), "done": seen.done, "most": seen.most, "accepted": last.accepted}
@@ -121,18 +116,14 @@ class PlanReviews:
     def ask_sign_off(self, action: AskSignOff) -> bool:
         """Tell a person that they may sign off."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        if feature.data.get(reviewing.ASKED_SIGN_OFF) == action.round:
+        if feature.data.get(keys.SIGN_OFF_ASKED) == action.round:
             return False
         rules = self.ports.config().forge.rules()
         seen = reviewing.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
-        self._note(feature.id, {reviewing.ASKED_SIGN_OFF: action.round})
+        store.note_feature(feature.id, {keys.SIGN_OFF_ASKED: action.round}, BY)
         told = {"reviews": seen.done, "most": seen.most, "version": feature.plan}
         store.record(Event(Kind.SIGN_OFF_ASKED, feature.id, actor=BY, data=told))
         return True
-
-    def _note(self, feature: str, values: Mapping[str, Any]) -> None:
-        data = {**self.ports.store.feature(feature).data, **values}
-        self.ports.store.change_feature(feature, {"data": data}, BY)
 
 
 def _question_of(findings: list[Finding], number: int) -> int:

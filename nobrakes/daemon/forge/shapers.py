@@ -5,11 +5,10 @@
    the Shaper, and changes nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from ...core.beads.escalations import EscalationType
-from ...core.beads.events import Event, Kind
 from ...core.beads.forms import MOST_OPTIONS, as_values, form, made
 from ...core.errors import NobrakesError, UsageError
 from ...core.forge import data_keys as keys
@@ -19,7 +18,6 @@ from ...core.forge.actions import (
     BeginShaper,
     Expire,
     Fail,
-    ForgeAction,
     Recover,
     Renew,
     SwitchShaper,
@@ -36,8 +34,8 @@ from ...core.sessions.session import State as At
 from ...core.text.cleaning import redacted
 from ...ports import NewEscalation
 from ..ports import Ports
+from .telling import BY, tell
 
-BY = "nobrakes"
 BEGIN = "Begin. What you are given above is all there is so far."
 GO_ON = (
     "Your turn ended, and nobody waits for anything: no question of yours is open, and you did not say that the plan "
@@ -45,8 +43,6 @@ GO_ON = (
 )
 MOST_WORDS = 3500
 """Characters of a silent turn's words that are shown with the question."""
-STAGE, ROUND = "stage", "round"
-"""In a turn's data: where its feature was when it began."""
 
 
 class Shapers:
@@ -66,11 +62,6 @@ class Shapers:
             Fail: self.fail,
             Recover: self.recover,
         }
-
-    def perform(self, action: ForgeAction) -> bool:
-        """Do it; whether anything is different now."""
-        with self.ports.store.together():
-            return self.methods[type(action)](action)
 
     def begin(self, action: BeginShaper) -> bool:
         """Begin the session."""
@@ -103,9 +94,12 @@ class Shapers:
         if session.state not in (At.READY, At.STUCK) or session.agent == action.agent:
             return False
         store.renew_session(session.id, self._seat(action.agent))
-        self.note(feature, {keys.TALK: None, keys.CONTEXT: None})
-        self.told(
-            feature, f"{action.agent} plans it from now on, since {session.agent} cannot: {action.why}", "warning"
+        self.ports.store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
+        tell(
+            store,
+            feature,
+            f"{action.agent} plans it from now on, since {session.agent} cannot: {action.why}",
+            "warning",
         )
         return True
 
@@ -118,7 +112,7 @@ class Shapers:
         if session.state is At.RUNNING or not session.begun:
             return False
         store.renew_session(feature.session)
-        self.note(feature, {keys.TALK: None, keys.CONTEXT: None})
+        self.ports.store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
         return True
 
     def tell(self, action: TellShaper) -> bool:
@@ -128,7 +122,7 @@ class Shapers:
             return False
         store.say(feature.session, "\n\n".join(action.parts) or GO_ON, BY)
         nudged = int(feature.data.get(keys.NUDGED) or 0) + (action.why is Why.GO_ON)
-        self.note(feature, {keys.TOLD: action.key, keys.NUDGED: nudged})
+        self.ports.store.note_feature(feature.id, {keys.TOLD: action.key, keys.NUDGED: nudged}, BY)
         return True
 
     # --- turns -------------------------------------------------------------------------------------------------------
@@ -146,7 +140,7 @@ class Shapers:
             text = f"the conversation with its agent is {action.warn:.0%} full"
             if action.warn >= planning.FRESH_SHARE:
                 text += "; its next turn begins afresh"
-            self.told(feature, text, "info")
+            tell(self.ports.store, feature, text, "info")
         return True
 
     def _not_seen(self, id_: str, turn: int) -> Feature | None:
@@ -156,14 +150,15 @@ class Shapers:
     def _seen(self, id_: str, number: int, said: bool) -> None:
         """The turn was dealt with. Who asked, was ready or was told something by a person does not go in circles."""
         store = self.ports.store
-        feature, turn = store.feature(id_), store.turn(number)
+        turn = store.turn(number)
         values: dict[str, Any] = {keys.SEEN: number, keys.CONTEXT: turn.data.get("context")}
-        if not turn.resumes and STAGE in turn.data:
-            values[keys.TALK] = {STAGE: turn.data[STAGE], ROUND: turn.data.get(ROUND, 0)}
+        if not turn.resumes and keys.STAGE in turn.data:
+            values[keys.TALK] = {keys.STAGE: turn.data[keys.STAGE], keys.ROUND: turn.data.get(keys.ROUND, 0)}
         by_person = any(one.author not in ("", BY) for one in store.told(number))
         if said or by_person or {"asked", "ready"} & set(turn.data.get("did", ())):
             values[keys.NUDGED] = 0
-        store.change_feature(id_, {"turn_at": store.now(), "data": _merged(feature.data, values)}, BY)
+        store.note_feature(id_, values, BY)
+        store.change_feature(id_, {"turn_at": store.now()}, BY)
 
     def _do(self, session: int, reading: Reading) -> bool:
         """File what the words say; whether somebody waits for it. What is refused is said to the Shaper."""
@@ -227,10 +222,13 @@ class Shapers:
         feature = self.ports.store.feature(action.feature)
         if feature.data.get(keys.WARNED) == feature.turn_at:
             return False
-        self.note(feature, {keys.WARNED: feature.turn_at})
+        self.ports.store.note_feature(feature.id, {keys.WARNED: feature.turn_at}, BY)
         hours = max(0.0, action.at - self.ports.store.now()) / 3600
-        self.told(
-            feature, f"its session expires in {hours:.1f} hours unless somebody answers or says something", "warning"
+        tell(
+            self.ports.store,
+            feature,
+            f"its session expires in {hours:.1f} hours unless somebody answers or says something",
+            "warning",
         )
         return True
 
@@ -243,8 +241,8 @@ class Shapers:
             return False
         store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")
         store.renew_session(feature.session)
-        self.note(feature, {keys.TALK: None, keys.CONTEXT: None})
-        self.told(feature, "its session has expired; its questions, drafts and answers are kept", "warning")
+        self.ports.store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
+        tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")
         return True
 
     def fail(self, action: Fail) -> bool:
@@ -255,7 +253,7 @@ class Shapers:
         self.ports.store.move_feature(feature.id, Step.FAILED, BY, action.why)
         if feature.session is not None and self.ports.store.session(feature.session).state is At.ENDED:
             self.ports.store.change_feature(feature.id, {"session": None}, BY)  # whoever resumes it begins a new one
-        self.told(feature, f"it does not go on: {action.why[:300]}", "urgent")
+        tell(self.ports.store, feature, f"it does not go on: {action.why[:300]}", "urgent")
         return True
 
     def recover(self, action: Recover) -> bool:
@@ -265,17 +263,3 @@ class Shapers:
             return False
         self.ports.store.move_feature(feature.id, Step.RESUMED, BY, "somebody said something to its session")
         return True
-
-    def note(self, feature: Feature, values: Mapping[str, Any]) -> None:
-        """Set values of the feature's data, as it is now; None takes one away."""
-        data = self.ports.store.feature(feature.id).data
-        self.ports.store.change_feature(feature.id, {"data": _merged(data, values)}, BY)
-
-    def told(self, feature: Feature, text: str, severity: str) -> None:
-        """Have people told."""
-        data = {"text": text[:1000], "severity": severity, "session": feature.session}
-        self.ports.store.record(Event(Kind.FEATURE_TOLD, feature.id, actor=BY, data=data))
-
-
-def _merged(data: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in {**data, **values}.items() if value is not None}

@@ -21,7 +21,7 @@ class Forge:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         shapers = Shapers(ports)
-        answers, reviews, checkpoints = Answers(shapers), PlanReviews(ports), Checkpoints(shapers)
+        answers, reviews, checkpoints = Answers(ports), PlanReviews(ports), Checkpoints(shapers)
         self.methods: dict[type, Callable[[Any], bool]] = {
             **shapers.methods,
             **reviews.methods,

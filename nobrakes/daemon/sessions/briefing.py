@@ -12,6 +12,7 @@ from typing import Any
 
 from ...core.beads.bead import Role
 from ...core.errors import NoMain
+from ...core.forge.data_keys import ROUND, STAGE
 from ...core.forge.feature import Feature
 from ...core.sessions.relay import is_relay
 from ...core.sessions.session import SessionKind, Talk
@@ -19,7 +20,6 @@ from ...core.text.cleaning import only_seen
 from ...roles import shaper_briefing
 from ...roles.prompts import role_text
 from ...roles.talking import turn_prompt
-from ..forge.shapers import ROUND, STAGE
 from ..ports import Ports
 
 CUT_OFF = "cut_off"

@@ -1,7 +1,7 @@
 """A person asks for a checkpoint of a feature that is built: what was collected goes to its plan now."""
 
 from ...core.errors import NotAllowed
-from ...core.forge import checkpoints
+from ...core.forge import data_keys as keys
 from ...core.forge.feature import Feature, Stage, State
 from ...ports import Store
 
@@ -16,4 +16,4 @@ def checkpoint(store: Store, id_: str, actor: str) -> Feature:
                 f"feature {id_} is {where.replace('_', ' ')}: a checkpoint is of what is being built",
                 f"`nobrakes forge show {id_}` says where it is.",
             )
-        return store.change_feature(id_, {"data": {**feature.data, checkpoints.ASKED: True}}, actor)
+        return store.note_feature(id_, {keys.CHECKPOINT_ASKED: True}, actor)

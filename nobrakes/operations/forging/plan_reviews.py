@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ...core.forge import data_keys as keys
 from ...core.forge import reviewing, rounds
 from ...core.forge.feature import Finding, PlanReview, ReviewState
 from ...core.forge.rounds import Estimate, Iteration
@@ -57,5 +58,5 @@ def reviews(store: Store, rules: Rules, id_: str) -> ReviewsView:
         domains,
         cost,
         rounds.warning(seen),
-        feature.data.get(reviewing.SIGNED),
+        feature.data.get(keys.SIGNED),
     )

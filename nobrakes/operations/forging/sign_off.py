@@ -11,6 +11,7 @@ from typing import Any
 
 from ...core.beads.events import Event, Kind
 from ...core.errors import NotAllowed
+from ...core.forge import data_keys as keys
 from ...core.forge import reviewing, rounds
 from ...core.forge.feature import Feature, FindingState, Stage, State
 from ...core.forge.rounds import SignOff, Tracker
@@ -44,8 +45,7 @@ def sign_off(store: Store, rules: Rules, id_: str, actor: str, *, take_risk: boo
             if finding.state is FindingState.OPEN:
                 store.settle_finding(finding.id, FindingState.RISK_ACCEPTED, kept.reason, actor)
         store.close_finding_questions(id_, f"accepted with the plan: {kept.reason}")
-        data = {name: value for name, value in store.feature(id_).data.items() if name != reviewing.REVISING}
-        store.change_feature(id_, {"data": {**data, reviewing.SIGNED: asdict(kept)}}, actor)
+        store.note_feature(id_, {keys.REVISING: None, keys.SIGNED: asdict(kept)}, actor)
         told: dict[str, Any] = {"version": kept.version, "reviews": kept.reviews, "most": kept.most, "risk": kept.risk}
         told |= {"reason": kept.reason, "open": kept.open, "degraded": list(kept.degraded)}
         store.record(Event(Kind.SIGNED_OFF, id_, actor=actor, data=told))

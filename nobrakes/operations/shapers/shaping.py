@@ -15,7 +15,7 @@ from ...core.beads import lifecycle
 from ...core.beads.bead import Bead, BeadType, Status
 from ...core.beads.forms import PRIORITIES
 from ...core.errors import Deadlock, NotAllowed, PlanError, UsageError
-from ...core.forge import reviewing
+from ...core.forge import data_keys as keys
 from ...core.forge.categories import CATEGORIES
 from ...core.forge.feature import PLANNED, Feature, Finding, PlanVersion, Stage, State, Step
 from ...core.forge.markers import PlanStep
@@ -54,7 +54,7 @@ def propose(store: Store, session: int, text: str, turn: Turn | None = None) -> 
             made = approving.propose(store, _of_feature(store, feature, plan), _name(session))
         except apply.PlanDeadlock as error:
             raise Deadlock(str(error), "Take the named dependencies out of the plan; nothing was written.") from None
-        _drop(store, feature, reviewing.SIGNED)
+        store.note_feature(feature.id, {keys.SIGNED: None}, _name(session))
         if feature.stage is Stage.DISCOVERY and (made.new or made.changed or made.proposed):
             store.move_feature(feature.id, Step.PROPOSED, _name(session))
         _did(store, turn, PROPOSED)
@@ -139,20 +139,22 @@ def plan_ready(store: Store, session: int, turn: Turn | None = None) -> PlanVers
             )
         nodes = nodes_of(store, feature.id)
         if feature.replannings and not _waits(nodes):
-            return _unchanged(store, feature, nodes, turn)
+            return _unchanged(store, feature, nodes, session, turn)
         _judge(store, feature, nodes)
-        _drop(store, feature, reviewing.REVISING, reviewing.SIGNED)
+        store.note_feature(feature.id, {keys.REVISING: None, keys.SIGNED: None}, _name(session))
         version = store.keep_plan(feature.id, nodes, "its Shaper says that it is whole", _name(session))
         store.move_feature(feature.id, Step.PLAN_READY, _name(session), f"version {version.number}")
         _did(store, turn, READY)
     return version
 
 
-def _unchanged(store: Store, feature: Feature, nodes: Sequence[Mapping[str, Any]], turn: Turn | None) -> PlanVersion:
+def _unchanged(
+    store: Store, feature: Feature, nodes: Sequence[Mapping[str, Any]], session: int, turn: Turn | None
+) -> PlanVersion:
     """A plan that was approved before is whole as it is: nothing goes live by that, and it is built on."""
-    _drop(store, feature, reviewing.REVISING, reviewing.SIGNED)
-    version = store.keep_plan(feature.id, nodes, "nothing of the plan changes", _name(feature.session or 0))
-    store.move_feature(feature.id, Step.APPROVED, _name(feature.session or 0), "nothing of the plan changes")
+    store.note_feature(feature.id, {keys.REVISING: None, keys.SIGNED: None}, _name(session))
+    version = store.keep_plan(feature.id, nodes, "nothing of the plan changes", _name(session))
+    store.move_feature(feature.id, Step.APPROVED, _name(session), "nothing of the plan changes")
     _did(store, turn, READY)
     return version
 
@@ -160,14 +162,6 @@ def _unchanged(store: Store, feature: Feature, nodes: Sequence[Mapping[str, Any]
 def _waits(nodes: Sequence[Mapping[str, Any]]) -> bool:
     """Whether something of the plan waits for a person's yes."""
     return any(n["status"] == Status.DRAFT.value or n.get("proposed") for n in nodes)
-
-
-def _drop(store: Store, feature: Feature, *names: str) -> None:
-    """Take these out of what is kept of the feature: they were said of a plan that is another by now."""
-    data = store.feature(feature.id).data
-    if any(name in data for name in names):
-        kept = {name: value for name, value in data.items() if name not in names}
-        store.change_feature(feature.id, {"data": kept}, _name(feature.session or 0))
 
 
 def _judge(store: Store, feature: Feature, nodes: Sequence[Mapping[str, Any]]) -> None:

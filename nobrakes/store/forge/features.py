@@ -122,6 +122,14 @@ def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Fea
         return feature(db, id_)
 
 
+def note(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
+    """Set values of its data as it is now; None takes one away."""
+    with db.write():
+        data = {**feature(db, id_).data, **values}
+        kept_values = {name: value for name, value in data.items() if value is not None}
+        return change(db, id_, {"data": kept_values}, actor)
+
+
 def _set(db: Database, before: Feature, values: Mapping[str, Any], now: float) -> None:
     unknown = set(values) - _FIELDS - {"stage", "state"}
     assert not unknown, f"a feature has no {', '.join(sorted(unknown))}"

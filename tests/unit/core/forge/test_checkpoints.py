@@ -6,6 +6,7 @@ from typing import Any
 from nobrakes.core.beads.bead import Status
 from nobrakes.core.beads.escalations import Escalation, EscalationType
 from nobrakes.core.forge import checkpoints
+from nobrakes.core.forge import data_keys as keys
 from nobrakes.core.forge.actions import Checkpoint, HoldNamed
 from nobrakes.core.forge.board import ForgeBoard, Standing
 from nobrakes.core.forge.feature import Feature, Item, ItemKind, Stage, State
@@ -30,7 +31,7 @@ def test_a_checkpoint_is_due_by_count_by_the_end_or_by_a_persons_word() -> None:
     assert next_of(items=items(3)) == [Checkpoint("f", (1, 2, 3), "3 items are collected")]
     assert next_of(items=items(1), beads=DONE) == [Checkpoint("f", (1,), "all its beads are done")]
     assert next_of(beads=DONE) == []
-    asked = replace(BUILT, data={checkpoints.ASKED: True})
+    asked = replace(BUILT, data={keys.CHECKPOINT_ASKED: True})
     assert next_of(asked) == [Checkpoint("f", (), "a person asked for it")]
 
 

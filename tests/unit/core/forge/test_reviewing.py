@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from nobrakes.core.forge import data_keys as keys
 from nobrakes.core.forge import reviewing
 from nobrakes.core.forge.actions import (
     About,
@@ -62,7 +63,7 @@ def finding(number: int, round_: int, priority: int = 2, **more: Any) -> Finding
 def test_a_plan_that_is_ready_has_its_reviewers_and_each_round_other_eyes() -> None:
     first = next_of(standing(), rules=Rules(reviewers=("claude", "codex")))
     assert first == [BeginRound("f", 1, ("frontend", "backend"), {"frontend": "claude", "backend": "codex"})]
-    clean = standing(review(1, "frontend", DONE), review(1, "backend", DONE), data={reviewing.CLOSED: 1})
+    clean = standing(review(1, "frontend", DONE), review(1, "backend", DONE), data={keys.CLOSED_ROUND: 1})
     second = next_of(clean, rules=Rules(reviewers=("claude", "codex")))
     assert second == [BeginRound("f", 2, ("frontend", "backend"), {"frontend": "codex", "backend": "claude"})]
     assert next_of(standing()) == [
@@ -71,7 +72,7 @@ def test_a_plan_that_is_ready_has_its_reviewers_and_each_round_other_eyes() -> N
 
 
 def test_nothing_begins_while_the_plan_is_revised_or_the_feature_rests() -> None:
-    assert next_of(standing(data={reviewing.REVISING: 1})) == []
+    assert next_of(standing(data={keys.REVISING: 1})) == []
     one = standing()
     for feature in (replace(one.feature, state=State.PAUSED), replace(one.feature, stage=Stage.PLANNING)):
         assert next_of(replace(one, feature=feature)) == []
@@ -120,51 +121,51 @@ def test_what_a_round_found_is_asked_together_once_its_last_reviewer_ended() -> 
 
 def test_a_question_that_was_closed_unanswered_is_asked_again() -> None:
     asked = finding(1, 1, escalation=5)
-    one = standing(review(1, "backend", DONE), findings=(asked,), data={reviewing.REVISING: 1})
+    one = standing(review(1, "backend", DONE), findings=(asked,), data={keys.REVISING: 1})
     assert next_of(replace(one, open_questions=frozenset({5}))) == []
     assert next_of(one) == [AskFindings("f", 1, (1,))]
 
 
 def test_a_decided_round_is_closed_and_the_next_begins_once_the_plan_is_ready_again() -> None:
     answered = (finding(1, 1, state=FindingState.ANSWERED, escalation=5),)
-    revising = standing(review(1, "backend", DONE), findings=answered, data={reviewing.REVISING: 1})
+    revising = standing(review(1, "backend", DONE), findings=answered, data={keys.REVISING: 1})
     assert next_of(revising) == [CloseRound("f", 1, False)]
-    closed = {reviewing.CLOSED: 1}
-    assert next_of(replace(revising, feature=replace(revising.feature, data={**closed, reviewing.REVISING: 1}))) == []
+    closed = {keys.CLOSED_ROUND: 1}
+    assert next_of(replace(revising, feature=replace(revising.feature, data={**closed, keys.REVISING: 1}))) == []
     ready = replace(revising, feature=replace(revising.feature, data=closed))
     assert [type(one) for one in next_of(ready)] == [BeginRound]
 
 
 def test_two_clean_rounds_ask_for_the_sign_off_once() -> None:
     clean = (review(1, "backend", DONE), review(2, "backend", DONE))
-    assert next_of(standing(*clean, data={reviewing.CLOSED: 1})) == [CloseRound("f", 2, True)]
-    assert next_of(standing(*clean, data={reviewing.CLOSED: 2})) == [AskSignOff("f", 2)]
-    assert next_of(standing(*clean, data={reviewing.CLOSED: 2, reviewing.ASKED_SIGN_OFF: 2})) == []
+    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 1})) == [CloseRound("f", 2, True)]
+    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 2})) == [AskSignOff("f", 2)]
+    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 2, keys.SIGN_OFF_ASKED: 2})) == []
 
 
 def test_after_two_rounds_that_nobody_came_through_a_person_is_asked_once() -> None:
     failed = (review(1, "backend", FAILED), review(2, "backend", FAILED))
-    one = standing(*failed, data={reviewing.CLOSED: 2})
+    one = standing(*failed, data={keys.CLOSED_ROUND: 2})
     (asked,) = next_of(one)
     assert isinstance(asked, Ask) and asked.about is About.DEGRADED and "backend" in asked.detail
     assert next_of(replace(one, asked={About.DEGRADED: Asked(3)})) == []
-    forgiven = replace(one, feature=replace(one.feature, data={reviewing.CLOSED: 2, reviewing.GO_ON: 2}))
+    forgiven = replace(one, feature=replace(one.feature, data={keys.CLOSED_ROUND: 2, keys.FORGIVEN: 2}))
     assert [type(each) for each in next_of(forgiven)] == [BeginRound]
-    enough = replace(one, feature=replace(one.feature, data={reviewing.CLOSED: 2, reviewing.ENOUGH: True}))
+    enough = replace(one, feature=replace(one.feature, data={keys.CLOSED_ROUND: 2, keys.ENOUGH: True}))
     assert next_of(enough) == [AskSignOff("f", 2)]
 
 
 def test_what_the_reviews_may_cost_is_asked_before_more_is_spent() -> None:
-    one = standing(review(1, "backend", DONE), data={reviewing.CLOSED: 1}, reviews_usd=5.2)
+    one = standing(review(1, "backend", DONE), data={keys.CLOSED_ROUND: 1}, reviews_usd=5.2)
     (asked,) = next_of(one)
     assert isinstance(asked, Ask) and asked.about is About.REVIEW_BUDGET and "$5.20" in asked.title
-    raised = replace(one, feature=replace(one.feature, data={reviewing.CLOSED: 1, reviewing.CAP: 10.0}))
+    raised = replace(one, feature=replace(one.feature, data={keys.CLOSED_ROUND: 1, keys.REVIEWS_USD: 10.0}))
     assert [type(each) for each in next_of(raised)] == [BeginRound]
 
 
 def test_a_plan_that_was_opened_anew_is_reviewed_whole_and_counted_from_one() -> None:
     old = (review(1, "backend", DONE), review(2, "backend", DONE))
-    one = standing(*old, data={reviewing.CLOSED: 2, reviewing.SINCE: 2})
+    one = standing(*old, data={keys.CLOSED_ROUND: 2, keys.SINCE: 2})
     (begun,) = next_of(one)
     assert isinstance(begun, BeginRound) and (begun.round, begun.domains) == (3, ("frontend", "backend"))
 

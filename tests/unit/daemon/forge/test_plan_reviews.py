@@ -11,11 +11,11 @@ from nobrakes.core.beads.bead import Bead, BeadType
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import NotAllowed, UsageError
-from nobrakes.core.forge import reviewing
+from nobrakes.core.forge import data_keys as keys
 from nobrakes.core.forge.feature import FindingState, ReviewState, Stage
 from nobrakes.core.sessions.session import Fact
 from nobrakes.core.sessions.session import State as At
-from nobrakes.daemon.forge.reviews import BY
+from nobrakes.daemon.forge.telling import BY
 from nobrakes.operations import desk
 from nobrakes.operations.forge import choosing
 from nobrakes.operations.forging.sign_off import sign_off
@@ -129,7 +129,7 @@ def test_two_rounds_with_findings_answers_and_a_failing_reviewer_then_two_clean_
     with pytest.raises(NotAllowed, match="only 4 of 10 reviews"):
         world.approves()
     world.approves(take_risk=True)
-    kept = world.feature.data[reviewing.SIGNED]
+    kept = world.feature.data[keys.SIGNED]
     assert (kept["reviews"], kept["risk"], kept["actor"], kept["degraded"]) == (4, True, "ada", ["frontend"])
     world.settle()
     assert not world.running(), "who signed off wants no more rounds"
@@ -221,7 +221,7 @@ def test_the_cap_of_the_reviews_asks_and_is_raised_by_as_much_again(answer: str,
     world.answers(answer)
     assert world.feature.round == rounds
     if rounds == 2:
-        assert world.feature.data[reviewing.CAP] == 4.5
+        assert world.feature.data[keys.REVIEWS_USD] == 4.5
     else:
         world.approves(take_risk=True)
 
