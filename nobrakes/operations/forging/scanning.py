@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ...core.errors import FileTooLarge
 from ...core.forge.todos import Todo, is_affected, is_scanned, scan
 from ...ports import Git, Store
 
@@ -14,7 +15,7 @@ MOST_FINDS = 5000
 class ScanView:
     """`blocking` are in files that the feature touches: open points of it. `others` are shown, and nothing more.
 
-    `more`: finds beyond MOST_FINDS that are not listed; `skipped`: files that could not be read whole.
+    `more`: finds beyond MOST_FINDS that are not listed; `skipped`: files that are too large to be read.
     """
 
     feature: str
@@ -32,11 +33,13 @@ def scanned(git: Git, commit: str, feature: str, files: tuple[str, ...]) -> Scan
     found: list[Todo] = []
     skipped: list[str] = []
     for path in paths:
-        data = git.read(commit, path, MOST_BYTES + 1)
-        if data is None or len(data) > MOST_BYTES:
+        try:
+            data = git.read(commit, path, MOST_BYTES)
+        except FileTooLarge:
             skipped.append(path)
             continue
-        found += scan(path, data.decode("utf-8", "replace"))
+        if data is not None:  # a link is none
+            found += scan(path, data.decode("utf-8", "replace"))
     blocking = tuple(one for one in found if is_affected(one.file, files))
     others = tuple(one for one in found if not is_affected(one.file, files))
     room = max(0, MOST_FINDS - len(blocking))

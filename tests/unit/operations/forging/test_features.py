@@ -9,18 +9,29 @@ from nobrakes.config.checks import CheckSettings
 from nobrakes.config.settings import Config
 from nobrakes.core.beads.bead import Bead, Dependency, Status
 from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.errors import NoSuchFeature, NotAllowed, UsageError
+from nobrakes.core.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageError
 from nobrakes.core.forge.feature import Feature, ItemKind, ItemState, Stage, State, Step
+from nobrakes.core.forge.rules import Rules
 from nobrakes.core.sessions.session import SessionKind
 from nobrakes.daemon.forge.completing import complete
 from nobrakes.operations.forge import choosing, feature_approval
 from nobrakes.operations.forging import features, plan_looks, scanning, views
 from nobrakes.operations.forging.features import Wanted
+from nobrakes.operations.forging.sign_off import sign_off
 from nobrakes.paths import Paths
+from nobrakes.roles.plan_beads import nodes_of
 from nobrakes.store.sqlite import SqliteStore
 
 CONFIG = Config(checks=(CheckSettings(name="test", command="make test"),))
-CODE = {"src/a.py": b"# TODO: a\n# TODO: a\n", "web/b.ts": b"// FIXME: b\n", "vendor/c.py": b"# TODO: c\n", "d.md": b""}
+LARGE = b"# TODO: large\n" * 90_000
+CODE: dict[str, bytes | None] = {
+    "src/a.py": b"# TODO: a\n# TODO: a\n",
+    "web/b.ts": b"// FIXME: b\n",
+    "vendor/c.py": b"# TODO: c\n",
+    "d.md": b"",
+    "src/large.py": LARGE,
+    "src/link.py": None,
+}
 
 
 class Code:
@@ -33,8 +44,11 @@ class Code:
         assert commit == self.main()
         return frozenset(CODE)
 
-    def read(self, commit: str, path: str, most: int) -> bytes:
-        return CODE[path][:most]
+    def read(self, commit: str, path: str, most: int) -> bytes | None:
+        found = CODE[path]
+        if found is not None and len(found) > most:
+            raise FileTooLarge(path)
+        return found
 
 
 GIT: Any = Code()
@@ -70,7 +84,8 @@ def test_only_finds_in_files_that_it_touches_are_open_points(store: SqliteStore,
         ("src/a.py", 2, ItemKind.TODO, True),
     ]
     found = scanning.scan_of(store, GIT, one.id)
-    assert [todo.file for todo in found.others] == ["web/b.ts"] and len(found.blocking) == 2 and found.files == 2
+    assert [todo.file for todo in found.others] == ["web/b.ts"] and len(found.blocking) == 2 and found.files == 4
+    assert found.skipped == ("src/large.py",)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +166,25 @@ def test_a_part_of_the_plan_is_not_the_plan(store: SqliteStore, paths: Paths) ->
     assert (after.stage, after.state, after.plan) == (Stage.IMPLEMENTATION, State.ACTIVE, 1)
     assert {item.state for item in store.items(one.id)} == {ItemState.REVIEWED}
     assert begun(store, paths, "Linux").has_turn
+
+
+def test_a_plan_that_is_signed_off_goes_live_in_parts(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths)
+    planned(store, one.id)
+    store.put([Bead("live", "Live", epic=one.id, status=Status.NEEDS_DOER)], [], "me")
+    store.propose("live", {"title": {"before": "Live", "after": "Lively", "actor": "Shaper", "at": 1.0}}, "Shaper")
+    kept = store.keep_plan(one.id, nodes_of(store, one.id), "whole", "Shaper")
+    store.move_feature(one.id, Step.PLAN_READY, "Shaper")
+    with pytest.raises(NotAllowed, match="not signed off"):
+        yes(store, only=frozenset({one.id, "one"}))
+    sign_off(store, Rules(), one.id, "me", take_risk=True)
+    assert yes(store, only=frozenset({one.id, "one"})) == () and yes(store, only=frozenset({"live"})) == ()
+    assert (store.bead("one").status, store.bead("live").title) == (Status.NEEDS_TESTS, "Lively")
+    store.change("two", {"title": "Another"}, "me")
+    with pytest.raises(NotAllowed, match="not signed off"):
+        yes(store)
+    store.change("two", {"title": "Two"}, "me")
+    assert kept.number == 1 and yes(store) == (one.id,)
 
 
 def test_it_is_done_with_its_epic_unless_something_waits(store: SqliteStore, paths: Paths) -> None:
