@@ -4,7 +4,7 @@
 2. The JSON says what core.public.values.plain says of the same beads; tests compare the two.
 """
 
-from ..conditions import CLAIMABLE, DUE, IN_ORDER, PRIORITY_OF_FORM, now
+from ..conditions import CLAIMABLE, DUE, IN_ORDER, PRIORITY_OF_FORM, RISING, now
 from .asjson import BEAD, LOG, json_object
 from .connection import connected
 
@@ -45,11 +45,12 @@ def ready_json(path: str, limit: int) -> "tuple[str, int]":
     """
 
     def work(connection: "Connection") -> "tuple[str, int]":
-        if connection.execute(DUE, {"now": now()}).fetchone() is not None:
+        moment = {"now": now()}
+        if any(connection.execute(sql, moment).fetchone() is not None for sql in (DUE, f"{RISING} LIMIT 1")):
             from ..opening import open_store
 
             store = open_store(path)
-            store.ready(1)  # lets in what has come due
+            store.ready(1)  # lets in what has come due, and lets rise what has waited for a day
             store.close()
         connection.execute("BEGIN")
         found = str(connection.execute(_READY, (limit,)).fetchone()[0])

@@ -106,6 +106,16 @@ def test_ready_lets_in_what_has_come_due(store: SqliteStore, path: str) -> None:
     assert [bead["id"] for bead in json.loads(reads.ready_json(path, 9)[0])] == ["a"]
 
 
+def test_ready_lets_rise_what_has_waited_for_a_day(store: SqliteStore, path: str) -> None:
+    store.put([Bead("old", "Old", status=Status.NEEDS_DOER), Bead("new", "New", status=Status.NEEDS_DOER)], [], "me")
+    store.change("old", {"priority": 3}, "me")
+    store._db.run(
+        "UPDATE beads SET rises_at = rises_at - 2 * 86400, ready_since = ready_since - 2 * 86400 WHERE id = 'old'"
+    )
+    found = json.loads(reads.ready_json(path, 9)[0])
+    assert [bead["id"] for bead in found] == ["old", "new"] and found == bare(store.ready(9))
+
+
 @pytest.mark.parametrize("bead", ["a", "b", "c", "e", "w"])
 def test_show_is_what_the_store_says_without_tokens(store: SqliteStore, path: str, bead: str) -> None:
     attempt = filled(store)
