@@ -1,26 +1,31 @@
 """Whether the plan of a feature was signed off as it lies now: asked before any of it goes live."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
+from ..core.beads.bead import Status
 from ..core.errors import NotAllowed
 from ..core.forge import data_keys as keys
 from ..core.forge.feature import PLANNED, Feature
 from ..ports import Store
-from ..roles.plan_beads import nodes_of
+from ..roles.plan_beads import nodes_of, under
 
 
 def is_as_kept(store: Store, feature: Feature) -> bool:
-    """Whether the plan is as its last version has it; what moved of live beads is no change of the plan."""
-    kept = store.plan_versions(feature.id)[-1].beads
-    return _wanted(nodes_of(store, feature.id)) == _wanted([dict(bead) for bead in kept])
+    """Whether what of the plan waits for a yes is as the last version has it.
+
+    What is live by now and has no change proposed was approved, or dropped, by a person: no change of the plan.
+    """
+    kept, nodes = store.plan_version(feature.id), nodes_of(store, feature.id)
+    live = {node["id"] for node in nodes if not _waits(node)}
+    return kept is not None and _wanted(nodes) == _wanted(node for node in kept.beads if node["id"] not in live)
 
 
-def _wanted(nodes: Sequence[dict[str, object]]) -> list[dict[str, object]]:
-    return [
-        {name: value for name, value in node.items() if name != "status"}
-        for node in nodes
-        if node.get("status") == "draft" or node.get("proposed")
-    ]
+def _wanted(nodes: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
+    return [{name: value for name, value in node.items() if name != "status"} for node in nodes if _waits(node)]
+
+
+def _waits(node: Mapping[str, object]) -> bool:
+    return node["status"] == Status.DRAFT.value or bool(node.get("proposed"))
 
 
 def require(store: Store, drafts: Collection[str]) -> None:
@@ -28,10 +33,10 @@ def require(store: Store, drafts: Collection[str]) -> None:
 
     A plan that its Shaper never called whole was under no review: the yes of commit-strategy is enough for it.
     """
+    named = set(drafts)
     features = [one for one in store.features() if one.stage in PLANNED and one.plan]
     for feature in features:
-        own = {feature.id, *(str(node["id"]) for node in nodes_of(store, feature.id))}
-        if not own & set(drafts):
+        if not named.intersection((feature.id, *under(store, feature.id))):
             continue
         signed = feature.data.get(keys.SIGNED)
         if signed and int(signed["version"]) == feature.plan and is_as_kept(store, feature):

@@ -53,6 +53,10 @@ class Features(Protocol):
         """Keep the plan's next version; where it is as the one before, that one."""
         ...
 
+    def plan_version(self, feature: str) -> PlanVersion | None:
+        """The last version of its plan; None: none was kept yet."""
+        ...
+
     def plan_versions(self, feature: str) -> list[PlanVersion]:
         """All versions of its plan, oldest first."""
         ...

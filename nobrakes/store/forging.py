@@ -58,6 +58,10 @@ class Features:
         """Keep the plan's next version; where it is as the one before, that one."""
         return features.keep_plan(self._db, feature, beads, why, actor)
 
+    def plan_version(self, feature: str) -> PlanVersion | None:
+        """The last version of its plan."""
+        return features.version(self._db, feature)
+
     def plan_versions(self, feature: str) -> list[PlanVersion]:
         """All versions of its plan, oldest first."""
         return features.versions(self._db, feature)

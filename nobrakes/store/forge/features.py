@@ -13,6 +13,7 @@ from ..database import Database, Row
 from . import kept
 
 _GOING = "state NOT IN ('completed', 'rolled_back')"
+_LAST = "SELECT * FROM plan_versions WHERE feature = ? ORDER BY number DESC LIMIT 1"
 _FIELDS = frozenset(
     {
         *("title", "description", "criteria", "files", "notes", "base", "replannings", "session", "plan", "round"),
@@ -144,7 +145,7 @@ def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: s
     now, text = db.now(), rows.as_json([dict(one) for one in beads])
     with db.write():
         before = feature(db, id_)
-        last = db.maybe("SELECT * FROM plan_versions WHERE feature = ? ORDER BY number DESC LIMIT 1", (id_,))
+        last = db.maybe(_LAST, (id_,))
         if last is not None and last["beads"] == text:
             return _version(last)
         number = before.plan + 1
@@ -153,11 +154,17 @@ def keep_plan(db: Database, id_: str, beads: Sequence[Mapping[str, Any]], why: s
         _set(db, before, {"plan": number}, now)
         told = {"version": number, "beads": len(beads), "reason": why[:500]}
         events.append(db, now, Kind.PLAN_KEPT, id_, actor, told)
-        return versions(db, id_)[-1]
+        return _version(db.one(_LAST, (id_,)))
 
 
 def _version(row: Row) -> PlanVersion:
     return PlanVersion(**dict(row) | {"beads": tuple(json.loads(row["beads"]))})
+
+
+def version(db: Database, id_: str) -> PlanVersion | None:
+    """The last version of its plan; None: none was kept yet."""
+    row = db.maybe(_LAST, (id_,))
+    return None if row is None else _version(row)
 
 
 def versions(db: Database, id_: str) -> list[PlanVersion]:
