@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from ..core.beads.bead import CLOSED, Role
 from ..core.beads.events import Event, Kind
-from ..core.beads.ref_numbers import fences, last_attempt, last_turn
+from ..core.beads.ref_numbers import fences, last_attempt, last_clone, last_turn
 from ..core.board import Board
 from ..core.errors import NobrakesError, NoSuchBead, Stale
 from ..core.evidence.reconcile import WENT_BACK
 from ..core.review.journal import Journal, may_land
+from ..core.sessions.relay import FOLDER
 from ..host.runs.strays import end_all
 from ..ports import Notice
 from .main_monitor.rewritten import fallen
@@ -62,19 +63,24 @@ def _tell_of_what_fell_off(ports: Ports) -> None:
 
 
 def _count_on(ports: Ports) -> None:
-    """Where folders of runs bear attempts that the store does not know, it went back: nothing takes their numbers.
+    """Where folders bear attempts or sessions that the store does not know, it went back: nothing takes their numbers.
 
     Whoever still works for an attempt that nobody knows is ended; what it committed stays in its clone.
     """
-    try:
-        names = os.listdir(ports.paths.runs)
-    except FileNotFoundError:
-        return
+    names = _names(ports.paths.runs)
     last, turns = last_attempt(names), last_turn(names)
-    if ports.store.count_on(last, {}, turns) or ports.store.setting(WENT_BACK):
+    sessions = last_clone(_names(os.path.join(ports.paths.folder, FOLDER)))
+    if ports.store.count_on(last, {}, turns, sessions) or ports.store.setting(WENT_BACK):
         ports.store.count_on(last, fences(ports.git.kept()), turns)
         end_all(ports.paths.wake, {run.id for run in ports.store.runs()})
         ports.store.set_setting(WENT_BACK, None)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
 
 
 def _let_candidates_go(ports: Ports) -> None:

@@ -226,10 +226,10 @@ class Life(Protocol):
         """All attempts of a bead, oldest first."""
         ...
 
-    def count_on(self, attempts: int, fences: Mapping[str, int], turns: int = 0) -> bool:
-        """Number attempts and turns above these, and each bead's fence above the one given; whether one was behind.
+    def count_on(self, attempts: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
+        """Number attempts, turns and sessions above these, and each bead's fence above the one given.
 
-        A bead that is being worked on keeps its fence. Without a change nothing is written.
+        Whether attempts, turns or sessions were behind. A bead that is being worked on keeps its fence. Without a change nothing is written.
         """
         ...
 

@@ -200,19 +200,19 @@ def _set_later(db: Database, settings: Mapping[str, str] | None) -> list[str]:
     return names
 
 
-def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int = 0) -> bool:
-    """Number attempts and turns above these, and fences above these; whether attempts or turns were behind."""
-    counted = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('attempts', 'turns')"
+def count_on(db: Database, attempts: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
+    """Number attempts, turns, sessions and fences above these; whether one of the first three was behind."""
+    counted = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('attempts', 'turns', 'sessions')"
     known = {str(row[0]): int(row[1]) for row in db.all(counted)}
-    was_behind = attempts > known.get("attempts", 0) or turns > known.get("turns", 0)
+    wanted = {"attempts": attempts, "turns": turns, "sessions": sessions}
+    behind = {table: number for table, number in wanted.items() if number > known.get(table, 0)}
     values = [(fence, bead, fence) for bead, fence in fences.items()]
-    if was_behind or values:
+    if behind or values:
         with db.write():
-            if was_behind:
-                _count_from(db, "attempts", attempts)
-                _count_from(db, "turns", turns)
+            for table, number in behind.items():
+                _count_from(db, table, number)
             db.run_many("UPDATE beads SET fence = ? WHERE id = ? AND fence < ? AND assignee IS NULL", values)
-    return was_behind
+    return bool(behind)
 
 
 def _count_from(db: Database, table: str, number: int) -> None:

@@ -25,6 +25,11 @@ def last_turn(runs: Iterable[str]) -> int:
     return max(map(int, _numbers(runs, "s")), default=0)
 
 
+def last_clone(clones: Iterable[str]) -> int:
+    """The highest session that a clone in .nobrakes/relays bears; 0: none does."""
+    return max((int(name) for name in clones if name.isascii() and name.isdigit()), default=0)
+
+
 def _numbers(runs: Iterable[str], begin: str) -> list[str]:
     words = (name.partition("-")[0] for name in runs)
     numbers = (word.removeprefix(begin) for word in words if word.startswith(begin))

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from ...core.beads.escalations import EscalationType
-from ...core.errors import NobrakesError
-from ...core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START
+from ...core.errors import NobrakesError, NoSuchSession
+from ...core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START, is_relay
 from ...core.sessions.session import Session, Talk
 from ...git.workspaces.relays import HandedBack, RelayClones, branch_of
 from ...ports import Argv, NewEscalation, Notice
@@ -95,17 +95,20 @@ class Relays:
         folder = os.path.join(self.ports.paths.folder, FOLDER)
         if not os.path.isdir(folder):
             return
-        going = {session.id for session in self.ports.store.sessions()}
-        busy = {self.ports.store.turn(run.turn).session for run in self.ports.store.runs() if run.turn}
-        for name in sorted(os.listdir(folder)):
-            if name.isdigit() and int(name) not in going | busy | self._told:
-                self._remove(int(name))
+        left = {int(name) for name in os.listdir(folder) if name.isascii() and name.isdigit()} - self._told
+        if left:  # nobody is asked where nothing can be removed: this is looked at in each quiet turn
+            left -= {session.id for session in self.ports.store.sessions()}
+        if left:
+            left -= {self.ports.store.turn(run.turn).session for run in self.ports.store.runs() if run.turn}
+        for number in sorted(left):
+            self._remove(number)
 
     def _remove(self, number: int) -> None:
         ports = self.ports
-        session = ports.store.session(number)
-        turns = ports.store.turns(number)
         try:
+            session, turns = ports.store.session(number), ports.store.turns(number)
+            if not is_relay(session):  # a database that was lost gave the number to another one
+                raise NoSuchSession(f"session {number} is another one now, and has no clone")
             with self._clones(session) as clones:
                 start, last = str(session.data[START]), self._last(number)
                 branch = clones.remove(number, len(turns), start, last)

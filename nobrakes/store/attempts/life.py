@@ -92,9 +92,9 @@ class Life:
         """All attempts of a bead, oldest first."""
         return claims.attempts(self._db, bead)
 
-    def count_on(self, attempts_: int, fences: Mapping[str, int], turns: int = 0) -> bool:
-        """Number attempts and turns above these, and fences above these; whether one of them was behind."""
-        return restoring.count_on(self._db, attempts_, fences, turns)
+    def count_on(self, attempts_: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
+        """Number attempts, turns, sessions and fences above these; whether one of the first three was behind."""
+        return restoring.count_on(self._db, attempts_, fences, turns, sessions)
 
     def renew(self, attempts_: Sequence[int], lease_seconds: float) -> None:
         """Prolong leases, when less than two thirds are left."""
