@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..agents.registry import adapter
+from ..core.beads.ref_numbers import last_clone
 from ..core.errors import NotAllowed, UsageError
 from ..core.owners import of_person
 from ..core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START
@@ -70,8 +71,25 @@ class Summary:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a relay session begins with: `seat` is its agent, provider and model, `text` its first message."""
+
+    title: str
+    seat: tuple[str, str, str]
+    text: str
+    data: dict[str, str]
+
+
 def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> Session:
     """Begin the session. UsageError, NoAgent, NoMain: nothing was begun."""
+    made = begin(store, paths, prepared(paths, config, wanted), actor)
+    wake(paths)
+    return made
+
+
+def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
+    """What the session begins with; git is asked here, outside of any transaction. UsageError, NoAgent, NoMain."""
     if not wanted.prompt.strip():
         raise UsageError("the prompt is empty", "Say what is to be done.")
     name = wanted.agent or config.agents.doer[0]
@@ -81,9 +99,16 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
     data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, "persona": wanted.persona}
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
-    made = store.begin_session(SessionKind.RELAY, of_person(actor), clean(first)[:MOST_TITLE], seat, text, actor, data)
-    wake(paths)
-    return made
+    return Ready(clean(first)[:MOST_TITLE], seat, text, data)
+
+
+def begin(store: "Store", paths: Paths, ready: Ready, actor: str) -> Session:
+    """Begin it, in a transaction; whoever ends that wakes the daemon. A clone that is left takes no new session in."""
+    with store.together():
+        folder = os.path.join(paths.folder, FOLDER)
+        store.count_on(0, {}, sessions=last_clone(os.listdir(folder) if os.path.isdir(folder) else ()))
+        made = (ready.title, ready.seat, ready.text)
+        return store.begin_session(SessionKind.RELAY, of_person(actor), *made, actor, ready.data)
 
 
 def _clones(paths: Paths, repository: str) -> RelayClones:
@@ -101,6 +126,13 @@ def found(store: "Store", number: int) -> Session:
 
 def go_on(store: "Store", paths: Paths, number: int, prompt: str, actor: str) -> Message | None:
     """The next prompt, in the same session; None: it answered the open question "what next?". NotAllowed."""
+    said = say(store, number, prompt, actor)
+    wake(paths)
+    return said
+
+
+def say(store: "Store", number: int, prompt: str, actor: str) -> Message | None:
+    """`go_on` for whoever is in a transaction: the daemon is woken when that has ended."""
     one = found(store, number)
     if not prompt.strip():
         raise UsageError("the prompt is empty", "Say what is to be done next.")
@@ -108,11 +140,9 @@ def go_on(store: "Store", paths: Paths, number: int, prompt: str, actor: str) ->
         raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes relay PROMPT`.")
     asked = next((e for e in store.escalations() if e.session == number and e.evidence.get("what_next")), None)
     if asked is not None:
-        desk.answer(store, asked.id, prompt, actor, paths)
+        desk.answer(store, asked.id, prompt, actor)
         return None
-    said = store.say(number, prompt, actor)
-    wake(paths)
-    return said
+    return store.say(number, prompt, actor)
 
 
 def summary(store: "Store", paths: Paths, number: int) -> Summary:

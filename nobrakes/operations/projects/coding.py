@@ -25,6 +25,7 @@ from ...store.user.projects import ChatRun
 from .. import daemons, desk, relay
 from ..control import PAUSED, YES
 from ..machine_wide.addresses import link
+from ..waking import wake
 from .confirming import require_chat, require_confirmed
 from .projects import complete, database
 from .workspace import opened
@@ -82,24 +83,28 @@ def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona
     chat = require_chat(chat)
     workspace = opened()
     with closing(database()) as known:
-        project, folder = require_confirmed(known, workspace, chat, directory)
+        guarded = require_confirmed(known, workspace, chat, directory)
+        project, folder, path = guarded
         if not workspace.is_repository(project):
             raise NotAllowed(f"{folder} is no git repository", f"`git init` there, then set_project with '{project}'.")
         complete(workspace, project)
         adapter(tool)
         with project_store(folder) as (store, paths):
             before = _current(known.runs(chat), project, tool, model, persona, store)
-            text = _where(prompt, folder, os.path.realpath(os.path.join(folder, directory)))
+            text = _where(prompt, folder, path)
+            wanted = relay.Wanted(text, tool, model, "", chat, persona)
+            ready = relay.prepared(paths, load(paths.config), wanted) if before is None else None
             with store.together():
-                if before is not None:
-                    relay.go_on(store, paths, before.session, text, chat)
-                    number = before.session
+                if ready is not None:
+                    number = relay.begin(store, paths, ready, chat).id
                 else:
-                    wanted = relay.Wanted(text, tool, model, "", chat, persona)
-                    number = relay.start(store, paths, load(paths.config), wanted, chat).id
-                if require_confirmed(known, workspace, chat, directory) != (project, folder):
+                    assert before is not None, "else it is prepared"
+                    number = before.session
+                    relay.say(store, number, text, chat)
+                if require_confirmed(known, workspace, chat, directory) != guarded:
                     raise NoProject(guard.REFUSED, "the project was changed meanwhile")
                 _same_place(paths, folder)
+            wake(paths)
             known.ran(ChatRun(chat, project, tool, number, model, True, 0.0))
             note = _see_to_a_daemon(store, paths)
     return Begun(f"{project}/{number}", number, project, before is not None, note)
@@ -113,9 +118,9 @@ def _same_place(paths: Paths, folder: str) -> None:
         raise NoProject(guard.REFUSED, f"{paths.folder} is a link")
 
 
-def _where(prompt: str, folder: str, directory: str) -> str:
-    """The prompt, with the folder that is meant where it is one below the project's."""
-    below = os.path.relpath(directory, os.path.realpath(folder))
+def _where(prompt: str, folder: str, path: str) -> str:
+    """The prompt, with the folder that is meant where it is one below the project's; `path` is resolved."""
+    below = os.path.relpath(path, os.path.realpath(folder))
     return prompt if below == "." else f"Work in the folder {below}.\n\n{prompt}"
 
 
@@ -180,7 +185,7 @@ def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
 def confirmed_folder(chat: str) -> tuple[str, str]:
     """(the confirmed project, its folder). NoProject."""
     with closing(database()) as known:
-        return require_confirmed(known, opened(), require_chat(chat))
+        return require_confirmed(known, opened(), require_chat(chat))[:2]
 
 
 def answer(chat: str, number: int, text: str) -> str:

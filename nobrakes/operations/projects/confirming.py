@@ -91,8 +91,13 @@ def _tell(path: str, chat: str, name: str, is_new: bool, actor: str) -> None:
         store.close()
 
 
-def require_confirmed(store: ProjectStore, workspace: Workspace, chat: str, directory: str = "") -> tuple[str, str]:
-    """(the confirmed project, its resolved folder) for a coding tool in `directory`, or in the project. NoProject."""
+def require_confirmed(
+    store: ProjectStore, workspace: Workspace, chat: str, directory: str = ""
+) -> tuple[str, str, str]:
+    """(the confirmed project, its folder, the resolved path of `directory`: the project's own where it is empty).
+
+    NoProject: no coding tool may run there.
+    """
     found = store.chat(chat)
     confirmed = found.confirmed_project if found else None
     path = os.path.realpath(_whole(workspace, confirmed, directory))
@@ -104,7 +109,7 @@ def require_confirmed(store: ProjectStore, workspace: Workspace, chat: str, dire
         raise NoProject(guard.REFUSED, f"the folder of project '{confirmed}' is not there, or is a link")
     if found.identity and (not workspace.is_repository(confirmed) or identity(folder) != found.identity):
         raise NoProject(guard.REFUSED, f"the folder of project '{confirmed}' is another one than was confirmed")
-    return confirmed, folder
+    return confirmed, folder, path
 
 
 def _whole(workspace: Workspace, confirmed: str | None, directory: str) -> str:

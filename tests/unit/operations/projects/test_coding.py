@@ -1,0 +1,80 @@
+"""Coding tools of a chat agent, begun in a project of a real workspace. No daemon is started, and no agent runs."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nobrakes.core.projects.brief import Brief
+from nobrakes.operations import relay
+from nobrakes.operations.projects import coding, confirming, projects
+from nobrakes.store.sqlite import SqliteStore
+
+
+class Workspace:
+    """A person's workspace with one project, and what was done inside of the project's transaction."""
+
+    def __init__(self, folder: Path) -> None:
+        projects.create(Brief("tea"), "Ada")
+        confirming.set_project("phone", "tea", False, "Ada")
+        self.folder = folder / "workspace" / "PROJECTS" / "tea"
+        self.inside, self.seen = False, list[tuple[str, bool]]()
+
+    def begin(self, prompt: str = "Make it", directory: str = "", model: str = "", persona: str = "") -> Any:
+        return coding.begin("phone", "acp", prompt, directory, model, persona)
+
+    def messages(self, session: int) -> list[str]:
+        with coding.project_store(str(self.folder)) as (store, _paths):
+            return [one.text for one in store.messages(session)]
+
+
+@pytest.fixture
+def workspace(git: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    for name in ("NOBRAKES_TOKEN", "NOBRAKES_RUN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NOBRAKES_USER_HOME", str(tmp_path))
+    made = Workspace(tmp_path)
+    monkeypatch.setattr(coding, "_see_to_a_daemon", lambda store, paths: "")
+
+    def noted(name: str, real: Any) -> Any:
+        def do(*given: Any) -> Any:
+            made.seen.append((name, made.inside))
+            return real(*given)
+
+        return do
+
+    @contextmanager
+    def together(store: SqliteStore, told: bool = True) -> Iterator[None]:
+        with store._db.write(told=told):
+            outer, made.inside = made.inside, True
+            try:
+                yield
+            finally:
+                made.inside = outer
+
+    monkeypatch.setattr(SqliteStore, "together", together)
+    monkeypatch.setattr(relay.RelayClones, "start", noted("git", relay.RelayClones.start))
+    monkeypatch.setattr(coding, "wake", noted("wake", coding.wake))
+    monkeypatch.setattr(relay, "wake", noted("wake", relay.wake))
+    return made
+
+
+def test_git_and_the_daemon_are_asked_outside_of_the_transaction_that_begins_a_session(workspace: Workspace) -> None:
+    (workspace.folder / ".nobrakes" / "relays" / "4").mkdir(parents=True)
+    assert workspace.begin().run == "tea/5", "a clone that is left takes no new session in"
+    assert workspace.seen == [("git", False), ("wake", False)]
+    workspace.seen.clear()
+    assert workspace.begin("More").goes_on
+    assert workspace.seen == [("wake", False)]
+
+
+def test_the_agent_is_told_the_folder_that_the_guard_let_through(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(workspace.folder))
+    os.makedirs(workspace.folder / "src" / "pot")
+    begun = workspace.begin("Make it", "~/src/pot")
+    assert workspace.messages(begun.session) == ["Work in the folder src/pot.\n\nMake it"]
