@@ -1,6 +1,7 @@
 """Refs: read by hand where that is safe, moved by compare-and-swap only.
 
-1. nobrakes writes refs below refs/nobrakes/ and main, nothing else.
+1. nobrakes writes refs below refs/nobrakes/, main, and the branches of relay sessions below refs/heads/relay/; nothing
+   else.
 2. A loose ref file that holds an object id is the truth in every git with file refs; anything else is asked of git.
 """
 

@@ -2,8 +2,9 @@
 
 1. The clone belongs to a session and not to a bead. It starts at the commit that a person has checked out, on a branch
    of its own, and may be one of another repository than that in which the session is kept.
-2. A branch of the repository is made, or moved from where we left it. One that a person moved, or has checked out, is
-   left alone: what was made then is handed back under a name with the turn behind it.
+2. A branch of the repository is made, or moved from where we left it. One that a person moved, or has checked out, or
+   that is another session's (the person's own are counted by themselves), is left alone: what was made then is handed
+   back under a name with the turn behind it, and a number where that is taken, too.
 3. Nothing of a clone is removed before its branch is handed back and its loose files are a commit under a branch, too.
 """
 
@@ -24,7 +25,8 @@ from ..objects import Objects
 from . import clones, fetch, salvage
 from .checkouts import INDEX, making
 
-_ZERO = "0" * 40
+MOST_NAMES = 20
+"""So many names are tried beside a session's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +78,28 @@ class RelayClones:
         if head is None or head in (start, last):
             return HandedBack(last, "")
         fetch.take(self.place, self.objects, self.history, start, path, head, self.sizes)
-        return HandedBack(head, self._branch(branch_of(session), f"{branch_of(session)}-{turn}", head, last))
+        return HandedBack(head, self._branch(branch_of(session), turn, head, last))
 
-    def _branch(self, name: str, other: str, head: str, last: str) -> str:
+    def _branch(self, name: str, turn: int, head: str, last: str) -> str:
+        """The first of the names that can have the commit, which has it now. GitFailed: none could."""
+        beside = f"{name}-{turn}"
+        names = [beside, *(f"{beside}-{number}" for number in range(2, MOST_NAMES))]
+        if self._written(name, head, last):
+            return name
+        found = next((one for one in names if self._written(one, head, "")), None)
+        if found is None:
+            raise GitFailed(f"the branch {beside} could not be written", "It is tried again with the next turn.")
+        return found
+
+    def _written(self, name: str, head: str, last: str) -> bool:
+        """Whether the branch is at `head`: it was, or it was missing or at `last`, and nobody has it checked out."""
         ref = f"refs/heads/{name}"
         at = refs.read(self.place, ref)
         if at == head:
-            return name
-        is_free = at in (None, last) and not self._is_checked_out(ref)
-        zero = _ZERO if len(head) == 40 else "0" * 64
-        if is_free and refs.swap(self.place, ref, head, at or zero, "nobrakes: handed back"):
-            return name
-        beside = f"refs/heads/{other}"
-        kept = refs.read(self.place, beside)
-        if kept != head and not refs.swap(self.place, beside, head, kept or zero, "nobrakes: handed back"):
-            raise GitFailed(f"the branch {other} could not be written", "It is tried again with the next turn.")
-        return other
+            return True
+        if at not in (None, last) or self._is_checked_out(ref):
+            return False
+        return refs.swap(self.place, ref, head, at or "0" * len(head), "nobrakes: handed back")
 
     def _is_checked_out(self, ref: str) -> bool:
         for one in worktrees.all_of(self.place):
@@ -117,7 +125,7 @@ class RelayClones:
         loose = self.loose(session, handed.head or start)
         name = ""
         if loose is not None:
-            name = self._branch(f"{branch_of(session)}-loose", f"{branch_of(session)}-loose-{turn}", loose, "")
+            name = self._branch(f"{branch_of(session)}-loose", turn, loose, "")
         trash = Trash(os.path.join(os.path.dirname(self.folder), "trash"))
         for leftover in (self.path(session), self.path(session) + INDEX):
             trash.take(self.folder, leftover)
