@@ -4,7 +4,10 @@
    the roadmap has open; a sprint that is over and has no review; a project that is complete with criteria open.
 2. A task's artifacts are the paths that it names in backticks; one that names none is told by its box. What a review
    lists as not done is told already, and is no contradiction.
-3. A commit that was reverted says nothing. Words are compared without capitals, marks and spaces.
+3. A commit that was reverted says nothing, until that was reverted too; what it says is not done is not done. Words
+   are compared without capitals and marks, and whole.
+4. Decisions are the headings of the highest level below the first; those below them belong to one, unless they begin
+   with a decision's number.
 """
 
 import re
@@ -37,8 +40,11 @@ class Finding:
 
 
 _PATH = re.compile(r"`([^`\s]+)`")
-_DONE = re.compile(r"\b(?:done|finish(?:e[sd])?|complete[sd]?|close[sd]?)\b(?:\s+with)?[:\s-]*(.+)", re.IGNORECASE)
+_DONE = re.compile(r"\b(?:done|finish(?:e[sd])?|complete[sd]?|close[sd]?)\b", re.IGNORECASE)
+_NOT = re.compile(r"(?:\b(?:not|never|cannot)|n['’]t)(?:\s+(?:be|been|get|quite|fully|really|yet))*\s+\Z", re.IGNORECASE)
 _REVERT = re.compile(r'Revert "(.+)"\Z')
+_REAPPLY = re.compile(r'Reapply "(.+)"\Z')
+"""git's own words for the revert of a revert."""
 _ID = re.compile(r"\b((?:D|ADR|DEC)-?\d+)\b")
 _HEAD = re.compile(r"(#{2,4}\s+|[-*+]\s+)(.*\S)")
 _DATE = re.compile(r"\A[\W_]*\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?[\W_]*")
@@ -71,8 +77,9 @@ def _left(sprint: Sprint, exists: Callable[[str], bool]) -> tuple[int, list[str]
     """(how many tasks its plan has, those that are neither there nor told as not done)."""
     tasks = documents.tasks(sprint.plan or "")
     rows = documents.section(sprint.review or "", "Not done", "What was not done", "Not finished")
-    told = words("\n".join(line for _, line in rows))
-    return len(tasks), [task.text for task in tasks if not _has(task, exists) and words(task.text) not in told]
+    told = f" {words(' '.join(line for _, line in rows))} "
+    left = [task.text for task in tasks if not _has(task, exists)]
+    return len(tasks), [text for text in left if words(text) and f" {words(text)} " not in told]
 
 
 def _tasks(sprints: Sequence[Sprint], exists: Callable[[str], bool]) -> list[Finding]:
@@ -102,27 +109,41 @@ def _decisions(text: str, sprints: Sequence[Sprint]) -> list[Finding]:
 
 
 def _titles(text: str) -> list[str]:
-    """The decisions: the headings below the first level, or the items of a list where there are none."""
+    """The decisions: the headings of the highest level below the first, or the items of a list where there are none."""
     rows = [found for _, line in documents.lines(text) if (found := _HEAD.match(line))]
-    heads = [row[2].rstrip("# ") for row in rows if row[1].startswith("#")]
-    return heads or [row[2] for row in rows]
+    heads = [(row[1].count("#"), row[2].rstrip("# ")) for row in rows if row[1].startswith("#")]
+    highest = min((level for level, _ in heads), default=0)
+    return [title for level, title in heads if level == highest or _ID.match(title)] or [row[2] for row in rows]
 
 
 def _roadmap(text: str, subjects: Sequence[str]) -> list[Finding]:
     reverted: list[str] = []
     done = []
     for subject in subjects:
-        taken_back = _REVERT.match(subject)
-        if taken_back:
-            reverted.append(taken_back[1])
-        elif subject in reverted:
+        if subject in reverted:  # first: a revert, too, may have been reverted
             reverted.remove(subject)
-        elif said := _DONE.search(subject):
-            done.append(f" {words(said[1])} ")
+        elif taken_back := _REVERT.match(subject):
+            reverted.append(taken_back[1])
+        elif again := _REAPPLY.match(subject):
+            reverted.append(f'Revert "{again[1]}"')
+        else:
+            done.append(f" {words(_said_done(subject))} ")
     open_ = [box for box in documents.boxes(list(documents.lines(text))) if not box.is_checked]
     behind = [box.text for box in open_ if words(box.text) and any(f" {words(box.text)} " in one for one in done)]
     what = "commits say that this is done, and the roadmap has it open"
     return [Finding(Contradiction.ROADMAP_BEHIND, documents.ROADMAP, what, tuple(behind))] if behind else []
+
+
+def _said_done(subject: str) -> str:
+    """What the commit says is done: from the first word of it on, up to where it says that something is not."""
+    begin = None
+    for found in _DONE.finditer(subject):
+        is_not = _NOT.search(subject[: found.start()]) is not None
+        if is_not and begin is not None:
+            return subject[begin : found.start()]
+        if not is_not and begin is None:
+            begin = found.end()
+    return "" if begin is None else subject[begin:]
 
 
 def _reviews(sprints: Sequence[Sprint], status: str, exists: Callable[[str], bool]) -> list[Finding]:

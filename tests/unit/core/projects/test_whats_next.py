@@ -98,6 +98,40 @@ def test_a_sprint_under_way_has_tasks_left_and_needs_no_review_yet(history: Hist
     assert history.found() == [C.REVIEW_MISSING], "its tasks are there: it is to be closed"
 
 
+@pytest.mark.parametrize(
+    ("subjects", "is_behind"),
+    [
+        (['Revert "Revert "Done: Teapots""', 'Revert "Done: Teapots"', "Done: Teapots"], True),
+        (['Reapply "Done: Teapots"', 'Revert "Done: Teapots"', "Done: Teapots"], True),
+        (['Revert "Reapply "Done: Teapots""', 'Reapply "Done: Teapots"', 'Revert "Done: Teapots"', "Done: Teapots"], False),
+        (["Not done: teapots"], False),
+        (["The cups: not yet finished, teapots"], False),
+        (["It isn't done: teapots"], False),
+        (["Done: cups. Not done: teapots"], False),
+        (["Not done: cups. Done: teapots"], True),
+        (["Done: finish the teapots"], True),
+    ],
+)
+def test_what_a_commit_says_last_counts_and_what_it_says_is_not_done_does_not(
+    history: History, subjects: list[str], is_behind: bool
+) -> None:
+    history.files["docs/ROADMAP.md"] += "- [ ] Teapots\n"
+    history.subjects = subjects + history.subjects
+    assert history.found() == ([C.ROADMAP_BEHIND] if is_behind else [])
+
+
+def test_headings_inside_a_decision_are_none_and_words_are_compared_whole(history: History) -> None:
+    history.files["DECISIONS.md"] += "### Why not\n#### In numbers\n### D2: One table\n"
+    assert history.found() == []
+    history.files["DECISIONS.md"] += "### D7: Two tables\n"
+    assert history.found() == [C.DECISION_NOT_IN_PLAN], "one with a number is a decision on any level"
+    history.files["docs/sprints/s3-work/plan.md"] += "See D7.\n"
+    history.files["docs/sprints/s3-work/plan.md"] = history.files["docs/sprints/s3-work/plan.md"].replace(
+        "## Criteria", "- [ ] at\n## Criteria"
+    )
+    assert history.found() == [C.TASKS_LEFT], "'at' is not told by the 'at' in 'Later'"
+
+
 @pytest.mark.parametrize("text", ["", "\0\0", "# " * 10_000, "- [ ] " * 5000, "```\n" * 99, "**Status:** nonsense"])
 def test_whatever_stands_in_the_documents_is_read(text: str) -> None:
     names = (
