@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from ..core.errors import UsageError
+from ..core.errors import NobrakesError, StoreBusy, UsageError
 from ..operations.projects import clients
 from ..operations.projects.workspace import opened
 from .server import workspace
@@ -63,7 +63,12 @@ class Guard:
         given = headers.get(b"authorization", [])
         word = given[0].decode("latin-1") if len(given) == 1 else ""
         kind, _, token = word.partition(" ")
-        client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(clients.of_token, token.strip())
+        try:
+            client = "" if kind.lower() != "bearer" else await anyio.to_thread.run_sync(clients.of_token, token.strip())
+        except StoreBusy:
+            return 503, "another process keeps nobrakes' own database locked; try again in a moment", ""
+        except NobrakesError:  # it may name paths, and nobody is known yet
+            return 503, "tokens cannot be looked up; `nobrakes mcp client` says why, then try again", ""
         if not client:
             return 401, "a client's token is needed: `nobrakes mcp client add NAME`", ""
         return 0, "", client

@@ -41,7 +41,9 @@ class Finding:
 
 _PATH = re.compile(r"`([^`\s]+)`")
 _DONE = re.compile(r"\b(?:done|finish(?:e[sd])?|complete[sd]?|close[sd]?)\b", re.IGNORECASE)
-_NOT = re.compile(r"(?:\b(?:not|never|cannot)|n['’]t)(?:\s+(?:be|been|get|quite|fully|really|yet))*\s+\Z", re.IGNORECASE)
+_NOT = re.compile(
+    r"(?:\b(?:not|never|cannot)|n['’]t)(?:\s+(?:be|been|get|quite|fully|really|yet))*\s+\Z", re.IGNORECASE
+)
 _REVERT = re.compile(r'Revert "(.+)"\Z')
 _REAPPLY = re.compile(r'Reapply "(.+)"\Z')
 """git's own words for the revert of a revert."""

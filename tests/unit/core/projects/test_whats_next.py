@@ -103,7 +103,10 @@ def test_a_sprint_under_way_has_tasks_left_and_needs_no_review_yet(history: Hist
     [
         (['Revert "Revert "Done: Teapots""', 'Revert "Done: Teapots"', "Done: Teapots"], True),
         (['Reapply "Done: Teapots"', 'Revert "Done: Teapots"', "Done: Teapots"], True),
-        (['Revert "Reapply "Done: Teapots""', 'Reapply "Done: Teapots"', 'Revert "Done: Teapots"', "Done: Teapots"], False),
+        (
+            ['Revert "Reapply "Done: Teapots""', 'Reapply "Done: Teapots"', 'Revert "Done: Teapots"', "Done: Teapots"],
+            False,
+        ),
         (["Not done: teapots"], False),
         (["The cups: not yet finished, teapots"], False),
         (["It isn't done: teapots"], False),
