@@ -17,6 +17,8 @@ from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.forge.feature import Feature, Finding, FindingState, ItemKind, ItemState, ReviewState, Step
 from nobrakes.core.limits.breaker import Breaker, State
 from nobrakes.core.limits.cooldowns import Cooldown
+from nobrakes.core.owners import of_person
+from nobrakes.core.sessions.session import SessionKind
 from nobrakes.operations import beads, control, desk, flakes
 from nobrakes.operations.forge import approving, choosing
 from nobrakes.operations.plan.nodes import plan_of
@@ -102,6 +104,8 @@ def people_and_agents(folder: Path) -> Any:
     approving.propose(store, wish, "Shaper")
     choosing.approve(store, choosing.Choice(only=frozenset({"d:title"})), "me")
     choosing.drop(store, {"d:priority"}, "me")
+    talk = store.begin_session(SessionKind.CHAT, of_person("me"), "A talk", ("script", "script", ""), "Hello", "me")
+    store.end_session(talk.id, "me")
     return store
 
 

@@ -38,7 +38,8 @@ class ClientStore(UserDatabase):
     def use(self, hashed: str) -> str:
         """The name whose token this is, which is used now; empty: nobody's, or it was revoked.
 
-        Who has no good token writes nothing. The time is noted once in NOTED_SECONDS, and left out where it had to wait.
+        Who has no good token writes nothing. The time is noted once in NOTED_SECONDS, and left out where that had
+        to wait.
         """
         rows = self._all("SELECT name, used_at FROM clients WHERE hash = ? AND revoked_at IS NULL", hashed)
         if not rows:

@@ -11,7 +11,7 @@ from nobrakes.mcp_server import over_http
 from nobrakes.operations.projects import clients
 
 
-@pytest.mark.parametrize("error", [StoreBusy("locked for 5 seconds"), PlaceUnusable("/home/ada/user.db is no file")])
+@pytest.mark.parametrize("error", [StoreBusy("locked for 5 seconds"), PlaceUnusable("/srv/ada/user.db is no file")])
 def test_a_busy_database_is_answered_in_words(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def of_token(token: str) -> str:
         raise error
@@ -28,4 +28,4 @@ def test_a_busy_database_is_answered_in_words(error: Exception, monkeypatch: pyt
 
     anyio.run(over_http.Guard(7118), {"type": "http", "path": "/mcp", "headers": headers}, receive, send)
     assert sent[0]["status"] == 503 and "try again" in json.loads(sent[1]["body"])["error"]
-    assert b"/home/ada" not in sent[1]["body"], "nobody is known yet: no path is told"
+    assert b"/srv/ada" not in sent[1]["body"], "nobody is known yet: no path is told"
