@@ -46,13 +46,8 @@ def test_a_jump_in_the_middle_of_work_blames_nobody(jump: float, is_away: bool) 
     assert {bead.status for bead in world.store.beads()} == {Status.DONE}
 
 
-@pytest.mark.slow
 def test_what_waits_for_a_retry_does_not_wait_for_hours_when_the_clock_goes_back() -> None:
-    world = world_of(5, replace(CALM, machine=0.6))
-    for _ in range(200):
-        world.step()
-        if world.store.board(world.config.board_limits()).retry_at is not None:
-            break
+    world = first_that_waits_for_a_retry()
     world.dice.calm()
     world.rates = replace(world.rates, machine=0.0)
     before = world.clock.steady()
@@ -63,6 +58,17 @@ def test_what_waits_for_a_retry_does_not_wait_for_hours_when_the_clock_goes_back
     open_ = [bead for bead in world.store.beads() if bead.status is not Status.DONE]
     assert all(bead.status is Status.ESCALATED for bead in open_)
     assert world.clock.steady() - before < 3 * HOUR
+
+
+def first_that_waits_for_a_retry() -> World:
+    """Of a few worlds the first in which, soon, a bead waits for its retry."""
+    for seed in range(4, 9):
+        world = world_of(seed, replace(CALM, machine=0.6))
+        for _ in range(5):
+            world.step()
+            if world.store.board(world.config.board_limits()).retry_at is not None:
+                return world
+    raise AssertionError("in none of these worlds a bead waits for its retry")
 
 
 def test_what_was_measured_before_a_jump_is_measured_on() -> None:

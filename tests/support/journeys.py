@@ -153,7 +153,7 @@ DEVELOPERS = re.compile(r"^warning  start-up |^ +mend it: nobrakes doctor --repa
 CUT = 60
 """So much of a line that was cut is always shown."""
 OF_MACHINES = (
-    re.compile(r"^(ok|warning|error) +(git|owner|sandbox|wall) .*$"),
+    re.compile(r"^(ok|warning|error) +(git|owner|sandbox|start-up|wall) .*$"),
     re.compile(r"^.*(bubblewrap|Landlock).*$"),
     re.compile(r"^[ ^~|]+$"),
     re.compile(r"^.*File \".*$"),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.simulation.test_planted_bugs import PACKAGE, TESTS, Bug, planted, python
+from tests.support.dose import dosed
 
 ROOT = TESTS.parent
 
@@ -101,12 +102,13 @@ HOLES = (
     Hole(14, "https takes what http said", "web/site.py", 'return "https" if self.is_secure else "http"', 'return "http"', "server_process -k others_in_the_network"),
 )  # fmt: skip
 QUICK = {"another origin", "any code confirms"}
-"""Those of every push; the others are planted by night."""
+"""Those of every push."""
 assert {hole.name for hole in HOLES} > QUICK and len({hole.name for hole in HOLES}) == len(HOLES)
 
 
 def in_turn(hole: Hole) -> Any:
-    marks = [] if hole.name in QUICK else [pytest.mark.slow]
+    """CI plants a third of the holes, `python3 tests/gates --night` all of them."""
+    marks = [] if hole.name in QUICK else [dosed(hole.name)]
     return pytest.param(hole, id=f"R{hole.rule}-{hole.name.replace(' ', '-')}", marks=marks)
 
 
