@@ -10,7 +10,7 @@ from typer import Argument, Option
 from ..core.errors import NotARepository, UsageError
 from ..wording.text import count, lasted, lines, one_line
 from .output import Output, plain, said
-from .repository import STARTING_SECONDS, actor, opened_or_home, text_or_stdin
+from .repository import STARTING_SECONDS, UserPlace, actor, opened_or_home, text_or_stdin
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -28,30 +28,41 @@ def relay(
     session: Annotated[
         int | None, Option("--session", min=1, help="Go on in this one; without a prompt: what it came to.")
     ] = None,
+    user: UserPlace = False,
 ) -> Output:
     """Let an agent work in a private clone of a repository while you are away. You get a branch; no checkout changes.
 
     When it stops, the Desk asks "what next?": your answer, or `nobrakes relay --session N PROMPT`, goes on in the same
-    session. Where nobrakes is not set up, the session is your own (`nobrakes sessions --user`).
+    session. Where nobrakes is set up, the session is that repository's: `relay --session N FOLDER` looks there, too.
+    Anywhere else it is your own (`--user`, as for `nobrakes sessions`).
 
     Example: nobrakes relay ~/code/shop "Mend the failing test of the basket"
     """
     if session is not None:
-        return _go_on(session, words or [])
+        return _go_on(session, words or [], user)
     where, prompt = _asked(words or [])
-    with _place(where) as (app, repository):
+    with _place(where, user) as (app, repository):
         from ..operations import relay as operations
 
         wanted = operations.Wanted(text_or_stdin(prompt, "prompt"), agent, model, repository)
         made = operations.start(app.store, app.paths, app.config, wanted, actor())
         started = _daemon(app)
-    user = " --user" if repository else ""
+        own, there = (" --user", "") if repository else ("", _elsewhere(app.paths.root))
+    watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
     text = (
         f"session {made.id} works with {made.agent} in a clone of its own{started}\n"
-        f"  `nobrakes watch session~{made.id}{user}` follows it, `nobrakes session stop {made.id}{user}` stops it\n"
-        f"  `nobrakes relay --session {made.id}` says what it came to"
+        f"  {there}`{watch}` follows it, `{stop}` stops it\n"
+        f"  {there}`nobrakes relay --session {made.id}{own}` says what it came to"
     )
     return said({"session": plain(made)}, text)
+
+
+def _elsewhere(root: str) -> str:
+    """Where commands about the session are typed, when that is not here."""
+    from .. import paths
+
+    found = paths.find()
+    return "" if found is not None and found.root == root else f"in {one_line(root)}: "
 
 
 def _asked(words: list[str]) -> tuple[str, str]:
@@ -65,7 +76,7 @@ def _asked(words: list[str]) -> tuple[str, str]:
 
 
 @contextmanager
-def _place(where: str) -> "Iterator[tuple[App, str]]":
+def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
     """(who keeps the session, the repository where that is another one). NotARepository."""
     from .. import paths
     from ..app import open_app
@@ -74,7 +85,7 @@ def _place(where: str) -> "Iterator[tuple[App, str]]":
     root = paths.repository_root(folder) if os.path.isdir(folder) else None
     if root is None:
         raise NotARepository(f"{one_line(where)} is in no git repository", "Name the folder of a repository.")
-    if paths.find(folder) is not None:
+    if not user and paths.find(folder) is not None:
         with open_app(folder) as app:
             yield app, ""
         return
@@ -94,26 +105,43 @@ def _daemon(app: "App") -> str:
     return f"; a daemon was started (process {daemons.start(app.paths, STARTING_SECONDS)})"
 
 
-def _go_on(number: int, words: list[str]) -> Output:
+def _go_on(number: int, words: list[str], user: bool) -> Output:
     from ..operations import relay as operations
 
-    if len(words) > 1:
-        raise UsageError("with --session there is one prompt", "Put it into quotes.")
-    with _keeper(number) as app:
-        if not words:
+    where, prompts = (words[0], words[1:]) if words and (len(words) == 2 or _is_folder(words[0])) else ("", words)
+    if len(prompts) > 1:
+        raise UsageError("with --session there is one prompt, and perhaps a folder before it", "Put it into quotes.")
+    with _keeper(where, user, is_reading=not prompts) as app:
+        if not prompts:
             found = operations.summary(app.store, app.paths, number)
             return Output(plain(found), lambda screen: "\n".join(_page(found, screen)))
-        operations.go_on(app.store, app.paths, number, text_or_stdin(words[0], "prompt"), actor())
+        operations.go_on(app.store, app.paths, number, text_or_stdin(prompts[0], "prompt"), actor())
         started = _daemon(app)
     return said({"session": number}, f"session {number} goes on{started}")
 
 
-@contextmanager
-def _keeper(number: int) -> "Iterator[App]":
-    """Who has the session: the repository around the current folder, or else the person's own place."""
-    from .. import paths
+def _is_folder(word: str) -> bool:
+    """Whether the one word beside --session is a folder: a prompt may be a folder's bare name."""
+    return (os.sep in word or word in (".", "..", "~")) and os.path.isdir(os.path.expanduser(word))
 
-    with opened_or_home(paths.find() is None) as app:
+
+@contextmanager
+def _keeper(where: str, user: bool, is_reading: bool) -> "Iterator[App]":
+    """Who has the session: the repository around the folder (empty: the current one), or else the person's own place.
+
+    NotARepository: there is no such folder.
+    """
+    from .. import paths
+    from ..app import open_app
+
+    folder = os.path.realpath(os.path.expanduser(where)) if where else None
+    if folder and not os.path.isdir(folder):
+        raise NotARepository(f"{one_line(where)} is no folder", "With --session, a folder stands before the prompt.")
+    if folder and not user and paths.find(folder) is not None:
+        with open_app(folder, is_reading) as app:
+            yield app
+        return
+    with opened_or_home(user or paths.find(folder) is None, is_reading) as app:
         yield app
 
 

@@ -50,6 +50,26 @@ def test_a_branch_comes_back_and_the_checkout_stays_as_it_is(tmp_path: Path) -> 
         project.nobrakes("relay", "--session", "1", "Now only think")
         until(lambda: relay(project, 1)["turns"] == 3 and relay(project, 1)["session"]["state"] == "asking")
 
+        away = tmp_path / "away"
+        away.mkdir()
+
+        def elsewhere(*words: str) -> str:
+            """The same, typed where the session is not."""
+            env = {**os.environ, "NOBRAKES_USER_HOME": str(tmp_path / "mine")}
+            done = subprocess.run([NOBRAKES, "relay", *words], cwd=away, env=env, capture_output=True, text=True)
+            return done.stdout + done.stderr
+
+        there = str(project.folder)
+        assert elsewhere("--session", "1", there).startswith("session 1: Do the first thing")
+        assert "no session of your own" in elsewhere("--session", "1", there, "--user")
+        assert "is no folder" in elsewhere("--session", "1", str(away / "none"), "Go on")
+        text = elsewhere(there, "Only think of it: only think", "--agent", "script")
+        assert f"in {there}: `nobrakes relay --session 2` says what it came to" in text
+        until(lambda: relay(project, 2)["session"]["state"] == "asking")
+        assert elsewhere("--session", "2", there, "And again: only think") == "session 2 goes on\n"
+        until(lambda: relay(project, 2)["turns"] == 2 and relay(project, 2)["session"]["state"] == "asking")
+        project.nobrakes("session", "end", "2")
+
         project.nobrakes("session", "end", "1")
         until(lambda: not (project.folder / ".nobrakes" / "relays" / "1").exists())
         assert project.git("show", "relay/1-loose:rest") == "rest\n", "what was in no commit is kept, too"
@@ -85,6 +105,7 @@ def test_in_a_repository_of_anybody_only_the_branch_is_left(tmp_path: Path) -> N
         found = until(lambda: (s := ask("relay", "--session", "1")["data"])["session"]["state"] == "asking" and s)
         assert found["branch"] == "relay/1" and git("show", "relay/1:one") == "one\n"
         assert git("status", "--porcelain") == "" and os.listdir(theirs) == [".git"]
+        assert ask("relay", "--session", "1", "--user")["data"] == found
         assert set(os.listdir(theirs / ".git")) - set(before) <= {"logs"}
         assert git("for-each-ref", "--format=%(refname)").split() == ["refs/heads/main", "refs/heads/relay/1"]
     finally:
