@@ -9,7 +9,9 @@
 """
 
 import asyncio
-import signal
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import h11
@@ -159,19 +161,17 @@ class Socket(Taker, WebSocketsSansIOProtocol):
 class Server(uvicorn.Server):
     """uvicorn's server without the tick by which it looks ten times a second whether it is to end."""
 
+    _end: Callable[[], object] | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal: uvicorn's own handler, which stays until all is cleaned up, so that a second one kills nothing."""
+        super().handle_exit(sig, frame)
+        if self._end is not None:
+            self._end()
+
     async def main_loop(self) -> None:
         """Until a signal."""
         loop, over = asyncio.get_running_loop(), asyncio.Event()
-
-        def end(number: int) -> None:
-            self.handle_exit(number, None)
-            over.set()
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, end, number)
-        try:
-            if not await self.on_tick(0):  # a signal came before
-                await over.wait()
-        finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.remove_signal_handler(number)
+        self._end = partial(loop.call_soon_threadsafe, over.set)
+        if not await self.on_tick(0):  # a signal came before
+            await over.wait()

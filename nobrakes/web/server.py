@@ -136,6 +136,7 @@ def lan_address() -> str:
 
 
 def _terminated(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_IGN)  # a second one would cut off what this one begins
     raise SystemExit(128 + number)  # what is to be removed at the end is removed
 
 

@@ -1,10 +1,14 @@
 """Connections that say nothing, trickle, take nothing or are too many: each ends, and nobody else waits for it."""
 
+import asyncio
 import contextlib
+import os
+import signal
 import socket
 import time
 
 import pytest
+import uvicorn
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from nobrakes.web import connections, guard, live
@@ -126,3 +130,29 @@ def test_a_socket_says_hello_in_time_and_there_are_so_many_of_them(site, monkeyp
         with page_socket(site) as second, pytest.raises(ConnectionClosed) as closed:
             second.recv(timeout=PATIENCE)
         assert closed.value.rcvd.code == live.FULL
+
+
+def test_a_second_signal_cuts_off_no_cleaning_up() -> None:
+    seen = []
+
+    async def app(scope, receive, send) -> None:
+        while scope["type"] == "lifespan":
+            kind = (await receive())["type"]
+            seen.append(kind)
+            await send({"type": f"{kind}.complete"})
+            if kind == "lifespan.startup":
+                asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGTERM)
+            else:
+                assert signal.getsignal(signal.SIGTERM) == server.handle_exit, "a second one would end the process"
+                os.kill(os.getpid(), signal.SIGTERM)
+                seen.append("cleaned up")
+                return
+
+    before = signal.signal(signal.SIGTERM, lambda number, frame: seen.append("told on"))
+    server = connections.Server(uvicorn.Config(app, lifespan="on", log_config=None))
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            asyncio.run(server.serve(sockets=[listening]))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen == ["lifespan.startup", "lifespan.shutdown", "cleaned up", "told on", "told on"]
