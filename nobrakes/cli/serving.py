@@ -43,11 +43,11 @@ def mcp(
         over_http.serve(port, write)
         return said(None, "")
     from ..mcp_server.server import serve_workspace
-    from ..operations.projects.confirming import require_chat
+    from ..operations.projects.confirming import require_word
     from ..operations.projects.workspace import opened
 
     opened()  # what is wrong with it is said before a client waits
-    serve_workspace(require_chat(session or "chat"))
+    serve_workspace(require_word(session or "chat"))
     return said(None, "")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...config.settings import load
 from ...core.errors import UsageError
+from ...core.projects import chats
 from ...core.public.actor import Actor, Surface
 from ...core.public.values import plain
 from ...lightjson import visible
@@ -66,8 +67,7 @@ def _bound(one: Operation, session: str, client: str) -> Operation:
 
 def _named(one: Operation, client: str) -> Operation:
     def do(session: str, **given: Any) -> Reply:
-        # two clients that choose the same word have two sessions, and neither sees the other's
-        return _called(one.perform, client, f"{client}: {session}" if client else session, **given)
+        return _called(one.perform, client, chats.named(client, confirming.require_chat(session)), **given)
 
     return Operation(one.name, one.help, do, (_SESSION, *one.parameters), reads=one.reads)
 

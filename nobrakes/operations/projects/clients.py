@@ -31,6 +31,8 @@ def _hashed(token: str) -> str:
 def add(name: str) -> str:
     """A new client's token. NotAllowed: the name has one that is good."""
     plain = require_chat(name)
+    if ":" in plain:
+        raise UsageError(f"'{plain}' is no name of a client", "A name without a colon.")
     token = PREFIX + secrets.token_urlsafe(32)
     with closing(_opened()) as store:
         if not store.add(plain, _hashed(token)):

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from ...agents.registry import adapter
 from ...config.settings import load
-from ...core.errors import NobrakesError, NoProject, NotAllowed, UsageError
+from ...core.errors import NobrakesError, NoProject, NoSuchSession, NotAllowed, UsageError
 from ...core.projects import guard
-from ...core.sessions.session import State
+from ...core.sessions.relay import CHAT, is_relay
+from ...core.sessions.session import Session, State
 from ...core.text.cleaning import clean, shorten
 from ...host.locks import holder
 from ...paths import FOLDER, Paths
@@ -28,13 +29,15 @@ from ..machine_wide.addresses import link
 from ..waking import wake
 from .confirming import require_chat, require_confirmed
 from .projects import complete, database
-from .workspace import opened
+from .workspace import Workspace, opened
 
 TOOLS = ("claude", "codex", "gemini", "acp")
 STARTING_SECONDS = 20.0
 PERSONA = "persona"
+LOST = "lost"
 SHORT = 700
 """Characters of an agent's words in an answer."""
+MOST_RUNS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,10 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """How far a session of a chat is. `commits` are facts; `progress` is what the agent claims."""
+    """How far a session of a chat is. `state` is LOST where it cannot be looked at; `trouble` says why.
+
+    `last_words` are the agent's; branch, commits and files are facts.
+    """
 
     run: str
     tool: str
@@ -63,6 +69,7 @@ class RunView:
     asks: str
     seconds: float
     cost_usd: float
+    trouble: str
 
 
 @contextmanager
@@ -131,10 +138,10 @@ def _current(runs: list[ChatRun], project: str, tool: str, model: str, persona: 
             continue
         try:
             session = store.session(run.session)
-        except NobrakesError:
+        except NoSuchSession:  # its database was lost
             return None
         same = run.model == model and str(session.data.get(PERSONA) or "") == persona
-        return run if same and session.state is not State.ENDED else None
+        return run if same and _is_of(session, run.chat) and session.state is not State.ENDED else None
     return None
 
 
@@ -154,21 +161,37 @@ def look(chat: str) -> list[RunView]:
     workspace = opened()
     with closing(database()) as known:
         runs = known.runs(require_chat(chat))
-    found = []
-    for run in runs[:20]:
-        if workspace.has(run.project) and os.path.exists(
-            Paths(os.path.join(workspace.folder(run.project), FOLDER)).config
-        ):
-            with project_store(workspace.folder(run.project)) as (store, paths):
-                found.append(_view(store, paths, run))
-    return found
+    return [_looked_at(workspace, run) for run in runs[:MOST_RUNS]]
+
+
+def _looked_at(workspace: Workspace, run: ChatRun) -> RunView:
+    """One of them; what is broken in its project is said, and keeps nobody from the others."""
+    try:
+        if not workspace.has(run.project):
+            raise NoProject(f"the folder of project '{run.project}' is not there", "")
+        with project_store(workspace.folder(run.project)) as (store, paths):
+            return _view(store, paths, run)
+    except NobrakesError as error:
+        trouble = shorten(clean(str(error)), SHORT)
+        return RunView(_name(run), run.tool, LOST, "", 0, 0, "", None, "", 0.0, 0.0, trouble)
+
+
+def _is_of(session: Session, chat: str) -> bool:
+    """Whether the chat began it: a database that was lost may have given its number to another one."""
+    return is_relay(session) and session.data.get(CHAT) == chat
+
+
+def _name(run: ChatRun) -> str:
+    return f"{run.project}/{run.session}"
 
 
 def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
+    if not _is_of(store.session(run.session), run.chat):
+        raise NoSuchSession(f"session {run.session} is another one now")
     done = relay.summary(store, paths, run.session)
     asked = next((one for one in store.escalations() if one.session == run.session), None)
     return RunView(
-        f"{run.project}/{run.session}",
+        _name(run),
         run.tool,
         done.session.state.value,
         done.branch,
@@ -179,6 +202,7 @@ def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
         shorten(clean(asked.title), 200) if asked else "",
         done.seconds,
         done.session.cost_usd,
+        "",
     )
 
 
@@ -190,12 +214,10 @@ def confirmed_folder(chat: str) -> tuple[str, str]:
 
 def answer(chat: str, number: int, text: str) -> str:
     """Answer a question of a session that this chat began; what to say. Whatever else is a person's: NotAllowed."""
-    project, folder = confirmed_folder(chat)
-    with closing(database()) as known:
-        own = {run.session for run in known.runs(chat) if run.project == project}
+    _, folder = confirmed_folder(chat)
     with project_store(folder) as (store, paths):
         found = desk.show(store, number)
-        if found.session not in own:
+        if found.session is None or not _is_of(store.session(found.session), chat):
             raise persons(folder, f"escalation {number} is a person's to decide", f"nobrakes escalation {number}")
         if not text.strip():
             raise UsageError("the answer is empty")

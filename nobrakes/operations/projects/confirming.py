@@ -14,6 +14,7 @@ from ...core.beads.events import Event, Kind
 from ...core.errors import NoProject, UsageError
 from ...core.projects import guard
 from ...core.projects.brief import Brief
+from ...core.projects.chats import JOINED, word_of
 from ...core.projects.names import suggested
 from ...core.text.cleaning import is_seen
 from ...paths import FOLDER, Paths
@@ -58,6 +59,15 @@ def require_chat(name: str) -> str:
     if not plain or len(plain) > MOST_NAME or "\n" in plain or not plain.isprintable() or not is_seen(plain):
         shown = "".join(c for c in plain if c.isprintable())[:40]
         raise UsageError(f"'{shown}' is no name of a session", f"One line of at most {MOST_NAME} characters.")
+    return plain
+
+
+def require_word(name: str) -> str:
+    """A name that a session can have which has no client. UsageError."""
+    plain = require_chat(name)
+    if JOINED in plain:
+        why = f"'{plain}' is no name of a session: what stands before '{JOINED}' is a client by HTTP"
+        raise UsageError(why, "Leave the colon out.")
     return plain
 
 
@@ -107,6 +117,9 @@ def require_confirmed(
     folder = workspace.folder(confirmed)
     if os.path.realpath(folder) != os.path.join(projects, confirmed) or not os.path.isdir(path):
         raise NoProject(guard.REFUSED, f"the folder of project '{confirmed}' is not there, or is a link")
+    row = store.projects().get(confirmed)
+    if row is not None and row.archived_at is not None:
+        raise NoProject(guard.REFUSED, f"project '{confirmed}' is archived: a person brings it back")
     if found.identity and (not workspace.is_repository(confirmed) or identity(folder) != found.identity):
         raise NoProject(guard.REFUSED, f"the folder of project '{confirmed}' is another one than was confirmed")
     return confirmed, folder, path
@@ -149,7 +162,7 @@ def _view(workspace: Workspace, store: ProjectStore, one: Chat) -> ChatView:
 def confirmation(chat_name: str, message: str) -> str:
     """What the chat agent asks the person: the numbered projects, the suggestion, and the choices."""
     known = active(opened())
-    name, why = suggested(known, chat_name, message)
+    name, why = suggested(known, word_of(chat_name), message)
     if not known:
         return f"{PROMPT}\n\nThere is no project in your workspace yet.\n\nPlease say the name of a new project."
     listed = "\n".join(f"{number}. {one} (existing project)" for number, one in enumerate(known, 1))

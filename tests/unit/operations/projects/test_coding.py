@@ -2,15 +2,20 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nobrakes.core.errors import NoProject, UsageError
+from nobrakes.core.owners import of_person
+from nobrakes.core.projects import guard
 from nobrakes.core.projects.brief import Brief
+from nobrakes.core.sessions.session import SessionKind
 from nobrakes.operations import relay
-from nobrakes.operations.projects import coding, confirming, projects
+from nobrakes.operations.projects import chat_api, clients, coding, confirming, projects
+from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
 
 
@@ -78,3 +83,44 @@ def test_the_agent_is_told_the_folder_that_the_guard_let_through(
     os.makedirs(workspace.folder / "src" / "pot")
     begun = workspace.begin("Make it", "~/src/pot")
     assert workspace.messages(begun.session) == ["Work in the folder src/pot.\n\nMake it"]
+
+
+def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(workspace: Workspace) -> None:
+    assert workspace.begin().run == "tea/1"
+    projects.create(Brief("site"), "Ada")
+    confirming.set_project("phone", "site", False, "Ada")
+    assert workspace.begin().run == "site/1"
+    database = workspace.folder / ".nobrakes" / "nobrakes.db"
+    database.unlink()
+    with closing(create_store(str(database))) as store:
+        store.begin_session(SessionKind.RELAY, of_person("Ada"), "Another", ("script", "script", ""), "Else", "Ada")
+    site, tea = coding.look("phone")
+    assert (site.run, site.state, site.trouble) == ("site/1", "ready", "")
+    assert (tea.run, tea.state) == ("tea/1", coding.LOST) and "another one now" in tea.trouble
+    database.write_text("no database")
+    assert coding.look("phone")[1].state == coding.LOST
+    workspace.folder.rename(workspace.folder.parent / "pot")
+    assert "is not there" in coding.look("phone")[1].trouble
+
+
+def test_no_tool_runs_in_a_project_that_is_archived(workspace: Workspace) -> None:
+    projects.archive("tea", True)
+    with pytest.raises(NoProject) as refused:
+        workspace.begin()
+    assert str(refused.value) == guard.REFUSED and "archived" in refused.value.hint
+    projects.archive("tea", False)
+    assert workspace.begin().run == "tea/1"
+
+
+def test_a_session_by_http_is_of_one_client_and_its_own_word_suggests_the_project(workspace: Workspace) -> None:
+    (ask,) = (one for one in chat_api.operations("", "pocket") if one.name == "list_projects")
+    said = chat_api.perform((ask,), ask.name, {"session": "Tea", "message": ""}).text
+    assert "Based on the name of this session, I think you want to work on **tea**" in said
+    assert confirming.chat("pocket: Tea") is not None
+    with pytest.raises(UsageError):
+        chat_api.perform((ask,), ask.name, {"session": " "})
+    with pytest.raises(UsageError, match="no name of a client"):
+        clients.add("pocket: a")
+    with pytest.raises(UsageError, match="by HTTP"):
+        confirming.require_word("pocket: Tea")
+    assert confirming.require_word("telegram:7") == "telegram:7"
