@@ -67,9 +67,10 @@ def settings_page() -> str:
     limits = ", ".join(f"`{name}`" for name in LimitSettings.__dataclass_fields__)
     out += ["", f"`nobrakes set` changes these while it runs, until they are changed again: {limits}."]
     out += ["", _USER_INTRO]
-    for section in ("machine", "web"):
+    own = list(settings(USER))
+    for section in dict.fromkeys(one.section for one in own):
         out += ["", f"### [{section}]", "", row("setting", "value", "default", "what it does"), "|---|---|---|---|"]
-        for one in settings(USER):
+        for one in own:
             if one.section == section:
                 kind = known(f"{section}.{one.name}", {}, UserConfig)
                 default = f"`{one.default}`" if kind.default is not None else f"not set; for example `{one.default}`"
