@@ -229,8 +229,7 @@ class Life(Protocol):
     def count_on(self, attempts: int, fences: Mapping[str, int], turns: int = 0, sessions: int = 0) -> bool:
         """Number attempts, turns and sessions above these, and each bead's fence above the one given.
 
-        Whether attempts, turns or sessions were behind. A bead that is being worked on keeps its fence. Without a
-        change nothing is written.
+        Whether one of the first three was behind. A bead that is being worked on keeps its fence.
         """
         ...
 
