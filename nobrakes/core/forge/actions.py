@@ -183,10 +183,10 @@ class CloseRound:
 
 @dataclass(frozen=True, slots=True)
 class AskSignOff:
-    """The reviews are enough, or there are no more: a person may approve the plan."""
+    """The reviews are enough, or there are no more: a person may approve this version of the plan."""
 
     feature: str
-    round: int
+    version: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from .rules import Rules
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """An agent that may be the Shaper, or a reviewer. `trouble`: why it cannot be started now; empty: it can."""
+    """An agent that may be the Shaper. `trouble`: why it cannot be started now; empty: it can."""
 
     agent: str
     provider: str = ""
@@ -56,6 +56,7 @@ class Standing:
     asked: Mapping[About, Asked] = field(default_factory=dict)
     reviews: tuple[PlanReview, ...] = ()  # of all rounds
     reviewers: Mapping[int, Session] = field(default_factory=dict)  # sessions of reviews that run, by number
+    halted: frozenset[int] = frozenset()  # those of them whose last turn did not end by itself
     findings: tuple[Finding, ...] = ()  # of all rounds
     open_questions: frozenset[int] = frozenset()  # about findings
     plans: tuple[PlanVersion, ...] = ()  # all versions, oldest first

@@ -42,6 +42,9 @@ class State(StrEnum):
     ROLLED_BACK = "rolled_back"
 
 
+FACTS = "feature"
+"""In the metadata of its epic: what is kept of a feature there (store.forge.kept). Agents write none."""
+
 OVER = frozenset({State.COMPLETED, State.ROLLED_BACK})
 
 
@@ -57,6 +60,7 @@ class Step(StrEnum):
     MERGED = "merged"  # all of it is on main
     PAUSED = "paused"
     RESUMED = "resumed"
+    BEGUN_ANEW = "begun_anew"  # a person lets its planning begin from its base again
     EXPIRED = "expired"
     FAILED = "failed"
     ROLLED_BACK = "rolled_back"
@@ -64,18 +68,21 @@ class Step(StrEnum):
 
 STAGES: Mapping[Stage, Mapping[Step, Stage]] = {
     Stage.DISCOVERY: {
+        Step.BEGUN_ANEW: Stage.DISCOVERY,
         Step.PROPOSED: Stage.PLANNING,
         Step.PLAN_READY: Stage.REVIEW,
         Step.CHANGE_ASKED: Stage.DISCOVERY,
         Step.APPROVED: Stage.IMPLEMENTATION,
     },
     Stage.PLANNING: {
+        Step.BEGUN_ANEW: Stage.DISCOVERY,
         Step.PROPOSED: Stage.PLANNING,
         Step.PLAN_READY: Stage.REVIEW,
         Step.CHANGE_ASKED: Stage.PLANNING,
         Step.APPROVED: Stage.IMPLEMENTATION,
     },
     Stage.REVIEW: {
+        Step.BEGUN_ANEW: Stage.DISCOVERY,
         Step.PROPOSED: Stage.REVIEW,
         Step.PLAN_READY: Stage.REVIEW,
         Step.CHANGE_ASKED: Stage.PLANNING,
@@ -110,6 +117,7 @@ STATES: Mapping[State, Mapping[Step, State]] = {
     },
     State.EXPIRED: {
         Step.RESUMED: State.ACTIVE,
+        Step.BEGUN_ANEW: State.ACTIVE,
         Step.PAUSED: State.PAUSED,
         Step.ROLLED_BACK: State.ROLLED_BACK,
         Step.APPROVED: State.ACTIVE,

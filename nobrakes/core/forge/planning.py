@@ -2,7 +2,8 @@
 
 1. A feature that is planned has one session, its Shaper's. Each of its turns is dealt with once when it has ended: what
    it asked waits for a person, what it proposed lies as drafts, and "ready" makes a version of the plan.
-2. A turn that left nothing to wait for is gone on with by itself, a few times; then a person is asked.
+2. A turn that left nothing to wait for, or whose words were refused, is gone on with by itself, a few times; then a
+   person is asked.
 3. A turn without an operation is read by its words (core.forge.markers); one that says nothing either is shown raw,
    with a question. Words that look like an error decide nothing.
 4. A conversation begins afresh at each change of stage, after some iterations of reviews, and where its context is
@@ -11,6 +12,8 @@
 6. Silence of a day ends the agent's conversation and no question. It is said beforehand.
 7. A feature that is paused, expired or in error begins no turn: the store does not offer its session.
 """
+
+from dataclasses import replace
 
 from ..sessions.session import CLEAN
 from ..sessions.session import State as At
@@ -84,8 +87,11 @@ def _turns(one: Standing) -> list[ForgeAction]:
     warn = last.context if last.context is not None and last.context >= WARN_SHARE else None
     if last.did or last.outcome not in CLEAN:
         return [TakeTurn(id_, last.turn, None, warn)]
-    if last.reading is not None and not last.reading.is_empty:
-        return [TakeTurn(id_, last.turn, last.reading, warn)]
+    reading = last.reading
+    if reading is not None and not reading.certain and one.feature.stage not in (Stage.DISCOVERY, Stage.PLANNING):
+        reading = replace(reading, steps=())  # a numbered list about a plan under review is no new plan
+    if reading is not None and not reading.is_empty:
+        return [TakeTurn(id_, last.turn, reading, warn)]
     return [AskAboutSilentTurn(id_, last.turn, last.words)]
 
 
@@ -175,6 +181,8 @@ def _idle(one: Standing) -> list[ForgeAction]:
     """A turn of discovery or planning left nothing that anybody waits for: go on, and not for ever."""
     session = one.session
     assert session is not None
+    if session.state is At.READY and int(one.feature.data.get(NUDGED) or 0) > MOST_NUDGES:
+        return [] if About.IDLE in one.asked or one.feature.data.get(HELD) else [_ask(one, About.IDLE)]
     waits = session.state is not At.IDLE or one.questions or one.feature.data.get(HELD)
     revises = one.feature.stage is not Stage.REVIEW or reviewing.is_revising(one)
     return nudge(one) if revises and not waits else []

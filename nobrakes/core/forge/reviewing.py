@@ -7,10 +7,13 @@
    once, and what a person took as a risk before not at all.
 3. From the questions on the Shaper revises the plan (`REVISING`) until it says that the plan is ready again; then the
    next round begins by itself.
-4. Only a feature that is active goes on; the reviewers of one that is paused end, and nothing follows.
+4. Only a feature that is active goes on. Reviewers of one that is paused end what they began, and begin nothing; those
+   of a plan that is opened again have seen what is no plan any more.
+5. A plan that is opened anew once its reviews were over, or once it was approved, is reviewed whole and counted from 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from ..beads.forms import as_values, made
 from ..sessions.session import Session
@@ -51,8 +54,8 @@ def plan(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
 
 def _next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAction]:
     feature, rules = standing.feature, board.rules
-    number, forgiven = feature.round, int(feature.data.get(keys.FORGIVEN, 0))
-    what = rounds.then(rules, seen, standing.reviews_usd, cap(rules, feature), forgiven)
+    forgiven = int(feature.data.get(keys.FORGIVEN, 0))
+    what = rounds.then(rules, seen, feature.plan, standing.reviews_usd, cap(rules, feature), forgiven)
     if feature.data.get(keys.ENOUGH):
         what = Then.SIGN_OFF
     if what is Then.BEGIN:
@@ -60,8 +63,8 @@ def _next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAct
         domains = rounds.looks(rules, standing.plans, earlier, feature.files)
         begun = feature.round + 1
         return [BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
-    if what is Then.SIGN_OFF and feature.data.get(keys.SIGN_OFF_ASKED) != number:
-        return [AskSignOff(feature.id, number)]
+    if what is Then.SIGN_OFF and feature.data.get(keys.SIGN_OFF_ASKED) != feature.plan:
+        return [AskSignOff(feature.id, feature.plan)]
     if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
         return [_ask(feature, About.DEGRADED, *_degraded(seen))]
     if what is Then.ASK_COST and About.REVIEW_BUDGET not in standing.asked:
@@ -79,6 +82,19 @@ def is_revising(standing: Standing) -> bool:
 def since(feature: Feature) -> int:
     """The last round that does not count any more."""
     return int(feature.data.get(keys.SINCE, 0))
+
+
+_OF_THE_PLAN = (keys.SIGNED, keys.ENOUGH, keys.FORGIVEN, keys.SIGN_OFF_ASKED, keys.CHECKPOINT_ASKED, keys.REVISING)
+
+
+def opened_anew(feature: Feature) -> Mapping[str, Any]:
+    """What to note of a feature whose plan is opened anew: what was said of it is over, and its rounds do not count."""
+    return {**dict.fromkeys(_OF_THE_PLAN), keys.SINCE: feature.round, keys.CLOSED_ROUND: feature.round}
+
+
+def are_over(feature: Feature) -> bool:
+    """Whether the reviews of the plan were over: a person was told so, or has signed it off."""
+    return bool(feature.data.get(keys.SIGN_OFF_ASKED) or feature.data.get(keys.SIGNED))
 
 
 def tracker(rules: Rules, feature: Feature, reviews: Iterable[PlanReview], findings: Iterable[Finding]) -> Tracker:
@@ -109,17 +125,24 @@ def ended(board: ForgeBoard, standing: Standing) -> list[EndReview]:
     running = [one for one in standing.reviews if one.state is ReviewState.RUNNING]
     found = []
     for review in running:
-        state, detail = _end(board, review, standing.reviewers.get(review.session or 0))
+        session = standing.reviewers.get(review.session or 0)
+        state, detail = _end(board, review, session, standing)
         if state is not ReviewState.RUNNING:
             found.append(EndReview(review.feature, review.round, review.domain, state, detail))
     return found
 
 
-def _end(board: ForgeBoard, review: PlanReview, session: Session | None) -> tuple[ReviewState, str]:
+def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standing: Standing) -> tuple[ReviewState, str]:
+    feature = standing.feature
     if session is None or session.state is Of.ENDED:
         return ReviewState.FAILED, "its session was ended"
+    if feature.stage is not Stage.REVIEW:
+        return ReviewState.FAILED, "the plan was opened again before it was through"
+    if feature.state is not State.ACTIVE and session.state is Of.READY:
+        return ReviewState.FAILED, f"the feature was {feature.state.value} before it began"
     if session.state is Of.IDLE:
-        return ReviewState.DONE, ""
+        halted = session.id in standing.halted
+        return (ReviewState.FAILED, session.detail or "it was stopped") if halted else (ReviewState.DONE, "")
     if session.state is Of.ASKING:
         return ReviewState.FAILED, "it asked a person instead of reviewing"
     if session.state is Of.STUCK:
@@ -135,7 +158,7 @@ def _end(board: ForgeBoard, review: PlanReview, session: Session | None) -> tupl
 
 
 def wake_at(board: ForgeBoard) -> float | None:
-    """When the first reviewer that runs has taken too long."""
+    """When the first reviewer has taken, or waited, too long; those that wait while all is paused wait for that."""
     minutes = board.rules.review_minutes * 60
     times = [
         session.updated_at + minutes if session.state is Of.RUNNING else review.started_at + WAITS * minutes
@@ -143,7 +166,7 @@ def wake_at(board: ForgeBoard) -> float | None:
         for review in standing.reviews
         if review.state is ReviewState.RUNNING
         and (session := standing.reviewers.get(review.session or 0)) is not None
-        and session.state in (Of.RUNNING, Of.READY)
+        and (session.state is Of.RUNNING or (session.state is Of.READY and not board.paused))
     ]
     return min(times, default=None)
 

@@ -3,7 +3,8 @@
 1. A round is one look of each domain's reviewer, in a session of its own, at one version of the plan. The first round
    looks at every touched domain. A later one looks where a bead differs from the version that the domain's reviewer
    saw last; where nothing does, every touched domain is looked at again with fresh eyes.
-2. A round is clean when somebody looked and nothing was found. Two clean ones in a row, or ten rounds, are enough.
+2. A round is clean when somebody looked and nothing was found. Two clean ones in a row of the same version, which is
+   the last one, or ten rounds are enough.
 3. A reviewer that fails degrades its round and holds up nothing. Where all fail, the round is no review: it is not
    clean, and found nothing. After two of these in a row a person is asked, and no third one begins by itself.
 4. What a person took as a risk is not asked again: the same words about the same bead are decided already.
@@ -72,9 +73,12 @@ class Tracker:
 
     @property
     def clean(self) -> int:
-        """How many rounds in a row found nothing, at the end. One where nobody came through is neither."""
-        ended = [one.end for one in self.iterations if one.end in (End.CLEAN, End.FINDINGS)]
-        return _last(ended, End.CLEAN)
+        """How many rounds in a row found nothing in the same version, at the end.
+
+        One where nobody came through is neither.
+        """
+        looked = [one for one in self.iterations if one.end in (End.CLEAN, End.FINDINGS)]
+        return _last([one.end for one in looked if one.plan == looked[-1].plan], End.CLEAN)
 
     @property
     def degraded(self) -> int:
@@ -161,17 +165,19 @@ class Then(StrEnum):
     ASK_COST = "ask_cost"
 
 
-def then(rules: Rules, seen: Tracker, spent: float, cap: float, forgiven: int = 0) -> Then:
-    """What comes next for a plan that is ready. `cap`: what the reviews may cost by now, a person may have raised it.
+def then(rules: Rules, seen: Tracker, version: int, spent: float, cap: float, forgiven: int = 0) -> Then:
+    """What comes next for the version of a plan that is ready.
 
-    `forgiven`: the number of the last round in a row of degraded ones after which a person said: go on.
+    `cap`: what the reviews may cost by now, a person may have raised it. `forgiven`: the number of the last round in a
+    row of degraded ones after which a person said: go on.
     """
     last = seen.iterations[-1] if seen.iterations else None
     if last is not None and last.end is End.RUNNING:
         return Then.WAIT
     if seen.open:
         return Then.DECIDE
-    if seen.clean >= rules.clean_rounds or len(seen.iterations) >= rules.most_rounds:
+    is_clean = last is not None and last.plan == version and seen.clean >= rules.clean_rounds
+    if is_clean or len(seen.iterations) >= rules.most_rounds:
         return Then.SIGN_OFF
     if last is not None and seen.degraded >= MOST_DEGRADED and last.number >= forgiven + MOST_DEGRADED:
         return Then.ASK_DEGRADED

@@ -17,6 +17,8 @@ from .feature import ItemKind
 ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".py", ".go", ".rs", ".java")
 FOLDERS = frozenset({"node_modules", ".git", "dist", "build", "vendor"})
 MOST_TEXT = 500
+MOST_BYTES = 1_000_000
+"""Of one file; a larger one is none that people write."""
 _WORDS = "|".join(kind.name for kind in (ItemKind.TODO, ItemKind.FIXME))
 _FIND = re.compile(rf"(?://|#|/\*)\s*({_WORDS}):[ \t]*(.*)")
 

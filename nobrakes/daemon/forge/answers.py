@@ -71,8 +71,11 @@ class Answers:
             return
         if chosen == FROM_BASE:
             count = self.ports.words.drop_drafts(feature.id, "the feature begins from its base again")
-            tell(self.ports.store, feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
-        store.move_feature(feature.id, Step.RESUMED, BY, chosen)
+            tell(store, feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
+            store.note_feature(feature.id, reviewing.opened_anew(feature), BY)
+            store.move_feature(feature.id, Step.BEGUN_ANEW, BY, chosen, clean=0)
+        else:
+            store.move_feature(feature.id, Step.RESUMED, BY, chosen)
         store.renew_session(feature.session)
 
     def _budget(self, feature: Feature, chosen: str) -> None:

@@ -1,6 +1,6 @@
 """What the Forge's deciders see, read from the store: nothing at all where no feature goes on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...core.beads.bead import CLOSED, Bead, Status
 from ...core.beads.outcomes import Outcome
@@ -14,7 +14,9 @@ from ...core.forge.feature import PLANNED, Feature, ItemState, PlanReview, Revie
 from ...core.limits.breaker import State as Trip
 from ...core.owners import of_session
 from ...core.sessions.session import CLEAN, Session
+from ...core.sessions.session import State as At
 from ...core.text.cleaning import clean
+from ...ports import Store
 from ..ports import Ports
 from .checkpoints import children
 
@@ -47,6 +49,7 @@ def _standing(
     beads = {bead.id: bead.status for bead in inside}
     named, free = _named(feature, inside)
     sessions = {one.session: store.session(one.session) for one in reviews if one.session is not None}
+    running = _running(reviews, sessions)
     return Standing(
         feature,
         session,
@@ -55,7 +58,8 @@ def _standing(
         seats(ports, board, ports.config().agents.shaper, session),
         _asked(ports, feature),
         reviews,
-        _running(reviews, sessions),
+        running,
+        _halted(store, running),
         tuple(store.findings(feature.id)),
         open_,
         tuple(store.plan_versions(feature.id)),
@@ -82,6 +86,12 @@ def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tu
 def _running(reviews: Sequence[PlanReview], sessions: dict[int, Session]) -> dict[int, Session]:
     running = [one.session for one in reviews if one.state is ReviewState.RUNNING]
     return {number: sessions[number] for number in running if number is not None}
+
+
+def _halted(store: Store, running: Mapping[int, Session]) -> frozenset[int]:
+    """The reviewers that wait for nothing since a person stopped them: what they did not find says nothing."""
+    idle = [number for number, session in running.items() if session.state is At.IDLE]
+    return frozenset(number for number in idle if store.turns(number)[-1].outcome not in CLEAN)
 
 
 def seats(ports: Ports, board: Board, names: Sequence[str], session: Session | None) -> tuple[Seat, ...]:

@@ -1,35 +1,34 @@
 """Checkpoints, done: items collected from suggestions and merges, features back to their plan, live beads held.
 
 1. What was collected is not collected again: which suggestions and merges were looked at is noted with it.
-2. A comment that says what is left to do is an item where a merge brought it into main, in any file it changed.
+2. A comment that says what is left to do is an item where a merge brought it into main, in any file it changed. What
+   of a merge could not be looked into is told; it is not tried again.
 3. A checkpoint goes to the Shaper's session, or begins one; the rounds of reviews count anew from there.
 """
 
 from ...core.beads.bead import Bead, Status
 from ...core.beads.escalations import EscalationType
 from ...core.beads.events import Event, Kind
-from ...core.errors import NobrakesError
-from ...core.forge import checkpoints
+from ...core.errors import FileTooLarge, NobrakesError
+from ...core.forge import checkpoints, reviewing
 from ...core.forge import data_keys as keys
 from ...core.forge.actions import Checkpoint, HoldNamed
 from ...core.forge.feature import PLANNED, Feature, ItemState, Stage, State, Step
-from ...core.forge.todos import Todo, is_affected, is_scanned, new_in, scan
+from ...core.forge.todos import MOST_BYTES, Todo, is_affected, is_scanned, new_in, scan
 from ...core.sessions.session import State as Of
 from ...ports import Store
+from ...roles.plan_beads import under
 from ..ports import Ports
 from .shapers import Shapers
-from .telling import BY
+from .telling import BY, tell
 
 MOST_FILES = 500
-MOST_BYTES = 1_000_000
-"""Files of one merge that are scanned, and bytes of each."""
-_OVER = (keys.SIGNED, keys.ENOUGH, keys.FORGIVEN, keys.SIGN_OFF_ASKED, keys.CHECKPOINT_ASKED)
-"""What was said of the plan before it was opened anew."""
+"""Files of one merge that are scanned."""
 
 
 def children(store: Store, feature: str) -> list[Bead]:
-    """The beads of the feature's epic."""
-    ids = [id_ for _, id_ in sorted(store.by_priority(epic=feature))]
+    """The beads under the feature's epic, those of epics in it too."""
+    ids = under(store, feature)
     return store.beads(ids=ids) if ids else []
 
 
@@ -50,46 +49,55 @@ def collect(ports: Ports, feature: Feature) -> bool:
     ]
     if not merged and not filed:
         return False
-    todos = {bead.id: _brought(ports, str(bead.merged_commit)) for bead in merged}
+    brought = {bead.id: _brought(ports, str(bead.merged_commit)) for bead in merged}
     with store.together():
         for one in filed:
             kind = checkpoints.kind_of(one.title)
             store.collect(feature.id, kind, one.title, BY, bead=one.bead)
         for bead in merged:
             scanned[bead.id] = str(bead.merged_commit)
-            for todo in todos[bead.id]:
-                affected = is_affected(todo.file, feature.files)
-                _collect(store, feature.id, bead.id, todo, affected)
+            found, trouble = brought[bead.id]
+            for todo in found:
+                _collect(store, feature, bead.id, todo)
+            if trouble:
+                text = f"what is left to do in the merge of {bead.id} was not all seen: {trouble}"
+                tell(store, feature, text, "warning")
         upto = max([after, *(one.id for one in filed)])
         store.note_feature(feature.id, {keys.SUGGESTED: upto, keys.SCANNED: scanned}, BY)
     return True
 
 
-def _collect(store: Store, feature: str, bead: str, todo: Todo, affected: bool) -> None:
-    store.collect(feature, todo.kind, todo.text, BY, file=todo.file, line=todo.line, bead=bead, blocks=affected)
+def _collect(store: Store, feature: Feature, bead: str, todo: Todo) -> None:
+    named, blocks = {"file": todo.file, "bead": bead}, is_affected(todo.file, feature.files)
+    store.collect(feature.id, todo.kind, todo.text, BY, line=todo.line, nth=todo.nth, blocks=blocks, **named)
 
 
-def _brought(ports: Ports, commit: str) -> list[Todo]:
-    """The comments that a merge brought into main; none where git does not know it any more."""
-    git = ports.git
+def _brought(ports: Ports, commit: str) -> tuple[list[Todo], str]:
+    """The comments that a merge brought into main, and what could not be looked into; none of a merge that is gone."""
+    git, found, large = ports.git, list[Todo](), list[str]()
     try:
         made = git.made(commit)
         if made is None or not made.parents:
-            return []
+            return [], ""
         base = made.parents[0]
-        found: list[Todo] = []
-        paths = [one.path for one in git.changes(base, commit) if is_scanned(one.path)]
-        for path in sorted(paths)[:MOST_FILES]:
-            after, before = (_text(ports, where, path) for where in (commit, base))
+        paths = sorted(one.path for one in git.changes(base, commit) if is_scanned(one.path))
+        for path in paths[:MOST_FILES]:
+            try:
+                after, before = (_text(ports, where, path) for where in (commit, base))
+            except FileTooLarge:
+                large.append(path)
+                continue
             found += new_in(scan(path, after), scan(path, before))
-    except NobrakesError:
-        return []
-    return found
+    except NobrakesError as error:
+        return found, str(error)
+    troubles = [f"{len(paths) - MOST_FILES} of its files are too many"] if len(paths) > MOST_FILES else []
+    troubles += [f"too large are {', '.join(large[:10])}"] if large else []
+    return found, "; ".join(troubles)
 
 
 def _text(ports: Ports, commit: str, path: str) -> str:
-    content = ports.git.read(commit, path, None)
-    return "" if content is None else content[:MOST_BYTES].decode("utf-8", "replace")
+    content = ports.git.read(commit, path, MOST_BYTES)
+    return "" if content is None else content.decode("utf-8", "replace")
 
 
 class Checkpoints:
@@ -110,8 +118,7 @@ class Checkpoints:
         open_ = [one for one in stopping if one.type is not EscalationType.DOER_SUGGESTION]
         store.settle_items({one.id for one in items}, ItemState.REVIEWED, BY)
         store.move_feature(feature.id, Step.CHECKPOINT, BY, action.why)
-        anew = {keys.SINCE: feature.round, keys.CLOSED_ROUND: feature.round, keys.REVISING: True}
-        store.note_feature(feature.id, {**dict.fromkeys(_OVER), **anew}, BY)
+        store.note_feature(feature.id, {**reviewing.opened_anew(feature), keys.REVISING: True}, BY)
         store.change_feature(feature.id, {"clean": 0, "turn_at": store.now()}, BY)
         text = checkpoints.told(items, open_, action.why)
         session = None if feature.session is None else store.session(feature.session)
@@ -148,4 +155,4 @@ def holds_back(ports: Ports, epic: str) -> bool:
         return True
     collect(ports, feature)
     waits = any(one.state is ItemState.WAITING for one in ports.store.items(epic))
-    return waits and feature.stage is Stage.IMPLEMENTATION and feature.state is State.ACTIVE
+    return waits and feature.stage is Stage.IMPLEMENTATION  # where it is paused or in error, its checkpoint comes later

@@ -116,12 +116,12 @@ class PlanReviews:
     def ask_sign_off(self, action: AskSignOff) -> bool:
         """Tell a person that they may sign off."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        if feature.data.get(keys.SIGN_OFF_ASKED) == action.round:
+        if feature.data.get(keys.SIGN_OFF_ASKED) == action.version:
             return False
         rules = self.ports.config().forge.rules()
         seen = reviewing.tracker(rules, feature, store.plan_reviews(feature.id), store.findings(feature.id))
-        store.note_feature(feature.id, {keys.SIGN_OFF_ASKED: action.round}, BY)
-        told = {"reviews": seen.done, "most": seen.most, "version": feature.plan}
+        store.note_feature(feature.id, {keys.SIGN_OFF_ASKED: action.version}, BY)
+        told = {"reviews": seen.done, "most": seen.most, "version": action.version}
         store.record(Event(Kind.SIGN_OFF_ASKED, feature.id, actor=BY, data=told))
         return True
 

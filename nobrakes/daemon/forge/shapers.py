@@ -132,10 +132,10 @@ class Shapers:
         feature = self._not_seen(action.feature, action.turn)
         if feature is None:
             return False
-        said = False
+        said = refused = False
         if action.reading is not None and feature.session is not None:
-            said = self._do(feature.session, action.reading)
-        self._seen(feature.id, action.turn, said)
+            said, refused = self._do(feature.session, action.reading)
+        self._seen(feature.id, action.turn, said, refused)
         if action.warn is not None:
             text = f"the conversation with its agent is {action.warn:.0%} full"
             if action.warn >= planning.FRESH_SHARE:
@@ -147,21 +147,24 @@ class Shapers:
         feature = self.ports.store.feature(id_)
         return None if int(feature.data.get(keys.SEEN) or 0) >= turn else feature
 
-    def _seen(self, id_: str, number: int, said: bool) -> None:
-        """The turn was dealt with. Who asked, was ready or was told something by a person does not go in circles."""
+    def _seen(self, id_: str, number: int, said: bool, refused: bool = False) -> None:
+        """The turn was dealt with. Who asked, was ready or was told something by a person does not go in circles.
+
+        `refused`: it is told so, which is as if it was told to go on.
+        """
         store = self.ports.store
-        turn = store.turn(number)
+        feature, turn = store.feature(id_), store.turn(number)
         values: dict[str, Any] = {keys.SEEN: number, keys.CONTEXT: turn.data.get("context")}
         if not turn.resumes and keys.STAGE in turn.data:
             values[keys.TALK] = {keys.STAGE: turn.data[keys.STAGE], keys.ROUND: turn.data.get(keys.ROUND, 0)}
         by_person = any(one.author not in ("", BY) for one in store.told(number))
-        if said or by_person or {"asked", "ready"} & set(turn.data.get("did", ())):
-            values[keys.NUDGED] = 0
+        goes_on = said or by_person or bool({"asked", "ready"} & set(turn.data.get("did", ())))
+        values[keys.NUDGED] = (0 if goes_on else int(feature.data.get(keys.NUDGED) or 0)) + refused
         store.note_feature(id_, values, BY)
         store.change_feature(id_, {"turn_at": store.now()}, BY)
 
-    def _do(self, session: int, reading: Reading) -> bool:
-        """File what the words say; whether somebody waits for it. What is refused is said to the Shaper."""
+    def _do(self, session: int, reading: Reading) -> tuple[bool, bool]:
+        """File what the words say; (somebody waits for it, something was refused). The Shaper is told what was."""
         store = self.ports.store
         refused: list[str] = []
         if reading.steps:
@@ -171,7 +174,7 @@ class Shapers:
             refused += self._tried(lambda: self.ports.words.plan_ready(session))
         if refused:
             store.say(session, "What your last message said was refused:\n" + "\n".join(refused), BY)
-        return bool(asked or (reading.ready and not refused))
+        return bool(asked or (reading.ready and not refused)), bool(refused)
 
     def _tried(self, do: Callable[[], object]) -> list[str]:
         try:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.board import Board
+from ...core.errors import NoAgent
 from ...core.forge import planning, reviewing
-from ...core.forge.actions import Answered, Ask, Checkpoint, ForgeAction, HoldNamed
+from ...core.forge.actions import Answered, Ask, Checkpoint, Fail, ForgeAction, HoldNamed
 from ...core.forge.board import ForgeBoard
 from ..ports import Ports
 from .answers import Answers
@@ -13,6 +14,9 @@ from .board import board_of
 from .checkpoints import Checkpoints, collect
 from .reviews import PlanReviews
 from .shapers import Shapers
+
+MOST_STEPS = 20
+"""Of each feature in one turn; the rest comes with the next."""
 
 
 class Forge:
@@ -33,20 +37,30 @@ class Forge:
         self._board: ForgeBoard | None = None
 
     def turn(self, board: Board) -> bool:
-        """Do what is next of each feature, one step; whether anything is different now."""
-        self._board = seen = board_of(self.ports, board)
-        if seen is None:
-            return False
-        collected = [collect(self.ports, one.feature) for one in seen.standings]
-        if any(collected):
-            return True  # the next look sees it
-        changed = [self.perform(action) for action in planning.plan(seen)]
-        return any(changed)
+        """Do what is next of each feature, step by step; whether anything is different now.
+
+        All that is decided by now is done before any session begins a turn: what holds one back comes first.
+        """
+        changed = False
+        for _ in range(MOST_STEPS):
+            self._board = seen = board_of(self.ports, board)
+            if seen is None:
+                return changed
+            collected = [collect(self.ports, one.feature) for one in seen.standings]
+            done = collected if any(collected) else [self.perform(action) for action in planning.plan(seen)]
+            if not any(done):
+                return changed
+            changed = True
+        return changed
 
     def perform(self, action: ForgeAction) -> bool:
-        """Do it in one transaction."""
-        with self.ports.store.together():
-            return self.methods[type(action)](action)
+        """Do it in one transaction. Where it wants an agent that there is not, the feature does not go on."""
+        try:
+            with self.ports.store.together():
+                return self.methods[type(action)](action)
+        except NoAgent as error:
+            with self.ports.store.together():
+                return self.methods[Fail](Fail(action.feature, str(error)))
 
     def wake_at(self) -> list[float]:
         """When the next feature needs something without anything happening."""

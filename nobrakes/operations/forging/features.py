@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.beads.bead import BeadType
 from ...core.errors import NoMain, NotAllowed, UsageError
+from ...core.forge import reviewing
 from ...core.forge.criteria import Stack, chosen, usual
-from ...core.forge.feature import Criterion, Feature, State, Step
+from ...core.forge.feature import PLANNED, Criterion, Feature, State, Step
 from ...core.text.cleaning import clean
 from ...paths import Paths
 from ...ports import Git, Store
@@ -162,6 +163,8 @@ def ask_change(store: Store, paths: Paths, id: str, text: str, actor: str, bead:
         feature, session = _spoken_to(store, id)
         about = _about(store, feature, bead)
         store.say(session, f"Change the plan{about}: {_said(text)}", actor)
+        if feature.stage not in PLANNED or reviewing.are_over(feature):
+            store.note_feature(id, reviewing.opened_anew(feature), actor)
         moved = store.move_feature(id, Step.CHANGE_ASKED, actor, _said(text)[:200])
     wake(paths)
     return moved

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 from ...core.errors import FileTooLarge
-from ...core.forge.todos import Todo, is_affected, is_scanned, scan
+from ...core.forge.todos import MOST_BYTES, Todo, is_affected, is_scanned, scan
 from ...ports import Git, Store
 
-MOST_BYTES = 1_000_000
-"""Of one file; a larger one is none that people write."""
 MOST_FINDS = 5000
 
 

@@ -17,7 +17,7 @@ from ...core.beads.forms import PRIORITIES
 from ...core.errors import Deadlock, NotAllowed, PlanError, UsageError
 from ...core.forge import data_keys as keys
 from ...core.forge.categories import CATEGORIES
-from ...core.forge.feature import PLANNED, Feature, Finding, PlanVersion, Stage, State, Step
+from ...core.forge.feature import FACTS, PLANNED, Feature, Finding, PlanVersion, Stage, State, Step
 from ...core.forge.markers import PlanStep
 from ...core.graph.readiness import Why, deadlocks, explain
 from ...core.sessions.session import Turn
@@ -54,11 +54,18 @@ def propose(store: Store, session: int, text: str, turn: Turn | None = None) -> 
             made = approving.propose(store, _of_feature(store, feature, plan), _name(session))
         except apply.PlanDeadlock as error:
             raise Deadlock(str(error), "Take the named dependencies out of the plan; nothing was written.") from None
-        store.note_feature(feature.id, {keys.SIGNED: None}, _name(session))
-        if feature.stage is Stage.DISCOVERY and (made.new or made.changed or made.proposed):
-            store.move_feature(feature.id, Step.PROPOSED, _name(session))
+        if made.new or made.changed or made.proposed:
+            _changed(store, feature, _name(session))
         _did(store, turn, PROPOSED)
     return made
+
+
+def _changed(store: Store, feature: Feature, actor: str) -> None:
+    """The plan is another: what was signed off was the one before, and its Shaper says when this one is whole."""
+    if feature.stage is Stage.DISCOVERY:
+        store.move_feature(feature.id, Step.PROPOSED, actor)
+    if feature.stage is Stage.REVIEW:
+        store.note_feature(feature.id, {keys.SIGNED: None, keys.REVISING: True}, actor)
 
 
 def propose_steps(store: Store, session: int, steps: Sequence[PlanStep]) -> apply.PlanReport:
@@ -101,7 +108,7 @@ def _of_feature(store: Store, feature: Feature, plan: Plan) -> Plan:
     nodes, problems = [], []
     for node in plan.nodes:
         bead = known.get(node.id or "")
-        why = _refused(feature, node, bead, own, named)
+        why = _refused(feature, node, bead, own | (named - set(known)))
         if why:
             problems.append(f"{plan.source}: {node.where}: {why}")
         is_new = bead is None and node.fields.get("epic") is None
@@ -111,17 +118,19 @@ def _of_feature(store: Store, feature: Feature, plan: Plan) -> Plan:
     return replace(plan, nodes=tuple(nodes))
 
 
-def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str], named: set[str]) -> str:
-    """Why this feature's Shaper may not want that; empty: it may."""
+def _refused(feature: Feature, node: PlanNode, bead: Bead | None, own: set[str]) -> str:
+    """Why this feature's Shaper may not want that; empty: it may. `own`: its beads, and the plan's new ones."""
     if node.id == feature.id:
         return f"{feature.id} is the feature itself, and its text is a person's"
+    if isinstance((node.fields.get("metadata") or {}).get(FACTS), dict):
+        return f"its metadata say '{FACTS}', where nobrakes keeps the facts of a feature"
     if bead is not None and bead.status is Status.DRAFT and bead.id not in own:
         return f"{bead.id} is a draft, and none of feature {feature.id}"
     epic = node.fields.get("epic")
     if "epic" in node.fields and (bead is None or bead.id in own):
         if epic is None and bead is not None:
             return f"{bead.id} belongs to feature {feature.id}, and stays under it"
-        if epic is not None and epic not in own | named:
+        if epic is not None and epic not in own:
             return f"its epic '{epic[:64]}' is none of feature {feature.id}"
     return ""
 
@@ -141,9 +150,12 @@ def plan_ready(store: Store, session: int, turn: Turn | None = None) -> PlanVers
         if feature.replannings and not _waits(nodes):
             return _unchanged(store, feature, nodes, session, turn)
         _judge(store, feature, nodes)
-        store.note_feature(feature.id, {keys.REVISING: None, keys.SIGNED: None}, _name(session))
         version = store.keep_plan(feature.id, nodes, "its Shaper says that it is whole", _name(session))
-        store.move_feature(feature.id, Step.PLAN_READY, _name(session), f"version {version.number}")
+        is_new = version.number != feature.plan
+        over = {keys.REVISING: None, **({keys.SIGNED: None} if is_new else {})}
+        store.note_feature(feature.id, over, _name(session))
+        clean = 0 if is_new else feature.clean
+        store.move_feature(feature.id, Step.PLAN_READY, _name(session), f"version {version.number}", clean=clean)
         _did(store, turn, READY)
     return version
 
@@ -202,7 +214,7 @@ def find(
     """Keep what a reviewer found; the same issue said again is one finding. NotAllowed, UsageError."""
     with store.together():
         feature, domain = _served(store, session, as_reviewer=True)
-        if feature.stage is not Stage.REVIEW or feature.state is not State.ACTIVE:
+        if feature.stage is not Stage.REVIEW:
             raise NotAllowed(f"the plan of feature {feature.id} is not under review", "End your turn.")
         if category not in CATEGORIES:
             raise UsageError(f"'{clean(category)[:40]}' is no category", f"Use one of: {', '.join(CATEGORIES)}.")

@@ -26,9 +26,13 @@ class Words:
         return shaping.plan_ready(self._store, session).number
 
     def drop_drafts(self, feature: str, why: str) -> int:
-        """Cancel the drafts of the plan; how many. Those that wait for others go first."""
+        """Cancel the drafts of the plan, and take back what it wants of live beads; how many drafts."""
         store, ids = self._store, under(self._store, feature)
-        drafts = [bead for bead in (store.beads(ids=ids) if ids else []) if bead.status is Status.DRAFT]
+        beads = store.beads(ids=ids) if ids else []
+        drafts = [bead for bead in beads if bead.status is Status.DRAFT]
         for bead in drafts:
             store.record(Event(Kind.CANCELLED, bead.id, data={"reason": why}))
+        for bead in beads:
+            if bead.proposed and bead.status is not Status.DRAFT:
+                store.propose(bead.id, dict.fromkeys(bead.proposed), "nobrakes", Kind.CHANGE_DROPPED, why)
         return len(drafts)

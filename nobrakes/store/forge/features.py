@@ -98,7 +98,7 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str, values: Mappi
         before = feature(db, id_)
         stage, state = advance(before, step)
         after = dict(values) | {"stage": stage, "state": state}
-        if step is Step.RESUMED or stage is not before.stage:
+        if step in (Step.RESUMED, Step.BEGUN_ANEW) or stage is not before.stage:
             after.setdefault("turn_at", now)
         if step is Step.CHECKPOINT or (stage in PLANNED and before.stage not in PLANNED):
             after["replannings"] = before.replannings + 1

@@ -12,12 +12,12 @@ from dataclasses import asdict
 from typing import Any
 
 from ...core.beads.bead import Bead
-from ...core.forge.feature import Criterion, Feature, Stage, State
+from ...core.forge.feature import FACTS, Criterion, Feature, Stage, State
 from .. import rows
 from ..beads import moves
 from ..database import Database
 
-KEY = "feature"
+KEY = FACTS
 """In the metadata of the epic."""
 _TEXTS = ("notes", "base", "actor")
 

@@ -7,7 +7,7 @@ from ...core.beads.events import Kind
 from ...core.errors import NoSuchSession, NotAllowed
 from ...core.limits.breaker import reset
 from ...core.owners import of_session
-from ...core.sessions.session import Fact, Message, Session, SessionKind, State, advance
+from ...core.sessions.session import CLEAN, Fact, Message, Session, SessionKind, State, advance
 from .. import events, rows
 from ..conditions import GOING
 from ..database import Database
@@ -131,8 +131,9 @@ def renew(db: Database, number: int, seat: tuple[str, str, str] | None) -> Sessi
         values: dict[str, Any] = {"begun": False}
         if seat is not None and one.agent != seat[0]:
             values |= {"agent": seat[0], "provider": seat[1], "model": seat[2], "failures": 0, "retry_at": None}
-            last = "(SELECT max(id) FROM turns WHERE session = ?)"
-            db.run(f"UPDATE messages SET turn = NULL WHERE turn = {last} AND author <> ''", (number,))
+            last = db.maybe("SELECT id, outcome FROM turns WHERE session = ? ORDER BY id DESC LIMIT 1", (number,))
+            if last is not None and last["outcome"] not in CLEAN:
+                db.run("UPDATE messages SET turn = NULL WHERE turn = ? AND author <> ''", (last["id"],))
             if one.state is State.STUCK:
                 values |= {"state": State.READY.value}
         columns = ", ".join(f"{name} = ?" for name in values)

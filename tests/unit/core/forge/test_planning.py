@@ -70,6 +70,15 @@ def test_a_turn_is_dealt_with_by_what_it_did_and_by_its_words_only_where_it_did_
     )
 
 
+def test_a_numbered_list_without_a_marker_is_steps_only_while_the_plan_is_made() -> None:
+    listed = LastTurn(3, 1, Outcome.COMPLETED, words="…", reading=read("The plan:\n1. A table\n2. A form"))
+    assert isinstance(next_of(replace(STANDING, last=listed)), TakeTurn)
+    reviewed = replace(STANDING, feature=replace(FEATURE, stage=Stage.REVIEW), last=listed)
+    assert next_of(reviewed) == AskAboutSilentTurn("login", 3, "…")
+    marked = replace(listed, reading=read('[PLAN_STEP id="1" parent="null"]\nA table\n[/PLAN_STEP]'))
+    assert isinstance(next_of(replace(reviewed, last=marked)), TakeTurn)
+
+
 @pytest.mark.parametrize("outcome", [Outcome.TIMED_OUT, Outcome.KILLED, Outcome.AUTH, Outcome.CRASHED])
 def test_words_of_a_turn_that_was_cut_off_decide_nothing(outcome: Outcome) -> None:
     cut_off = replace(TURN, did=frozenset(), outcome=outcome, words="Error", reading=read("[PLAN_READY]"))

@@ -102,6 +102,14 @@ def test_the_reviewers_of_a_paused_feature_end_and_nothing_follows() -> None:
     one = standing(review(1, "backend", RUNNING, 7), reviewers={7: session(7, Of.IDLE)})
     paused = replace(one, feature=replace(one.feature, state=State.PAUSED))
     assert next_of(paused) == [EndReview("f", 1, "backend", DONE, "")]
+    (stopped,) = next_of(replace(paused, halted=frozenset({7})))
+    assert isinstance(stopped, EndReview) and stopped.state is FAILED, "who was stopped has not found nothing"
+    assert next_of(replace(paused, reviewers={7: session(7, Of.RUNNING)})) == []
+    (unbegun,) = next_of(replace(paused, reviewers={7: session(7, Of.READY)}))
+    assert unbegun == EndReview("f", 1, "backend", FAILED, "the feature was paused before it began")
+    opened = replace(one, feature=replace(one.feature, stage=Stage.PLANNING))
+    (late,) = next_of(opened)
+    assert isinstance(late, EndReview) and late.state is FAILED, "it looked at what is no plan any more"
 
 
 def test_what_a_round_found_is_asked_together_once_its_last_reviewer_ended() -> None:
@@ -139,8 +147,8 @@ def test_a_decided_round_is_closed_and_the_next_begins_once_the_plan_is_ready_ag
 def test_two_clean_rounds_ask_for_the_sign_off_once() -> None:
     clean = (review(1, "backend", DONE), review(2, "backend", DONE))
     assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 1})) == [CloseRound("f", 2, True)]
-    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 2})) == [AskSignOff("f", 2)]
-    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 2, keys.SIGN_OFF_ASKED: 2})) == []
+    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 2})) == [AskSignOff("f", 1)]
+    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 2, keys.SIGN_OFF_ASKED: 1})) == []
 
 
 def test_after_two_rounds_that_nobody_came_through_a_person_is_asked_once() -> None:
@@ -152,7 +160,7 @@ def test_after_two_rounds_that_nobody_came_through_a_person_is_asked_once() -> N
     forgiven = replace(one, feature=replace(one.feature, data={keys.CLOSED_ROUND: 2, keys.FORGIVEN: 2}))
     assert [type(each) for each in next_of(forgiven)] == [BeginRound]
     enough = replace(one, feature=replace(one.feature, data={keys.CLOSED_ROUND: 2, keys.ENOUGH: True}))
-    assert next_of(enough) == [AskSignOff("f", 2)]
+    assert next_of(enough) == [AskSignOff("f", 1)]
 
 
 def test_what_the_reviews_may_cost_is_asked_before_more_is_spent() -> None:
@@ -174,3 +182,6 @@ def test_the_board_wakes_for_who_takes_too_long() -> None:
     one = standing(review(1, "backend", RUNNING, 7), reviewers={7: session(7, Of.RUNNING, 50.0)})
     assert reviewing.wake_at(ForgeBoard(0.0, Rules(), (one,))) == 350.0
     assert reviewing.wake_at(ForgeBoard(0.0, Rules(), (standing(),))) is None
+    waits = replace(one, reviewers={7: session(7, Of.READY)})
+    assert reviewing.wake_at(ForgeBoard(0.0, Rules(), (waits,))) == 1800.0
+    assert reviewing.wake_at(ForgeBoard(9999.0, Rules(), (waits,), paused=True)) is None, "it waits for the resume"

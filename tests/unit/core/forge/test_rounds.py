@@ -54,7 +54,8 @@ def seen(reviews: Sequence[PlanReview], findings: Sequence[Finding] = ()) -> Tra
 
 
 def next_of(reviews: Sequence[PlanReview], findings: Sequence[Finding] = (), spent: float = 0.0, **more: Any) -> Then:
-    return then(RULES, seen(reviews, findings), spent, more.pop("cap", RULES.review_usd), **more)
+    version = more.pop("version", max((one.plan for one in reviews), default=1))
+    return then(RULES, seen(reviews, findings), version, spent, more.pop("cap", RULES.review_usd), **more)
 
 
 # --- who looks -------------------------------------------------------------------------------------------------------
@@ -102,7 +103,16 @@ def test_a_ready_plan_is_reviewed_until_two_rounds_in_a_row_find_nothing() -> No
     assert next_of([]) is Then.BEGIN
     assert next_of([review(1, state=ReviewState.RUNNING)]) is Then.WAIT
     assert next_of([review(1)]) is Then.BEGIN
-    assert next_of([review(1), review(2)]) is Then.SIGN_OFF
+    assert next_of([review(1), review(2, plan=1)]) is Then.SIGN_OFF
+
+
+def test_what_was_clean_before_the_plan_changed_says_nothing_of_the_plan_as_it_is() -> None:
+    clean = [review(1), review(2, plan=1)]
+    assert next_of(clean, version=2) is Then.BEGIN
+    changed = [*clean, review(3, plan=2)]
+    assert (seen(changed).clean, next_of(changed)) == (1, Then.BEGIN)
+    assert next_of([*changed, review(4, plan=2)]) is Then.SIGN_OFF
+    assert next_of([review(n, plan=1) for n in range(1, 11)], version=2) is Then.SIGN_OFF  # ten are ten
 
 
 def test_findings_wait_for_people_and_begin_the_count_of_clean_rounds_anew() -> None:
@@ -111,7 +121,7 @@ def test_findings_wait_for_people_and_begin_the_count_of_clean_rounds_anew() -> 
     decided = [finding(1, 2, FindingState.ANSWERED)]
     assert next_of(rounds, decided) is Then.BEGIN
     assert next_of([*rounds, review(3)], decided) is Then.BEGIN
-    assert next_of([*rounds, review(3), review(4)], decided) is Then.SIGN_OFF
+    assert next_of([*rounds, review(3), review(4, plan=3)], decided) is Then.SIGN_OFF
 
 
 def test_there_are_ten_rounds_at_most_whatever_they_find() -> None:
@@ -159,7 +169,7 @@ def test_no_round_begins_once_the_cap_is_spent_until_a_person_raises_it() -> Non
     assert next_of([review(1)], spent=4.99) is Then.BEGIN
     assert next_of([review(1)], spent=5.0) is Then.ASK_COST
     assert next_of([review(1)], spent=5.0, cap=10.0) is Then.BEGIN
-    assert next_of([review(1), review(2)], spent=50.0) is Then.SIGN_OFF  # nothing more is to be spent
+    assert next_of([review(1), review(2, plan=1)], spent=50.0) is Then.SIGN_OFF  # nothing more is to be spent
 
 
 def test_the_estimate_is_of_the_reviewers_that_came_through_and_never_above_the_cap() -> None:

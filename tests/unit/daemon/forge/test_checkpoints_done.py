@@ -1,13 +1,14 @@
 """A feature that is built goes back to its plan: collected once, told once, held only where the new plan says so."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from nobrakes.core.beads.bead import Status
+from nobrakes.core.beads.bead import Bead, BeadType, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
-from nobrakes.core.errors import NotAllowed
+from nobrakes.core.errors import FileTooLarge, GitFailed, NotAllowed
 from nobrakes.core.forge.feature import ItemKind, ItemState, Stage, Step
 from nobrakes.daemon.forge import checkpoints
 from nobrakes.operations.forge import choosing
@@ -94,7 +95,9 @@ def test_the_epic_is_not_complete_while_something_collected_waits() -> None:
     world.suggests("scope: two more pages")
     for bead in ("form", "table"):
         world.store.record(Event(Kind.DONE_BY_HAND, bead, actor="ada"))
-    assert checkpoints.holds_back(world.ports, "login")
+    for step in (Step.PAUSED, Step.RESUMED):
+        world.store.move_feature("login", step, "ada")
+        assert checkpoints.holds_back(world.ports, "login"), "a checkpoint comes first, now or later"
     world.settle()
     assert world.feature.stage is Stage.REVIEW and checkpoints.holds_back(world.ports, "login")
     world.ready()
@@ -108,3 +111,37 @@ def test_an_ended_session_is_begun_anew_with_what_was_collected() -> None:
     world.settle()
     assert world.feature.session not in (None, 1)
     assert "a person asked for it" in world.store.messages(world.feature.session or 0)[0].text
+
+
+def test_a_merge_of_a_bead_in_an_epic_of_the_plan_is_looked_into_and_what_is_left_out_is_told() -> None:
+    world = Built()
+    world.store.put([Bead("part", "Part", type=BeadType.EPIC, epic="login")], [], "me")
+    world.store.put([Bead("inner", "Inner", epic="part", status=Status.OPEN, merged_commit="m1")], [], "me")
+    world.store.put([Bead("gone", "Gone", epic="login", status=Status.OPEN, merged_commit="m2")], [], "me")
+    world.ports.git = Merged()
+    assert checkpoints.collect(world.ports, world.feature)
+    assert [(one.bead, one.file, one.line) for one in world.store.items("login")] == [
+        ("inner", "a.py", 1),
+        ("inner", "a.py", 2),
+    ], "the same words twice are two"
+    told = world.notices()
+    assert [text for text in told if "merge of inner" in text and "b.py" in text], "a file that is too large"
+    assert [text for text in told if "merge of gone" in text and "broken" in text]
+    assert not checkpoints.collect(world.ports, world.feature), "it is told once"
+
+
+class Merged:
+    """Git, with a merge m1 that changed two files, and m2 that it cannot read."""
+
+    def made(self, commit: str) -> Any:
+        return SimpleNamespace(parents=("m0",))
+
+    def changes(self, base: str, commit: str) -> Any:
+        if commit == "m2":
+            raise GitFailed("git is broken")
+        return [SimpleNamespace(path=path) for path in ("b.py", "a.py")]
+
+    def read(self, commit: str, path: str, limit: int) -> bytes | None:
+        if path == "b.py":
+            raise FileTooLarge("too large")
+        return b"# TODO: mend\n# TODO: mend\n" if commit == "m1" else None

@@ -12,14 +12,16 @@ from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import NotAllowed, UsageError
 from nobrakes.core.forge import data_keys as keys
-from nobrakes.core.forge.feature import FindingState, ReviewState, Stage
+from nobrakes.core.forge.feature import FindingState, ReviewState, Stage, Step
 from nobrakes.core.sessions.session import Fact
 from nobrakes.core.sessions.session import State as At
 from nobrakes.daemon.forge.telling import BY
 from nobrakes.operations import desk
 from nobrakes.operations.forge import choosing
+from nobrakes.operations.forging.features import ask_change
 from nobrakes.operations.forging.sign_off import sign_off
 from nobrakes.operations.shapers import shaping
+from nobrakes.paths import Paths
 
 from .test_shapers import World
 
@@ -137,6 +139,11 @@ def test_two_rounds_with_findings_answers_and_a_failing_reviewer_then_two_clean_
     assert set(made.drafts) >= {"form", "table"}
 
 
+@pytest.fixture
+def paths(tmp_path: Any) -> Paths:
+    return Paths(str(tmp_path))
+
+
 def test_a_plan_that_changes_after_the_sign_off_needs_another() -> None:
     world = Reviewed()
     world.clean_round()
@@ -147,6 +154,57 @@ def test_a_plan_that_changes_after_the_sign_off_needs_another() -> None:
         choosing.approve(world.store, choosing.ALL, "ada")
     with pytest.raises(NotAllowed, match="was changed since version 1"):
         world.approves(take_risk=True)
+
+
+def test_a_plan_that_its_shaper_changes_after_clean_rounds_is_reviewed_again() -> None:
+    world = Reviewed()
+    world.clean_round()
+    world.clean_round()
+    world.approves(take_risk=True)
+    world.store.say(1, "Is it safe?", "ada")
+    turn = world.begins()
+    shaping.propose(world.store, 1, "beads: [{id: form, title: A form, touches: [web/form.tsx]}]", turn)
+    world.ends(turn)
+    assert not world.running() and world.told(), "it has to say that the plan is whole"
+    world.ready()
+    assert (world.feature.plan, world.feature.clean, list(world.running())) == (2, 0, ["frontend"])
+    world.clean_round()
+    world.clean_round()
+    asked = [one.data["version"] for one in world.store.events(0, 10_000) if one.kind is Kind.SIGN_OFF_ASKED]
+    assert asked == [1, 2] and not world.running()
+    world.store.say(1, "Fine.", "ada")
+    world.ready()
+    assert not world.running(), "nothing changed"
+
+
+def test_a_plan_that_a_person_opens_again_after_its_reviews_is_reviewed_whole(paths: Paths) -> None:
+    world = Reviewed()
+    world.clean_round()
+    world.clean_round()
+    ask_change(world.store, paths, "login", "Smaller, please", "ada")
+    world.ready("beads: [{id: form, title: A form, touches: [web/form.tsx]}]")
+    assert sorted(world.running()) == ["database", "frontend"] and world.feature.round == 3
+    ask_change(world.store, paths, "login", "Still smaller", "ada")
+    world.settle()
+    assert not world.running(), "what they look at is no plan any more"
+    assert {one.detail for one in world.store.plan_reviews("login", 3)} == {
+        "the plan was opened again before it was through"
+    }
+
+
+def test_what_a_reviewer_finds_while_the_feature_is_paused_is_kept_and_asked_later() -> None:
+    world = Reviewed(most_domains=1)
+    (session,) = world.running().values()
+    opened = world.store.open_turn(session)
+    assert opened is not None
+    world.store.move_feature("login", Step.PAUSED, "ada")
+    shaping.find(world.store, session, "No limit.", "x", [], "security", 1, "", opened[0])
+    world.store.close_turn(opened[0].id, Fact.ENDED_WELL, Outcome.COMPLETED, "")
+    world.settle()
+    assert not world.store.escalations()
+    world.store.move_feature("login", Step.RESUMED, "ada")
+    world.settle()
+    assert [one.title for one in world.store.escalations()] == ["No limit."]
 
 
 def test_open_findings_are_signed_with_a_reason_and_nobody_is_asked_any_more() -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from nobrakes.config.sections import ForgeSettings
+from nobrakes.config.sections import AgentSettings, ForgeSettings
 from nobrakes.config.settings import Config
 from nobrakes.core.beads.bead import Bead, BeadType, Status
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.board import Board, Limits
-from nobrakes.core.errors import NotAllowed
+from nobrakes.core.errors import NoAgent, NotAllowed, PlanError
 from nobrakes.core.forge import asking, planning
 from nobrakes.core.forge.actions import ForgeAction
 from nobrakes.core.forge.feature import Feature, Stage, State, Step
@@ -43,22 +43,28 @@ QUESTION = '[DECISION_NEEDED priority="1"]\nWhich store?\n- Postgres: known (rec
 class World:
     """A repository with one feature, and a Shaper of whom a test says what it says."""
 
-    def __init__(self, **forge: Any) -> None:
+    def __init__(self, shaper: tuple[str, ...] = ("claude",), **forge: Any) -> None:
         self.clock = FakeClock(1000.0)
         self.store = open_memory(self.clock.now)
         self.store.put([Bead("login", "Login", type=BeadType.EPIC)], [], "me")
         self.store.begin_feature(Feature("login", "Login", "People log in."))
-        self.config = Config(forge=ForgeSettings(**forge))
+        self.config = Config(forge=ForgeSettings(**forge), agents=AgentSettings(shaper=shaper))
         self.providers = {"claude": "anthropic", "codex": "openai"}
         ports: Any = SimpleNamespace(
             store=self.store,
             config=lambda: self.config,
-            adapter=lambda name: SimpleNamespace(provider=self.providers[name]),
+            adapter=self.adapter,
             words=Words(self.store),
         )
         self.ports: Ports = ports
         self.forge = Forge(ports)
         self.settle()
+
+    def adapter(self, name: str) -> Any:
+        """One of the agents that there are."""
+        if name not in self.providers:
+            raise NoAgent(f"nobrakes knows no agent called '{name}'")
+        return SimpleNamespace(provider=self.providers[name])
 
     @property
     def feature(self) -> Feature:
@@ -183,6 +189,28 @@ def test_who_never_asks_and_is_never_ready_is_told_a_few_times_and_then_a_person
     assert (world.feature.stage, world.feature.plan) == (Stage.REVIEW, 1)
 
 
+def test_who_is_refused_the_same_again_and_again_is_stopped_by_a_question() -> None:
+    world = World()
+    for _ in range(planning.MOST_NUDGES + 1):
+        assert world.board().sessions, "it is told, and tries again"
+        world.says("[PLAN_READY]")
+    (asked,) = world.store.escalations()
+    assert "neither asks nor is ready" in asked.title and world.board().sessions == (), "no turn begins meanwhile"
+    world.answers(asking.GO_ON)
+    world.says("[PLAN_READY]")
+    assert world.store.escalations() == [] and world.board().sessions
+
+
+def test_what_holds_a_session_back_is_decided_before_it_begins_its_next_turn() -> None:
+    world = World(shaper_usd=2.0)
+    turn = world.begins()
+    world.store.say(1, "One more thing", "me")
+    world.store.spend_turn(turn.id, 2.5, 1)
+    world.store.close_turn(turn.id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said=QUESTION)
+    assert world.forge.turn(world.board()), "the daemon looks once, then begins turns"
+    assert world.board().sessions == () and "2.50 USD" in str([one.title for one in world.store.escalations()])
+
+
 def test_after_silence_it_is_warned_of_expires_and_its_question_stays_and_asks_once_how_to_go_on() -> None:
     world = World()
     world.says(QUESTION)
@@ -216,7 +244,7 @@ def test_from_the_base_its_drafts_are_cancelled_and_kept() -> None:
     world.answers(asking.FROM_BASE)
     found = {bead.id: bead.status for bead in world.store.beads()}
     assert found == {"login": Status.DRAFT, "login-1": Status.CANCELLED, "login-2": Status.CANCELLED}
-    assert world.feature.state is State.ACTIVE
+    assert (world.feature.state, world.feature.stage) == (State.ACTIVE, Stage.DISCOVERY)
 
 
 def test_a_spent_budget_holds_the_next_turn_until_a_person_continues_or_closes() -> None:
@@ -256,7 +284,7 @@ def test_a_conversation_is_told_of_when_nearly_full_and_begins_afresh_when_full_
 
 def test_another_agent_goes_on_where_one_is_refused_and_is_told_what_the_first_could_not_finish() -> None:
     world = World()
-    world.config = Config(forge=ForgeSettings(), agents=type(world.config.agents)(shaper=("claude", "codex")))
+    world.config = Config(forge=ForgeSettings(), agents=AgentSettings(shaper=("claude", "codex")))
     turn = world.begins()
     closed = world.store.session(1)
     world.store.close_turn(turn.id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no claude")
@@ -268,12 +296,35 @@ def test_another_agent_goes_on_where_one_is_refused_and_is_told_what_the_first_c
     assert not turn.resumes and len(world.store.told(turn.id)) == 1
     world.store.close_turn(turn.id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no codex")
     world.providers = {"codex": "openai"}
-    world.config = Config(forge=ForgeSettings(), agents=type(world.config.agents)(shaper=("codex",)))
+    world.config = Config(forge=ForgeSettings(), agents=AgentSettings(shaper=("codex",)))
     world.settle()
     assert world.feature.state is State.ERROR
     world.store.say(1, "It is installed now", "me")
     world.settle()
     assert world.feature.state is State.ACTIVE and len(world.board().sessions) == 1
+
+
+def test_another_agent_is_not_told_again_what_the_first_one_finished() -> None:
+    world = World()
+    world.config = Config(forge=ForgeSettings(), agents=AgentSettings(shaper=("claude", "codex")))
+    world.says(QUESTION)
+    world.answers("SQLite")
+    del world.providers["claude"]
+    world.settle()
+    assert world.store.session(1).agent == "codex"
+    assert world.told() == ["You asked: Which store?\nThe answer: SQLite"], "and not to begin"
+
+
+def test_an_agent_that_there_is_not_stops_its_feature_and_nothing_else() -> None:
+    world = World(reviewers=("typo",))
+    world.says(f"{STEPS}[PLAN_READY]")
+    assert world.feature.state is State.ERROR and "typo" in world.notices()[-1]
+    world.config = Config(forge=ForgeSettings())
+    world.store.move_feature("login", Step.RESUMED, "me")
+    world.settle()
+    assert world.feature.round == 1
+    unknown = World(shaper=("typo",))
+    assert unknown.feature.state is State.ERROR and unknown.feature.session is None
 
 
 def test_a_paused_feature_begins_no_turn_and_a_person_who_ends_its_session_stops_it() -> None:
@@ -347,3 +398,21 @@ def test_a_reviewer_only_finds_and_a_session_of_no_feature_proposes_nothing() ->
     other = world.store.begin_session(world.store.session(1).kind, "person:me", "t", ("claude", "", ""), "hi", "me")
     with pytest.raises(NotAllowed, match="serves no feature"):
         shaping.propose(world.store, other.id, "beads: [{id: a1, title: A}]")
+
+
+def test_a_shaper_neither_plans_under_another_epic_nor_writes_the_facts_of_a_feature() -> None:
+    world = World()
+    world.store.put([Bead("other", "Other", type=BeadType.EPIC, status=Status.OPEN)], [], "me")
+    mine = "{id: mine, title: Mine, type: epic}, {id: a1, title: A, epic: mine}"
+    foreign = "{id: other, title: Another}, {id: b1, title: B, epic: other}"
+    with pytest.raises(PlanError, match="its epic 'other' is none of feature login"):
+        shaping.propose(world.store, 1, f"beads: [{mine}, {foreign}]")
+    with pytest.raises(PlanError, match="facts of a feature"):
+        shaping.propose(world.store, 1, "beads: [{id: a1, title: A, metadata: {feature: {stage: done}}}]")
+    shaping.propose(world.store, 1, f"beads: [{mine}]")
+    assert {bead.id: bead.epic for bead in world.store.beads()} == {
+        "login": None,
+        "other": None,
+        "mine": "login",
+        "a1": "mine",
+    }
