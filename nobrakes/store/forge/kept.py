@@ -3,23 +3,27 @@
 1. What is kept is what a person said and where the feature stands. Title and description are the bead's own.
 2. Talks, versions of the plan and reviews are not among it. A plan that was under review goes back to planning: its
    drafts are there, and its Shaper says again when it is whole.
-3. Metadata that are no facts of a feature (somebody wrote them) make none: the bead is an epic as any other.
+3. Metadata that are no facts of a feature (somebody wrote them) make none, nor do those of a bead that is no epic.
+4. One feature has the repository's turn here, too: where another has it, what comes back is paused.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ...core.beads.bead import Bead
+from ...core.beads.bead import Bead, BeadType
 from ...core.forge.feature import FACTS, Criterion, Feature, Stage, State
 from .. import rows
 from ..beads import moves
-from ..database import Database
+from ..database import Database, Row
 
 KEY = FACTS
 """In the metadata of the epic."""
 _TEXTS = ("notes", "base", "actor")
+_MOST = 2**53
+"""A larger number is no count and no time."""
+_OTHERS = "SELECT stage, state FROM features WHERE id <> ?"
 
 
 def keep(db: Database, one: Feature) -> None:
@@ -36,14 +40,16 @@ def keep(db: Database, one: Feature) -> None:
 def bring_back(db: Database, beads: Iterable[Bead], now: float) -> int:
     """The features of these beads, as their facts say; how many. In the caller's transaction."""
     count = 0
-    for bead in beads:
-        facts = _facts(bead)
-        if facts is None:
-            continue
+    known = [(bead, facts) for bead in beads if (facts := _facts(bead)) is not None]
+    for bead, facts in sorted(known, key=lambda one: _has_turn(one[1])):  # who gives the turn up goes before who has it
         here = db.maybe("SELECT plan FROM features WHERE id = ?", (bead.id,))
         if facts["stage"] == Stage.REVIEW.value and (here is None or not here["plan"]):
             facts["stage"] = Stage.PLANNING.value
-        facts |= {"title": bead.title, "description": bead.description, "turn_at": now, "updated_at": now}
+        if _has_turn(facts) and any(_has_turn(one) for one in db.all(_OTHERS, (bead.id,))):
+            facts["state"] = State.PAUSED.value
+            told = bead.metadata[KEY] | {"state": State.PAUSED.value}
+            moves.set_texts(db, bead.id, {"metadata": rows.as_json({**bead.metadata, KEY: told})})
+        facts |= {"turn_at": now, "updated_at": now}
         if here is None:
             begun = {"id": bead.id, "plan": 0, "round": 0, "clean": 0, "data": "{}"}
             db.insert("features", facts | begun)
@@ -57,21 +63,28 @@ def bring_back(db: Database, beads: Iterable[Bead], now: float) -> int:
 def _facts(bead: Bead) -> dict[str, Any] | None:
     """The columns that the bead's metadata give; None where they are none."""
     kept = bead.metadata.get(KEY)
-    if not isinstance(kept, dict):
+    if bead.type is not BeadType.EPIC or not isinstance(kept, dict):
         return None
     try:
         criteria = [
             asdict(Criterion(str(one["text"]), str(one["how"]), bool(one["usual"]))) for one in kept["criteria"]
         ]
+        replannings, created_at = int(kept["replannings"]), float(kept["created_at"])
+        if not (0 <= replannings <= _MOST and 0.0 <= created_at <= _MOST):
+            return None
         return {
             **{name: str(kept[name]) for name in _TEXTS},
             "criteria": rows.as_json(criteria),
             "files": rows.as_json([str(one) for one in kept["files"]]),
             "stage": Stage(kept["stage"]).value,
             "state": State(kept["state"]).value,
-            "replannings": int(kept["replannings"]),
+            "replannings": replannings,
             "archived": bool(kept["archived"]),
-            "created_at": float(kept["created_at"]),
+            "created_at": created_at,
         }
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
+
+
+def _has_turn(facts: Mapping[str, Any] | Row) -> bool:
+    return Feature("", "", "", stage=Stage(facts["stage"]), state=State(facts["state"])).has_turn

@@ -8,6 +8,7 @@ import pytest
 from nobrakes.store import conditions, schema, snapshot
 from nobrakes.store.database import MEMORY, Database
 from nobrakes.store.fast import reads
+from nobrakes.store.forge import features
 
 
 def test_the_schema_is_generated_from_the_tables() -> None:
@@ -24,15 +25,21 @@ def test_an_empty_database_is_of_this_version() -> None:
     assert db.one("PRAGMA foreign_keys")[0] == 1
 
 
+_TABLES = ("beads", "bead_text", "features", "plan_reviews")
+
+
 @pytest.mark.parametrize(
     "sql",
-    [snapshot.READY, snapshot.TO_REVIEW, snapshot.COMPLETE, conditions.DUE, conditions.RISING, reads._READY],
+    [
+        *(snapshot.READY, snapshot.TO_REVIEW, snapshot.COMPLETE, conditions.DUE, conditions.RISING, reads._READY),
+        *(features.OF_SESSION, features.REVIEW_OF_SESSION),
+    ],
     ids=lambda sql: sql[:40],
 )
 def test_the_board_never_scans_a_table_or_sorts(sql: str) -> None:
     db = Database(MEMORY)
     values = {"now": 1.0} if ":now" in sql else (10,)
     plan = [row["detail"] for row in db.all(f"EXPLAIN QUERY PLAN {sql}", values)]
-    on_tables = [step for step in plan if "beads" in step or "bead_text" in step]
+    on_tables = [step for step in plan if any(name in step for name in _TABLES)]
     assert on_tables and all("INDEX" in step for step in on_tables), plan
     assert not any("TEMP B-TREE" in step for step in plan), plan
