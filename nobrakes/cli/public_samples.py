@@ -171,6 +171,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
         "stage": "review",
         "state": "active",
         "before": "implementation",
+        "was": "active",
         "reason": "ten items were collected",
     },
     Kind.FEATURE_CHANGED: {"parts": ["criteria", "notes"]},
@@ -262,7 +263,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
 }
 
 
-_MOVED = {"state": "active", "reason": ""}
+_MOVED = {"state": "active", "was": "active", "reason": ""}
 MORE: Mapping[Kind, Sequence[Mapping[str, Any]]] = {
     Kind.FEATURE_MOVED: (
         {**_MOVED, "step": "proposed", "stage": "planning", "before": "discovery"},

@@ -42,7 +42,10 @@ class Features(Protocol):
         ...
 
     def change_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:
-        """Set fields that no step moves: texts, criteria, files, archived, session, round."""
+        """Set fields that no step moves: texts, criteria, files, archived, session, round.
+
+        Title and description are its epic's, and are set there.
+        """
         ...
 
     def note_feature(self, feature: str, values: Mapping[str, Any], actor: str) -> Feature:

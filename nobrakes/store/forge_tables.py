@@ -5,7 +5,7 @@ from sqlmodel import Field, SQLModel
 
 
 class FeatureRow(SQLModel, table=True):
-    """A feature of the Forge; its id is that of its epic. JSON in `criteria`, `files` and `data`."""
+    """A feature; its id is its epic's, which has title and description. JSON in `criteria`, `files` and `data`."""
 
     __tablename__ = "features"
     __table_args__ = (
@@ -14,8 +14,6 @@ class FeatureRow(SQLModel, table=True):
     )
 
     id: str = Field(primary_key=True, foreign_key="beads.id")
-    title: str
-    description: str
     criteria: str
     files: str
     notes: str
@@ -52,7 +50,7 @@ class PlanReviewRow(SQLModel, table=True):
     """One reviewer's look at one version of a plan; one for each round and domain."""
 
     __tablename__ = "plan_reviews"
-    __table_args__ = (Index("plan_reviews_running", text("session"), sqlite_where=text("state = 'running'")),)
+    __table_args__ = (Index("plan_reviews_of_session", text("session"), sqlite_where=text("session IS NOT NULL")),)
 
     feature: str = Field(primary_key=True, foreign_key="features.id")
     round: int = Field(primary_key=True)

@@ -144,12 +144,12 @@ def _to_5(connection: Connection) -> None:
 
 
 _FEATURES = (
-    """CREATE TABLE features ( id VARCHAR NOT NULL, title VARCHAR NOT NULL, description VARCHAR NOT NULL, criteria
-VARCHAR NOT NULL, files VARCHAR NOT NULL, notes VARCHAR NOT NULL, base VARCHAR NOT NULL, stage VARCHAR NOT
-NULL, state VARCHAR NOT NULL, replannings INTEGER NOT NULL, session INTEGER, "plan" INTEGER NOT NULL, round
-INTEGER NOT NULL, clean INTEGER NOT NULL, turn_at FLOAT NOT NULL, created_at FLOAT NOT NULL, updated_at
-FLOAT NOT NULL, archived BOOLEAN NOT NULL, actor VARCHAR NOT NULL, data VARCHAR NOT NULL, PRIMARY KEY (id),
-FOREIGN KEY(id) REFERENCES beads (id), FOREIGN KEY(session) REFERENCES sessions (id))""",
+    """CREATE TABLE features ( id VARCHAR NOT NULL, criteria VARCHAR NOT NULL, files VARCHAR NOT NULL, notes
+VARCHAR NOT NULL, base VARCHAR NOT NULL, stage VARCHAR NOT NULL, state VARCHAR NOT NULL, replannings
+INTEGER NOT NULL, session INTEGER, "plan" INTEGER NOT NULL, round INTEGER NOT NULL, clean INTEGER NOT
+NULL, turn_at FLOAT NOT NULL, created_at FLOAT NOT NULL, updated_at FLOAT NOT NULL, archived BOOLEAN NOT
+NULL, actor VARCHAR NOT NULL, data VARCHAR NOT NULL, PRIMARY KEY (id), FOREIGN KEY(id) REFERENCES beads
+(id), FOREIGN KEY(session) REFERENCES sessions (id))""",
     "CREATE INDEX features_going ON features (id) WHERE state NOT IN ('completed', 'rolled_back')",
     "CREATE INDEX features_of_session ON features (session) WHERE session IS NOT NULL",
     """CREATE TABLE plan_versions ( feature VARCHAR NOT NULL, number INTEGER NOT NULL, at FLOAT NOT NULL, actor
@@ -159,7 +159,7 @@ KEY(feature) REFERENCES features (id))""",
 "plan" INTEGER NOT NULL, session INTEGER, state VARCHAR NOT NULL, started_at FLOAT NOT NULL, ended_at FLOAT,
 detail VARCHAR NOT NULL, PRIMARY KEY (feature, round, domain), FOREIGN KEY(feature) REFERENCES features
 (id), FOREIGN KEY(session) REFERENCES sessions (id))""",
-    "CREATE INDEX plan_reviews_running ON plan_reviews (session) WHERE state = 'running'",
+    "CREATE INDEX plan_reviews_of_session ON plan_reviews (session) WHERE session IS NOT NULL",
     """CREATE TABLE findings ( id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, feature VARCHAR NOT NULL, round
 INTEGER NOT NULL, domain VARCHAR NOT NULL, category VARCHAR NOT NULL, priority INTEGER NOT NULL, issue
 VARCHAR NOT NULL, impact VARCHAR NOT NULL, options VARCHAR NOT NULL, bead VARCHAR, state VARCHAR NOT NULL,

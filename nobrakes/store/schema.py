@@ -223,8 +223,6 @@ CREATE TABLE edges (
 CREATE INDEX edges_needs ON edges (needs, type, bead);
 CREATE TABLE features (
     id VARCHAR NOT NULL,
-    title VARCHAR NOT NULL,
-    description VARCHAR NOT NULL,
     criteria VARCHAR NOT NULL,
     files VARCHAR NOT NULL,
     notes VARCHAR NOT NULL,
@@ -330,7 +328,7 @@ CREATE TABLE plan_reviews (
     FOREIGN KEY(feature) REFERENCES features (id),
     FOREIGN KEY(session) REFERENCES sessions (id)
 );
-CREATE INDEX plan_reviews_running ON plan_reviews (session) WHERE state = 'running';
+CREATE INDEX plan_reviews_of_session ON plan_reviews (session) WHERE session IS NOT NULL;
 CREATE TABLE plan_versions (
     feature VARCHAR NOT NULL,
     number INTEGER NOT NULL,

@@ -130,6 +130,7 @@ KEYS: Mapping[str, str] = {
     "drafts": "the drafts that went live",
     "changes": "the proposed changes that came into force, as BEAD:PART",
     "undone": "the numbers of the events that were taken back",
+    "was": "the feature's state before",
     "until": "seconds since 1970; null for no longer, or for a cap that does not end by itself",
 }
 """What the keys of the data say."""
@@ -214,7 +215,7 @@ EVENTS: Mapping[Kind, Happening] = {
         "A person began a feature; the bead is its epic.", ("title", "base", "criteria", "files")
     ),
     Kind.FEATURE_MOVED: Happening(
-        "A feature came to another stage or state.", ("step", "stage", "state", "before", "reason")
+        "A feature came to another stage or state.", ("step", "stage", "state", "before", "was", "reason")
     ),
     Kind.FEATURE_CHANGED: Happening("A person changed what is said of a feature.", ("parts",)),
     Kind.FEATURE_TOLD: Happening(

@@ -20,7 +20,7 @@ from ..beads.bead import Bead, Role
 from ..beads.escalations import STOPS_BEAD, Escalation, EscalationType
 from ..beads.events import Event, Kind
 from ..beads.outcomes import Outcome
-from ..forge.feature import OF_STATE, PLANNED, Stage
+from ..forge.feature import PLANNED, Stage
 from . import feature_payloads as of
 from . import payloads as say
 from .names import Name
@@ -163,7 +163,7 @@ def _came_to(stage: Stage) -> Callable[[Event], bool]:
 
 
 def _state_changed(event: Event) -> bool:
-    return event.data.get("step") in OF_STATE
+    return event.data.get("state") != event.data.get("was")
 
 
 def _replans(event: Event) -> bool:

@@ -119,9 +119,11 @@ def edit(store: Store, paths: Paths, config: "Config", id: str, wanted: Wanted, 
         raise UsageError("nothing to change was given", f"`nobrakes forge show {id}` shows what it is.")
     with store.together():
         after = store.change_feature(before.id, values, actor)
-        epic: dict[str, Any] = {"title": after.title, "description": after.description, "notes": after.notes}
-        epic |= {"acceptance": [one.text for one in after.criteria], "touches": list(after.files)}
-        beads.edit(store, before.id, epic, actor)
+        epic: dict[str, Any] = {"notes": after.notes} if "notes" in values else {}
+        epic |= {"acceptance": [one.text for one in after.criteria]} if "criteria" in values else {}
+        epic |= {"touches": list(after.files)} if "files" in values else {}
+        if epic:
+            beads.edit(store, before.id, epic, actor)
     wake(paths)
     return after
 

@@ -9,19 +9,25 @@ from ...core.beads.events import Kind
 from ...core.errors import NoSuchFeature, NotAllowed
 from ...core.forge.feature import PLANNED, Criterion, Feature, PlanVersion, Stage, State, Step, advance
 from .. import events, rows
+from ..beads import edits, moves
 from ..database import Database, Row
 from . import kept
 
 _GOING = "state NOT IN ('completed', 'rolled_back')"
+_FEATURE = """SELECT features.*, bead_text.title, bead_text.description
+FROM features JOIN bead_text ON bead_text.id = features.id"""
+OF_SESSION = f"{_FEATURE} WHERE features.session = ?"
+REVIEW_OF_SESSION = "SELECT feature, domain FROM plan_reviews WHERE session = ?"
 _LAST = "SELECT * FROM plan_versions WHERE feature = ? ORDER BY number DESC LIMIT 1"
 _FIELDS = frozenset(
     {
-        *("title", "description", "criteria", "files", "notes", "base", "replannings", "session", "plan", "round"),
-        *("clean", "turn_at", "archived", "data"),
+        *("criteria", "files", "notes", "base", "replannings", "session", "plan", "round", "clean", "turn_at"),
+        *("archived", "data"),
     }
 )
 _AS_JSON = frozenset({"criteria", "files", "data"})
-_SAID = frozenset({"title", "description", "criteria", "files", "notes", "archived"})
+_OF_EPIC = frozenset({"title", "description"})
+_SAID = _OF_EPIC | {"criteria", "files", "notes", "archived"}
 """Fields that a person sets; the event names them. The rest is the machine's bookkeeping, and no event of its own."""
 
 
@@ -42,12 +48,13 @@ def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def begin(db: Database, new: Feature) -> Feature:
-    """Keep a new feature."""
+    """Keep a new feature; its epic has its title and description from now on."""
     now = db.now()
     with db.write():
         refuse_second(db, new)
         told = {"title": new.title[:200], "base": new.base, "criteria": len(new.criteria), "files": list(new.files)}
         values = {name: getattr(new, name) for name in ("id", *sorted(_FIELDS), "stage", "state", "actor")}
+        moves.set_texts(db, new.id, {name: getattr(new, name) for name in _OF_EPIC})
         db.insert("features", _columns(values | {"turn_at": now, "created_at": now, "updated_at": now}))
         events.append(db, now, Kind.FEATURE_BEGAN, new.id, new.actor, told)
         made = feature(db, new.id)
@@ -70,7 +77,7 @@ def refuse_second(db: Database, one: Feature) -> None:
 
 def feature(db: Database, id_: str) -> Feature:
     """One feature."""
-    row = db.maybe("SELECT * FROM features WHERE id = ?", (id_,))
+    row = db.maybe(f"{_FEATURE} WHERE features.id = ?", (id_,))
     if row is None:
         raise NoSuchFeature(f"there is no feature '{id_[:64]}'")
     return _feature(row)
@@ -79,15 +86,15 @@ def feature(db: Database, id_: str) -> Feature:
 def features(db: Database, going: bool = True) -> list[Feature]:
     """Those that go on, or all."""
     where = f" WHERE {_GOING}" if going else ""
-    return [_feature(row) for row in db.all(f"SELECT * FROM features{where} ORDER BY id")]
+    return [_feature(row) for row in db.all(f"{_FEATURE}{where} ORDER BY features.id")]
 
 
 def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
     """The feature that the session serves, and as what."""
-    row = db.maybe("SELECT * FROM features WHERE session = ?", (session,))
+    row = db.maybe(OF_SESSION, (session,))
     if row is not None:
         return _feature(row), ""
-    found = db.maybe("SELECT feature, domain FROM plan_reviews WHERE session = ?", (session,))
+    found = db.maybe(REVIEW_OF_SESSION, (session,))
     return None if found is None else (feature(db, found["feature"]), found["domain"])
 
 
@@ -107,16 +114,20 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str, values: Mappi
         if moved.has_turn and not before.has_turn:
             refuse_second(db, moved)
         told = {"step": step.value, "stage": stage.value, "state": state.value, "before": before.stage.value}
+        told["was"] = before.state.value
         events.append(db, now, Kind.FEATURE_MOVED, id_, actor, told | {"reason": why[:500]})
         return moved
 
 
 def change(db: Database, id_: str, values: Mapping[str, Any], actor: str) -> Feature:
-    """Set fields that no step moves."""
+    """Set fields that no step moves; title and description are set of its epic."""
     now = db.now()
     with db.write():
         before = feature(db, id_)
-        _set(db, before, values, now)
+        texts = {name: value for name, value in values.items() if name in _OF_EPIC}
+        if texts:
+            edits.change(db, id_, texts, actor)
+        _set(db, before, {name: value for name, value in values.items() if name not in _OF_EPIC}, now)
         said = sorted(name for name in values if name in _SAID and values[name] != getattr(before, name))
         if said:
             events.append(db, now, Kind.FEATURE_CHANGED, id_, actor, {"parts": said})

@@ -136,7 +136,35 @@ def test_a_feature_comes_back_with_its_bead(store: SqliteStore, tmp_path: Path) 
     assert (back.stage, back.state, back.plan) == (Stage.PLANNING, State.ACTIVE, 0)
     assert [one.id for one in lost.features(going=False)] == ["windows"] and lost.differences() == {}
     store.move_feature("windows", Step.PAUSED, "me")
+    assert store.events(0, 1000)[-1].data["was"] == "active"
     store.change_feature("windows", {"archived": True}, "me")
     lost.bring_back(Restored(store.beads(), store.dependencies()), 1000, "me")
     assert (lost.feature("windows").state, lost.feature("windows").archived) == (State.PAUSED, True)
+    lost.close()
+
+
+def test_what_comes_back_is_of_epics_with_facts_that_can_be_and_one_has_the_turn(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    begun(store)
+    facts = store.bead("windows").metadata["feature"]
+    wrong = [facts | {"created_at": moment} for moment in (10**400, 1e300, -1)]
+    wrong += [facts | {"replannings": count} for count in (10**30, -1, None)]
+    beads = [Bead(f"wrong-{n}", "W", type=BeadType.EPIC, metadata={"feature": one}) for n, one in enumerate(wrong)]
+    beads.append(Bead("task", "A task", metadata={"feature": facts}))
+    beads.append(Bead("linux", "Linux", type=BeadType.EPIC, metadata={"feature": facts}))
+    beads.append(Bead("mac", "Mac", type=BeadType.EPIC, metadata={"feature": facts | {"state": "paused"}}))
+    lost = SqliteStore(str(tmp_path / "lost.db"), create=True)
+    lost.restore(Restored([*beads, *store.beads()], []), "me")
+    assert [(one.id, one.state) for one in lost.features()] == [
+        ("linux", State.ACTIVE),
+        ("mac", State.PAUSED),
+        ("windows", State.PAUSED),
+    ]
+    assert lost.bead("windows").metadata["feature"]["state"] == "paused"
+    now = [lost.bead("linux"), lost.bead("mac")]
+    for bead, state in zip(now, ("paused", "active"), strict=True):
+        bead.metadata["feature"]["state"] = state
+    lost.bring_back(Restored(now, []), 1000, "me")
+    assert [(one.id, one.has_turn) for one in lost.features()] == [("linux", False), ("mac", True), ("windows", False)]
     lost.close()

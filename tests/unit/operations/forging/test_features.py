@@ -127,6 +127,18 @@ def test_a_second_one_is_refused_whole(store: SqliteStore, paths: Paths) -> None
         features.pause(store, paths, "nope", "me")
 
 
+def test_its_epic_alone_has_its_title_and_description(store: SqliteStore, paths: Paths) -> None:
+    one = begun(store, paths)
+    store.change(one.id, {"title": "Windows 11", "acceptance": ("It runs",)}, "me")
+    assert features.edit(store, paths, CONFIG, one.id, Wanted(notes="long paths"), "me").title == "Windows 11"
+    epic = store.bead(one.id)
+    assert (epic.title, epic.acceptance, epic.notes) == ("Windows 11", ("It runs",), "long paths")
+    features.edit(store, paths, CONFIG, one.id, Wanted("Windows 12", "All of it"), "me")
+    assert (store.bead(one.id).title, store.feature(one.id).description) == ("Windows 12", "All of it")
+    told = [event.data["parts"] for event in store.events(0, 1000) if event.kind is Kind.FEATURE_CHANGED]
+    assert told == [["notes"], ["description", "title"]]
+
+
 def test_cancel_ends_the_turn_and_keeps_the_rest(store: SqliteStore, paths: Paths) -> None:
     one = begun(store, paths)
     session = store.begin_session(SessionKind.PLANNING, "f", "t", ("script", "", ""), "begin", "nobrakes").id
