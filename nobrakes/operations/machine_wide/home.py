@@ -55,7 +55,7 @@ def made() -> Paths:
     return found
 
 
-def daemon(found: Paths, wait: float) -> tuple[int, bool]:
+def daemon(found: Paths) -> tuple[int, bool]:
     """The pid of its daemon, which is started where there is none; and whether it was."""
     pid = daemons.running(found)
-    return (pid, False) if pid is not None else (daemons.start(found, wait), True)
+    return (pid, False) if pid is not None else (daemons.start(found), True)

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from ...core.errors import NobrakesError, NotAllowed, UsageError
 from ...host.locks import holder
 from ...paths import FOLDER, Paths
-from ...place import UserPlace, make, require_own, require_safe, user_place
+from ...place import UserPlace, require_own, require_safe, user_place
 from ...store.conditions import now
 from ...store.user.database import Repository, UserStore
 from ...store.user.peek import open_escalations
 from ..waking import wake
 from . import identity
+from .own_database import opened
 
 PATIENCE_SECONDS = 2.0
 """So long all repositories together may take to answer."""
@@ -36,14 +37,6 @@ class RepositoryView:
     state: str
     escalations: int | None
     seen_at: float
-
-
-def opened() -> UserStore:
-    """The person's database, made where it is missing. NotAllowed in a run, PlaceUnusable."""
-    place = user_place()
-    make(place.state)
-    require_own(place.database)
-    return UserStore(place.database, now)
 
 
 def known(place: UserPlace) -> UserStore | None:
@@ -76,7 +69,7 @@ def _is_copy(root: str, before: Repository, word: str) -> bool:
 def register_here(root: str) -> str:
     """Know the repository at `root`; why that is not possible, empty: it is known."""
     try:
-        store = opened()
+        store = opened(UserStore)
         try:
             return "" if register(store, root) else "it has no git folder"
         finally:
@@ -139,7 +132,7 @@ def _view(one: Repository) -> RepositoryView:
 
 def forget(path: str) -> str:
     """Know the repository at `path` no more; its whole path. UsageError, NotAllowed while its daemon runs."""
-    store = opened()
+    store = opened(UserStore)
     try:
         whole = os.path.realpath(path)
         found = next((one for one in store.repositories() if one.path in (path, whole)), None)

@@ -9,19 +9,11 @@ import secrets
 from contextlib import closing
 
 from ...core.errors import NotAllowed, UsageError
-from ...place import make, require_own, user_place
-from ...store.conditions import now
 from ...store.user.clients import Client, ClientStore
+from ..machine_wide.own_database import opened
 from .confirming import require_chat
 
 PREFIX = "nbc_"
-
-
-def _opened() -> ClientStore:
-    place = user_place()
-    make(place.state)
-    require_own(place.database)
-    return ClientStore(place.database, now)
 
 
 def _hashed(token: str) -> str:
@@ -34,7 +26,7 @@ def add(name: str) -> str:
     if ":" in plain:
         raise UsageError(f"'{plain}' is no name of a client", "A name without a colon.")
     token = PREFIX + secrets.token_urlsafe(32)
-    with closing(_opened()) as store:
+    with closing(opened(ClientStore)) as store:
         if not store.add(plain, _hashed(token)):
             raise NotAllowed(f"client '{plain}' has a token already", f"`nobrakes mcp client revoke {plain}` ends it.")
     return token
@@ -42,14 +34,14 @@ def add(name: str) -> str:
 
 def revoke(name: str) -> None:
     """End the client's token. UsageError: there is none."""
-    with closing(_opened()) as store:
+    with closing(opened(ClientStore)) as store:
         if not store.revoke(name.strip()):
             raise UsageError("no client of this name has a token", "`nobrakes mcp client` lists them.")
 
 
 def listed() -> list[Client]:
     """All clients, those that were revoked as well."""
-    with closing(_opened()) as store:
+    with closing(opened(ClientStore)) as store:
         return store.clients()
 
 
@@ -57,5 +49,5 @@ def of_token(token: str) -> str:
     """The client whose token this is; empty: nobody's."""
     if not token.startswith(PREFIX) or len(token) > 200:
         return ""
-    with closing(_opened()) as store:
+    with closing(opened(ClientStore)) as store:
         return store.use(_hashed(token))

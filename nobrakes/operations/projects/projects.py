@@ -10,7 +10,6 @@ import errno
 import json
 import os
 import shutil
-import threading
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -23,17 +22,15 @@ from ...host.files import storage_errors
 from ...host.key_lock import locked
 from ...host.locks import holder
 from ...paths import FOLDER, Paths
-from ...place import make, require_own, user_place
 from ...store.conditions import now
 from ...store.user.projects import ProjectRow, ProjectStore
 from ...wording.times import spoken
-from ..machine_wide import registry
+from ..machine_wide import own_database, registry
 from ..setup.init import init
 from .workspace import AGAIN, BRIEF, SETTINGS, TASK, Workspace, opened
 
 MAKING = ".making-"
 """What is put before the name of a project that is being made; no project's name begins with a dot."""
-_ONE_THREAD = threading.Lock()
 _OURS = (f"{FOLDER}/.gitignore", f"{FOLDER}/config.toml")
 
 
@@ -64,10 +61,7 @@ class ProjectsView:
 
 def database() -> ProjectStore:
     """The person's database. NotAllowed in a run, PlaceUnusable. The caller closes it."""
-    place = user_place()
-    make(place.state)
-    require_own(place.database)
-    return ProjectStore(place.database, now)
+    return own_database.opened(ProjectStore)
 
 
 def listed(everything: bool = False) -> ProjectsView:
@@ -119,7 +113,7 @@ def create(brief: Brief, actor: str) -> ProjectView:
     """Make a project: folder, brief, first commit, `nobrakes init`. ProjectExists, UsageError, ConfigError."""
     workspace = opened()
     name = names.require(brief.name)
-    with _ONE_THREAD, locked(os.path.join(workspace.root, ".lock"), name.casefold()):
+    with locked(os.path.join(workspace.root, ".lock"), name.casefold()):
         taken = names.clash(name, os.listdir(workspace.projects))
         if taken:
             raise _taken(taken)
