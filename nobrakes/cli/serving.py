@@ -88,10 +88,6 @@ def client(
             )
 
 
-def _state(revoked_at: float | None) -> str:
-    return "good" if revoked_at is None else "revoked"
-
-
 def _used(at: float | None) -> str:
     return "never" if at is None else spoken(at)
 

@@ -71,7 +71,7 @@ def boxes(rows: list[tuple[int, str]]) -> list[Box]:
 
 def criteria(brief: str) -> list[Box]:
     """The success criteria of a brief."""
-    return boxes(section(brief, "Success Criteria", "Success criteria"))
+    return boxes(section(brief, "Success criteria"))
 
 
 def tasks(plan: str) -> list[Box]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ...core.projects import documents
 from ...core.projects.documents import Box
 from ...core.text.cleaning import clean
-from .projects import ProjectView, one
+from .projects import ProjectView, listed, one
 from .workspace import MOST, Workspace, opened
 
 SHORT = 2000
@@ -23,13 +23,21 @@ class ProjectPage:
     status: str
     sprint: str
     criteria: tuple[Box, ...]
-    sprints: tuple[str, ...]
 
 
 def page(name: str) -> ProjectPage:
     """The project of this name. NoProject."""
     workspace = opened()
-    found = one(workspace, name.strip())
+    return _page(workspace, one(workspace, name.strip()))
+
+
+def pages() -> list[ProjectPage]:
+    """Every project that is not archived."""
+    workspace = opened()
+    return [_page(workspace, project) for project in listed().projects]
+
+
+def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
     brief, task = (read(workspace, found.name, path) for path in ("CLAUDE.md", "task.md"))
     lines = (line for _, line in documents.lines(brief))
     title = next((line[2:].strip() for line in lines if line.startswith("# ")), found.name)
@@ -37,7 +45,7 @@ def page(name: str) -> ProjectPage:
     criteria = tuple(Box(box.is_checked, clean(box.text), box.line) for box in documents.criteria(brief))
     sprint = documents.field(task, "Current Sprint")
     status = documents.status(task)
-    return ProjectPage(found, clean(title), clean(objective)[:SHORT], status, clean(sprint), criteria, ())
+    return ProjectPage(found, clean(title), clean(objective)[:SHORT], status, clean(sprint), criteria)
 
 
 def read(workspace: Workspace, name: str, path: str) -> str:
@@ -51,10 +59,3 @@ def read(workspace: Workspace, name: str, path: str) -> str:
             return file.read(MOST)
     except OSError:
         return ""
-
-
-def pages() -> list[ProjectPage]:
-    """Every project that is not archived."""
-    from .projects import active
-
-    return [page(name) for name in active(opened())]
