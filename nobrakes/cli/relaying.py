@@ -10,7 +10,7 @@ from typer import Argument, Option
 from ..core.errors import NotARepository, UsageError
 from ..wording.text import count, lasted, lines, one_line
 from .output import Output, plain, said
-from .repository import STARTING_SECONDS, UserPlace, actor, opened_or_home, text_or_stdin
+from .repository import UserPlace, actor, opened_or_home, text_or_stdin
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -95,14 +95,13 @@ def _place(where: str, user: bool) -> "Iterator[tuple[App, str]]":
 
 def _daemon(app: "App") -> str:
     """See to a daemon that runs the session; what to say of it. None is started where that would start beads, too."""
-    from ..operations import daemons
+    from ..operations import relay as operations
 
-    if daemons.running(app.paths) is not None:
-        return ""
-    ready = len(app.store.ready(100))
-    if ready:
-        return f"\n  no daemon works there: `nobrakes daemon start` runs it, and {count(ready, 'bead')} that is ready"
-    return f"; a daemon was started (process {daemons.start(app.paths, STARTING_SECONDS)})"
+    seen = operations.see_to_a_daemon(app.store, app.paths)
+    if seen.beads:
+        beads = count(seen.beads, "bead")
+        return f"\n  no daemon works there: `nobrakes daemon start` runs it, and {beads} that is ready"
+    return f"; a daemon was started (process {seen.started})" if seen.started else ""
 
 
 def _go_on(number: int, words: list[str], user: bool) -> Output:

@@ -51,7 +51,6 @@ def opened(is_reading: bool = False) -> Iterator["App"]:
 UserPlace = Annotated[
     bool, Option("--user", help="Your own, which belong to no repository; a daemon of your own runs them.")
 ]
-STARTING_SECONDS = 20.0
 
 
 @contextmanager
@@ -77,7 +76,7 @@ def see_to_a_daemon(app: "App", user: bool) -> str:
         return ""
     from ..operations.machine_wide import home
 
-    pid, is_new = home.daemon(app.paths, STARTING_SECONDS)
+    pid, is_new = home.daemon(app.paths)
     return f"; your own daemon was started (process {pid})" if is_new else ""
 
 

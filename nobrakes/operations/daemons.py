@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..ports import Store
 
 POLL_SECONDS = 0.02
+STARTING_SECONDS = 20.0
+"""So long a daemon may take until it works."""
 OF_AGENTS = "NOBRAKES_"
 """Variables that begin so belong to an agent or to a daemon before this one."""
 
@@ -29,7 +31,7 @@ def running(paths: Paths) -> int | None:
     return holder(paths.lock)
 
 
-def start(paths: Paths, wait: float) -> int:
+def start(paths: Paths, wait: float = STARTING_SECONDS) -> int:
     """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning."""
     return daemonise.start_daemon(
         [sys.executable, "-m", "nobrakes", "daemon", "run"],

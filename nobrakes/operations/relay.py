@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 from ..agents.registry import adapter
 from ..core.beads.ref_numbers import last_clone
-from ..core.errors import NotAllowed, UsageError
+from ..core.errors import DaemonRunning, NotAllowed, UsageError
 from ..core.owners import of_person
-from ..core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START
+from ..core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, PERSONA, REPOSITORY, START
 from ..core.sessions.session import Message, Session, SessionKind, State
 from ..core.text.cleaning import clean
 from ..core.transcript import LineKind
 from ..git.workspaces.relays import RelayClones
 from ..paths import Paths
-from . import desk, sessions
+from . import daemons, desk, sessions
 from .conversations import MOST_TITLE
 from .waking import wake
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..config.settings import Config
     from ..ports import Store
 
+MOST_BEADS = 100
 MOST_LINES = 2000
 """Readable lines of a turn that are looked through for tests."""
 _TESTS = re.compile(
@@ -72,6 +73,17 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What became of a session's need of a daemon: `started` is the process of a new one.
+
+    `beads`: so many are ready (at most MOST_BEADS), and none was started, since it would start those, too.
+    """
+
+    started: int | None = None
+    beads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """What a relay session begins with: `seat` is its agent, provider and model, `text` its first message."""
 
@@ -97,7 +109,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     with closing(_clones(paths, wanted.repository)) as clones:
         begun = clones.start()
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
-    data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, "persona": wanted.persona}
+    data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, PERSONA: wanted.persona}
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
     return Ready(clean(first)[:MOST_TITLE], seat, text, data)
 
@@ -143,6 +155,19 @@ def say(store: "Store", number: int, prompt: str, actor: str) -> Message | None:
         desk.answer(store, asked.id, prompt, actor)
         return None
     return store.say(number, prompt, actor)
+
+
+def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
+    """A daemon runs the sessions from now on, where it would do nothing else. DaemonNotRunning: none starts."""
+    if daemons.running(paths) is not None:
+        return Seen()
+    beads = len(store.ready(MOST_BEADS))
+    if beads:
+        return Seen(beads=beads)
+    try:
+        return Seen(daemons.start(paths))
+    except DaemonRunning:  # another one was quicker
+        return Seen()
 
 
 def summary(store: "Store", paths: Paths, number: int) -> Summary:

@@ -155,6 +155,7 @@ def coder(chat: Chat, project: str) -> None:
     """Let the tool `acp` of the project be an agent that commits, and asks when it is told to."""
     steps = [
         ["run", "echo $$ >>made && git add -A && git commit -qm Made"],
+        ["run", "test $(wc -l <made) != 2 || nobrakes agent ask 'Which tea?'"],
         ["say", "I made it.\n\nNOBRAKES: COMPLETED"],
     ]
     script = chat.folder / "script.json"
@@ -163,6 +164,18 @@ def coder(chat: Chat, project: str) -> None:
     config = chat.projects / project / ".nobrakes" / "config.toml"
     command = json.dumps([sys.executable, str(ACP), str(script)])
     config.write_text(f'main = "main"\n[agents.acp]\ncommand = {command}\n[sandbox]\nmode = "none"\n')
+
+
+async def status(client: Client) -> Any:
+    """How far the chat's first run is."""
+    return json.loads(await call(client, "status"))["runs"][-1]
+
+
+async def asked(client: Client) -> int:
+    """The number of what it asks, when it asks."""
+    while (number := (await status(client))["question"]) is None:
+        await anyio.sleep(0.1)
+    return int(number)
 
 
 def test_a_coding_tool_answers_at_once_and_hands_back_a_branch(chat: Chat) -> None:
@@ -193,6 +206,12 @@ def test_a_coding_tool_answers_at_once_and_hands_back_a_branch(chat: Chat) -> No
         assert json.loads(await call(client, "plan"))["beads"] == [{"id": "brew", "title": "Brew", "status": "draft"}]
         assert "commit-strategy" in await refused(client, "approve")
         assert await refused(client, "answer", number=99, text="yes")
+        assert "the text is empty" in await refused(client, "answer", number=await asked(client), text=" ")
+        said = await call(client, "answer", number=await asked(client), text="Green")
+        assert said == "answered; session 1 goes on"
+        while (first := await status(client))["commits"] < 3:
+            await anyio.sleep(0.1)
+        assert first["question"] is None
 
     chat.talk(begin)
     shown = [*git, "show", "relay/1:made"]

@@ -2,8 +2,9 @@
 
 from .session import Session, SessionKind
 
-REPOSITORY, START, CHAT = "repository", "start", "chat"
-"""In a session's data: the repository that it works on, the commit that it began with, the chat that began it."""
+REPOSITORY, START, CHAT, PERSONA = "repository", "start", "chat", "persona"
+"""In a session's data: the repository that it works on, the commit that it began with, the chat that began it, and who
+its agent is to be."""
 HEAD, BRANCH = "head", "branch"
 """In a turn's data: the commit that it handed back, and the branch that has it."""
 FOLDER = "relays"

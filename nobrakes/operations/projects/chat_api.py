@@ -12,7 +12,6 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from ...config.settings import load
 from ...core.errors import UsageError
 from ...core.projects import chats
 from ...core.public.actor import Actor, Surface
@@ -118,12 +117,11 @@ def _status(session: str) -> Reply:
 
 def _plan(session: str) -> Reply:
     project, folder = coding.confirmed_folder(session)
-    with coding.project_store(folder) as (store, paths):
+    with coding.project_store(folder) as (store, _paths):
         beads = [{"id": one.id, "title": one.title, "status": one.status.value} for one in store.beads()]
-        drafts = sum(one["status"] == "draft" for one in beads)
-        whole = plain(board.status(store, paths, load(paths.config)))
+        counts = board.counts(store)
+    drafts = sum(one["status"] == "draft" for one in beads)
     left = len(beads) - MOST_ROWS
-    counts = whole.get("counts") if isinstance(whole, dict) else None
     return _json(
         {"project": project, "counts": counts, "drafts": drafts, "beads": beads[:MOST_ROWS], "more": max(0, left)}
     )

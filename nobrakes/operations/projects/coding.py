@@ -13,17 +13,16 @@ from dataclasses import dataclass
 
 from ...agents.registry import adapter
 from ...config.settings import load
-from ...core.errors import NobrakesError, NoProject, NoSuchSession, NotAllowed, UsageError
+from ...core.errors import NobrakesError, NoProject, NoSuchSession, NotAllowed
 from ...core.projects import guard
-from ...core.sessions.relay import CHAT, is_relay
+from ...core.sessions.relay import CHAT, PERSONA, is_relay
 from ...core.sessions.session import Session, State
 from ...core.text.cleaning import clean, shorten
-from ...host.locks import holder
 from ...paths import FOLDER, Paths
 from ...ports import Store
 from ...store.opening import open_store
 from ...store.user.projects import ChatRun
-from .. import daemons, desk, relay
+from .. import desk, relay
 from ..control import PAUSED, YES
 from ..machine_wide.addresses import link
 from ..waking import wake
@@ -32,9 +31,8 @@ from .projects import complete, database
 from .workspace import Workspace, opened
 
 TOOLS = ("claude", "codex", "gemini", "acp")
-STARTING_SECONDS = 20.0
-PERSONA = "persona"
 LOST = "lost"
+_NO_DAEMON = "no daemon works there"
 SHORT = 700
 """Characters of an agent's words in an answer."""
 MOST_RUNS = 20
@@ -147,13 +145,12 @@ def _current(runs: list[ChatRun], project: str, tool: str, model: str, persona: 
 
 def _see_to_a_daemon(store: Store, paths: Paths) -> str:
     """A daemon runs the session; what the chat agent has to know otherwise."""
-    if holder(paths.lock) is not None:
-        paused = "work is paused there: a person resumes it with `nobrakes resume`"
-        return paused if store.setting(PAUSED) == YES else ""
-    if store.ready(1):
-        return "no daemon works there, and starting one would start beads, too: a person types `nobrakes daemon start`"
-    daemons.start(paths, STARTING_SECONDS)
-    return ""
+    try:
+        if relay.see_to_a_daemon(store, paths).beads:
+            return f"{_NO_DAEMON}, and starting one would start beads, too: a person types `nobrakes daemon start`"
+    except NobrakesError as error:  # what was begun is begun, and is not to be begun again
+        return f"{_NO_DAEMON}: {clean(str(error))}"
+    return "work is paused there: a person resumes it with `nobrakes resume`" if store.setting(PAUSED) == YES else ""
 
 
 def look(chat: str) -> list[RunView]:
@@ -213,14 +210,12 @@ def confirmed_folder(chat: str) -> tuple[str, str]:
 
 
 def answer(chat: str, number: int, text: str) -> str:
-    """Answer a question of a session that this chat began; what to say. Whatever else is a person's: NotAllowed."""
+    """Answer a question of a session that this chat began; what to say. UsageError. What else there is, is a person's: NotAllowed."""
     _, folder = confirmed_folder(chat)
     with project_store(folder) as (store, paths):
         found = desk.show(store, number)
         if found.session is None or not _is_of(store.session(found.session), chat):
             raise persons(folder, f"escalation {number} is a person's to decide", f"nobrakes escalation {number}")
-        if not text.strip():
-            raise UsageError("the answer is empty")
         desk.answer(store, number, text, chat, paths)
         _see_to_a_daemon(store, paths)
     return f"answered; session {found.session} goes on"

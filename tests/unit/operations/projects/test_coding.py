@@ -3,18 +3,21 @@
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nobrakes.core.errors import NoProject, UsageError
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.errors import NoProject, NotAllowed, UsageError
 from nobrakes.core.owners import of_person
 from nobrakes.core.projects import guard
 from nobrakes.core.projects.brief import Brief
 from nobrakes.core.sessions.session import SessionKind
 from nobrakes.operations import relay
 from nobrakes.operations.projects import chat_api, clients, coding, confirming, projects
+from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
 
@@ -101,6 +104,29 @@ def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(
     assert coding.look("phone")[1].state == coding.LOST
     workspace.folder.rename(workspace.folder.parent / "pot")
     assert "is not there" in coding.look("phone")[1].trouble
+
+
+def test_a_chat_answers_its_own_agents_and_nobody_elses(workspace: Workspace) -> None:
+    own = workspace.begin().session
+    confirming.set_project("pocket", "tea", False, "Ada")
+    other = coding.begin("pocket", "acp", "Make it", "", "", "").session
+    with coding.project_store(str(workspace.folder)) as (store, _paths):
+        ask = partial(NewEscalation, EscalationType.QUESTION)
+        mine, theirs, bead = (
+            store.escalate(ask(title, session=session), None, None, "nobrakes").id
+            for title, session in (("Which tea?", own), ("Which pot?", other), ("Which cup?", None))
+        )
+    for number in (theirs, bead):
+        with pytest.raises(NotAllowed) as refused:
+            coding.answer("phone", number, "Green")
+        assert f"nobrakes escalation {number}" in refused.value.hint
+    with pytest.raises(UsageError):
+        coding.answer("phone", mine, " ")
+    assert coding.look("phone")[0].question == mine
+    assert coding.answer("phone", mine, "Green") == f"answered; session {own} goes on"
+    with coding.project_store(str(workspace.folder)) as (store, _paths):
+        assert store.escalation(mine).answer == "Green"
+        assert {one.id for one in store.escalations()} == {theirs, bead}
 
 
 def test_no_tool_runs_in_a_project_that_is_archived(workspace: Workspace) -> None:
