@@ -210,7 +210,7 @@ def confirmed_folder(chat: str) -> tuple[str, str]:
 
 
 def answer(chat: str, number: int, text: str) -> str:
-    """Answer a question of a session that this chat began; what to say. UsageError; any other is a person's: NotAllowed."""
+    """Answer a question of a session that this chat began; what to say. NotAllowed: it is a person's. UsageError."""
     _, folder = confirmed_folder(chat)
     with project_store(folder) as (store, paths):
         found = desk.show(store, number)
