@@ -120,7 +120,7 @@ class App:
         from . import extras
         from .agents.registry import ADAPTERS, named_agents
 
-        for key, name in named_agents(self.config.agents):
+        for key, name in named_agents(self.config):
             if name not in ADAPTERS:
                 raise ConfigError(
                     f"{os.path.relpath(self.paths.config)}: {key}: nobrakes knows no agent '{name[:40]}'",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import NoAgent
 
 if TYPE_CHECKING:
-    from ..config.sections import AgentSettings
+    from ..config.settings import Config
     from .adapter import Adapter
 
 _CLASSES = {"acp": "Acp", "claude": "Claude", "codex": "Codex", "gemini": "Gemini", "script": "Script"}
@@ -54,15 +54,17 @@ def adapter(name: str) -> "Adapter":
     return ADAPTERS[name]
 
 
-def named_agents(settings: "AgentSettings") -> list[tuple[str, str]]:
+def named_agents(config: "Config") -> list[tuple[str, str]]:
     """(the setting, the agent), for each agent that the settings name, also one that there is not."""
+    settings = config.agents
     named = [("test_writer", settings.test_writer), ("doer", settings.doer), ("shaper", settings.shaper)]
     for kind, of in settings.by_type.items():
         named += [(f"by_type.{kind}.test_writer", of.test_writer or ()), (f"by_type.{kind}.doer", of.doer or ())]
     named.append(("models", tuple(settings.models)))
-    return [(f"agents.{key}", name) for key, names in named for name in names]
+    found = [(f"agents.{key}", name) for key, names in named for name in names]
+    return found + [("forge.reviewers", name) for name in config.forge.reviewers]
 
 
-def unknown_agents(settings: "AgentSettings") -> list[tuple[str, str]]:
+def unknown_agents(config: "Config") -> list[tuple[str, str]]:
     """Those of them that there are not."""
-    return [(key, name) for key, name in named_agents(settings) if name not in ADAPTERS]
+    return [(key, name) for key, name in named_agents(config) if name not in ADAPTERS]

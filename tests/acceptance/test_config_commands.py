@@ -80,6 +80,7 @@ def test_a_setting_is_set_shown_and_taken_out_again_and_no_other_line_changes(fo
         (("set", "limits.doers", "999"), "at most 256"),
         (("set", "review.merge", "octopus"), "rebase"),
         (("set", "agents.doer", "claud"), "claude, codex"),
+        (("set", "forge.reviewers", "codex,claud"), "claude, codex"),
         (("set", "main", "a..b"), "main"),
         (("set", "checks.test.command", ""), "checks.0.command"),
         (("unset", "checks.test.command"), "checks.0.command"),

@@ -12,15 +12,6 @@ from .feature import ReviewState
 from .markers import Reading
 
 
-class Why(StrEnum):
-    """Why a Shaper is told something that no person said."""
-
-    GO_ON = "go_on"  # its turn left nothing that anybody waits for
-    ROUND = "round"  # a round of reviews is decided
-    CHECKPOINT = "checkpoint"  # what was collected is to become a new plan
-    REFUSED = "refused"  # what its words proposed was refused, and why
-
-
 class About(StrEnum):
     """What nobrakes itself asks a person about a feature. One question of each is open at a time."""
 
@@ -28,7 +19,6 @@ class About(StrEnum):
     BUDGET = "budget"
     IDLE = "idle"  # its Shaper goes on and on without asking, proposing or being ready
     DEGRADED = "degraded"
-    SIGN_OFF = "sign_off"
     REVIEW_BUDGET = "review_budget"
 
 
@@ -59,12 +49,10 @@ class Renew:
 
 @dataclass(frozen=True, slots=True)
 class TellShaper:
-    """Say something to the feature's session, once: `key` names what it is about, and is noted with it."""
+    """Tell the feature's session to go on after this turn, once: it left nothing that anybody waits for."""
 
     feature: str
-    why: Why
-    key: str
-    parts: tuple[str, ...] = ()
+    after: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +165,6 @@ class CloseRound:
 
     feature: str
     round: int
-    clean: bool
-    degraded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +193,6 @@ class HoldNamed:
     release: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Complete:
-    """All of the feature is on main, and nothing waits."""
-
-    feature: str
-
-
 ForgeAction = (
     BeginShaper
     | SwitchShaper
@@ -234,5 +213,4 @@ ForgeAction = (
     | AskSignOff
     | Checkpoint
     | HoldNamed
-    | Complete
 )

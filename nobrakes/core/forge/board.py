@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..beads.bead import Status
 from ..beads.outcomes import Outcome
@@ -41,7 +40,6 @@ class Asked:
 
     number: int
     answer: str | None = None
-    value: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,6 @@ class Standing:
     findings: tuple[Finding, ...] = ()  # of all rounds
     open_questions: frozenset[int] = frozenset()  # about findings
     plans: tuple[PlanVersion, ...] = ()  # all versions, oldest first
-    drafts: tuple[str, ...] = ()  # under the epic
     beads: Mapping[str, Status] = field(default_factory=dict)  # of the epic
     to_hold: tuple[str, ...] = ()  # live beads that the new plan names
     to_release: tuple[str, ...] = ()  # beads held for a new plan that names them no more

@@ -15,7 +15,7 @@ from ..text.cleaning import clean, shorten
 from . import data_keys as keys
 from .actions import Checkpoint, ForgeAction, HoldNamed
 from .board import ForgeBoard, Standing
-from .feature import PLANNED, Item, ItemKind, ItemState, Stage, State
+from .feature import Item, ItemKind, ItemState, Stage, State
 from .rules import Rules
 
 HOLD_REASON = "the plan of feature {feature} is being changed, and names it"
@@ -54,11 +54,6 @@ def plan(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     items = [item for item in one.items if item.state is ItemState.WAITING]
     reason = why(board.rules, items, one.beads, bool(feature.data.get(keys.CHECKPOINT_ASKED)))
     return [Checkpoint(feature.id, tuple(item.id for item in items), reason)] if reason else []
-
-
-def is_planned(one: Standing) -> bool:
-    """Whether its live beads that a proposal names are held: its plan is being changed."""
-    return one.feature.stage in PLANNED and one.feature.replannings > 0
 
 
 def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..text.cleaning import clean
 from .feature import Feature, Finding, FindingState, Item, PlanVersion, Stage
+from .plan_changes import changes
 
 TEXT, NOTES, LINE = 16_000, 8_000, 400
 PLAN, DIFFERENCE, POINTS, FINDINGS, ANSWERS, RESULTS = 24_000, 4_000, 6_000, 8_000, 12_000, 8_000
@@ -139,15 +140,11 @@ def _plan(plan: Iterable[Mapping[str, Any]]) -> str:
 def _difference(versions: Sequence[PlanVersion]) -> str:
     if len(versions) < 2:
         return ""
-    before, after = ({str(one["id"]): one for one in version.beads} for version in versions[-2:])
-    lines = [f"+ {id_}: {_line(str(after[id_].get('title', '')))}" for id_ in sorted(after.keys() - before.keys())]
-    lines += [f"- {id_}: {_line(str(before[id_].get('title', '')))}" for id_ in sorted(before.keys() - after.keys())]
-    for id_ in sorted(after.keys() & before.keys()):
-        names = sorted(
-            name for name in {*after[id_], *before[id_]} - {"status"} if after[id_].get(name) != before[id_].get(name)
-        )
-        if names:
-            lines.append(f"~ {id_}: {', '.join(names)}")
+    before, after = versions[-2:]
+    found = changes(before.beads, after.beads)
+    lines = [f"+ {one['id']}: {_line(str(one.get('title', '')))}" for one in found.added]
+    lines += [f"- {one['id']}: {_line(str(one.get('title', '')))}" for one in found.gone]
+    lines += [f"~ {one.id}: {', '.join(one.fields)}" for one in found.changed]
     return _kept(lines, DIFFERENCE)
 
 

@@ -13,7 +13,7 @@ TALK = "talk"  # {STAGE, ROUND}: where the agent's conversation began
 CONTEXT = "context"  # how full that is
 ALLOWED = "allowed_usd"  # what its Shaper may cost, where a person let it cost more
 LEFT = "left"  # how much waited for its session when a person said: only look at it
-TOLD = "told"  # the key of what it was told last by TellShaper
+TOLD = "told"  # the turn after which it was told to go on last
 
 # --- reviews of its plan ---------------------------------------------------------------------------------------------
 REVISING = "revising"  # whether the Shaper works decisions into the plan; plan-ready takes it away

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .plan_changes import changes
+
 FRONTEND, BACKEND, DATABASE, DEVOPS, TEST = "frontend", "backend", "database", "devops", "test"
 DOMAINS = (FRONTEND, BACKEND, DATABASE, DEVOPS, TEST)
 """In the order in which equals are chosen."""
@@ -126,8 +128,11 @@ def touched(plan: Sequence[Mapping[str, Any]], files: Iterable[str], most: int) 
 
 
 def changed(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    """The domains of the beads that differ between two versions of a plan; a bead that is gone counts too."""
-    old = {str(bead.get("id")): bead for bead in before}
-    new = {str(bead.get("id")): bead for bead in now}
-    differ = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return frozenset(domain for name in differ for side in (old, new) if name in side for domain in of_bead(side[name]))
+    """The domains of the beads that differ between two versions of a plan; a bead that is gone counts too.
+
+    How far a bead is built is no difference.
+    """
+    found = changes(before, now)
+    differ = {str(bead["id"]) for bead in (*found.added, *found.gone)} | {one.id for one in found.changed}
+    sides = [bead for bead in (*before, *now) if bead["id"] in differ]
+    return frozenset(domain for bead in sides for domain in of_bead(bead))

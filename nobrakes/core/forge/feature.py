@@ -278,8 +278,6 @@ class ItemState(StrEnum):
 
     WAITING = "waiting"  # for the next checkpoint
     REVIEWED = "reviewed"  # it went to a re-planning
-    DISMISSED = "dismissed"
-    RESOLVED = "resolved"  # it is not there any more
 
 
 @dataclass(frozen=True, slots=True)

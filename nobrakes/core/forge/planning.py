@@ -33,7 +33,6 @@ from .actions import (
     TakeTurn,
     TellShaper,
     WarnOfExpiry,
-    Why,
 )
 from .asking import QUESTIONS
 from .board import ForgeBoard, Seat, Standing
@@ -192,6 +191,5 @@ def nudge(one: Standing) -> list[ForgeAction]:
     """Tell the Shaper to go on; after so many times in a row a person is asked, once."""
     nudged = int(one.feature.data.get(NUDGED) or 0)
     if nudged < MOST_NUDGES:
-        seen = one.feature.data.get(SEEN, 0)
-        return [TellShaper(one.feature.id, Why.GO_ON, f"{Why.GO_ON.value}:{seen}")]
+        return [TellShaper(one.feature.id, int(one.feature.data.get(SEEN) or 0))]
     return [] if About.IDLE in one.asked else [_ask(one, About.IDLE)]

@@ -46,7 +46,7 @@ def plan(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
         can = session is not None and session.state is not Of.ENDED
         return [AskFindings(feature.id, feature.round, asks)] if can else []
     if last is not None and not seen.open and feature.data.get(keys.CLOSED_ROUND, 0) < last.number:
-        return [CloseRound(feature.id, last.number, last.end is rounds.End.CLEAN, last.end is rounds.End.DEGRADED)]
+        return [CloseRound(feature.id, last.number)]
     if feature.data.get(keys.REVISING) or feature.data.get(keys.SIGNED) or not feature.plan:
         return []
     return _next(board, standing, seen)

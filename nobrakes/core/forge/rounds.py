@@ -184,12 +184,6 @@ def then(rules: Rules, seen: Tracker, version: int, spent: float, cap: float, fo
     return Then.ASK_COST if spent >= cap else Then.BEGIN
 
 
-def overdue(rules: Rules, reviews: Iterable[PlanReview], now: float) -> list[PlanReview]:
-    """The reviewers that have taken longer than they may."""
-    most = rules.review_minutes * 60
-    return [one for one in reviews if one.state is ReviewState.RUNNING and now >= one.started_at + most]
-
-
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
@@ -206,17 +200,6 @@ def decided_before(new: Finding, earlier: Iterable[Finding]) -> Finding | None:
     """The earlier finding whose risk a person took, and that this one says again; None: a person decides."""
     taken = (one for one in earlier if one.state is FindingState.RISK_ACCEPTED)
     return next((one for one in taken if same(new, one)), None)
-
-
-def options_of(given: Iterable[str]) -> tuple[str, ...]:
-    """The options of a finding: as given, the recommended one first, and last that the risk is accepted."""
-    kept = [text for text in given if label(text).casefold() != ACCEPT_RISK]
-    return (*dict.fromkeys(kept), ACCEPT_RISK)
-
-
-def label(option: str) -> str:
-    """What an option is called, before it says what it means."""
-    return option.partition(":")[0].strip()
 
 
 def decision(finding: Finding, answer: str) -> tuple[FindingState, str]:

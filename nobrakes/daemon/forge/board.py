@@ -63,7 +63,6 @@ def _standing(
         tuple(store.findings(feature.id)),
         open_,
         tuple(store.plan_versions(feature.id)),
-        tuple(id_ for id_, status in beads.items() if status is Status.DRAFT),
         beads,
         named,
         free,
@@ -140,5 +139,5 @@ def _asked(ports: Ports, feature: Feature) -> dict[About, Asked]:
     for about, number in feature.data.get(keys.ASKED, {}).items():
         one = ports.store.escalation(int(number))
         answer = one.answer if one.answer is not None else one.resolution
-        found[About(about)] = Asked(one.id, None if one.resolved_at is None else answer, one.value)
+        found[About(about)] = Asked(one.id, None if one.resolved_at is None else answer)
     return found

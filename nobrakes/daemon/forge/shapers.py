@@ -24,7 +24,6 @@ from ...core.forge.actions import (
     TakeTurn,
     TellShaper,
     WarnOfExpiry,
-    Why,
 )
 from ...core.forge.feature import Feature, State, Step
 from ...core.forge.markers import Question, Reading
@@ -116,13 +115,13 @@ class Shapers:
         return True
 
     def tell(self, action: TellShaper) -> bool:
-        """Say it, unless it was said."""
+        """Tell it to go on, unless it was told."""
         store, feature = self.ports.store, self.ports.store.feature(action.feature)
-        if feature.session is None or feature.data.get(keys.TOLD) == action.key:
+        if feature.session is None or feature.data.get(keys.TOLD) == action.after:
             return False
-        store.say(feature.session, "\n\n".join(action.parts) or GO_ON, BY)
-        nudged = int(feature.data.get(keys.NUDGED) or 0) + (action.why is Why.GO_ON)
-        self.ports.store.note_feature(feature.id, {keys.TOLD: action.key, keys.NUDGED: nudged}, BY)
+        store.say(feature.session, GO_ON, BY)
+        nudged = int(feature.data.get(keys.NUDGED) or 0) + 1
+        store.note_feature(feature.id, {keys.TOLD: action.after, keys.NUDGED: nudged}, BY)
         return True
 
     # --- turns -------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class Relays:
                 text = f"what session {session.id} made could not be handed back: {error}"
                 ports.notifier.tell(Notice(text, urgent=True))
                 return HandedBack("", "")
-        ports.store.note_turn(turn.id, {**data, HEAD: handed.head, BRANCH: handed.branch})
+        ports.store.note_turn(turn.id, {HEAD: handed.head, BRANCH: handed.branch})
         return handed
 
     def _last(self, session: int) -> str:

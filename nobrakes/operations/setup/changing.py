@@ -128,7 +128,7 @@ def _mistakes(text: str, where: str) -> list[str]:
         found = parse(text, where)
     except ConfigError as error:
         return str(error).splitlines()
-    return [f"{where}: {key}: nobrakes knows no agent '{name[:40]}'" for key, name in unknown_agents(found.agents)]
+    return [f"{where}: {key}: nobrakes knows no agent '{name[:40]}'" for key, name in unknown_agents(found)]
 
 
 def _judged(text: str, made: str, wanted: Sequence[Wanted], where: str) -> list[str]:

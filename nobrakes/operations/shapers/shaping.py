@@ -19,6 +19,7 @@ from ...core.forge import data_keys as keys
 from ...core.forge.categories import CATEGORIES
 from ...core.forge.feature import FACTS, PLANNED, Feature, Finding, PlanVersion, Stage, State, Step
 from ...core.forge.markers import PlanStep
+from ...core.forge.plan_changes import changes
 from ...core.graph.readiness import Why, deadlocks, explain
 from ...core.sessions.session import Turn
 from ...core.text.cleaning import clean, redacted
@@ -150,8 +151,10 @@ def plan_ready(store: Store, session: int, turn: Turn | None = None) -> PlanVers
         if feature.replannings and not _waits(nodes):
             return _unchanged(store, feature, nodes, session, turn)
         _judge(store, feature, nodes)
-        version = store.keep_plan(feature.id, nodes, "its Shaper says that it is whole", _name(session))
-        is_new = version.number != feature.plan
+        version = store.plan_version(feature.id)
+        is_new = version is None or not changes(version.beads, nodes).is_empty  # how far its live beads are is no plan
+        if version is None or is_new:
+            version = store.keep_plan(feature.id, nodes, "its Shaper says that it is whole", _name(session))
         over = {keys.REVISING: None, **({keys.SIGNED: None} if is_new else {})}
         store.note_feature(feature.id, over, _name(session))
         clean = 0 if is_new else feature.clean

@@ -10,6 +10,8 @@ from ...roles.plan_beads import under
 from ..plan.apply import PlanReport
 from . import shaping
 
+BY = "nobrakes"
+
 
 class Words:
     """The port `daemon.ports.ShaperWords` on one store."""
@@ -31,8 +33,8 @@ class Words:
         beads = store.beads(ids=ids) if ids else []
         drafts = [bead for bead in beads if bead.status is Status.DRAFT]
         for bead in drafts:
-            store.record(Event(Kind.CANCELLED, bead.id, data={"reason": why}))
+            store.record(Event(Kind.CANCELLED, bead.id, actor=BY, data={"reason": why}))
         for bead in beads:
             if bead.proposed and bead.status is not Status.DRAFT:
-                store.propose(bead.id, dict.fromkeys(bead.proposed), "nobrakes", Kind.CHANGE_DROPPED, why)
+                store.propose(bead.id, dict.fromkeys(bead.proposed), BY, Kind.CHANGE_DROPPED, why)
         return len(drafts)

@@ -112,7 +112,7 @@ def test_an_item_is_collected_once(store: SqliteStore) -> None:
     other = store.collect("windows", ItemKind.SUGGESTION, "long paths", "Ada", bead="a")
     assert other is not None and [one.id for one in store.items("windows")] == [first.id, other.id]
     assert store.settle_items({first.id, 99}, ItemState.REVIEWED, "me") == 1
-    assert store.settle_items({first.id}, ItemState.DISMISSED, "me") == 0
+    assert store.settle_items({first.id}, ItemState.REVIEWED, "me") == 0
     assert [one.state for one in store.items("windows")] == [ItemState.REVIEWED, ItemState.WAITING]
 
 

@@ -64,3 +64,4 @@ def test_what_changed_counts_in_both_its_shapes_and_so_does_what_is_gone() -> No
     assert changed(before, same) == frozenset()
     assert changed(before, before[:1]) == {DATABASE}
     assert changed(before, [before[1], {"id": "a", "title": "x", "touches": ["a.py"]}]) == {FRONTEND, BACKEND}
+    assert changed(before, [{**before[0], "status": "done"}, before[1]]) == frozenset(), "it was built, not changed"

@@ -89,7 +89,7 @@ def test_who_waits_for_a_person_costs_nothing_and_who_waits_for_nobody_goes_on_b
     asking_ = at(At.ASKING)
     assert next_of(replace(asking_, questions=2)) is None
     idle = at(At.IDLE, seen=3, nudged=2)
-    assert isinstance(next_of(idle), TellShaper)
+    assert next_of(idle) == TellShaper("login", 3)
     asked = next_of(at(At.IDLE, seen=3, nudged=3))
     assert isinstance(asked, Ask) and asked.about is About.IDLE and asked.form is not None
     assert next_of(replace(at(At.IDLE, nudged=3), asked={About.IDLE: Asked(9)})) is None

@@ -137,7 +137,7 @@ def test_a_question_that_was_closed_unanswered_is_asked_again() -> None:
 def test_a_decided_round_is_closed_and_the_next_begins_once_the_plan_is_ready_again() -> None:
     answered = (finding(1, 1, state=FindingState.ANSWERED, escalation=5),)
     revising = standing(review(1, "backend", DONE), findings=answered, data={keys.REVISING: 1})
-    assert next_of(revising) == [CloseRound("f", 1, False)]
+    assert next_of(revising) == [CloseRound("f", 1)]
     closed = {keys.CLOSED_ROUND: 1}
     assert next_of(replace(revising, feature=replace(revising.feature, data={**closed, keys.REVISING: 1}))) == []
     ready = replace(revising, feature=replace(revising.feature, data=closed))
@@ -146,7 +146,7 @@ def test_a_decided_round_is_closed_and_the_next_begins_once_the_plan_is_ready_ag
 
 def test_two_clean_rounds_ask_for_the_sign_off_once() -> None:
     clean = (review(1, "backend", DONE), review(2, "backend", DONE))
-    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 1})) == [CloseRound("f", 2, True)]
+    assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 1})) == [CloseRound("f", 2)]
     assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 2})) == [AskSignOff("f", 1)]
     assert next_of(standing(*clean, data={keys.CLOSED_ROUND: 2, keys.SIGN_OFF_ASKED: 1})) == []
 

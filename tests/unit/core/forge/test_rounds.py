@@ -17,8 +17,6 @@ from nobrakes.core.forge.rounds import (
     decision,
     estimate,
     looks,
-    options_of,
-    overdue,
     sign_off,
     then,
     tracker,
@@ -156,12 +154,6 @@ def test_after_two_such_rounds_a_person_is_asked_and_a_yes_is_good_for_two_more(
     assert next_of(nobody) is Then.SIGN_OFF  # no endless loop: as n of ten, with none done
 
 
-def test_a_reviewer_has_five_minutes() -> None:
-    late = [review(1, "frontend", ReviewState.RUNNING, at=100.0), review(1, "backend", at=0.0)]
-    assert overdue(RULES, late, 399.9) == []
-    assert overdue(RULES, late, 400.0) == late[:1]
-
-
 # --- what it costs ---------------------------------------------------------------------------------------------------
 
 
@@ -181,12 +173,6 @@ def test_the_estimate_is_of_the_reviewers_that_came_through_and_never_above_the_
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
-
-
-def test_the_risk_can_always_be_accepted_and_is_the_last_option() -> None:
-    given = ("add a limit: three tries a minute", "Accept the risk: it is internal", "use a library")
-    assert options_of(given) == ("add a limit: three tries a minute", "use a library", ACCEPT_RISK)
-    assert options_of(()) == (ACCEPT_RISK,)
 
 
 def test_an_option_is_an_answer_and_a_risk_needs_its_reason() -> None:
