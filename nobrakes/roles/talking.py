@@ -82,9 +82,16 @@ def turn_prompt(
             "# What was said before\n\nThe session has to begin anew; this is the end of what was said in it.\n"
             + fenced(quoted(said[-EARLIER:]), nonce)
         )
-    if cut_off:
-        parts.append(interrupted(cut_off))
-    parts += [cut(clean(one.text).strip(), MESSAGE) for one in told]
-    if resumes:
-        parts.append(f"End your last message with exactly one line `{PREFIX}…`, as before.")
+    return joined([*parts, *new(told, cut_off, resumes=resumes)])
+
+
+def new(told: Sequence[Message], cut_off: str, *, resumes: bool, most: int = MESSAGE) -> list[str]:
+    """What is new in a turn of any session: how the last one was cut off, what was said, how this one ends."""
+    parts = [interrupted(cut_off)] if cut_off else []
+    parts += [cut(clean(one.text).strip(), most) for one in told]
+    return [*parts, f"End your last message with exactly one line `{PREFIX}…`, as before."] if resumes else parts
+
+
+def joined(parts: Sequence[str]) -> str:
+    """The prompt of these parts."""
     return only_seen("\n\n".join(parts) + "\n")

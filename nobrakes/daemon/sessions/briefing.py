@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.beads.bead import Role
-from ...core.errors import NoMain
 from ...core.forge.data_keys import ROUND, STAGE
 from ...core.forge.feature import Feature
 from ...core.sessions.relay import is_relay
@@ -68,23 +67,8 @@ def _reviewer(ports: Ports, talk: Talk) -> TurnBrief:
 
 
 def _shaper(ports: Ports, talk: Talk, feature: Feature) -> TurnBrief:
-    settings, store = ports.config().forge, ports.store
-    told = store.told(talk.turn.id)
-
-    def read(path: str) -> bytes | None:
-        try:
-            return ports.git.read(ports.git.main(), path)
-        except NoMain:
-            return None
-
-    prompt = shaper_briefing.shaper_prompt(
-        shaper_briefing.facts_of(store, feature, settings.most_rounds, told),
-        told,
-        _cut_off(talk),
-        _nonce(talk),
-        resumes=talk.turn.resumes,
-        own=shaper_briefing.own_instructions(settings.own_instructions),
-        read=read,
-    )
+    settings, told = ports.config().forge, ports.store.told(talk.turn.id)
+    given = shaper_briefing.Given(told, _cut_off(talk), _nonce(talk), talk.turn.resumes)
+    prompt = shaper_briefing.shaper_turn(ports.store, ports.git, settings, feature, given)
     notes = {STAGE: feature.stage.value, ROUND: feature.round}
     return TurnBrief(shaper_briefing.persona_of(feature, ports.paths.folder), prompt, settings.turn_minutes, notes)

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from ...core.errors import NoMain, NotAllowed
+from ...core.errors import NotAllowed
 from ...core.forge.rounds import looks
+from ...core.sessions.session import Message
 from ...core.text.cleaning import only_seen
 from ...paths import Paths
 from ...ports import Git, Store
@@ -32,22 +33,10 @@ def feature_prompt(
         return _review(store, config, id, folder)
     session = None if feature.session is None else store.session(feature.session)
     told = [] if session is None else [one for one in store.messages(session.id) if one.turn is None]
-
-    def read(path: str) -> bytes | None:
-        try:
-            return None if git is None else git.read(git.main(), path)
-        except NoMain:
-            return None
-
-    prompt = shaper_briefing.shaper_prompt(
-        shaper_briefing.facts_of(store, feature, config.forge.most_rounds, told),
-        told,
-        "" if session is None else str(session.data.get("cut_off", "")),
-        NONCE,
-        resumes=role is None and session is not None and session.begun,
-        own=shaper_briefing.own_instructions(config.forge.own_instructions),
-        read=read,
-    )
+    cut_off = "" if session is None else str(session.data.get("cut_off", ""))
+    resumes = role is None and session is not None and session.begun
+    given = shaper_briefing.Given(told, cut_off, NONCE, resumes)
+    prompt = shaper_briefing.shaper_turn(store, git, config.forge, feature, given)
     return Briefing(only_seen(persona(role or shaper_briefing.role_of(feature), folder)), prompt)
 
 
@@ -57,5 +46,5 @@ def _review(store: Store, config: "Config", id: str, folder: str) -> Briefing:
         raise NotAllowed(f"feature {id} has no plan to review yet", "Its Shaper says when it is whole.")
     domain = looks(config.forge.rules(), plans, reviews, feature.files)[0]
     text = review_text(feature, plans[-1], domain, feature.round + 1, store.findings(id))
-    prompt = f"{shaper_briefing.PROTOCOL}\n\n{text.strip()}\n"
-    return Briefing(only_seen(persona(PLAN_REVIEWER, folder)), only_seen(prompt))
+    prompt = shaper_briefing.reviewer_prompt([Message(0, 0, "", 0.0, text)], "", resumes=False)
+    return Briefing(only_seen(persona(PLAN_REVIEWER, folder)), prompt)
