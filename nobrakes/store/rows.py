@@ -229,7 +229,8 @@ def turn(row: Row) -> Turn:
 
 def message(row: Row) -> Message:
     """A row of `messages`."""
-    return Message(row["id"], row["session"], row["author"], row["at"], row["text"], row["turn"])
+    said = (row["id"], row["session"], row["author"], row["at"], row["text"])
+    return Message(*said, row["turn"], row["escalation"])
 
 
 def run(row: Row) -> Run:

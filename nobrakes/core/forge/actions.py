@@ -60,13 +60,14 @@ class TakeTurn:
     """Deal with a turn of the Shaper that ended: do what its words say, and note that it was dealt with.
 
     `reading`: what the words say; None: it spoke by operations, or its words do not count. `warn`: how full its context
-    is, from 0 to 1, where a person should know.
+    is, from 0 to 1, where a person should know. `answer`: its words, where they only answer what a person said.
     """
 
     feature: str
     turn: int
     reading: Reading | None = None
     warn: float | None = None
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class AskAboutSilentTurn:
     feature: str
     turn: int
     words: str
+    warn: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

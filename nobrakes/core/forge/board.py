@@ -23,7 +23,10 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class LastTurn:
-    """The Shaper's last turn that ended, while nobody has dealt with it. `did`: the operations that it called."""
+    """The Shaper's last turn that ended, while nobody has dealt with it. `did`: the operations that it called.
+
+    `spoken_to`: whether a person said something to it that is no answer to a question.
+    """
 
     turn: int
     number: int
@@ -32,6 +35,7 @@ class LastTurn:
     words: str = ""
     reading: Reading | None = None  # what the words say, where it called nothing
     context: float | None = None  # how full it was, from 0 to 1
+    spoken_to: bool = False
 
 
 @dataclass(frozen=True, slots=True)

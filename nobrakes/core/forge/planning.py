@@ -5,7 +5,7 @@
 2. A turn that left nothing to wait for, or whose words were refused, is gone on with by itself, a few times; then a
    person is asked.
 3. A turn without an operation is read by its words (core.forge.markers); one that says nothing either is shown raw,
-   with a question. Words that look like an error decide nothing.
+   with a question, but where it only answers what a person said. Words that look like an error decide nothing.
 4. A conversation begins afresh at each change of stage, after some iterations of reviews, and where its context is
    nearly full; never for mere idleness.
 5. A Shaper whose provider refuses its login, or whose breaker is open, is followed by the next of the list.
@@ -91,7 +91,9 @@ def _turns(one: Standing) -> list[ForgeAction]:
         reading = replace(reading, steps=())  # a numbered list about a plan under review is no new plan
     if reading is not None and not reading.is_empty:
         return [TakeTurn(id_, last.turn, reading, warn)]
-    return [AskAboutSilentTurn(id_, last.turn, last.words)]
+    if last.spoken_to and last.words.strip():
+        return [TakeTurn(id_, last.turn, None, warn, last.words)]
+    return [AskAboutSilentTurn(id_, last.turn, last.words, warn)]
 
 
 def _planned(board: ForgeBoard, one: Standing) -> list[ForgeAction]:

@@ -47,9 +47,13 @@ def plan(board: ForgeBoard, standing: Standing) -> list[ForgeAction]:
         return [AskFindings(feature.id, feature.round, asks)] if can else []
     if last is not None and not seen.open and feature.data.get(keys.CLOSED_ROUND, 0) < last.number:
         return [CloseRound(feature.id, last.number)]
-    if feature.data.get(keys.REVISING) or feature.data.get(keys.SIGNED) or not feature.plan:
-        return []
-    return _next(board, standing, seen)
+    return _next(board, standing, seen) if goes_on(feature) else []
+
+
+def goes_on(feature: Feature) -> bool:
+    """Whether a round may begin, or a person be asked, once nothing of the last one waits."""
+    asked = feature.data.get(keys.SIGN_OFF_ASKED) == feature.plan
+    return bool(feature.plan) and not (asked or feature.data.get(keys.REVISING) or feature.data.get(keys.SIGNED))
 
 
 def _next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAction]:
@@ -63,7 +67,7 @@ def _next(board: ForgeBoard, standing: Standing, seen: Tracker) -> list[ForgeAct
         domains = rounds.looks(rules, standing.plans, earlier, feature.files)
         begun = feature.round + 1
         return [BeginRound(feature.id, begun, domains, agents(rules, standing, domains, begun))]
-    if what is Then.SIGN_OFF and feature.data.get(keys.SIGN_OFF_ASKED) != feature.plan:
+    if what is Then.SIGN_OFF:
         return [AskSignOff(feature.id, feature.plan)]
     if what is Then.ASK_DEGRADED and About.DEGRADED not in standing.asked:
         return [_ask(feature, About.DEGRADED, *_degraded(seen))]

@@ -162,7 +162,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something said in a session; `turn` None: no turn was told of it yet."""
+    """Something said in a session; `turn` None: no turn was told of it yet. `answers`: the question that it answers."""
 
     id: int
     session: int
@@ -170,6 +170,7 @@ class Message:
     at: float
     text: str
     turn: int | None = None
+    answers: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,17 @@
 """What the Forge's deciders see, read from the store: nothing at all where no feature goes on."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ...core.beads.bead import CLOSED, Bead, Status
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
 from ...core.errors import NobrakesError
-from ...core.forge import checkpoints, markers
+from ...core.forge import checkpoints, markers, reviewing
 from ...core.forge import data_keys as keys
 from ...core.forge.actions import About
 from ...core.forge.board import Asked, ForgeBoard, LastTurn, Seat, Standing
-from ...core.forge.feature import PLANNED, Feature, ItemState, PlanReview, ReviewState
+from ...core.forge.feature import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage
 from ...core.limits.breaker import State as Trip
 from ...core.owners import of_session
 from ...core.sessions.session import CLEAN, Session
@@ -19,6 +20,7 @@ from ...core.text.cleaning import clean
 from ...ports import Store
 from ..ports import Ports
 from .checkpoints import children
+from .telling import BY
 
 NO_LOGIN = frozenset({Outcome.AUTH, Outcome.BILLING})
 """What a provider refuses until a person does something: another agent goes on meanwhile."""
@@ -30,45 +32,43 @@ def board_of(ports: Ports, board: Board) -> ForgeBoard | None:
     features = store.features()
     if not features:
         return None
-    asked = {one.id for one in store.escalations()}
-    by_session: dict[int, int] = {}
-    for one in store.escalations():
-        if one.session is not None:
-            by_session[one.session] = by_session.get(one.session, 0) + 1
-    standings = tuple(_standing(ports, board, one, frozenset(asked), by_session) for one in features)
+    open_ = store.escalations()
+    asked, by_session = frozenset(one.id for one in open_), Counter(one.session for one in open_)
+    standings = tuple(_standing(ports, board, one, asked, by_session) for one in features)
     return ForgeBoard(board.now, ports.config().forge.rules(), standings, board.paused or board.stopping)
 
 
 def _standing(
-    ports: Ports, board: Board, feature: Feature, open_: frozenset[int], by_session: dict[int, int]
+    ports: Ports, board: Board, feature: Feature, open_: frozenset[int], by_session: Mapping[int | None, int]
 ) -> Standing:
-    store = ports.store
+    """What is asked of its stage: it is looked at in every turn of the daemon."""
+    store, is_planned, in_review = ports.store, feature.stage in PLANNED, feature.stage is Stage.REVIEW
     session = None if feature.session is None else store.session(feature.session)
     reviews = tuple(store.plan_reviews(feature.id))
-    inside = children(store, feature.id)
+    inside = [] if is_planned and not feature.replannings else children(store, feature.id)
     beads = {bead.id: bead.status for bead in inside}
     named, free = _named(feature, inside)
-    sessions = {one.session: store.session(one.session) for one in reviews if one.session is not None}
-    running = _running(reviews, sessions)
+    running = _running(store, reviews)
+    begins = in_review and not running and reviewing.goes_on(feature)
     return Standing(
         feature,
         session,
         None if session is None else _last_turn(ports, feature, session),
         0 if session is None else by_session.get(session.id, 0),
-        seats(ports, board, ports.config().agents.shaper, session),
+        seats(ports, board, ports.config().agents.shaper, session) if is_planned else (),
         _asked(ports, feature),
         reviews,
         running,
         _halted(store, running),
-        tuple(store.findings(feature.id)),
+        tuple(store.findings(feature.id)) if in_review else (),
         open_,
-        tuple(store.plan_versions(feature.id)),
+        tuple(store.plan_versions(feature.id)) if begins else (),
         beads,
         named,
         free,
-        tuple(one for one in store.items(feature.id) if one.state is ItemState.WAITING),
+        () if is_planned else tuple(one for one in store.items(feature.id) if one.state is ItemState.WAITING),
         0.0 if session is None else session.cost_usd,
-        sum(one.cost_usd for one in sessions.values()),
+        sum(store.session(one.session).cost_usd for one in reviews if one.session is not None) if begins else 0.0,
     )
 
 
@@ -82,9 +82,9 @@ def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tu
     return hold, free
 
 
-def _running(reviews: Sequence[PlanReview], sessions: dict[int, Session]) -> dict[int, Session]:
+def _running(store: Store, reviews: Sequence[PlanReview]) -> dict[int, Session]:
     running = [one.session for one in reviews if one.state is ReviewState.RUNNING]
-    return {number: sessions[number] for number in running if number is not None}
+    return {number: store.session(number) for number in running if number is not None}
 
 
 def _halted(store: Store, running: Mapping[int, Session]) -> frozenset[int]:
@@ -119,7 +119,8 @@ def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | N
     turn = next((one for one in ports.store.turns(session.id) if one.id > seen and one.outcome is not None), None)
     if turn is None or turn.outcome is None:
         return None
-    said = [one.text for one in ports.store.messages(session.id) if one.turn == turn.id and not one.author]
+    messages = [one for one in ports.store.messages(session.id) if one.turn == turn.id]
+    said = [one.text for one in messages if not one.author]
     words, did = clean("\n".join(said)), frozenset(str(one) for one in turn.data.get("did", ()))
     context = turn.data.get("context")
     return LastTurn(
@@ -130,6 +131,7 @@ def _last_turn(ports: Ports, feature: Feature, session: Session) -> LastTurn | N
         words,
         None if did or turn.outcome not in CLEAN else markers.read(words),
         None if context is None else float(context),
+        any(one.author not in ("", BY) and one.answers is None for one in messages),
     )
 
 

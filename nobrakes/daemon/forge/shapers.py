@@ -30,7 +30,7 @@ from ...core.forge.markers import Question, Reading
 from ...core.owners import of_bead
 from ...core.sessions.session import SessionKind
 from ...core.sessions.session import State as At
-from ...core.text.cleaning import redacted
+from ...core.text.cleaning import redacted, shorten
 from ...ports import NewEscalation
 from ..ports import Ports
 from .telling import BY, tell
@@ -40,8 +40,8 @@ GO_ON = (
     "Your turn ended, and nobody waits for anything: no question of yours is open, and you did not say that the plan "
     "is whole. Go on: ask what only a person can decide, propose what is missing, or say that the plan is whole."
 )
-MOST_WORDS = 3500
-"""Characters of a silent turn's words that are shown with the question."""
+MOST_WORDS, MOST_ANSWER = 3500, 400
+"""Characters of a silent turn's words that are shown with the question, and of an answer to a person that are told."""
 
 
 class Shapers:
@@ -135,12 +135,19 @@ class Shapers:
         if action.reading is not None and feature.session is not None:
             said, refused = self._do(feature.session, action.reading)
         self._seen(feature.id, action.turn, said, refused)
-        if action.warn is not None:
-            text = f"the conversation with its agent is {action.warn:.0%} full"
-            if action.warn >= planning.FRESH_SHARE:
-                text += "; its next turn begins afresh"
-            tell(self.ports.store, feature, text, "info")
+        self._warn_of_context(feature, action.warn)
+        if action.answer:
+            answer = " ".join(redacted(action.answer).split())
+            tell(self.ports.store, feature, f"its Shaper answered: {shorten(answer, MOST_ANSWER)}", "info")
         return True
+
+    def _warn_of_context(self, feature: Feature, full: float | None) -> None:
+        if full is None:
+            return
+        text = f"the conversation with its agent is {full:.0%} full"
+        if full >= planning.FRESH_SHARE:
+            text += "; its next turn begins afresh"
+        tell(self.ports.store, feature, text, "info")
 
     def _not_seen(self, id_: str, turn: int) -> Feature | None:
         feature = self.ports.store.feature(id_)
@@ -215,6 +222,7 @@ class Shapers:
         new = NewEscalation(EscalationType.QUESTION, title, words, session=feature.session, form=asked)
         self.ports.store.escalate(new, None, None, BY)
         self._seen(feature.id, action.turn, True)
+        self._warn_of_context(feature, action.warn)
         return True
 
     # --- the session as a whole --------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ class Forge:
             HoldNamed: checkpoints.hold,
         }
         self._board: ForgeBoard | None = None
+        self._looked: object = None
 
     def turn(self, board: Board) -> bool:
         """Do what is next of each feature, step by step; whether anything is different now.
@@ -46,12 +47,21 @@ class Forge:
             self._board = seen = board_of(self.ports, board)
             if seen is None:
                 return changed
-            collected = [collect(self.ports, one.feature) for one in seen.standings]
+            collected = self._collect(seen)
             done = collected if any(collected) else [self.perform(action) for action in planning.plan(seen)]
             if not any(done):
                 return changed
             changed = True
         return changed
+
+    def _collect(self, seen: ForgeBoard) -> list[bool]:
+        """Collect what is new; a suggestion and a merge are events, so without one there is nothing."""
+        position = self.ports.store.position()
+        if position == self._looked:
+            return []
+        found = [collect(self.ports, one.feature) for one in seen.standings]
+        self._looked = position
+        return found
 
     def perform(self, action: ForgeAction) -> bool:
         """Do it in one transaction. Where it wants an agent that there is not, the feature does not go on."""

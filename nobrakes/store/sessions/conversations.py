@@ -78,7 +78,7 @@ def _message(
 ) -> Message:
     values = {"session": number, "author": author, "at": now, "text": text[:MOST_TEXT], "turn": turn}
     made = db.insert("messages", {**values, "escalation": answers})
-    return Message(made, number, author, now, text[:MOST_TEXT], turn)
+    return Message(made, number, author, now, text[:MOST_TEXT], turn, answers)
 
 
 def add_message(db: Database, number: int, author: str, text: str, turn: int) -> None:

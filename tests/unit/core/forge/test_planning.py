@@ -65,9 +65,10 @@ def test_a_turn_is_dealt_with_by_what_it_did_and_by_its_words_only_where_it_did_
     assert next_of(replace(STANDING, last=replace(TURN, reading=words))) == TakeTurn("login", 3)
     silent = replace(TURN, did=frozenset(), words="Hm.")
     assert next_of(replace(STANDING, last=replace(silent, reading=words))) == TakeTurn("login", 3, words)
-    assert next_of(replace(STANDING, last=replace(silent, reading=read("Hm.")))) == AskAboutSilentTurn(
-        "login", 3, "Hm."
-    )
+    nothing = replace(silent, reading=read("Hm."), context=0.8)
+    assert next_of(replace(STANDING, last=nothing)) == AskAboutSilentTurn("login", 3, "Hm.", 0.8)
+    answer = next_of(replace(STANDING, last=replace(nothing, spoken_to=True)))
+    assert answer == TakeTurn("login", 3, None, 0.8, "Hm."), "a person asked, and that is the answer"
 
 
 def test_a_numbered_list_without_a_marker_is_steps_only_while_the_plan_is_made() -> None:

@@ -172,6 +172,9 @@ def test_a_plan_that_its_shaper_changes_after_clean_rounds_is_reviewed_again() -
     world.clean_round()
     asked = [one.data["version"] for one in world.store.events(0, 10_000) if one.kind is Kind.SIGN_OFF_ASKED]
     assert asked == [1, 2] and not world.running()
+    world.store.say(1, "Is it done?", "ada")
+    world.says("It is.")
+    assert world.store.escalations() == [] and world.notices()[-1] == "its Shaper answered: It is."
     world.store.say(1, "Fine.", "ada")
     world.ready()
     assert not world.running(), "nothing changed"
