@@ -11,16 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..beads.bead import CLOSED, Status
 from ..beads.escalations import Escalation
-from ..text.cleaning import clean, shorten
 from . import data_keys as keys
 from .actions import Checkpoint, ForgeAction, HoldNamed
 from .board import ForgeBoard, Standing
+from .context import line
 from .feature import Item, ItemKind, ItemState, Stage, State
 from .rules import Rules
 
 HOLD_REASON = "the plan of feature {feature} is being changed, and names it"
 """Why a live bead is held while a new plan that names it waits for a yes."""
-MOST_TOLD = 100
+MOST_TOLD, SHORT = 100, 300
+"""Items and questions that are told, and characters of each."""
 KINDS: Mapping[str, ItemKind] = {"dependency": ItemKind.DEPENDENCY, "scope": ItemKind.SCOPE}
 """How an agent's suggestion begins that is about more than one's bead: "dependency: …", "scope: …"."""
 
@@ -66,7 +67,7 @@ def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) 
     lines = [_line(item) for item in items]
     if lines:
         parts.append("Collected:\n" + "\n".join(lines[:MOST_TOLD]))
-    open_ = [f"> {one.type.value} {one.id}, bead {one.bead}: {_short(one.title)}" for one in escalations]
+    open_ = [f"> {one.type.value} {one.id}, bead {one.bead}: {line(one.title, SHORT)}" for one in escalations]
     if open_:
         parts.append("Beads that wait for a person's decision:\n" + "\n".join(open_[:MOST_TOLD]))
     return "\n\n".join(parts)
@@ -75,8 +76,4 @@ def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) 
 def _line(item: Item) -> str:
     where = f" {item.file}:{item.line}" if item.file else ""
     whose = f" (bead {item.bead})" if item.bead else ""
-    return f"> {item.kind.value}{where}{whose}: {_short(item.text)}"
-
-
-def _short(text: str) -> str:
-    return shorten(" ".join(clean(text).split()), 300)
+    return f"> {item.kind.value}{where}{whose}: {line(item.text, SHORT)}"

@@ -64,7 +64,7 @@ class Facts:
 def compiled(facts: Facts) -> tuple[Section, ...]:
     """The sections that say something, in their order."""
     found = (
-        Section(f"The feature: {_line(facts.feature.title)}", _feature(facts.feature)),
+        Section(f"The feature: {line(facts.feature.title)}", _feature(facts.feature)),
         Section("Where it is", _where(facts)),
         Section("Open points", _points(facts.items), untrusted=True),
         Section("The plan as it lies", _plan(facts.plan), untrusted=True),
@@ -76,7 +76,8 @@ def compiled(facts: Facts) -> tuple[Section, ...]:
     return tuple(section for section in found if section.text)
 
 
-def _line(text: str, most: int = LINE) -> str:
+def line(text: str, most: int = LINE) -> str:
+    """The text on one line, its beginning where it is longer."""
     words = " ".join(clean(text).split())
     return words if len(words) <= most else words[: most - 2].rstrip() + " …"
 
@@ -104,9 +105,9 @@ def _feature(feature: Feature) -> str:
     parts = [f"Its id is {feature.id}. It began from main's commit {feature.base or '(none yet)'}."]
     parts.append(_cut(feature.description, TEXT))
     if feature.criteria:
-        parts.append("It is done when:\n" + _kept((f"- {_line(c.text)} ({c.how})" for c in feature.criteria), NOTES))
+        parts.append("It is done when:\n" + _kept((f"- {line(c.text)} ({c.how})" for c in feature.criteria), NOTES))
     if feature.files:
-        parts.append("Files that it probably affects:\n" + _kept((f"- {_line(p)}" for p in feature.files), NOTES))
+        parts.append("Files that it probably affects:\n" + _kept((f"- {line(p)}" for p in feature.files), NOTES))
     if feature.notes.strip():
         parts.append("Notes:\n" + _cut(feature.notes, NOTES))
     return "\n\n".join(part for part in parts if part)
@@ -130,7 +131,7 @@ def _points(items: Iterable[Item]) -> str:
 def _point(one: Item) -> str:
     place = f" {one.file}:{one.line}" if one.file else ""
     where = f" (bead {one.bead})" if one.bead else ""
-    return f"- {one.kind.value}{place}{where}: {_line(one.text)}{' [in an affected file]' if one.blocks else ''}"
+    return f"- {one.kind.value}{place}{where}: {line(one.text)}{' [in an affected file]' if one.blocks else ''}"
 
 
 def _plan(plan: Iterable[Mapping[str, Any]]) -> str:
@@ -142,8 +143,8 @@ def _difference(versions: Sequence[PlanVersion]) -> str:
         return ""
     before, after = versions[-2:]
     found = changes(before.beads, after.beads)
-    lines = [f"+ {one['id']}: {_line(str(one.get('title', '')))}" for one in found.added]
-    lines += [f"- {one['id']}: {_line(str(one.get('title', '')))}" for one in found.gone]
+    lines = [f"+ {one['id']}: {line(str(one.get('title', '')))}" for one in found.added]
+    lines += [f"- {one['id']}: {line(str(one.get('title', '')))}" for one in found.gone]
     lines += [f"~ {one.id}: {', '.join(one.fields)}" for one in found.changed]
     return _kept(lines, DIFFERENCE)
 
@@ -157,19 +158,19 @@ def _findings(findings: Iterable[Finding]) -> str:
 def _finding(one: Finding) -> str:
     state = {
         FindingState.OPEN: "open",
-        FindingState.ANSWERED: f"answered: {_line(one.answer)}",
-        FindingState.RISK_ACCEPTED: f"the risk is accepted: {_line(one.answer)}",
+        FindingState.ANSWERED: f"answered: {line(one.answer)}",
+        FindingState.RISK_ACCEPTED: f"the risk is accepted: {line(one.answer)}",
     }[one.state]
     where = f", bead {one.bead}" if one.bead else ""
-    return f"- P{one.priority} {one.category} ({one.domain}, round {one.round}{where}): {_line(one.issue)} -> {state}"
+    return f"- P{one.priority} {one.category} ({one.domain}, round {one.round}{where}): {line(one.issue)} -> {state}"
 
 
 def _results(results: Iterable[Result]) -> str:
-    lines = (f"- {one.bead}: {one.status}{f'; {_line(one.detail)}' if one.detail else ''}" for one in results)
+    lines = (f"- {one.bead}: {one.status}{f'; {line(one.detail)}' if one.detail else ''}" for one in results)
     return _kept(lines, RESULTS)
 
 
 def _answers(answers: Iterable[Answered]) -> str:
     """The last ones; each is a question and its answer on lines of their own."""
-    told = (f"- {_line(one.question, 1000)}\n  -> {_cut(one.answer, 2000)}" for one in answers)
+    told = (f"- {line(one.question, 1000)}\n  -> {_cut(one.answer, 2000)}" for one in answers)
     return _kept(told, ANSWERS, newest=True)
