@@ -143,7 +143,7 @@ def _end(board: ForgeBoard, review: PlanReview, session: Session | None, standin
     if feature.stage is not Stage.REVIEW:
         return ReviewState.FAILED, "the plan was opened again before it was through"
     if feature.state is not State.ACTIVE and session.state is Of.READY:
-        return ReviewState.FAILED, f"the feature was {feature.state.value} before it began"
+        return ReviewState.FAILED, f"it had not begun when its feature stopped ({feature.state.value})"
     if session.state is Of.IDLE:
         halted = session.id in standing.halted
         return (ReviewState.FAILED, session.detail or "it was stopped") if halted else (ReviewState.DONE, "")

@@ -106,7 +106,7 @@ def test_the_reviewers_of_a_paused_feature_end_and_nothing_follows() -> None:
     assert isinstance(stopped, EndReview) and stopped.state is FAILED, "who was stopped has not found nothing"
     assert next_of(replace(paused, reviewers={7: session(7, Of.RUNNING)})) == []
     (unbegun,) = next_of(replace(paused, reviewers={7: session(7, Of.READY)}))
-    assert unbegun == EndReview("f", 1, "backend", FAILED, "the feature was paused before it began")
+    assert unbegun == EndReview("f", 1, "backend", FAILED, "it had not begun when its feature stopped (paused)")
     opened = replace(one, feature=replace(one.feature, stage=Stage.PLANNING))
     (late,) = next_of(opened)
     assert isinstance(late, EndReview) and late.state is FAILED, "it looked at what is no plan any more"
