@@ -109,7 +109,7 @@ def projects() -> dict[str, Any]:
     )
     return {
         "project list": ProjectsView("workspace", "projects", (one,)),
-        "project show": ProjectPage(one, "Shop", "Sell", "active", "s1", (box,), ("s1-till",)),
+        "project show": ProjectPage(one, "Shop", "Sell", "active", "s1", (box,)),
         "project use": Confirmed("chat", "shop", "shop", False, "Working on shop."),
         "project whats-next": NextView("shop", (doubt,)),
         **dict.fromkeys(("project new", "project archive"), one),
