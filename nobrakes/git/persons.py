@@ -17,7 +17,7 @@ _SECONDS = 900.0
 _LOOK = {**CHECKOUT, "GIT_OPTIONAL_LOCKS": "0"}
 _NOT_OURS = ":(top,exclude).nobrakes"
 """Settings and snapshot are no work on a bead."""
-_REBASE = ("rebase-merge", "rebase-apply")
+_HEADS = "refs/heads/"
 
 
 class Persons:
@@ -34,19 +34,12 @@ class Persons:
 
     def of_branch(self, branch: str) -> Worktree | None:
         """The worktree that has the branch checked out, or rebases it just now."""
-        return next((one for one in worktrees.all_of(self.place) if self.branch(one) == branch), None)
+        return next(iter(worktrees.of(self.place, f"{_HEADS}{branch}")), None)
 
     def branch(self, worktree: Worktree) -> str:
         """The branch that is checked out, or rebased just now; empty: none is."""
-        for name in ("HEAD", *(f"{folder}/head-name" for folder in _REBASE)):
-            try:
-                with open(os.path.join(worktree.git_dir, name), encoding="utf-8", errors="surrogateescape") as file:
-                    text = file.readline().strip().removeprefix("ref: ")
-            except OSError:
-                continue
-            if text.startswith("refs/heads/"):
-                return text.removeprefix("refs/heads/")
-        return ""
+        found = (ref for ref in worktrees.refs_in(worktree) if ref.startswith(_HEADS))
+        return next(found, "").removeprefix(_HEADS)
 
     def uncommitted(self, worktree: Worktree) -> list[str]:
         """The paths that are changed, in conflict or new, and in no commit; ignored ones are left out."""
@@ -69,7 +62,7 @@ class Persons:
 
         A branch that is there stays as it is, for it is a person's: then False.
         """
-        is_new = refs.read(self.place, f"refs/heads/{branch}") is None
+        is_new = refs.read(self.place, f"{_HEADS}{branch}") is None
         force = ["--force"] if self._is_registered(folder) else []  # it was removed by hand, and git still knows of it
         what = ["-b", branch, folder, head] if is_new else [folder, branch]
         env = {**CHECKOUT, "GIT_DIR": self.place.git_dir}

@@ -94,13 +94,19 @@ def all_of(place: Place) -> list[Worktree]:
 
 def of_main(place: Place) -> list[Worktree]:
     """The worktrees that main is checked out in, also those that rebase it just now."""
-    found = []
-    for worktree in all_of(place):
-        named = [_line(os.path.join(worktree.git_dir, "HEAD")).removeprefix("ref: ")]
-        named += [_line(os.path.join(worktree.git_dir, r, "head-name")) for r in ("rebase-merge", "rebase-apply")]
-        if place.ref in named:
-            found.append(worktree)
-    return found
+    return of(place, place.ref)
+
+
+def of(place: Place, ref: str) -> list[Worktree]:
+    """The worktrees that this branch is checked out in, also those that rebase it just now."""
+    return [one for one in all_of(place) if ref in refs_in(one)]
+
+
+def refs_in(worktree: Worktree) -> list[str]:
+    """The full names of what is checked out there, and of what is rebased just now."""
+    files = ("HEAD", os.path.join("rebase-merge", "head-name"), os.path.join("rebase-apply", "head-name"))
+    lines = (_line(os.path.join(worktree.git_dir, name)).removeprefix("ref: ") for name in files)
+    return [line for line in lines if line.startswith("refs/")]
 
 
 @contextlib.contextmanager

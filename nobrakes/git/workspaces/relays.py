@@ -102,14 +102,7 @@ class RelayClones:
         return refs.swap(self.place, ref, head, at or "0" * len(head), "nobrakes: handed back")
 
     def _is_checked_out(self, ref: str) -> bool:
-        for one in worktrees.all_of(self.place):
-            try:
-                with open(os.path.join(one.git_dir, "HEAD"), encoding="utf-8", errors="replace") as file:
-                    if file.read().strip() == f"ref: {ref}":
-                        return True
-            except OSError:
-                continue
-        return False
+        return bool(worktrees.of(self.place, ref))
 
     def loose(self, session: int, base: str) -> str | None:
         """A commit on `base` with the files of the clone that are in no commit; None: there are none."""
