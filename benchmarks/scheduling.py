@@ -34,7 +34,7 @@ from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
 from nobrakes.core.board import Board, Limits
 from nobrakes.core.graph.links import node_of
 from nobrakes.core.graph.priority_levels import b_levels
-from nobrakes.core.policy.collisions import meet
+from nobrakes.core.policy.collisions import Busy
 from nobrakes.store.opening import open_memory
 from nobrakes.store.sqlite import SqliteStore
 
@@ -198,7 +198,7 @@ def run(graph: Graph, doers: int, choose: Choose) -> tuple[float, int]:
 
 
 def _collide(graph: Graph, one: str, other: str) -> bool:
-    return any(meet(a, b) for a in graph.touches.get(one, ()) for b in graph.touches.get(other, ()))
+    return Busy([graph.touches.get(other, ())]).meets(graph.touches.get(one, ()))
 
 
 POLICIES: Mapping[str, Callable[[Graph, Iterable[str]], Choose]] = {

@@ -62,19 +62,19 @@ def plan(board: Board) -> list[Action]:
     for session in board.sessions:
         if session.provider in room and StartTurn(session.id) in talks:
             room[session.provider] -= 1
-    for bead in collisions.apart(board.ready, board.taken):
-        if bead.retry_at is not None and bead.retry_at > board.now:
+    due = [bead for bead in board.ready if bead.retry_at is None or bead.retry_at <= board.now]
+    asks = {bead.id: found for bead in due if (found := _asks(board, bead)) is not None}
+    actions += asks.values()  # whether there is a place or not: what is decided early holds nobody up later
+    busy = collisions.Busy(board.taken.values())
+    for bead in collisions.apart([bead for bead in due if bead.id not in asks], busy) if free > 0 else ():
+        agent = _agent(board, bead, room)
+        if agent is None:
             continue
-        asks = _asks(board, bead)  # a person is asked whether there is a place or not: nobody would look again
-        if asks is not None:
-            actions.append(asks)
-            continue
+        actions.append(StartAgent(bead.id, ROLE_FOR[bead.status], agent))
+        busy.add(bead.touches)
+        free -= 1
         if free <= 0:
             break
-        agent = _agent(board, bead, room)
-        if agent is not None:
-            actions.append(StartAgent(bead.id, ROLE_FOR[bead.status], agent))
-            free -= 1
     return actions
 
 
