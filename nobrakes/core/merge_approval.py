@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from .beads.approval import is_approval
 from .beads.escalations import Escalation, EscalationType
+from .beads.events import Event
 from .board import Board
 
 LABEL = "merge-review"
@@ -28,18 +29,25 @@ def needed(board: Board, bead: str) -> str:
     return f"it has the label {LABEL}" if holder == bead else f"its epic {holder} has the label {LABEL}"
 
 
-def given(asked: Iterable[Escalation], content: str, since: float) -> Escalation | None:
-    """The latest yes for this very content that was said after `since`, the bead's last merge; None: there is none."""
-    found = [
-        one
+def given(
+    asked: Iterable[Escalation], content: str, said: Iterable[Event], merged: int
+) -> tuple[Escalation, Event] | None:
+    """The latest yes for this very content, and the event by which a person said it; None: there is none.
+
+    `said`: the bead's events of kind RESOLVED; `merged`: the place in the log of its last merge, 0: there was none. A
+    clock may jump, so its times say nothing of what came first.
+    """
+    yes = {
+        one.id: one
         for one in asked
         if one.type is EscalationType.MERGE_REVIEW
         and one.resolved_at is not None
-        and one.resolved_at > since
         and is_approval(one.resolution)
         and one.evidence.get("content") == content
-    ]
-    return max(found, key=lambda one: one.id, default=None)
+    }
+    found = [one for one in said if one.seq > merged and one.data.get("escalation") in yes]
+    last = max(found, key=lambda one: one.seq, default=None)
+    return None if last is None else (yes[last.data["escalation"]], last)
 
 
 def not_asked_any_more(board: Board) -> list[tuple[int, str]]:

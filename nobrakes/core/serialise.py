@@ -1,6 +1,6 @@
 """Frozen dataclasses that are kept as JSON, so that any daemon, also one of another version, goes on with them.
 
-Each field has a default, and is a JSON value, a word of an enumeration, or a tuple of JSON values.
+Each field has a default, and is a JSON value, a word of an enumeration, a tuple of JSON values, or a mapping of them.
 """
 
 from collections.abc import Callable, Mapping

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
+_NOBODYS = ("-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false")
+"""What the plumbing takes from the repository's settings, as git has it by itself."""
 _HOW = {"A": "added", "D": "removed", "R": "renamed", "C": "added"}
 _MARKER = 60
 _READ = 1_000_000
@@ -58,10 +60,10 @@ class Showing(Tools):
         return Patch(tuple(_files(files)), text.decode("utf-8", "replace"), said.is_cut)
 
     def content(self, base: str, head: str) -> str:
-        """A digest of what differs between the trees of two commits, wherever the base stands."""
-        asked = ["diff-tree", "-r", "-p", "--no-renames", "--full-index", "-U3", "--diff-algorithm=myers", *_PLAIN]
+        """A digest of what differs between the trees of two commits, wherever the base stands, and whatever is set."""
+        asked = ["diff-tree", "-r", "-p", "--no-renames", "-U3", "--diff-algorithm=myers", "--text"]
         with tempfile.TemporaryFile() as said:
-            self.place.run([*asked, base, head], stdout=said)
+            self.place.run([*_NOBODYS, *asked, *_PLAIN, base, head], stdout=said)
             said.seek(0)
             return content_of(said)
 

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -70,7 +70,7 @@ class Journal:
     carried: tuple[Mapping[str, Any], ...] = ()  # results that stand while what failed beside them is repeated
     carried_for: str = ""  # the commit and the key of the checks that they are of
     rebuilt: int = 0  # how often it was built anew since git had lost what it names
-    approval: tuple[Mapping[str, Any], ...] = ()  # the yes that it lands with, where it needs one
+    approval: Mapping[str, Any] = field(default_factory=dict)  # the yes that it lands with; empty: it needs none
     published: bool = False  # it waits, and yet the candidate is at the remote, or may be
 
     def as_data(self) -> dict[str, Any]:

@@ -6,11 +6,11 @@
 3. Which yes a merge stands on is in the journal before main moves, and in its evidence.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...core.beads.bead import Bead, Role
-from ...core.beads.events import Kind
+from ...core.beads.events import Event, Kind
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
 from ...core.globs import matches
@@ -31,15 +31,16 @@ class Approvals:
     def __init__(self, ports: Ports, gates: ProtectedFiles) -> None:
         self.ports = ports
         self.gates = gates
+        self._contents: dict[tuple[str, str], str] = {}
 
     def is_missing(self, board: Board, entry: Entry) -> bool:
         """Whether the candidate may not land, since nobody said yes to what it brings."""
         return bool(needed(board, entry.bead)) and not self._given(entry.bead, entry.journal)
 
-    def kept(self, board: Board, entry: Entry) -> tuple[Mapping[str, Any], ...]:
+    def kept(self, board: Board, entry: Entry) -> Mapping[str, Any]:
         """What the journal keeps of the yes that the merge stands on; empty: it needs none."""
         why = needed(board, entry.bead)
-        return ({"why": why, **self._given(entry.bead, entry.journal)},) if why else ()
+        return {"why": why, **self._given(entry.bead, entry.journal)} if why else {}
 
     def question(self, board: Board, bead: Bead, journal: Journal) -> AttemptEnd:
         """What a person is asked about it."""
@@ -53,7 +54,7 @@ class Approvals:
             "head": journal.head,
             "commit": candidate,
             "main": base,
-            "content": ports.git.content(base, candidate),
+            "content": self._content(base, candidate),
             "why": needed(board, bead.id),
             "test_files": [change.path for change in of_tests[:50]],
             "tests": self.gates.shown(base, candidate, of_tests)["difference"],
@@ -72,20 +73,41 @@ class Approvals:
         """Who said yes to this content, when, and in what words; empty: nobody."""
         store = self.ports.store
         merges = store.latest_events(_MERGES, None, 1, bead)
-        content = self.ports.git.content(journal.base, journal.candidate)
-        found = given(store.escalations(open_only=False, bead=bead), content, merges[0].at if merges else -1.0)
+        merged = merges[0].seq if merges else 0
+        content = self._content(journal.base, journal.candidate)
+        said = self._said_since(merged, bead)
+        found = given(store.escalations(open_only=False, bead=bead), content, said, merged)
         if found is None:
             return {}
-        said = store.latest_events((Kind.RESOLVED,), None, _MANY, bead)
-        actor = next((one.actor for one in said if one.data.get("escalation") == found.id), "a person")
+        yes, event = found
         return {
-            "escalation": found.id,
-            "by": clean(self.ports, actor)[:200],
-            "at": found.resolved_at,
-            "words": clean(self.ports, found.resolution)[:1000],
+            "escalation": yes.id,
+            "by": clean(self.ports, event.actor)[:200],
+            "at": yes.resolved_at,
+            "words": clean(self.ports, yes.resolution)[:1000],
             "content": content,
-            "head": str(found.evidence.get("head", "")),
+            "head": str(yes.evidence.get("head", "")),
         }
 
+    def _content(self, base: str, candidate: str) -> str:
+        """What the candidate would bring; commits do not change, and one is looked at in many turns."""
+        found = self._contents.get((base, candidate))
+        if found is None:
+            if len(self._contents) >= _KEPT:
+                self._contents.clear()
+            found = self._contents[base, candidate] = self.ports.git.content(base, candidate)
+        return found
 
-_MANY = 1000
+    def _said_since(self, merged: int, bead: str) -> Iterator[Event]:
+        """The decisions about the bead after that place in the log, newest first."""
+        before = None
+        while page := self.ports.store.latest_events((Kind.RESOLVED,), before, _PAGE, bead):
+            for event in page:
+                if event.seq <= merged:
+                    return
+                yield event
+            before = page[-1].seq
+
+
+_PAGE = 100
+_KEPT = 100

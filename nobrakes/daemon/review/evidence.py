@@ -105,7 +105,7 @@ class Evidence:
             "steps": [first, rebase, second, merge, third],
             "counts": {"before": counts_of(gathered.saved(base["tree"], after)), "after": counts_of(last)},
             "attempts": self._attempts(bead, attempt),
-            **({"approval": dict(journal.approval[0])} if journal.approval else {}),
+            **({"approval": dict(journal.approval)} if journal.approval else {}),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
         }
         return bounded(record)

@@ -211,7 +211,7 @@ class Train:
         """A candidate was sent back."""
         self._keep(board, self.look(board).pace.blamed())
 
-    def begin_landing(self, board: Board, approvals: Sequence[tuple[Mapping[str, Any], ...]]) -> str:
+    def begin_landing(self, board: Board, approvals: Sequence[Mapping[str, Any]]) -> str:
         """Journal that main is about to move to the last of the first candidates, one for each of `approvals`, which
         are what a person said about each; that candidate.
 

@@ -3,6 +3,7 @@
 from nobrakes.core import assigner
 from nobrakes.core.actions import GoOnUnapproved
 from nobrakes.core.beads.escalations import Escalation, EscalationType
+from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.board import Board, Limits
 from nobrakes.core.merge_approval import given, needed
 from nobrakes.core.review.content import content_of
@@ -21,21 +22,28 @@ def test_a_label_asks_for_the_bead_and_all_below_an_epic() -> None:
     assert needed(board("always"), "three") == 'review.approve is "always"'
 
 
-def said(number: int, resolution: str, content: str = "c", at: float | None = 5.0) -> Escalation:
+def decided(number: int, resolution: str, content: str = "c", at: float | None = 5.0) -> Escalation:
     evidence = {"content": content}
     type_ = EscalationType.MERGE_REVIEW
     return Escalation(number, type_, "one", "t", evidence=evidence, resolved_at=at, resolution=resolution)
 
 
+def said(number: int, seq: int, by: str = "Bea") -> Event:
+    return Event(Kind.RESOLVED, "one", actor=by, data={"escalation": number}, seq=seq)
+
+
 def test_a_yes_is_for_one_content_and_one_merge() -> None:
-    yes = said(1, "approve: good")
-    assert given([yes], "c", -1.0) == yes
-    assert given([yes], "d", -1.0) is None, "another content"
-    assert given([yes], "c", 5.0) is None and given([yes], "c", 7.0) is None, "it was merged and taken back since"
-    assert given([said(1, "retry"), said(2, "approved by nobody"), said(3, "approve", at=None)], "c", -1.0) is None
-    assert given([said(4, "approve", at=8.0), yes, said(2, "approve")], "c", -1.0) == said(4, "approve", at=8.0)
+    yes, event = decided(1, "approve: good"), said(1, 20)
+    assert given([yes], "c", [said(7, 21), event, said(2, 9)], 0) == (yes, event)
+    assert given([yes], "d", [event], 0) is None, "another content"
+    assert given([yes], "c", [event], 20) is None and given([yes], "c", [event], 25) is None, "merged since"
+    others = [decided(1, "retry"), decided(2, "approved by nobody"), decided(3, "approve", at=None)]
+    assert given(others, "c", [said(1, 5), said(2, 6), said(3, 7)], 0) is None
+    late = decided(4, "approve", at=1.0)  # the clock went back meanwhile: the log knows the order
+    assert given([late, yes, decided(2, "approve")], "c", [said(4, 30), event, said(2, 10)], 19) == (late, said(4, 30))
+    assert given([yes], "c", [], 0) is None, "nobody is known to have said it"
     other = Escalation(9, EscalationType.UNUSUAL_CONTENT, "one", "t", evidence={"content": "c"}, resolution="approve")
-    assert given([other], "c", -1.0) is None
+    assert given([other], "c", [said(9, 40)], 0) is None
 
 
 def test_what_nobody_asks_for_any_more_goes_on_also_while_paused() -> None:
@@ -75,5 +83,3 @@ def test_a_content_is_the_same_wherever_it_stands_and_no_other_is() -> None:
         ("diff --git", "new mode 100755\ndiff --git"),
     ):
         assert content(DIFFERENCE.replace(old, new)) != content(DIFFERENCE), (old, new)
-    binary = "diff --git a/a b/a\nindex 1111111..2222222 100644\nBinary files a/a and b/a differ\n"
-    assert content(binary) != content(binary.replace("2222222", "3333333"))

@@ -210,12 +210,13 @@ def fields_of(step: Step, fact: Fact) -> dict[str, frozenset[str]]:
 MOVES = told()
 FIRST = asdict(Journal())
 FULL: dict[str, Any] = {
-    name: {bool: True, int: 7, float: 7.5, str: "was", tuple: ("was",)}[type(value)]
+    name: {bool: True, int: 7, float: 7.5, str: "was", tuple: ("was",), dict: {"was": 1}}[type(value)]
     for name, value in FIRST.items()
     if name != "step"
 }
 BROUGHT: dict[str, Any] = {
-    name: {bool: True, int: 8, float: 8.5, str: "is", tuple: ("is",)}[type(value)] for name, value in FULL.items()
+    name: {bool: True, int: 8, float: 8.5, str: "is", tuple: ("is",), dict: {"is": 1}}[type(value)]
+    for name, value in FULL.items()
 }
 
 
@@ -310,7 +311,7 @@ class Review:
 def test_good_work_lands() -> None:
     review = Review().is_validated()
     assert review.journal.step is Step.VALIDATE_REBASED
-    review.sees(Fact.MAY_LAND, tip="c1", approval=()).sees(Fact.LANDED)
+    review.sees(Fact.MAY_LAND, tip="c1", approval={}).sees(Fact.LANDED)
     assert (review.journal.step, review.journal.tip) == (Step.VALIDATE_MAIN, "c1")
     review.passes().sees(Fact.PROVEN).sees(Fact.MERGED)
     assert review.act is Act.FINISH
@@ -343,16 +344,16 @@ def test_only_work_that_is_to_blame_or_asked_about_goes_back_to_a_doer() -> None
 def test_a_lost_race_begins_again_on_the_new_main_with_nothing_held_against_it() -> None:
     review = Review().is_validated().fails()
     assert review.journal.red == 1
-    review.sees(Fact.MAY_LAND, tip="c1", approval=()).sees(Fact.LOST_RACE)
+    review.sees(Fact.MAY_LAND, tip="c1", approval={}).sees(Fact.LOST_RACE)
     review.is_built(on="m1", candidate="c2")
     assert (review.journal.base, review.journal.candidate, review.journal.red) == ("m1", "c2", 0)
 
 
 def test_a_checkout_in_the_way_is_waited_for_with_the_candidate_as_it_is() -> None:
     waits = {name: BROUGHT[name] for name in WAITS.split()}
-    review = Review().is_validated().sees(Fact.MAY_LAND, tip="c1", approval=()).sees(Fact.BLOCKED, **waits)
+    review = Review().is_validated().sees(Fact.MAY_LAND, tip="c1", approval={}).sees(Fact.BLOCKED, **waits)
     assert (review.journal.step, review.journal.tip, review.act) == (Step.VALIDATE_REBASED, "", Act.WAIT)
-    review.sees(Fact.MAY_LAND, tip="c1", approval=()).sees(Fact.LANDED)
+    review.sees(Fact.MAY_LAND, tip="c1", approval={}).sees(Fact.LANDED)
     assert review.journal.waiting == "" and not review.journal.published
 
 
@@ -367,7 +368,7 @@ def test_a_red_main_after_the_merge_takes_it_back() -> None:
     review = (
         Review()
         .is_validated()
-        .sees(Fact.MAY_LAND, tip="c1", approval=())
+        .sees(Fact.MAY_LAND, tip="c1", approval={})
         .sees(Fact.LANDED)
         .sees(Fact.UNPROVEN, validating="c1")
     )
