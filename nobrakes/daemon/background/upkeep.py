@@ -1,7 +1,7 @@
 """What piles up is kept small, beside the loop: logs of runs that were merged long since, and refs in single files.
 
-1. It is looked for when nothing else is to be done, at the start and then every ten minutes; some of it at a time.
-2. What beads take as a rule is learnt from those that were done (core.graph.usual).
+1. It is looked for when nobody works, at the start and then every ten minutes; some of it at a time.
+2. What beads take as a rule is learnt from those that were done (core.graph.usual), every ten minutes, also at work.
 3. Keys of commands (`--request`) are forgotten after thirty days.
 4. Which logs go: core.limits.retention, by the settings. No work goes: that is in git, and `archive` alone lets go of
    it.
@@ -37,17 +37,19 @@ class Upkeep:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
-        self._looked = -math.inf
+        self._looked = self._learnt = -math.inf
         self._place = 0
 
     def turn(self, board: Board) -> bool:
         """Look, when it is time and nobody works; nothing of it is anybody's turn: False."""
+        if board.now >= self._learnt + AGAIN:
+            self._learnt = board.now
+            self.ports.store.learn()
         background = self.ports.background
         if background.busy(JOB):
             background.over(JOB)
         elif board.now >= self._looked + AGAIN and not board.attempts:
             self._looked = board.now
-            self.ports.store.learn()
             self.ports.store.forget_requests(board.now - REQUEST_SECONDS)
             background.begin(JOB, partial(self._do, self._old_runs(board)))
         return False

@@ -1,0 +1,47 @@
+"""What a daemon does beside its turns: files of work under review, and what is learnt and tidied up."""
+
+from types import SimpleNamespace
+
+from nobrakes.core.beads.attempt import Attempt, Frontier
+from nobrakes.core.beads.bead import Role, Status
+from nobrakes.core.board import Board
+from nobrakes.core.errors import GitFailed
+from nobrakes.core.review.journal import Journal
+from nobrakes.daemon.background.upkeep import AGAIN, Upkeep
+from nobrakes.daemon.review.reach import Reach
+
+READY = (Frontier("a", Status.NEEDS_DOER, "task", priority=2, failures=0, touches=("src/**",)),)
+
+
+def reviews(number: int, fork: str, head: str) -> Attempt:
+    data = Journal(head=head, fork=fork).as_data()
+    return Attempt(number, f"b{number}", 1, Role.REVIEWER, "R", fence=1, token="t", started_at=0.0, data=data)
+
+
+def test_the_files_of_a_branch_are_asked_once_also_where_there_are_none() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def changes(fork: str, head: str) -> list[SimpleNamespace]:
+        asked.append((fork, head))
+        if head == "gone":
+            raise GitFailed("it is gone")
+        return [SimpleNamespace(path="src/x")] if fork == "f2" else []
+
+    reach = Reach(SimpleNamespace(git=SimpleNamespace(changes=changes)))  # type: ignore[arg-type]
+    board = Board(1.0, ready=READY, attempts=(reviews(1, "f1", "h"), reviews(2, "f1", "gone"), reviews(3, "", "h")))
+    for _ in range(3):
+        assert reach.seen(board).taken == {"b1": (), "b2": ()}
+    assert asked == [("f1", "h"), ("f1", "gone")]
+    assert reach.seen(Board(1.0, ready=READY, attempts=(reviews(1, "f2", "h"),))).taken == {"b1": ("/src/x",)}
+    assert asked[2:] == [("f2", "h")], "the same head of another fork is another branch"
+
+
+def test_what_beads_take_is_learnt_while_agents_work() -> None:
+    learnt: list[float] = []
+    ports = SimpleNamespace(
+        background=SimpleNamespace(busy=lambda job: False), store=SimpleNamespace(learn=lambda: learnt.append(now))
+    )
+    upkeep = Upkeep(ports)  # type: ignore[arg-type]
+    for now in (0.0, 5.0, AGAIN - 1, AGAIN, AGAIN + 5):
+        assert not upkeep.turn(Board(now, attempts=(reviews(1, "f", "h"),)))
+    assert learnt == [0.0, AGAIN]
