@@ -182,6 +182,10 @@ def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
         raise _wrong(f"a {kind} question has {allowed} options, and this has {len(options)}", "Ask in two questions.")
     if kind != "radio" and any(option.why for option in options):
         raise _wrong(f"an option of a {kind} question asks for no reason", "Use radio.")
+    for why in (option.label for option in options if option.why):
+        other = next((option.label for option in options if _behind(why, option.label) is not None), None)
+        if other is not None:
+            raise _wrong(f"'{other}' reads as '{why}' with a reason", "Give one of the two another label.")
     seen: set[str] = set()
     for label in (option.label.casefold() for option in options):
         if label in seen:
@@ -258,24 +262,43 @@ def _as_recommended(found: Form, typed: str) -> "Any":
         raise _wrong("the question recommends nothing", _choices(found))
     if found.kind == "checkbox":
         return list(found.recommended)
+    _without_reason(found.recommended[0], [option.label for option in found.options if option.why])
     return found.recommended[0] == "yes" if found.kind == "yes_no" else found.recommended[0]
 
 
 def _one(found: Form, typed: str) -> str:
     """The label of what was typed, with the reason behind it where the option asks for one."""
     with_reason = [option.label for option in found.options if option.why]
-    name, colon, reason = typed.partition(":")
-    if with_reason and colon and _called(found.labels(), typed) is None:
-        chosen, reason = _plain(found, name.strip()), _cut(reason.strip(), REASON)
-        if chosen in with_reason and reason:
-            return f"{chosen}: {reason}"
+    if not with_reason or _called(found.labels(), typed) is not None:
+        return _without_reason(_plain(found, typed), with_reason)
+    given = [(label, rest) for label in with_reason if (rest := _behind(label, typed)) is not None]
+    if given:
+        chosen, reason = max(given, key=lambda one: len(one[0]))
+    elif ":" not in typed or len(_begun(found, typed)) == 1:
+        chosen, reason = _plain(found, typed), ""
     else:
-        chosen = _plain(found, typed)
+        name, _, reason = typed.partition(":")
+        chosen = _plain(found, name.strip())
+        if chosen not in with_reason:
+            raise _wrong(f"'{chosen}' takes no reason", _choices(found))
+    reason = _cut(reason.strip(), REASON)
+    return f"{chosen}: {reason}" if reason else _without_reason(chosen, with_reason)
+
+
+def _without_reason(chosen: str, with_reason: "list[str]") -> str:
     if chosen in with_reason:
         raise _wrong(f"'{chosen}' needs a reason, which is kept", f'Write it as "{chosen}: REASON".')
-    if with_reason and colon:
-        raise _wrong(f"'{chosen}' takes no reason", _choices(found))
     return chosen
+
+
+def _behind(label: str, typed: str) -> "str | None":
+    """What is behind the label and a colon; None: it does not begin so."""
+    rest = typed[len(label) :].lstrip()
+    return rest[1:] if typed[: len(label)].casefold() == label.casefold() and rest.startswith(":") else None
+
+
+def _begun(found: Form, typed: str) -> "list[str]":
+    return [label for label in found.labels() if label.casefold().startswith(typed.casefold())]
 
 
 def _plain(found: Form, typed: str) -> str:
@@ -287,7 +310,7 @@ def _plain(found: Form, typed: str) -> str:
         place = int(typed[:4])
         if 1 <= place <= len(labels):
             return labels[place - 1]
-    begun = [label for label in labels if label.casefold().startswith(typed.casefold())]
+    begun = _begun(found, typed)
     if len(begun) == 1:
         return begun[0]
     what = f"'{_shown(typed)}' could be {', '.join(begun)}" if begun else f"'{_shown(typed)}' is no option"

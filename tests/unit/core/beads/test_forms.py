@@ -245,3 +245,25 @@ def test_an_option_may_ask_for_a_reason_which_is_kept_with_it() -> None:
     assert forms.judge(found, "", recommended=True) == "add a limit"
     with pytest.raises(UsageError, match="asks for no reason"):
         forms.form(values | {"kind": "checkbox"})
+
+
+def test_labels_may_have_colons_beside_an_option_that_asks_for_a_reason() -> None:
+    labels = [{"label": "split: two beads"}, {"label": "accept: the risk", "why": True}, {"label": "no", "why": True}]
+    values = {"kind": "radio", "options": labels, "recommended": ["accept: the risk"]}
+    found = forms.form(values)
+    for typed, value in (
+        ("split: two beads", "split: two beads"),
+        ("SPLIT:", "split: two beads"),
+        ("Accept: the risk : it: is fine", "accept: the risk: it: is fine"),
+        ("2: it is fine", "accept: the risk: it is fine"),
+        ("no: split: two beads", "no: split: two beads"),
+    ):
+        assert forms.judge(found, typed) == value
+        assert forms.judge(found, forms.text_of(found, value)) == value
+    for typed in ("accept: the risk", "accept: the", "accept: the risk:"):
+        with pytest.raises(UsageError, match="'accept: the risk' needs a reason"):
+            forms.judge(found, typed)
+    with pytest.raises(UsageError, match="'accept: the risk' needs a reason"):
+        forms.judge(found, "", recommended=True)
+    with pytest.raises(UsageError, match="'No: never' reads as 'no' with a reason"):
+        forms.form(values | {"options": [*labels, {"label": "No: never"}]})
