@@ -10,10 +10,10 @@ from typing import Any
 
 from ..core.beads.bead import BeadType, Dependency
 from ..core.graph.links import Links, Moments, Node
-from ..core.graph.usual import usual_of, weight
+from ..core.graph.usual import Usual, usual_of, weight
 
 
-def _graph(moments: Moments) -> Any:
+def _graph(moments: Moments, expected: Usual) -> Any:
     """The moments as a networkx graph from what is needed to what waits for it, without those in or behind circles."""
     import networkx as nx
 
@@ -21,7 +21,6 @@ def _graph(moments: Moments) -> Any:
     order = moments.order()
     possible = set(order)
     graph.add_nodes_from(order)
-    expected = usual_of(moments.links.nodes.values())
     for moment in order:
         for need in moments.needs[moment]:
             if need.what in possible:
@@ -31,13 +30,18 @@ def _graph(moments: Moments) -> Any:
     return graph
 
 
-def critical_path(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> tuple[str, ...]:
-    """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads."""
+def critical_path(
+    nodes: Iterable[Node], dependencies: Iterable[Dependency], expected: Usual | None = None
+) -> tuple[str, ...]:
+    """The longest chain of live work by estimate, first bead first, epics left out; empty without live beads.
+
+    `expected`: what a bead without an estimate takes; None: what the estimates of the others tell.
+    """
     import networkx as nx
 
     links = Links(nodes, dependencies)
     moments = Moments(links)
-    graph = _graph(moments)
+    graph = _graph(moments, expected or usual_of(links.nodes.values()))
     if not graph:
         return ()
     path = nx.dag_longest_path(graph, weight="weight")

@@ -31,4 +31,5 @@ def subjects(folder: str, most: int = 1000) -> list[str]:
     """The subjects of the commits that are checked out there, newest first; none where nothing is committed."""
     if not has_commit(folder):
         return []
-    return commands.run(["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"], cwd=folder).text.split("\0")
+    asked = ["log", "-z", "--format=%s", f"--max-count={most}", "HEAD", "--"]
+    return commands.run(asked, cwd=folder).records

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from ..core.beads.bead import Bead, Dependency, Status
 from ..core.beads.events import Kind
 from ..core.graph.links import Node
+from ..core.graph.usual import Usual
 
 
 class Graph(Protocol):
@@ -37,6 +38,10 @@ class Graph(Protocol):
 
     def learn(self) -> bool:
         """Keep what beads without an estimate take as a rule by now (core.graph.usual); whether that changed."""
+        ...
+
+    def usual(self) -> Usual:
+        """What is to be expected of beads without an estimate, as the levels are computed with it."""
         ...
 
     def nodes(self) -> list[Node]:

@@ -6,8 +6,9 @@ from typing import Any
 from ..core.beads.bead import Bead, Dependency, Status
 from ..core.beads.events import Kind
 from ..core.graph.links import Node
+from ..core.graph.usual import Usual
 from . import view_queries
-from .beads import edits, planning, priority_levels, proposals, recompute
+from .beads import edits, planning, priority_levels, proposals, recompute, usual
 from .database import Database
 
 
@@ -50,6 +51,10 @@ class Graph:
     def learn(self) -> bool:
         """Keep what beads without an estimate take as a rule by now; whether that changed."""
         return priority_levels.relearn(self._db)
+
+    def usual(self) -> Usual:
+        """What is to be expected of beads without an estimate."""
+        return usual.usual(self._db)
 
     def bead(self, bead: str) -> Bead:
         """One bead, whole."""

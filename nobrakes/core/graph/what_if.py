@@ -8,15 +8,15 @@
 """
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..beads.bead import CLOSED, BeadType, Dependency, Status
+from ..beads.bead import CLOSED, BeadType, Status
 from .event_graph import Needs, chains_ahead, levels_of
 from .links import Links, Node, plain_needs
 from .readiness import Readiness
-from .usual import usual_of, weight
+from .usual import Usual, usual_of, weight
 
 
 class Change(StrEnum):
@@ -52,19 +52,20 @@ class Consequences:
 
 
 def consequences(
-    nodes: Iterable[Node],
-    dependencies: Iterable[Dependency],
+    links: Links,
     now: float,
     bead: str,
     change: Change,
     minutes: int = 0,
     returns_to: Status = Status.NEEDS_DOER,
+    expected: Usual | None = None,
 ) -> Consequences:
     """What the change brings about; KeyError for a bead that is not there.
 
-    `minutes`: of a delay. `returns_to`: of an answered bead, the status that it goes back to.
+    `minutes`: of a delay. `returns_to`: of an answered bead, the status that it goes back to. `expected`: what
+    a bead without an estimate takes; None: what the estimates of the others tell.
     """
-    links = Links(nodes, dependencies)
+    expected = expected or usual_of(links.nodes.values())
     node = links.nodes[bead]
     needs, frees = _reach(links, bead)
     then, completed = links, tuple[str, ...]()
@@ -75,14 +76,14 @@ def consequences(
     before, after = Readiness(links, now), Readiness(then, now)
     near = [one for one in (bead, *frees) if one in links.nodes]
     ready = tuple(one for one in near if after.ready(one) and not before.ready(one))
-    starts, ends, behind = _times(links)
+    starts, ends, behind = _times(links, expected)
     end = max(ends.values(), default=0)
     live = links.live(bead)
-    delayed = _times(links, bead, minutes)[0] if change is Change.DELAYED and live and minutes > 0 else starts
+    delayed = _times(links, expected, bead, minutes)[0] if change is Change.DELAYED and live and minutes > 0 else starts
     later = [Later(one, delayed[one] - at) for one, at in starts.items() if delayed[one] > at]
     slack = max(0, end - starts[bead] - behind[bead]) if live else 0
     moved = max(0, minutes - slack) if later else 0
-    after_all = max(_times(then)[1].values(), default=0) if then is not links else end + moved
+    after_all = max(_times(then, expected)[1].values(), default=0) if then is not links else end + moved
     unestimated = sum(
         not one.estimate for one in links.nodes.values() if one.id in starts and one.type != BeadType.EPIC
     )
@@ -96,7 +97,7 @@ def consequences(
         needs,
         frees,
         unestimated,
-        usual_of(links.nodes.values()).minutes,
+        expected.minutes,
     )
 
 
@@ -173,12 +174,11 @@ def _turned(needs: Needs) -> Needs:
 
 
 def _times(
-    links: Links, delayed: str | None = None, minutes: int = 0
+    links: Links, expected: Usual, delayed: str | None = None, minutes: int = 0
 ) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """Of every live bead, in minutes: when it can start, when it can end, and the longest chain from its start on."""
     live = [node for node in links.nodes.values() if node.status not in CLOSED]
     needs = plain_needs(links, live)
-    expected = usual_of(links.nodes.values())
     weights = [weight(node.type, node.estimate, expected) for node in live]
     if delayed is not None:  # time in front of it, as a bead of its own
         start = next(2 * number for number, node in enumerate(live) if node.id == delayed)

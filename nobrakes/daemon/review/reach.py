@@ -1,7 +1,7 @@
 """Which files the work under review changes: what is started meanwhile should keep away from them.
 
-Looked up once for each branch (its fork and its head), and only while a bead that waits says what it will change. That git could not say it is no
-trouble: the bead's own globs stand, and what collides is found when it is merged, as ever.
+Looked up once for each branch (its fork and its head), and only while a bead that waits says what it will change. That
+git could not say it is no trouble: the bead's own globs stand, and what collides is found when it is merged, as ever.
 """
 
 from contextlib import suppress

@@ -19,7 +19,7 @@ from ...core.graph.links import Links, Node, node_of
 from ...core.graph.overlay import overlay
 from ...core.graph.priority_levels import b_levels
 from ...core.graph.readiness import deadlocks, ready_beads
-from ...core.graph.usual import usual_of, weight
+from ...core.graph.usual import Usual, weight
 from ...ports import Store
 
 COMMITTED = "strategy_committed"
@@ -96,8 +96,9 @@ def strategy(store: Store) -> StrategyView:
     now = store.now()
     changed, removed = _since(store, {draft.id for draft in drafts})
     blockers = Links(nodes, dependencies).blockers
-    behind = b_levels(after, edges)
-    before, then = _chain(nodes, dependencies), _chain(after, edges)
+    expected = store.usual()
+    behind = b_levels(after, edges, expected)
+    before, then = _chain(nodes, dependencies, expected), _chain(after, edges, expected)
     circles = tuple(deadlocks(after, edges))
     return StrategyView(
         drafts=tuple(sorted(drafts, key=lambda draft: (-behind[draft.id], draft.priority, draft.id))),
@@ -134,12 +135,11 @@ def _stage(bead: Bead) -> str:
     return bead.status.value if bead.status in (Status.DRAFT, *CLOSED) else "live"
 
 
-def _chain(nodes: Sequence[Node], dependencies: Sequence[Dependency]) -> Chain:
+def _chain(nodes: Sequence[Node], dependencies: Sequence[Dependency], expected: Usual) -> Chain:
     from ...analysis.paths import critical_path
 
     of = {node.id: node for node in nodes}
-    beads = critical_path(nodes, dependencies)
-    expected = usual_of(nodes)
+    beads = critical_path(nodes, dependencies, expected)
     return Chain(beads, sum(weight(of[id_].type, of[id_].estimate, expected) for id_ in beads))
 
 

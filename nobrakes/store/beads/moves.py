@@ -13,7 +13,7 @@ from typing import Any
 
 from ...core.beads.bead import CLOSED, Status
 from ...core.errors import NoSuchBead
-from ...core.graph.ranks import AGEING_SECONDS, rank, rises_at
+from ...core.graph.ranks import rank, rises_at
 from ..conditions import CLOSES_OFF, DUE, RISING
 from ..database import Database
 from . import priority_levels
@@ -24,8 +24,8 @@ _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, op
 RISE_AT_ONCE = 1000
 """Beads that rise in one transaction: 20 ms."""
 
-_RISE = """UPDATE beads SET rank = priority - CAST((:now - ready_since) / :day AS INTEGER),
-rises_at = ready_since + (CAST((:now - ready_since) / :day AS INTEGER) + 1) * :day WHERE id = :id"""
+_RISING = "SELECT priority, ready_since, id FROM beads WHERE id = ?"
+_RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
 _SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,
 ready_since = CASE WHEN open_blockers + :by = 0 THEN :now ELSE ready_since END,
@@ -160,8 +160,8 @@ def _rise(db: Database, now: float) -> None:
     if db.maybe(f"{RISING} LIMIT 1", {"now": now}) is None:
         return
     with db.write(derived=True):
-        found = [{"id": row[0], "now": now, "day": AGEING_SECONDS} for row in db.all(rising, {"now": now})]
-        db.run_many(_RISE, found)
+        beads = [db.one(_RISING, (row[0],)) for row in db.all(rising, {"now": now})]
+        db.run_many(_RISE, [(rank(urgent, since, now), rises_at(since, now), bead) for urgent, since, bead in beads])
 
 
 def _due(db: Database, now: float) -> list[Row]:

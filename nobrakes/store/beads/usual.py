@@ -8,6 +8,7 @@
 import json
 from dataclasses import asdict
 
+from ...core.beads.bead import NO_AGENTS
 from ...core.graph.usual import OUTLIER, Took, Usual
 from ...core.graph.usual import usual as computed
 from ..conditions import ESTIMATED
@@ -19,14 +20,16 @@ USUAL = "usual_minutes"
 MANY = 1000
 """So many beads without an estimate are many."""
 
+_NONE = ", ".join(sorted(f"'{role.value}'" for role in NO_AGENTS))
 _FROM = f"FROM beads INDEXED BY beads_estimated WHERE {ESTIMATED}"
 _MEDIAN = f"SELECT estimate {_FROM} ORDER BY estimate LIMIT 1 OFFSET (SELECT count(*) / 2 {_FROM})"
 _TYPICAL = f"SELECT sum(min(estimate, {OUTLIER} * ({_MEDIAN}))), count(*) {_FROM}"
-_PAST = """WITH latest AS (SELECT bead FROM (SELECT bead, max(id) AS last FROM attempts
-WHERE role <> 'reviewer' AND id > (SELECT max(id) FROM attempts) - 1000 GROUP BY bead ORDER BY last DESC LIMIT 200))
+_BY_AGENTS = f"attempts.role NOT IN ({_NONE})"
+_PAST = f"""WITH latest AS (SELECT bead FROM (SELECT bead, max(id) AS last FROM attempts NOT INDEXED
+WHERE {_BY_AGENTS} AND id > (SELECT max(id) FROM attempts) - 1000 GROUP BY bead ORDER BY last DESC LIMIT 200))
 SELECT beads.type, beads.estimate, sum(attempts.ended_at - attempts.started_at) / 60.0
 FROM latest JOIN beads ON beads.id = latest.bead JOIN attempts ON attempts.bead = latest.bead
-WHERE beads.status = 'done' AND attempts.role <> 'reviewer' AND attempts.ended_at IS NOT NULL
+WHERE beads.status = 'done' AND {_BY_AGENTS} AND attempts.ended_at IS NOT NULL
 GROUP BY beads.id ORDER BY beads.id"""
 _OPEN = """SELECT count(*) FROM (SELECT 1 FROM beads WHERE estimate IS NULL AND type <> 'epic'
 AND status NOT IN ('done', 'cancelled') LIMIT ?)"""

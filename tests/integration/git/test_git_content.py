@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from git_worlds import RealWorld
+from git_worlds import ME, RealWorld
+
+from nobrakes.git import newborn
 
 
 def test_a_content_is_the_same_whatever_is_set_in_the_repository(world: RealWorld) -> None:
@@ -27,3 +29,10 @@ def test_a_content_is_the_same_whatever_is_set_in_the_repository(world: RealWorl
     world.sh("git", "config", "core.quotePath", "false")
     assert world.git.content(base, head) == before and world.git.content(base, same) == after
     assert len({before, after, world.git.content(head, same)}) == 3
+
+
+def test_the_subjects_of_a_project_are_those_of_its_commits(world: RealWorld) -> None:
+    world.sh("git", "checkout", "-q", "main")
+    assert newborn.subjects(str(world.root)) == ["first"]
+    world.sh("git", "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "", env=ME)
+    assert newborn.subjects(str(world.root)) == ["", "first"]

@@ -49,9 +49,10 @@ def what_if(store: Store, bead: str, change: Change | str | None = None, hours: 
     dependencies = store.dependencies()
     returns_to = (store.bead(bead).return_to if change is Change.ANSWERED else None) or Status.NEEDS_DOER
     minutes = max(1, round(hours * 60)) if change is Change.DELAYED else 0
-    found = consequences(nodes, dependencies, store.now(), bead, change, minutes, returns_to)
+    links = Links(nodes, dependencies)
+    found = consequences(links, store.now(), bead, change, minutes, returns_to, store.usual())
     named = [bead, *found.completed[:NAMED], *found.ready[:NAMED], *(one.bead for one in found.later[:NAMED])]
     wanted = {*named, *found.needs[:NAMED], *found.frees[:NAMED]}
     titles = {one.id: title_of(one.title) for one in nodes if one.id in wanted}
-    standing = Standing(Links(nodes, dependencies), store.now())
+    standing = Standing(links, store.now())
     return WhatIf(bead, titles[bead], standing.column(node), change, hours if minutes else 0.0, found, titles)
