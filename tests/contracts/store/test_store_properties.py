@@ -17,9 +17,9 @@ from nobrakes.core.board import Limits
 from nobrakes.core.errors import BadBead, Deadlock, NotAllowed, Stale
 from nobrakes.core.graph.ranks import rank
 from nobrakes.core.graph.readiness import b_levels, deadlocks, ready_beads
+from nobrakes.core.graph.usual import usual_of
 from nobrakes.ports import NewEscalation
 from nobrakes.store.beads import priority_levels
-from nobrakes.store.beads.usual import usual
 from nobrakes.store.opening import open_memory
 
 BEADS = st.integers(0, 13)
@@ -215,6 +215,9 @@ class AnyLife(RuleBasedStateMachine):
     @rule()
     def learn(self) -> None:
         self.store.learn()
+        nodes = self.store.nodes()
+        if any(node.estimate for node in nodes if node.type != BeadType.EPIC):
+            assert self.store.usual().minutes == usual_of(nodes).minutes
 
     @invariant()
     def what_is_kept_is_what_is_computed(self) -> None:
@@ -225,7 +228,7 @@ class AnyLife(RuleBasedStateMachine):
         self.in_order(ready, nodes, dependencies)
 
     def in_order(self, ready: Any, nodes: Any, dependencies: Any) -> None:
-        level = b_levels(nodes, dependencies, usual(self.store._db))
+        level = b_levels(nodes, dependencies, self.store.usual())
         since = {row["id"]: row["ready_since"] for row in self.store._db.all("SELECT id, ready_since FROM beads")}
         blocked = Counter(one.needs for one in dependencies if one.type is DependencyType.BLOCKS)
 
@@ -271,7 +274,7 @@ class LevelsLag(AnyLife):
     def catch_up(self) -> None:
         priority_levels.settle_all(self.store._db)
         kept = {row["id"]: row["b_level"] for row in self.store._db.all("SELECT id, b_level FROM beads")}
-        assert kept == b_levels(self.store.nodes(), self.store.dependencies(), usual(self.store._db))
+        assert kept == b_levels(self.store.nodes(), self.store.dependencies(), self.store.usual())
 
 
 LevelsLag.TestCase.settings = AnyLife.TestCase.settings
