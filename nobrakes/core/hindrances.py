@@ -46,6 +46,7 @@ class Kind(StrEnum):
     COOLDOWN = "cooldown"
     NO_PLACE = "no_place"  # other repositories hold every place of the machine
     ESCALATION = "escalation"
+    FEATURE = "feature"  # one that is planned or built is paused, has expired, or does not go on
     MERGE_WAITS = "merge_waits"  # git's locks, edits in a checkout, a remote
     CANCELLED_BLOCKER = "cancelled_blocker"
     CANCELLED_PARENT = "cancelled_parent"

@@ -105,3 +105,15 @@ def test_from_questions_over_answers_and_proposals_to_a_plan_under_review(tmp_pa
     found = forge.feature()
     assert (found.stage.value, found.plan) == ("review", 1)
     assert statuses(forge) == {"login": "draft", "login-form": "draft", "login-table": "draft", "other-draft": "draft"}
+
+
+def test_run_says_first_that_no_shaper_is_there_and_afterwards_which_feature_stands_still(tmp_path: Path) -> None:
+    forge = Forge(tmp_path)
+    forge.configure('shaper = "script"', 'shaper = "claude"')
+    with forge.config.open("a") as config:
+        config.write('\n[agents.claude]\nexecutable = "/nowhere/claude"\n')
+    refused = forge.error("run", code=62)
+    assert "the agent claude is not installed" in refused["message"] + refused["hint"], refused
+    forge.nobrakes("forge", "pause", "login")
+    said = forge.nobrakes("run").stdout
+    assert "feature login (Login) is paused" in said and "nobrakes forge resume login" in said

@@ -12,7 +12,7 @@ WARNED = "warned"  # the `turn_at` for which a person was told of the expiry
 TALK = "talk"  # {STAGE, ROUND}: where the agent's conversation began
 CONTEXT = "context"  # how full that is
 ALLOWED = "allowed_usd"  # what its Shaper may cost, where a person let it cost more
-LEFT = "left"  # how much waited for its session when a person said: only look at it
+LEFT = "left"  # how much waited for its session when it failed, expired, or a person said: only look
 TOLD = "told"  # the turn after which it was told to go on last
 
 # --- reviews of its plan ---------------------------------------------------------------------------------------------

@@ -251,7 +251,8 @@ class Shapers:
             return False
         store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")
         store.renew_session(feature.session)
-        self.ports.store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
+        waiting = store.session(feature.session).waiting
+        self.ports.store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None, keys.LEFT: waiting}, BY)
         tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")
         return True
 
@@ -261,8 +262,11 @@ class Shapers:
         if feature.state is not State.ACTIVE:
             return False
         self.ports.store.move_feature(feature.id, Step.FAILED, BY, action.why)
-        if feature.session is not None and self.ports.store.session(feature.session).state is At.ENDED:
+        session = None if feature.session is None else self.ports.store.session(feature.session)
+        if session is not None and session.state is At.ENDED:
             self.ports.store.change_feature(feature.id, {"session": None}, BY)  # whoever resumes it begins a new one
+        waiting = 0 if session is None else session.waiting
+        self.ports.store.note_feature(feature.id, {keys.LEFT: waiting}, BY)  # only what is said from now on goes on
         tell(self.ports.store, feature, f"it does not go on: {action.why[:300]}", "urgent")
         return True
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...core.beads.bead import Status
 from ...core.checks.trial import Starts
 from ...core.errors import Hindered
+from ...core.forge.feature import State
 from ...core.hindrances import Hindrance, Kind, in_order
 from ...host.locks import holder
 from ...paths import Paths
@@ -62,6 +63,7 @@ def hindrances(
         *work.of_daemon(store, pid),
         *work.of_main(store, waiting),
         *work.of_questions(waiting),
+        *work.of_features(store),
         *work.of_merges(store, pid is not None),
         *work.of_beads(still, store.counts()["draft"], pid is not None),
         *work.of_quarantine(store),
@@ -82,6 +84,9 @@ def _of_machine(store: "Store", paths: Paths, config: "Config", here: Here, red_
     checks = list(machine.of_checks(config, paths, here))
     counts = store.counts()
     is_work = bool(wanted) or bool(counts["review"])
+    if any(one.has_turn and one.state is State.ACTIVE for one in store.features()):
+        told = {one.what for one in agents}
+        agents += [one for one in machine.of_shapers(config, here, not is_work) if one.refuses or one.what not in told]
     mends = store.board(replace(control.limits(store, config), starts=Starts.SCAFFOLDING), 1).ready
     reviewed = store.beads(statuses=(Status.NEEDS_REVIEW, Status.REVIEWING)) if counts["review"] else ()
     if red_main or mends or not is_work or any(one.scaffolding for one in reviewed):

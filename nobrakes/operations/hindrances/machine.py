@@ -168,6 +168,16 @@ def _closure(config: "Config", here: Here) -> str:
     return ""
 
 
+def of_shapers(config: "Config", here: Here, is_alone: bool) -> list[Hindrance]:
+    """What is wrong with the agents that plan features, one of which is planned now.
+
+    `is_alone`: there is nothing else to do, so that none of them being there refuses.
+    """
+    names = dict.fromkeys(config.agents.shaper)
+    found = [one for one in (of_agent(name, config, here) for name in names) if one is not None]
+    return [replace(one, refuses=is_alone and len(found) == len(names)) for one in found]
+
+
 def of_roles(config: "Config", here: Here, wanted: "tuple[tuple[bool, str], ...]") -> list[Hindrance]:
     """What is wrong with the agents. One refuses where no bead of `wanted` could be worked on without it.
 

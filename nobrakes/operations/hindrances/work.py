@@ -1,7 +1,7 @@
 """What of the facts keeps work from going on: switches, limits, main, questions, and beads that stand still."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from ...core.beads.escalations import Escalation, EscalationType
 from ...core.beads.events import Event
 from ...core.beads.events import Kind as Happened
 from ...core.beads.taking import is_with_person
+from ...core.forge.feature import State
 from ...core.hindrances import BACKGROUND, RUN_SINCE, Hindrance, Kind, of_board
 from ...core.limits.machine import MachineLimits, MachineRoom
 from ...core.review.journal import Journal
@@ -27,6 +28,7 @@ OF_A_RUN: tuple[str, ...] = ("nobrakes run",)
 _OF_MAIN = (EscalationType.MAIN_RED, EscalationType.BROKEN_CHECKS)
 _WHY = 300
 """Characters of a reason that are shown; the escalation has all of it."""
+_TITLE = 60
 _WHY_OF_ONE = 140
 """The same for a single bead's: there may be many of them."""
 
@@ -139,6 +141,25 @@ def _escalated(one: Escalation) -> Hindrance:
         beads=(one.bead,) if one.bead else (),
         number=one.id,
     )
+
+
+_STANDS: Mapping[State, str] = {
+    State.ERROR: "does not go on",
+    State.EXPIRED: "has expired: nobody said a word for too long",
+    State.PAUSED: "is paused",
+}
+
+
+def of_features(store: "Store") -> Iterator[Hindrance]:
+    """Features that begin no turn before somebody goes on with them."""
+    for one in store.features():
+        if one.archived or one.state not in _STANDS:
+            continue
+        failed = one.state is State.ERROR and one.session is not None
+        why = store.session(one.session).detail.partition("\n")[0] if failed and one.session is not None else ""
+        what = f"feature {one.id} ({shorten(one.title, _TITLE)}) {_STANDS[one.state]}"
+        typed = (f"nobrakes forge resume {one.id}", f"nobrakes forge show {one.id}")
+        yield Hindrance(Kind.FEATURE, what, shorten(why, _WHY), typed, beads=(one.id,))
 
 
 def of_merges(store: "Store", daemon: bool) -> Iterator[Hindrance]:

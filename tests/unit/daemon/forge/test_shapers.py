@@ -37,6 +37,7 @@ Its columns.
 The <script>form</script>
 [/PLAN_STEP]
 """
+GONE = (Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no claude")
 QUESTION = '[DECISION_NEEDED priority="1"]\nWhich store?\n- Postgres: known (recommended)\n- SQLite\n[/DECISION_NEEDED]'
 
 
@@ -302,6 +303,20 @@ def test_another_agent_goes_on_where_one_is_refused_and_is_told_what_the_first_c
     world.store.say(1, "It is installed now", "me")
     world.settle()
     assert world.feature.state is State.ACTIVE and len(world.board().sessions) == 1
+
+
+def test_where_no_other_agent_is_left_it_stops_once_until_a_person_says_something() -> None:
+    world = World()
+    world.store.close_turn(world.begins().id, *GONE, told_again=True)
+    assert world.store.session(1).waiting == 1, "what it could not finish waits"
+    world.settle()
+    assert world.feature.state is State.ERROR and len(world.notices()) == 1
+    world.store.say(1, "It is installed now", "me")
+    world.settle()
+    assert world.feature.state is State.ACTIVE
+    world.store.close_turn(world.begins().id, *GONE, told_again=True)
+    world.settle()
+    assert world.feature.state is State.ERROR and len(world.notices()) == 2
 
 
 def test_another_agent_is_not_told_again_what_the_first_one_finished() -> None:
