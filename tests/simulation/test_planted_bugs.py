@@ -762,10 +762,16 @@ def test_the_stories_of_a_store_that_goes_back_find_a_start_that_compares_nothin
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 
-@pytest.mark.slow
-def test_without_a_bug_nothing_is_found(tmp_path: Path) -> None:
+WORLDS = {"usual": (), "talks": TALKS, "approved": APPROVED, "by hand": BY_HAND, "shared": SHARED}
+"""Whose options find bugs: without one they find nothing."""
+
+
+@pytest.mark.parametrize(
+    "world", [pytest.param(name, marks=pytest.mark.slow if name == "usual" else dosed(name)) for name in WORLDS]
+)
+def test_without_a_bug_nothing_is_found(world: str, tmp_path: Path) -> None:
     nothing = Bug("nothing", "core/beads/worker_names.py", "if name not in in_use:", "if name not in in_use:")
-    found = simulate(planted(nothing, tmp_path), "--runs", "3")
+    found = simulate(planted(nothing, tmp_path), "--runs", "3", *WORLDS[world])
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]
 
 
