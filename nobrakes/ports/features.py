@@ -56,8 +56,8 @@ class Features(Protocol):
         """Keep the plan's next version; where it is as the one before, that one."""
         ...
 
-    def plan_version(self, feature: str) -> PlanVersion | None:
-        """The last version of its plan; None: none was kept yet."""
+    def plan_version(self, feature: str, number: int | None = None) -> PlanVersion | None:
+        """This version of its plan, or the last one; None: there is none."""
         ...
 
     def plan_versions(self, feature: str) -> list[PlanVersion]:
@@ -105,6 +105,10 @@ class Shapers(Protocol):
 
         What was said to a turn that the other agent could not finish is said again. NotAllowed while a turn is at work.
         """
+        ...
+
+    def did(self, turn: int, what: str) -> None:
+        """Note what the agent of an open turn did in it, once: its words need not be read then. Stale: it has ended."""
         ...
 
 

@@ -37,6 +37,17 @@ PROPOSED = "proposed <> '{}'"
 CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 1 OR open_blockers > 0)"
 """Whether the bead, as a parent, keeps its children from being started."""
 
+UNFINISHED = "status NOT IN ('done', 'cancelled')"
+"""Not closed: core.beads.bead.CLOSED."""
+
+FEATURE_GOES_ON = "state NOT IN ('completed', 'rolled_back')"
+"""Not over: core.forge.feature.OVER. Of a row of `features`."""
+
+DID = """UPDATE turns SET data = json_set(data, '$.did',
+json_insert(coalesce(json_extract(data, '$.did'), json('[]')), '$[#]', :what))
+WHERE id = :turn AND NOT EXISTS (SELECT 1 FROM json_each(turns.data, '$.did') WHERE value = :what)"""
+"""Notes in the turn's data what its agent did in it, once: its words need not be read then."""
+
 NOW = "round((julianday('now') - 2440587.5) * 86400.0, 3)"
 """The database's clock: seconds since 1970 UTC, in milliseconds."""
 

@@ -3,13 +3,15 @@
 from sqlalchemy import Index, text
 from sqlmodel import Field, SQLModel
 
+from .conditions import FEATURE_GOES_ON
+
 
 class FeatureRow(SQLModel, table=True):
     """A feature; its id is its epic's, which has title and description. JSON in `criteria`, `files` and `data`."""
 
     __tablename__ = "features"
     __table_args__ = (
-        Index("features_going", text("id"), sqlite_where=text("state NOT IN ('completed', 'rolled_back')")),
+        Index("features_going", text("id"), sqlite_where=text(FEATURE_GOES_ON)),
         Index("features_of_session", text("session"), sqlite_where=text("session IS NOT NULL")),
     )
 

@@ -18,7 +18,7 @@ from ..core.forge.feature import (
 from ..core.sessions.session import Session
 from .database import Database
 from .forge import features, reviews
-from .sessions import conversations
+from .sessions import conversations, turns
 
 
 class Features:
@@ -58,9 +58,9 @@ class Features:
         """Keep the plan's next version; where it is as the one before, that one."""
         return features.keep_plan(self._db, feature, beads, why, actor)
 
-    def plan_version(self, feature: str) -> PlanVersion | None:
-        """The last version of its plan."""
-        return features.version(self._db, feature)
+    def plan_version(self, feature: str, number: int | None = None) -> PlanVersion | None:
+        """This version of its plan, or the last one."""
+        return features.version(self._db, feature, number)
 
     def plan_versions(self, feature: str) -> list[PlanVersion]:
         """All versions of its plan, oldest first."""
@@ -107,6 +107,10 @@ class Shapers:
     def renew_session(self, session: int, seat: tuple[str, str, str] | None = None) -> Session:
         """The next turn begins a new conversation, perhaps with another agent."""
         return conversations.renew(self._db, session, seat)
+
+    def did(self, turn: int, what: str) -> None:
+        """Note what the agent of an open turn did in it, once."""
+        turns.did(self._db, turn, what)
 
 
 class Collected:

@@ -259,11 +259,8 @@ def _name(session: int) -> str:
 
 
 def _did(store: Store, turn: Turn | None, what: str) -> None:
-    """Note in the turn's data what it did, so that its words need not be read."""
     if turn is not None:
-        did = store.turn(turn.id).data.get("did", [])
-        if what not in did:
-            store.note_turn(turn.id, {"did": [*did, what]})
+        store.did(turn.id, what)
 
 
 def _served(store: Store, session: int, *, as_reviewer: bool) -> tuple[Feature, str]:

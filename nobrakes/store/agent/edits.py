@@ -9,7 +9,7 @@
 
 import sys
 
-from ..conditions import NOW, now
+from ..conditions import DID, NOW, now
 from ..fast.asjson import BEAD, LOG, json_object
 from ..fast.connection import connected
 from .flood import QUESTIONS, REMARKS, refuse_flood
@@ -232,11 +232,6 @@ def agent_plan(path: str, token: str, title: str, plan: str) -> int:
     return _file(path, token, "plan_review", "escalated", title, plan)
 
 
-_DID = """UPDATE turns SET data = json_set(data, '$.did',
-json_insert(coalesce(json_extract(data, '$.did'), json('[]')), '$[#]', ?)) WHERE id = ?"""
-"""A turn that asked waits for a person, whatever its words are."""
-
-
 def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
     row = connection.execute("SELECT kind FROM sessions WHERE id = ?", (who.session,)).fetchone()
     if row[0] == "review":
@@ -291,7 +286,8 @@ def _file(
         refuse_flood(connection, who, QUESTIONS)
         if who.turn is not None:
             _refuse_reviewer(connection, who)
-            connection.execute(_DID, ("asked", who.turn))
+            # it waits for a person, whatever its words are
+            connection.execute(DID, {"turn": who.turn, "what": "asked"})
         mark = _fingerprint(type_, who.bead or f"session:{who.session}", title, form)
         same = connection.execute(_SAME, (mark,)).fetchone()
         if same is not None:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from ...core.beads.bead import NO_AGENTS
 from ...core.graph.usual import OUTLIER, Took, Usual
 from ...core.graph.usual import usual as computed
-from ..conditions import ESTIMATED
+from ..conditions import ESTIMATED, UNFINISHED
 from ..database import Database
 
 USUAL = "usual_minutes"
@@ -31,8 +31,8 @@ SELECT beads.type, beads.estimate, sum(attempts.ended_at - attempts.started_at) 
 FROM latest JOIN beads ON beads.id = latest.bead JOIN attempts ON attempts.bead = latest.bead
 WHERE beads.status = 'done' AND {_BY_AGENTS} AND attempts.ended_at IS NOT NULL
 GROUP BY beads.id ORDER BY beads.id"""
-_OPEN = """SELECT count(*) FROM (SELECT 1 FROM beads WHERE estimate IS NULL AND type <> 'epic'
-AND status NOT IN ('done', 'cancelled') LIMIT ?)"""
+_OPEN = f"""SELECT count(*) FROM (SELECT 1 FROM beads WHERE estimate IS NULL AND type <> 'epic'
+AND {UNFINISHED} LIMIT ?)"""
 
 
 def usual(db: Database) -> Usual:

@@ -10,10 +10,10 @@ from ...core.errors import NoSuchFeature, NotAllowed
 from ...core.forge.feature import PLANNED, Criterion, Feature, PlanVersion, Stage, State, Step, advance
 from .. import events, rows
 from ..beads import edits, moves
+from ..conditions import FEATURE_GOES_ON
 from ..database import Database, Row
 from . import kept
 
-_GOING = "state NOT IN ('completed', 'rolled_back')"
 _FEATURE = """SELECT features.*, bead_text.title, bead_text.description
 FROM features JOIN bead_text ON bead_text.id = features.id"""
 OF_SESSION = f"{_FEATURE} WHERE features.session = ?"
@@ -85,7 +85,7 @@ def feature(db: Database, id_: str) -> Feature:
 
 def features(db: Database, going: bool = True) -> list[Feature]:
     """Those that go on, or all."""
-    where = f" WHERE {_GOING}" if going else ""
+    where = f" WHERE {FEATURE_GOES_ON}" if going else ""
     return [_feature(row) for row in db.all(f"{_FEATURE}{where} ORDER BY features.id")]
 
 
@@ -99,7 +99,7 @@ def of_session(db: Database, session: int) -> tuple[Feature, str] | None:
 
 
 def move(db: Database, id_: str, step: Step, actor: str, why: str, values: Mapping[str, Any]) -> Feature:
-    """Let the step move it."""
+    """Let the step move it; what goes on is in lists again."""
     now = db.now()
     with db.write():
         before = feature(db, id_)
@@ -107,6 +107,8 @@ def move(db: Database, id_: str, step: Step, actor: str, why: str, values: Mappi
         after = dict(values) | {"stage": stage, "state": state}
         if step in (Step.RESUMED, Step.BEGUN_ANEW) or stage is not before.stage:
             after.setdefault("turn_at", now)
+        if before.archived and state is State.ACTIVE:
+            after["archived"] = False
         if step is Step.CHECKPOINT or (stage in PLANNED and before.stage not in PLANNED):
             after["replannings"] = before.replannings + 1
         _set(db, before, after, now)
@@ -172,9 +174,10 @@ def _version(row: Row) -> PlanVersion:
     return PlanVersion(**dict(row) | {"beads": tuple(json.loads(row["beads"]))})
 
 
-def version(db: Database, id_: str) -> PlanVersion | None:
-    """The last version of its plan; None: none was kept yet."""
-    row = db.maybe(_LAST, (id_,))
+def version(db: Database, id_: str, number: int | None = None) -> PlanVersion | None:
+    """This version of its plan, or the last one; None: there is none."""
+    this = "SELECT * FROM plan_versions WHERE feature = ? AND number = ?"
+    row = db.maybe(_LAST, (id_,)) if number is None else db.maybe(this, (id_, number))
     return None if row is None else _version(row)
 
 

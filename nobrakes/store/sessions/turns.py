@@ -15,6 +15,7 @@ from ...core.limits.breaker import Breaker
 from ...core.owners import of_session
 from ...core.sessions.session import Fact, Message, Session, SessionKind, State, Turn
 from .. import events, rows
+from ..conditions import DID
 from ..database import Database, Row
 from ..machine import spending
 from ..tokens import turn_of
@@ -102,6 +103,13 @@ def note(db: Database, made: int, data: Mapping[str, Any]) -> None:
     with db.write():
         kept = {**_still_open(db, made).data, **data}
         db.run("UPDATE turns SET data = ? WHERE id = ?", (rows.as_json(kept), made))
+
+
+def did(db: Database, made: int, what: str) -> None:
+    """Note what the agent of an open turn did in it."""
+    with db.write():
+        _still_open(db, made)
+        db.run(DID, {"turn": made, "what": what})
 
 
 def spend(db: Database, made: int, cost_usd: float, tokens: int, context: float | None) -> None:

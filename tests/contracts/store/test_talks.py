@@ -1,5 +1,7 @@
 """Sessions in the store: what is said comes to one turn, who is too late changes nothing, what ended stays ended."""
 
+from pathlib import Path
+
 import pytest
 
 from nobrakes.core.beads.escalations import EscalationType
@@ -11,6 +13,7 @@ from nobrakes.core.limits.breaker import Breaker
 from nobrakes.core.limits.breaker import State as Trip
 from nobrakes.core.sessions.session import Fact, Session, SessionKind, State, Turn
 from nobrakes.ports import NewEscalation
+from nobrakes.store.agent import edits
 from nobrakes.store.sqlite import SqliteStore
 
 SEAT = ("claude", "anthropic", "opus")
@@ -190,3 +193,19 @@ def test_an_id_that_a_session_had_before_is_nobodys_again(store: SqliteStore) ->
     assert not second.resumes and store.hear_session(second.id, "new")
     assert not store.hear_session(opened(store, liar.id).id, "old")
     assert store.session(one.id).provider_session == "new"
+
+
+def test_what_a_turn_did_is_noted_once_by_every_way(tmp_path: Path) -> None:
+    path = str(tmp_path / "nobrakes.db")
+    store = SqliteStore(path, create=True)
+    turn = opened(store, begun(store).id)
+    store.note_turn(turn.id, {"seen": 1})
+    for title in ("Which?", "Who?"):
+        edits.agent_ask(path, turn.token, title)
+    for what in ("proposed", "ready", "proposed", "asked"):
+        store.did(turn.id, what)
+    assert store.turn(turn.id).data == {"seen": 1, "did": ["asked", "proposed", "ready"]}
+    store.close_turn(turn.id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said="done")
+    with pytest.raises(Stale):
+        store.did(turn.id, "found")
+    store.close()
