@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option, confirm
 
 from ..core.errors import UsageError
+from ..wording import approval
 from ..wording.text import count, cut, one_line, pad, width
 from .output import Output, plain, said, write
 from .repository import actor, opened
@@ -15,7 +16,6 @@ from .screen import Screen, screen_of
 if TYPE_CHECKING:
     from ..app import App
     from ..core.beads.proposals import ProposedChange
-    from ..operations.forge.approving import Committed
     from ..operations.forge.strategy import ChangedBead, StrategyView
 
 SHOWN = 30
@@ -47,7 +47,7 @@ def commit_strategy(
 
     Example: nobrakes commit-strategy --without nb-k3f9q2:title
     """
-    from ..operations.forge import choosing, strategy
+    from ..operations.forge import approving, choosing, strategy
 
     choice = choosing.Choice(*(frozenset(names or ()) for names in (only, without, overwrite)))
     with opened() as app:
@@ -66,7 +66,7 @@ def commit_strategy(
                 )
             write("\n".join(difference_lines(found, screen_of(sys.stdout))))
             if not confirm("Approve?"):
-                return said(plain(_approved(None)), "nothing was changed")
+                return said(plain(approving.Approved((), None)), "nothing was changed")
             seen = seen or found.revision
         return _committed(app, choice, seen)
 
@@ -78,8 +78,7 @@ def _committed(app: "App", choice: Any, seen: str | None) -> Output:
     done = approving.commit_strategy(app.store, app.git, app.paths, actor(), choice, seen)
     begun = daemons.running(app.paths) is not None
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told = [f"{count(len(done.beads), 'bead')} went live"] if done.beads else []
-    told += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
+    told = approval.told(len(done.approved), len(done.changes), done.features)
     out = [
         (" and ".join(told) if told else "nothing was approved" if done.left else "nothing waits to be approved")
         + on_main
@@ -90,19 +89,9 @@ def _committed(app: "App", choice: Any, seen: str | None) -> Output:
     out += [f"dropped, since its bead is closed or as proposed: {name}" for name in done.dropped]
     if told:
         out.append("take all of it back: nobrakes undo")
-    if done.beads and not begun:
+    if done.approved and not begun:
         out.append("let the work begin: nobrakes run")
-    return said(plain(_approved(done)), "\n".join(out))
-
-
-def _approved(done: "Committed | None") -> Any:
-    from ..operations.forge.approving import Approved
-
-    return (
-        Approved(done.beads, done.commit, done.changes, done.left, done.dropped, done.features)
-        if done
-        else Approved((), None)
-    )
+    return said(plain(done), "\n".join(out))
 
 
 def _dropped(names: Sequence[str]) -> Output:

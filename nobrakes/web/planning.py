@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
+from ..wording import approval
 from ..wording.text import count, one_line
 
 if TYPE_CHECKING:
@@ -67,12 +68,10 @@ def commit_strategy(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     choice, seen = choosing.Choice(**chosen), values.get("revision") or None
     done = approving.commit_strategy(app.store, app.git, app.paths, actor, choice, seen)
     on_main = f"; the snapshot is on main as {done.commit[:12]}" if done.commit else ""
-    told = [f"{count(len(done.beads), 'bead')} went live"] if done.beads else []
-    told += [f"{count(len(done.changes), 'change')} of beads came into force"] if done.changes else []
+    told = approval.told(len(done.approved), len(done.changes), done.features)
     told += [f"left, since it was edited since it was proposed: {', '.join(done.left)}"] if done.left else []
     told += [f"dropped, since its bead is closed or as proposed: {', '.join(done.dropped)}"] if done.dropped else []
-    data = approving.Approved(done.beads, done.commit, done.changes, done.left, done.dropped, done.features)
-    return data, ("; ".join(told) or "nothing waits to be approved") + on_main
+    return done, ("; ".join(told) or "nothing waits to be approved") + on_main
 
 
 def is_of_a_merge(app: "App", values: Values) -> bool:

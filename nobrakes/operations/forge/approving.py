@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Approved",
-    "Committed",
     "approved",
     "bead_prompt",
     "commit_snapshot",
@@ -42,31 +41,21 @@ US = "nobrakes <nobrakes@nobrakes.invalid>"
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """What commit-strategy did. `commit` None: main had it all already, or there is no main yet.
+class Approved:
+    """What commit-strategy did. `approved`: the drafts that went live. `commit` None: main had it all already, or there
+    is no main yet.
 
     `changes`: the proposed changes that are in force now; `left`: those that wait on, since somebody edited the same
-    thing meanwhile; `dropped`: those that had no object any more.
+    thing meanwhile; `dropped`: those that had no object any more; `features`: whose plans are whole, and
+    built from now on.
     """
-
-    beads: tuple[str, ...]
-    commit: str | None
-    changes: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()  # whose plans are whole now: they are built
-
-
-@dataclass(frozen=True, slots=True)
-class Approved:
-    """What surfaces show of it, as in Committed."""
 
     approved: tuple[str, ...]
     commit: str | None
     changes: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()  # whose plans are whole now: they are built
+    features: tuple[str, ...] = ()
 
 
 def propose(store: Store, plan: "apply.Plan", actor: str, dry_run: bool = False) -> "apply.PlanReport":
@@ -95,7 +84,7 @@ def approved(store: Store) -> frozenset[str]:
 
 def commit_strategy(
     store: Store, git: Git, paths: Paths, actor: str, choice: Choice = ALL, revision: str | None = None
-) -> Committed:
+) -> Approved:
     """Make the drafts live and bring the proposed changes into force, all or none; then commit the snapshot on main.
 
     `choice`: which of them. `revision`: of the StrategyView that the yes was said to; where it is another by now,
@@ -112,7 +101,7 @@ def commit_strategy(
     from ..waking import wake
 
     wake(paths)
-    return Committed(made.drafts, commit, made.changes, made.left, made.dropped, features)
+    return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)
 
 
 def _subject(made: Made) -> str:

@@ -136,7 +136,7 @@ def test_commit_strategy_makes_drafts_live_and_commits_only_its_files(initialise
     found = strategy.strategy(store)
     assert found.new == ("a", "b") and found.becomes_ready == ("a",) and found.critical_path == ("a", "b")
     done = approving.commit_strategy(store, door, paths, "me")
-    assert done.beads == ("a", "b")
+    assert done.approved == ("a", "b")
     assert [bead.id for bead in store.ready(9)] == ["a"]
     assert git(repository, "show", "--name-only", "--format=%s", "main").split() == [
         "Strategy:", "2", "new", "beads", ".nobrakes/.gitignore", ".nobrakes/beads.jsonl", ".nobrakes/config.toml"
@@ -151,7 +151,7 @@ def test_again_there_is_nothing_to_commit(initialised):
     beads.add(store, "A", id="a")
     assert approving.commit_strategy(store, door, paths, "me").commit
     again = approving.commit_strategy(store, door, paths, "me")
-    assert (again.beads, again.commit) == ((), None)
+    assert (again.approved, again.commit) == ((), None)
 
 
 def test_the_difference_tells_what_changed_since(initialised):
@@ -175,7 +175,7 @@ def test_without_a_commit_the_beads_still_go_live(tmp_path, git):
     store = open_store(paths.database)
     beads.add(store, "A", id="a")
     done = approving.commit_strategy(store, Repository(paths, "main"), paths, "me")
-    assert done == approving.Committed(("a",), None)
+    assert done == approving.Approved(("a",), None)
     assert store.bead("a").status is Status.NEEDS_TESTS
     store.close()
 

@@ -173,7 +173,7 @@ def test_a_clone_of_a_repository_that_tracks_the_graph_gets_it_back(repository, 
     beads.add(store, "A", id="a")
     beads.add(store, "B", id="b", needs=["a"])
     done = commit_strategy(store, Repository(report.paths, "main"), report.paths, "me")
-    assert done.beads == ("a", "b") and done.commit == git(repository, "rev-parse", "main")
+    assert done.approved == ("a", "b") and done.commit == git(repository, "rev-parse", "main")
     store.close()
     assert status(git, repository) == []
     git(tmp_path, "clone", "-q", str(repository), "clone")
