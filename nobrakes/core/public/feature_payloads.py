@@ -76,3 +76,15 @@ class Collected(Payload):
     file: str = ""
     line: int | None = None
     state: str = ""  # reviewed, dismissed or resolved, where it was looked at
+
+
+KINDS: tuple[type[Payload], ...] = (
+    Staged,
+    FeatureState,
+    FeatureChanged,
+    PlanCreated,
+    PlanReviewed,
+    Found,
+    Collected,
+)
+"""Every shape of these."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 
@@ -11,12 +12,17 @@ class Payload:
 
 
 P = TypeVar("P", bound=Payload)
-_HINTS: dict[type[Payload], Mapping[str, Any]] = {}
+
+
+@cache
+def _hints(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)
 
 
 def made(kind: type[P], values: Mapping[str, Any]) -> P:
     """The payload of what `values` has for its fields; a value of another type becomes the field's, or is left out."""
-    types = _HINTS.get(kind) or _HINTS.setdefault(kind, get_type_hints(kind))
+    shape: type = kind
+    types = _hints(shape)
     known: dict[str, Any] = {}
     for one in fields(kind):
         if values.get(one.name) is not None:

@@ -4,7 +4,7 @@
 2. A field is only ever added; one that changes its meaning is another field, and another version of the language.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -305,12 +305,41 @@ class Begun(Payload):
     why: str = ""
 
 
-def _shapes() -> Iterator[type[Payload]]:
-    yield Payload
-    for found in (*globals().values(), *vars(feature_payloads).values()):
-        if isinstance(found, type) and issubclass(found, Payload) and found is not Payload:
-            yield found
-
-
-KINDS: tuple[type[Payload], ...] = tuple(_shapes())
+KINDS: tuple[type[Payload], ...] = (
+    Payload,
+    Spawned,
+    Ended,
+    InSession,
+    SessionBegan,
+    ProjectSet,
+    SessionSaid,
+    TurnStarted,
+    TurnEnded,
+    Asked,
+    Question,
+    AnswerRead,
+    Answered,
+    StepAdded,
+    StepUpdated,
+    StepReordered,
+    StepClosed,
+    StepOpened,
+    Undone,
+    Paused,
+    Resumed,
+    Said,
+    HandedOff,
+    StopAsked,
+    Process,
+    Limits,
+    CheckNamed,
+    Flaked,
+    Provider,
+    Cap,
+    Main,
+    Warned,
+    HostsRefused,
+    Begun,
+    *feature_payloads.KINDS,
+)
 """Every shape."""
