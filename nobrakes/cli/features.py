@@ -8,7 +8,7 @@ from typer import Argument, Option
 from ..core.errors import UsageError
 from ..wording.text import count, cut, lasted, lines, one_line, pad
 from .output import Output, plain, said
-from .repository import actor, looked_at, opened, text_or_stdin
+from .repository import FeatureId, actor, looked_at, opened, text_or_stdin
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..operations.forging.scanning import ScanView
     from ..operations.forging.views import FeatureCard, FeatureListView, FeatureView
 
-Id = Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")]
 Texts = list[str] | None
 WAYS = ("tree", "kanban", "timeline")
 Own = Annotated[
@@ -81,7 +80,7 @@ def _criteria(feature: "Feature") -> list[str]:
 
 
 def edit(
-    feature: Id,
+    feature: FeatureId,
     title: Annotated[str | None, Option("--title", help="Another title.")] = None,
     description: Annotated[str | None, Option("--description", "-d", help="Another description.")] = None,
     criterion: Own = None,
@@ -99,7 +98,7 @@ def edit(
     return said(plain(after), "\n".join([f"feature {after.id} is changed: {one_line(after.title)}", *_criteria(after)]))
 
 
-def pause(feature: Id) -> Output:
+def pause(feature: FeatureId) -> Output:
     """Begin no turn of the feature any more; one that runs may end. Another one may be planned meanwhile."""
     from ..operations.forging import features
 
@@ -108,7 +107,7 @@ def pause(feature: Id) -> Output:
     return _moved(found, f"is paused; `nobrakes forge resume {found.id}` goes on")
 
 
-def resume(feature: Id) -> Output:
+def resume(feature: FeatureId) -> Output:
     """Go on with a feature where it was. One feature is planned at a time."""
     from ..operations.forging import features
 
@@ -117,7 +116,7 @@ def resume(feature: Id) -> Output:
     return _moved(found, f"goes on in {found.stage.value}")
 
 
-def cancel(feature: Id) -> Output:
+def cancel(feature: FeatureId) -> Output:
     """End the feature's turn at once. It is paused: its drafts, its questions and its work stay, and it can go on."""
     from ..operations.forging import features
 
@@ -126,12 +125,14 @@ def cancel(feature: Id) -> Output:
     return _moved(found, f"is stopped and paused; `nobrakes forge resume {found.id}` goes on")
 
 
-def archive(feature: Id, back: Annotated[bool, Option("--back", help="Show it in lists again.")] = False) -> Output:
+def archive(
+    feature: FeatureId, back: Annotated[bool, Option("--back", help="Show it in lists again.")] = False
+) -> Output:
     """Hide a feature from lists. Nothing is removed: `forge list --archived` shows it."""
     from ..operations.forging import features
 
     with opened() as app:
-        found = features.archive(app.store, app.paths, feature, not back, actor())
+        found = features.archive(app.store, feature, not back, actor())
     return _moved(found, "is in lists again" if back else "is hidden from lists; nothing is removed")
 
 
@@ -139,7 +140,7 @@ Step = Annotated[str, Option("--step", metavar="BEAD", help="The step of the pla
 
 
 def change(
-    feature: Id,
+    feature: FeatureId,
     text: Annotated[str, Argument(help="What should be another way; '-' reads it from stdin.")],
     step: Step = "",
 ) -> Output:
@@ -152,7 +153,7 @@ def change(
 
 
 def discuss(
-    feature: Id,
+    feature: FeatureId,
     text: Annotated[str, Argument(help="What you want to know; '-' reads it from stdin.")],
     step: Step = "",
 ) -> Output:
@@ -161,7 +162,7 @@ def discuss(
 
     with opened() as app:
         found = features.discuss(app.store, app.paths, feature, text_or_stdin(text, "text"), actor(), step)
-    return _moved(found, f"its Shaper is told; `nobrakes session show {found.session}` has its answer")
+    return _moved(found, f"is as it was: its Shaper is told; `nobrakes session show {found.session}` has its answer")
 
 
 def _moved(found: "Feature", words: str) -> Output:
@@ -187,7 +188,9 @@ def list_features(
 def _list(found: "FeatureListView") -> list[str]:
     out = [_card(one, found.now) for one in found.features]
     if found.hidden and not any(one.archived for one in found.features):
-        out.append(f"{count(found.hidden, 'more')} hidden: `nobrakes forge list --archived`")
+        out.append(
+            f"{found.hidden} more {'is' if found.hidden == 1 else 'are'} hidden: `nobrakes forge list --archived`"
+        )
     return out or ["no feature; `nobrakes forge new TITLE -d TEXT` begins one"]
 
 
@@ -204,7 +207,7 @@ def _card(one: "FeatureCard", now: float) -> str:
 
 
 def show(
-    feature: Id,
+    feature: FeatureId,
     way: Annotated[str, Option("--as", metavar="WAY", help="tree, kanban or timeline.")] = "tree",
     version: Annotated[int | None, Option("--version", min=1, help="What this version changed.")] = None,
 ) -> Output:
@@ -217,10 +220,10 @@ def show(
     if way not in WAYS:
         raise UsageError(f"a plan is not shown as '{one_line(way)[:40]}'", f"Use one of: {', '.join(WAYS)}.")
     with looked_at() as app:
-        found = views.view(app.store, feature)
         if version is not None:
-            differs = plan_looks.difference(app.store.plan_versions(feature), version)
+            differs = plan_looks.difference(app.store, feature, version)
             return Output(plain(differs), lambda screen: "\n".join(_differs(differs)))
+        found = views.view(app.store, feature)
     return Output(plain(found), lambda screen: "\n".join(_page(found, way, screen)))
 
 
@@ -228,16 +231,18 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
     one = found.feature
     state = one.state.value.replace("_", " ")
     out = [screen.paint(f"{one.id}: {one_line(one.title)}", "bold")]
-    out.append(
-        f"{one.stage.value}, {state}, {lasted(found.now - one.created_at)} old, planned anew {one.replannings} times"
-    )
+    anew = f", planned anew {count(one.replannings, 'time')}" if one.replannings else ""
+    out.append(f"{one.stage.value}, {state}, {lasted(found.now - one.created_at)} old{anew}")
     out += [f"  {line}" for line in lines(one.description)[:12]]
     out += ["", "It is done when:", *_criteria(one)]
     if one.files:
         out.append(f"It touches: {cut(one_line(', '.join(one.files)), 300)}")
     for asked in found.questions:
         out.append(f"waits for you: {asked.id}  {cut(one_line(asked.title), 90)}  (`nobrakes escalation {asked.id}`)")
-    out += ["", f"The plan ({count(found.card.beads, 'bead')}, version {one.plan or 'none yet'}):"]
+    out += [
+        "",
+        f"The plan ({count(found.card.beads, 'bead')}, {f'version {one.plan}' if one.plan else 'no version yet'}):",
+    ]
     out += _PLANS[way](found.plan) or ["  no step yet"]
     for kept in found.versions:
         changed = kept.changes
@@ -312,7 +317,7 @@ def _value(value: object) -> str:
     return cut(one_line(str(value)), 70) if value is not None else "nothing"
 
 
-def scan(feature: Id) -> Output:
+def scan(feature: FeatureId) -> Output:
     """What comments of the code say is left to do, on the commit that the feature began from. What is in files that it
     touches is an open point of it; the rest is shown, and nothing more."""
     from ..operations.forging import scanning

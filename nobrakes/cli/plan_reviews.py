@@ -3,21 +3,20 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from ..wording.text import count, one_line
 from .output import Output, plain, said
-from .repository import actor, looked_at, opened
+from .repository import FeatureId, actor, looked_at, opened
 
 if TYPE_CHECKING:
     from ..core.forge.rounds import Estimate, Iteration
     from ..operations.forging.plan_reviews import ReviewsView
 
-Id = Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")]
 BAR = 20
 
 
-def reviews(feature: Id) -> Output:
+def reviews(feature: FeatureId) -> Output:
     """The reviews of a feature's plan: how many of ten, what each found, what they cost and may cost.
 
     Example: nobrakes forge reviews nb-k3f9q2
@@ -30,7 +29,7 @@ def reviews(feature: Id) -> Output:
 
 
 def sign_off(
-    feature: Id,
+    feature: FeatureId,
     take_risk: Annotated[
         bool, Option("--take-risk", help="You take the risk of fewer reviews than are recommended.")
     ] = False,
@@ -54,7 +53,7 @@ def sign_off(
     return said(plain(kept), told + "Now: nobrakes commit-strategy")
 
 
-def checkpoint(feature: Id) -> Output:
+def checkpoint(feature: FeatureId) -> Output:
     """Bring what was collected while a feature is built to its plan, now. Its live beads go on.
 
     Example: nobrakes forge checkpoint nb-k3f9q2

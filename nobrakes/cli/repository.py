@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..ports import Store
 
 BeadId = Annotated[str, Argument(metavar="BEAD", help="The bead's id.")]
+FeatureId = Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")]
 
 
 @contextmanager

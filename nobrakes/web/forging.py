@@ -70,7 +70,7 @@ def _archive(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     from ..operations.forging import features
 
     back = bool(values.get("back"))
-    found = features.archive(app.store, app.paths, values["feature"], not back, actor)
+    found = features.archive(app.store, values["feature"], not back, actor)
     return found, f"feature {found.id} is {'in lists again' if back else 'hidden from lists; nothing is removed'}"
 
 

@@ -201,6 +201,17 @@ def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
     return stage or feature.stage, state or feature.state
 
 
+def require(feature: Feature, stage: Stage, needed: str) -> None:
+    """NotAllowed unless the feature goes on in this stage; `needed` says what it is asked for, and why that is not."""
+    if feature.stage is stage and feature.state is State.ACTIVE:
+        return
+    where = feature.state.value if feature.state is not State.ACTIVE else feature.stage.value
+    raise NotAllowed(
+        f"feature {feature.id} is {where.replace('_', ' ')}: {needed}",
+        f"`nobrakes forge show {feature.id}` says what comes next.",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class PlanVersion:
     """The plan as it was when the Shaper said that it is whole: one node a bead, as plan files have them."""

@@ -21,7 +21,7 @@ from ...ports import Git, Store
 from ...roles.plan_beads import under
 from .. import beads
 from ..waking import wake
-from .scanning import scanned
+from .scanning import blocking
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -79,7 +79,7 @@ def begin(store: Store, paths: Paths, config: "Config", git: Git, wanted: Wanted
     files, notes = _files(wanted.files or ()), _text("notes", wanted.notes or "")
     criteria = wanted.criteria(usual(stack(config, paths.root)))
     base = _main(git)
-    found = scanned(git, base, "", files)
+    points = blocking(git, base, files)
     with store.together():
         epic = beads.add(
             store,
@@ -93,7 +93,7 @@ def begin(store: Store, paths: Paths, config: "Config", git: Git, wanted: Wanted
         )
         new = Feature(epic.id, title, description, criteria, files, notes, base, actor=actor)
         made = store.begin_feature(new)
-        for one in found.blocking:
+        for one in points:
             store.collect(made.id, one.kind, one.text, actor, file=one.file, line=one.line, blocks=True, nth=one.nth)
     wake(paths)
     return store.feature(made.id)
@@ -148,7 +148,7 @@ def cancel(store: Store, paths: Paths, id: str, actor: str) -> Feature:
     return moved
 
 
-def archive(store: Store, paths: Paths, id: str, away: bool, actor: str) -> Feature:
+def archive(store: Store, id: str, away: bool, actor: str) -> Feature:
     """Hide it from lists, or show it there again. NotAllowed while it goes on."""
     feature = store.feature(id)
     if away and feature.state is State.ACTIVE:
@@ -162,12 +162,10 @@ def archive(store: Store, paths: Paths, id: str, away: bool, actor: str) -> Feat
 def ask_change(store: Store, paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
     """Tell its Shaper what should be another way in the plan; NotAllowed before there is a conversation."""
     with store.together():
-        feature, session = _spoken_to(store, id)
-        about = _about(store, feature, bead)
-        store.say(session, f"Change the plan{about}: {_said(text)}", actor)
+        feature, words = _tell(store, id, "Change the plan{}: {}", text, actor, bead)
         if feature.stage not in PLANNED or reviewing.are_over(feature):
             store.note_feature(id, reviewing.opened_anew(feature), actor)
-        moved = store.move_feature(id, Step.CHANGE_ASKED, actor, _said(text)[:200])
+        moved = store.move_feature(id, Step.CHANGE_ASKED, actor, words[:200])
     wake(paths)
     return moved
 
@@ -175,9 +173,7 @@ def ask_change(store: Store, paths: Paths, id: str, text: str, actor: str, bead:
 def discuss(store: Store, paths: Paths, id: str, text: str, actor: str, bead: str = "") -> Feature:
     """Say something to its Shaper, of one step of the plan or of all; nothing is changed by it."""
     with store.together():
-        feature, session = _spoken_to(store, id)
-        about = _about(store, feature, bead)
-        store.say(session, f"A question{about}; change nothing before it is answered: {_said(text)}", actor)
+        feature, _ = _tell(store, id, "A question{}; change nothing before it is answered: {}", text, actor, bead)
     wake(paths)
     return feature
 
@@ -189,29 +185,24 @@ def resume(store: Store, paths: Paths, id: str, actor: str) -> Feature:
     return moved
 
 
-def _spoken_to(store: Store, id: str) -> tuple[Feature, int]:
-    feature = store.feature(id)
+def _tell(store: Store, id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:
+    """Say it to the feature's Shaper, with the step that it is about; the feature, and the words alone.
+
+    NotAllowed, UsageError.
+    """
+    feature, words = store.feature(id), _text("text", text)
     if feature.session is None:
         raise NotAllowed(
             f"nobody has begun to plan feature {id} yet",
             f"`nobrakes forge edit {id}` changes what its Shaper is told first.",
         )
-    return feature, feature.session
-
-
-def _about(store: Store, feature: Feature, bead: str) -> str:
-    if not bead:
-        return ""
-    if bead not in under(store, feature.id):
-        raise UsageError(f"'{bead[:64]}' is no step of feature {feature.id}", "`nobrakes forge show` lists them.")
-    return f" at the step {bead} ({store.bead(bead).title})"
-
-
-def _said(text: str) -> str:
-    words = _text("text", text)
     if not words:
         raise UsageError("nothing was said")
-    return words
+    if bead and bead not in under(store, id):
+        raise UsageError(f"'{bead[:64]}' is no step of feature {id}", f"`nobrakes forge show {id}` lists them.")
+    about = f" at the step {bead} ({store.bead(bead).title})" if bead else ""
+    store.say(feature.session, form.format(about, words), actor)
+    return feature, words
 
 
 def _main(git: Git) -> str:

@@ -63,12 +63,15 @@ class VersionView:
     changes: PlanChanges
 
 
+def planned(store: Store, epic: str) -> tuple[Bead, ...]:
+    """The beads under the epic; what was given up is left out."""
+    ids = under(store, epic)
+    return tuple(bead for bead in store.beads(ids=ids) if bead.status is not Status.CANCELLED) if ids else ()
+
+
 def look(store: Store, epic: str) -> PlanLook:
     """The plan under the epic; what was given up is left out."""
-    ids = under(store, epic)
-    if not ids:
-        return PlanLook()
-    known = {bead.id: bead for bead in store.beads(ids=ids) if bead.status is not Status.CANCELLED}
+    known = {bead.id: bead for bead in planned(store, epic)}
     _, edges = store.around(list(known)) if known else ([], [])
     needs: dict[str, list[str]] = {}
     for edge in edges:
@@ -126,10 +129,10 @@ def versions(kept: Sequence[PlanVersion]) -> tuple[VersionView, ...]:
     return tuple(found)
 
 
-def difference(kept: Sequence[PlanVersion], number: int, other: int | None = None) -> PlanChanges:
-    """What version `number` has other than `other` (None: the one before it). UsageError."""
-    of = {one.number: one.beads for one in kept}
-    for wanted in (number, *(() if other is None else (other,))):
-        if wanted not in of:
-            raise UsageError(f"the plan has no version {wanted}", f"It has {len(of)}.")
-    return changes(of.get(number - 1 if other is None else other, ()), of[number])
+def difference(store: Store, feature: str, number: int) -> PlanChanges:
+    """What version `number` of the feature's plan has other than the one before it. NoSuchFeature, UsageError."""
+    last = store.feature(feature).plan
+    now, before = store.plan_version(feature, number), store.plan_version(feature, number - 1)
+    if now is None:
+        raise UsageError(f"the plan has no version {number}", f"It has {last}.")
+    return changes(before.beads if before is not None else (), now.beads)

@@ -9,7 +9,6 @@ from ...core.forge.feature import Finding, PlanReview, ReviewState
 from ...core.forge.rounds import Estimate, Iteration
 from ...core.forge.rules import Rules
 from ...ports import Store
-from .sign_off import tracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,8 @@ class ReviewsView:
 def reviews(store: Store, rules: Rules, id_: str) -> ReviewsView:
     """What is known of the feature's reviews. NoSuchFeature."""
     feature = store.feature(id_)
-    seen, looked, plans = tracker(store, feature, rules), store.plan_reviews(id_), store.plan_versions(id_)
+    looked, findings, plans = store.plan_reviews(id_), store.findings(id_), store.plan_versions(id_)
+    seen = reviewing.tracker(rules, feature, looked, findings)
     costs = {one.session: store.session(one.session).cost_usd for one in looked if one.session is not None}
     through = [costs[one.session] for one in looked if one.state is ReviewState.DONE and one.session in costs]
     counted = [one for one in looked if one.round > reviewing.since(feature)]
@@ -54,7 +54,7 @@ def reviews(store: Store, rules: Rules, id_: str) -> ReviewsView:
         seen.open,
         seen.iterations,
         tuple(one for one in looked if one.state is ReviewState.RUNNING),
-        tuple(store.findings(id_)),
+        tuple(findings),
         domains,
         cost,
         rounds.warning(seen),

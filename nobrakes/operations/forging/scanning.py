@@ -25,9 +25,17 @@ class ScanView:
     skipped: tuple[str, ...] = ()
 
 
-def scanned(git: Git, commit: str, feature: str, files: tuple[str, ...]) -> ScanView:
-    """Scan the commit; `files` are those that the feature touches."""
-    paths = sorted(path for path in git.paths(commit) if is_scanned(path)) if commit else []
+def blocking(git: Git, commit: str, files: tuple[str, ...]) -> tuple[Todo, ...]:
+    """The finds in the files that a feature touches; no other file is read."""
+    return _read(git, commit, [path for path in _paths(git, commit) if is_affected(path, files)])[0]
+
+
+def _paths(git: Git, commit: str) -> list[str]:
+    return sorted(path for path in git.paths(commit) if is_scanned(path)) if commit else []
+
+
+def _read(git: Git, commit: str, paths: list[str]) -> tuple[tuple[Todo, ...], tuple[str, ...]]:
+    """The finds of these files, and the files that are too large."""
     found: list[Todo] = []
     skipped: list[str] = []
     for path in paths:
@@ -38,13 +46,15 @@ def scanned(git: Git, commit: str, feature: str, files: tuple[str, ...]) -> Scan
             continue
         if data is not None:  # a link is none
             found += scan(path, data.decode("utf-8", "replace"))
-    blocking = tuple(one for one in found if is_affected(one.file, files))
-    others = tuple(one for one in found if not is_affected(one.file, files))
-    room = max(0, MOST_FINDS - len(blocking))
-    return ScanView(feature, commit, len(paths), blocking, others[:room], max(0, len(others) - room), tuple(skipped))
+    return tuple(found), tuple(skipped)
 
 
 def scan_of(store: Store, git: Git, id: str) -> ScanView:
     """The scan of a feature, on its base commit; NoSuchFeature."""
     feature = store.feature(id)
-    return scanned(git, feature.base, feature.id, feature.files)
+    paths = _paths(git, feature.base)
+    found, skipped = _read(git, feature.base, paths)
+    blocks = tuple(one for one in found if is_affected(one.file, feature.files))
+    others = tuple(one for one in found if not is_affected(one.file, feature.files))
+    room = max(0, MOST_FINDS - len(blocks))
+    return ScanView(id, feature.base, len(paths), blocks, others[:room], max(0, len(others) - room), skipped)

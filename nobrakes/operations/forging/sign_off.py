@@ -13,7 +13,7 @@ from ...core.beads.events import Event, Kind
 from ...core.errors import NotAllowed
 from ...core.forge import data_keys as keys
 from ...core.forge import reviewing, rounds
-from ...core.forge.feature import Feature, FindingState, Stage, State
+from ...core.forge.feature import Feature, FindingState, Stage, require
 from ...core.forge.rounds import SignOff, Tracker
 from ...core.forge.rules import Rules
 from ...ports import Store
@@ -29,12 +29,7 @@ def sign_off(store: Store, rules: Rules, id_: str, actor: str, *, take_risk: boo
     """Sign the plan off. NoSuchFeature; NotAllowed: there is nothing to sign, or what has to be said is missing."""
     with store.together():
         feature = store.feature(id_)
-        if feature.stage is not Stage.REVIEW or feature.state is not State.ACTIVE:
-            where = feature.state.value if feature.state is not State.ACTIVE else feature.stage.value
-            raise NotAllowed(
-                f"feature {id_} is {where.replace('_', ' ')}: there is no plan under review to sign off",
-                f"`nobrakes forge show {id_}` says what comes next.",
-            )
+        require(feature, Stage.REVIEW, "there is no plan under review to sign off")
         kept = rounds.sign_off(tracker(store, feature, rules), feature.plan, actor, store.now(), take_risk, reason)
         if not is_as_kept(store, feature):
             raise NotAllowed(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...core.beads.bead import BeadType, Status
+from ...core.beads.bead import Bead, BeadType, Status
 from ...core.beads.escalations import Escalation
 from ...core.errors import UsageError
 from ...core.forge.feature import (
@@ -19,7 +19,7 @@ from ...core.forge.feature import (
 )
 from ...core.sessions.session import Message
 from ...core.text.cleaning import clean
-from .plan_looks import PlanLook, VersionView, look, versions
+from .plan_looks import PlanLook, VersionView, look, planned, versions
 
 if TYPE_CHECKING:
     from ...ports import Store
@@ -80,6 +80,21 @@ class FeatureView:
     now: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is counted of a feature: its open questions, what was found and collected, the statuses of its beads."""
+
+    questions: tuple[Escalation, ...]
+    findings: tuple[Finding, ...]
+    items: tuple[Item, ...]
+    statuses: tuple[Status, ...]
+
+
+def _facts(store: "Store", one: Feature, open_: Iterable[Escalation], beads: Iterable[Bead]) -> _Facts:
+    statuses = tuple(bead.status for bead in beads if bead.type is not BeadType.EPIC)
+    return _Facts(_asked(one, open_), tuple(store.findings(one.id)), tuple(store.items(one.id)), statuses)
+
+
 def listed(
     store: "Store", state: str = "all", words: str = "", sort: str = "activity", archived: bool = False
 ) -> FeatureListView:
@@ -92,7 +107,7 @@ def listed(
         one for one in found if one.archived is archived and (state in ("all", one.state.value)) and _has(one, asked)
     ]
     now, open_ = store.now(), store.escalations()
-    cards = tuple(_card(store, one, open_) for one in _sorted(shown, sort))
+    cards = tuple(_card(one, _facts(store, one, open_, planned(store, one.id))) for one in _sorted(shown, sort))
     hidden = sum(one.archived for one in found)
     return FeatureListView(cards, state, clean(words)[:200], sort, len(found), hidden, now)
 
@@ -115,8 +130,7 @@ def _sorted(found: Iterable[Feature], sort: str) -> list[Feature]:
     return sorted(found, key=lambda one: (-one.updated_at, one.id))
 
 
-def _card(store: "Store", one: Feature, open_: Iterable[Escalation]) -> FeatureCard:
-    statuses = [step.bead.status for step in look(store, one.id).steps if step.bead.type is not BeadType.EPIC]
+def _card(one: Feature, facts: _Facts) -> FeatureCard:
     return FeatureCard(
         one.id,
         one.title,
@@ -127,11 +141,11 @@ def _card(store: "Store", one: Feature, open_: Iterable[Escalation]) -> FeatureC
         one.replannings,
         one.round,
         one.plan,
-        len(_asked(one, open_)),
-        sum(found.state is FindingState.OPEN for found in store.findings(one.id)),
-        sum(item.state is ItemState.WAITING for item in store.items(one.id)),
-        sum(status is Status.DONE for status in statuses),
-        len(statuses),
+        len(facts.questions),
+        sum(found.state is FindingState.OPEN for found in facts.findings),
+        sum(item.state is ItemState.WAITING for item in facts.items),
+        sum(status is Status.DONE for status in facts.statuses),
+        len(facts.statuses),
         one.archived,
     )
 
@@ -150,17 +164,18 @@ def _asked(one: Feature, open_: Iterable[Escalation]) -> tuple[Escalation, ...]:
 def view(store: "Store", id: str) -> FeatureView:
     """One feature; NoSuchFeature."""
     one = store.feature(id)
-    now, open_ = store.now(), store.escalations()
+    plan = look(store, id)
+    facts = _facts(store, one, store.escalations(), (step.bead for step in plan.steps))
     messages = store.messages(one.session)[-MOST_MESSAGES:] if one.session is not None else []
     return FeatureView(
         one,
-        _card(store, one, open_),
-        look(store, id),
+        _card(one, facts),
+        plan,
         versions(store.plan_versions(id)),
         tuple(store.plan_reviews(id)),
-        tuple(store.findings(id)),
-        tuple(store.items(id)),
-        _asked(one, open_),
+        facts.findings,
+        facts.items,
+        facts.questions,
         tuple(messages),
-        now,
+        store.now(),
     )

@@ -8,10 +8,11 @@ import pytest
 from nobrakes.cli import main
 from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role
 from nobrakes.core.beads.escalations import EscalationType
-from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind, ReviewState
+from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind, ReviewState, Step
 from nobrakes.core.sessions.session import SessionKind
 from nobrakes.operations import beads
 from nobrakes.ports import NewEscalation
+from nobrakes.roles.plan_beads import nodes_of
 from nobrakes.store.opening import open_store
 from nobrakes.web.routes import routes
 
@@ -164,3 +165,37 @@ def test_a_feature_is_shown_as_text_and_its_forms_are_the_commands(site, feature
     assert made.status_code == 200, made.text
     assert [one["how"] for one in made.json()["data"]["criteria"]][1:] == ["review"]
     assert ">Resume<" in site.get("/r/shop/features").text
+
+
+def test_a_plan_is_signed_off_and_a_checkpoint_asked_for_on_its_page(site, feature, repository) -> None:
+    def press(name: str, status: int = 200, **more: str) -> dict:
+        done = site.post(f"/r/shop/do/forge-{name}", {"feature": feature, **more}, accept="application/json")
+        assert done.status_code == status, (name, done.text)
+        return done.json()
+
+    def shown(path: str = f"features/{feature}") -> str:
+        return site.get(f"/r/shop/{path}").text
+
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    store.keep_plan(feature, nodes_of(store, feature), "whole", "Shaper")
+    assert "Sign the plan off" not in shown() and "is discovery" in press("sign-off", 409)["error"]["message"]
+    store.move_feature(feature, Step.PLAN_READY, "Shaper")
+    assert "Sign the plan off" in shown() and "Bring it to the plan now" not in shown()
+    assert "reviews" in press("sign-off", 409, reason="small")["error"]["message"]
+    kept = press("sign-off", take_risk="1", reason=f"small {EVIL}")["data"]
+    assert (kept["version"], kept["risk"], kept["open"]) == (3, True, 1)
+    press("checkpoint", 409)
+    plan = {"revision": site.get("/r/shop/api/plan", accept="application/json").json()["data"]["revision"]}
+    yes = site.post("/r/shop/do/commit-strategy", plan, accept="application/json")
+    assert yes.json()["data"]["features"] == [feature] and f"feature {feature} is built now" in yes.text, yes.text
+    assert "Bring it to the plan now" in shown() and "Sign the plan off" not in shown()
+    press("checkpoint")
+    assert store.feature(feature).data["checkpoint_asked"]
+    press("pause")
+    press("archive")
+    store.close()
+    assert "Show in lists again" in shown() and feature not in shown("features") and "Archived (1)" in shown("features")
+    away = shown("features?archived=1&q=windows")
+    assert feature in away and ">Show again<" in away and 'name="archived" value="1"' in away
+    press("archive", back="1")
+    assert feature in shown("features") and ">Archive<" in shown()

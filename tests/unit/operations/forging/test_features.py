@@ -115,12 +115,14 @@ def test_a_second_one_is_refused_whole(store: SqliteStore, paths: Paths) -> None
     with pytest.raises(NotAllowed):
         features.resume(store, paths, one.id, "me")
     with pytest.raises(NotAllowed):
-        features.archive(store, paths, other.id, True, "me")
-    features.archive(store, paths, one.id, True, "me")
+        features.archive(store, other.id, True, "me")
+    features.archive(store, one.id, True, "me")
     shown = views.listed(store)
     assert [card.id for card in shown.features] == [other.id] and shown.hidden == 1
     assert [card.id for card in views.listed(store, archived=True).features] == [one.id]
     assert views.listed(store, words="linux nope").features == ()
+    features.pause(store, paths, other.id, "me")
+    assert not features.resume(store, paths, one.id, "me").archived, "what goes on is in lists"
     with pytest.raises(UsageError):
         views.listed(store, state="lost")
     with pytest.raises(NoSuchFeature):
@@ -223,7 +225,8 @@ def test_the_plan_is_a_tree_columns_and_a_timeline(store: SqliteStore, paths: Pa
     assert [step.bead.id for step in found.plan.column("pending")] == ["one", "two"]
     second = found.versions[1].changes
     assert [node["id"] for node in second.added] == ["two"] and second.changed[0].fields == {"title": ("1", "One")}
-    assert plan_looks.difference(store.plan_versions(one.id), 1, 2).gone[0]["id"] == "two"
-    with pytest.raises(UsageError):
-        plan_looks.difference(store.plan_versions(one.id), 3)
+    assert plan_looks.difference(store, one.id, 2) == second
+    assert plan_looks.difference(store, one.id, 1).added == ({"id": "one", "title": "1"},)
+    with pytest.raises(UsageError, match="no version 3"):
+        plan_looks.difference(store, one.id, 3)
     assert found.card.beads == 2 and found.card.done == 0

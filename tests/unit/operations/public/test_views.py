@@ -89,11 +89,10 @@ def features(store: SqliteStore, folder: Path) -> dict[str, Any]:
     store.keep_plan(made.id, [{"id": "step", "title": "A step"}], "it is whole", "Shaper")
     store.put([Bead("more", "One more", epic=made.id)], [Dependency("more", "step")], "Shaper")
     store.keep_plan(made.id, [{"id": "step", "title": "The step"}, {"id": "more", "title": "x"}], "a finding", "Shaper")
-    kept = store.plan_versions(made.id)
     return {
         "forge list": listed(store, words="windows"),
         "forge show": view(store, made.id),
-        "forge show --version": difference(kept, 2),
+        "forge show --version": difference(store, made.id, 2),
         "forge scan": scan_of(store, git, made.id),
         "forge reviews": plan_reviews.reviews(store, Rules(), made.id),
         "forge sign-off": rounds.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
