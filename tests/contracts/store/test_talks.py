@@ -204,7 +204,8 @@ def test_what_a_turn_did_is_noted_once_by_every_way(tmp_path: Path) -> None:
         edits.agent_ask(path, turn.token, title)
     for what in ("proposed", "ready", "proposed", "asked"):
         store.did(turn.id, what)
-    assert store.turn(turn.id).data == {"seen": 1, "did": ["asked", "proposed", "ready"]}
+    data = store.turn(turn.id).data
+    assert (data["seen"], data["did"]) == (1, ["asked", "proposed", "ready"])
     store.close_turn(turn.id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said="done")
     with pytest.raises(Stale):
         store.did(turn.id, "found")

@@ -37,6 +37,9 @@ CODE: dict[str, bytes | None] = {
 class Code:
     """A main with some files."""
 
+    def __init__(self) -> None:
+        self.looked_into: list[str] = []
+
     def main(self) -> str:
         return "c0de" * 10
 
@@ -45,6 +48,7 @@ class Code:
         return frozenset(CODE)
 
     def read(self, commit: str, path: str, most: int) -> bytes | None:
+        self.looked_into.append(path)
         found = CODE[path]
         if found is not None and len(found) > most:
             raise FileTooLarge(path)
@@ -75,9 +79,11 @@ def yes(store: SqliteStore, **choice: Any) -> tuple[str, ...]:
 
 
 def test_only_finds_in_files_that_it_touches_are_open_points(store: SqliteStore, paths: Paths) -> None:
+    GIT.looked_into.clear()
     one = begun(store, paths, files=("src",), own=("review: short",), without=frozenset({2}))
     assert (one.base, one.files, len(one.criteria)) == (GIT.main(), ("src",), 8)
     assert store.bead(one.id).status is Status.DRAFT and store.bead(one.id).type.value == "epic"
+    assert GIT.looked_into == ["src/a.py", "src/large.py", "src/link.py"]
     items = store.items(one.id)
     assert [(item.file, item.line, item.kind, item.blocks) for item in items] == [
         ("src/a.py", 1, ItemKind.TODO, True),
