@@ -14,6 +14,13 @@ from tests.browser.conftest import DESKTOP, PHONE, ROOT, Person
 AXE = ROOT / ".ci" / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = ["", "desk", "desk/1", "desk/2", "board", "bead/till", "bead/stock", "bead/till/diff", "live", "live/1", "graph", "graph?mode=all", "plan", "plan?as=kanban", "plan?as=timeline", "features", "features/f-1", "features/f-1?as=kanban", "features/f-1?as=timeline", "merges",
          "breaker", "health", "set-up", "sessions"]  # fmt: skip
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+"""What axe looks for."""
+SMALL = """() => [...document.querySelectorAll('button, summary, nav a, .whole, .act, .button, select, .option')]
+    .filter(one => one.offsetParent !== null && !one.closest('[hidden]'))
+    .map(one => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
+    .filter(([, box]) => box.height < 43.5 || box.width < 43.5).map(([html, box]) => `${html} ${box.height}`)"""
+"""What a finger would miss."""
 pytestmark = pytest.mark.slow
 
 
@@ -28,8 +35,7 @@ def test_no_page_has_a_barrier_or_is_wider_than_its_screen(chromium, served, the
     for path in PAGES:
         page = person.goes(path)
         page.evaluate(axe)
-        rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-        for violation in page.evaluate("rules => axe.run(rules)", rules)["violations"]:
+        for violation in page.evaluate("rules => axe.run(rules)", RULES)["violations"]:
             nodes = [node["html"][:160] for node in violation["nodes"][:3]]
             found.append((path, violation["id"], nodes))
         if page.evaluate("() => document.documentElement.scrollWidth > innerWidth"):
@@ -42,11 +48,7 @@ def test_no_page_has_a_barrier_or_is_wider_than_its_screen(chromium, served, the
 
 def test_what_is_pressed_on_a_phone_is_large_enough(chromium, served) -> None:
     person = Person(chromium, served, viewport=PHONE, has_touch=True).log_in()
-    small = """() => [...document.querySelectorAll('button, summary, nav a, .whole, .act, .button, select, .option')]
-        .filter(one => one.offsetParent !== null && !one.closest('[hidden]'))
-        .map(one => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
-        .filter(([, box]) => box.height < 43.5 || box.width < 43.5).map(([html, box]) => `${html} ${box.height}`)"""
-    found = [(path, one) for path in PAGES for one in person.goes(path).evaluate(small)]
+    found = [(path, one) for path in PAGES for one in person.goes(path).evaluate(SMALL)]
     assert found == []
     person.close()
 
