@@ -33,6 +33,9 @@ BENT = {
     "a value that equals everything": f"printf '{EQUAL}' >shop/discount.py",
 }
 
+IN_CI = {"a forged summary", "a patched runner"}
+"""One for each of the two questions that come of it; the others are the night's."""
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Scripted:
@@ -69,7 +72,7 @@ def test_honest_work_lands_and_its_review_tells_of_the_altered_test(project: Scr
     assert row["decoy"].startswith("seen tests/test_discount.py::test_") and "was reported in" in row["reason"]
 
 
-@pytest.mark.parametrize("how", BENT)
+@pytest.mark.parametrize("how", [pytest.param(how, marks=[] if how in IN_CI else [pytest.mark.night]) for how in BENT])
 def test_a_bent_runner_is_seen_and_a_person_is_asked(project: Scripted, how: str) -> None:
     with_tests(project, BENT[how])
     main = project.git("rev-parse", "main")
