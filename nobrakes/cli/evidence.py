@@ -12,7 +12,8 @@ from ..wording.text import cut, one_line
 from ..wording.times import spoken
 from .output import Output, plain
 from .repository import looked_at, opened
-from .screen import Screen, paragraph
+from .screen import Screen
+from .sheet import Sheet
 
 if TYPE_CHECKING:
     from ..core.evidence.verify import Note, Report, Rerun, Seen, Wrong
@@ -27,6 +28,7 @@ LISTED = {
     "taken_back": "merged, and taken back later",
 }
 """What is said of the commits that are listed though nothing is wrong with them."""
+_HUNG = len("validate   ")
 
 
 def review(
@@ -147,18 +149,25 @@ def _record(found: "Record", screen: Screen) -> str:
     if not record:
         return "\n".join([*out, f"evidence {found.evidence}"])
     bead = record["bead"]
+    sheet = Sheet(screen, is_whole=True)
     title = f"{one_line(bead['id'])}  {one_line(bead['title'])}  ({one_line(bead['type'])})"
-    out.append(screen.paint(title, "bold"))
-    out.append(f"{_headline(record)}  {spoken(float(record['at']))}  evidence {found.evidence[:12]}")
+    out += [screen.paint(line, "bold") for line in sheet.wrapped(title, "", 2)]
+    head = f"{_headline(record)}  {spoken(float(record['at']))}  evidence {found.evidence[:12]}"
+    out += sheet.wrapped(head, "", 2)
     for name in ("base", "branch", "merged"):
         if name in record:
-            out.append(f"  {name:<10} {record[name]['commit']}  tree {record[name]['tree'][:12]}")
-    out += [f"  {line}" for step in record["steps"] for line in _step(step, record)]
-    out += [f"  {line}" for line in _approved(record.get("approval"))]
-    out += [f"  {line}" for line in _counts(record.get("counts"))]
-    out += [f"  {line}" for line in _contracts(record)]
-    out += [f"  {line}" for line in _attempts(record.get("attempts", ()))]
-    return "\n".join([*out, *_excerpts(record)])
+            line = f"{name:<10} {record[name]['commit']}  tree {record[name]['tree'][:12]}"
+            out += sheet.wrapped(line, "  ", _HUNG)
+    said = [
+        *(line for step in record["steps"] for line in _step(step, record)),
+        *_approved(record.get("approval")),
+        *_counts(record.get("counts")),
+        *_contracts(record),
+        *_attempts(record.get("attempts", ())),
+    ]
+    for line in said:
+        out += sheet.wrapped(line, "  ", _HUNG)
+    return "\n".join([*out, *_excerpts(record, sheet)])
 
 
 def _headline(record: Mapping[str, Any]) -> str:
@@ -233,9 +242,9 @@ def _attempts(attempts: Any) -> Iterator[str]:
         yield f"attempt {one['number']:<2} {one['role']} {who}: {one['outcome']}; {spent}{session}"
 
 
-def _excerpts(record: Mapping[str, Any]) -> Iterator[str]:
+def _excerpts(record: Mapping[str, Any], sheet: Sheet) -> Iterator[str]:
     for name, run in record["runs"].items():
         for check in run["checks"]:
             if check.get("excerpt"):
                 yield f"  the end of {one_line(name)}, {one_line(check['name'])}:"
-                yield paragraph(check["excerpt"], "    ")
+                yield from sheet.lines(check["excerpt"], "    ")

@@ -11,7 +11,8 @@ from ..wording.times import spoken
 from .beadtext import attempt_text
 from .output import Output, plain
 from .repository import BeadId, known, looked_at
-from .screen import Screen, paragraph
+from .screen import Screen
+from .sheet import Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,7 @@ def _review(review: "Review", screen: Screen) -> str:
     line = event_text.with_title(plain_head + said, review.title, screen.width)
     out = [line.replace(said, screen.paint(said, style), 1)]
     if reason and (not line.startswith(plain_head + word + ": " + reason) or "\n" in review.detail.strip()):
-        out.append(paragraph(review.detail, "    "))
+        out += Sheet(screen, is_whole=True).lines(review.detail, "    ")
     if review.gates:
         out.append(cut(f"    changes protected files: {one_line(', '.join(review.gates))}", screen.width))
     out += [cut(f"    {_check(result)}", screen.width) for result in review.results]
@@ -89,18 +90,21 @@ def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
 
 
 def _history(found: "BeadHistory", screen: Screen) -> str:
-    out = [f"{screen.paint(found.bead.id, 'bold')}  {one_line(found.bead.title)}  ({found.bead.status.value})"]
+    sheet = Sheet(screen, is_whole=True)
+    first, *more = sheet.wrapped(f"{found.bead.id}  {one_line(found.bead.title)}  ({found.bead.status.value})", "", 2)
+    out = [first.replace(found.bead.id, screen.paint(found.bead.id, "bold"), 1), *more]
     out += ["", *_events(found, screen)]
     for attempt in found.attempts:
         out += ["", screen.paint(f"attempt {attempt_text(plain(attempt), screen.width - 8)}", "bold")]
         for name in ("summary", "blockers", "learnings"):
             said = getattr(attempt.log, name)
-            out += [f"  {name}:", paragraph(said, "    ")] if said.strip() else []
+            out += [f"  {name}:", *sheet.lines(said, "    ")] if said.strip() else []
     if found.reviews:
         out += ["", "reviews:", *(_review(review, screen) for review in found.reviews)]
     for e in found.escalations:
         decided = "open" if e.resolved_at is None else one_line(e.answer or e.resolution)
-        out += ["", f"escalation {e.id}: {stages.plain(e.type.value)}: {one_line(e.title)}: {decided}"]
+        asked = f"escalation {e.id}: {stages.plain(e.type.value)}: {one_line(e.title)}: {decided}"
+        out += ["", *sheet.wrapped(asked, "", 2)]
     if found.commit:
         out += ["", f"on main as {found.commit}"]
     if found.archived:

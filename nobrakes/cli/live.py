@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 LastLine = Callable[[Attempt], str]
 EVENTS_SHOWN = 6
 REDRAW_SECONDS = 1.0
+_TOLD = (EventKind.DEGRADED, EventKind.ESCALATED, EventKind.SUGGESTED)
+"""Of these a notice says the same."""
 
 
 class Titles:
@@ -98,7 +100,7 @@ class Plain:
 
     def event(self, event: Event) -> None:
         """Print it, after the date where a new day begins, unless its notice has said all of it."""
-        if event.kind is EventKind.DEGRADED:
+        if event.kind in _TOLD:
             return
         heading = self._days.heading(event.at)
         write((heading + "\n" if heading else "") + self._titles.line(event, self._width))

@@ -3,7 +3,7 @@
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..wording.text import count, cut, one_line, width
+from ..wording.text import count, cut, lines, one_line, width
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ class Sheet:
         """One paragraph, broken at blanks; what follows the first line is indented by `more`."""
         after = indent + " " * more
         return wrap(text, self.width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False) or []
+
+    def lines(self, text: str, indent: str) -> list[str]:
+        """Untrusted text of several lines, harmless and indented; a long one goes on in the next line."""
+        return [piece for line in lines(text.rstrip()) for piece in self.wrapped(line, indent) or [""]]
 
     def each(self, texts: "Iterable[str]", indent: str) -> list[str]:
         """Each text as a paragraph of its own."""

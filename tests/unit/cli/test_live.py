@@ -10,6 +10,7 @@ from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.board import Board
 from nobrakes.core.review.journal import Journal, Step
 from nobrakes.operations.views import progress
+from nobrakes.ports import Notice
 from nobrakes.wording.text import width
 
 
@@ -89,3 +90,14 @@ def test_a_line_with_the_date_stands_where_a_new_day_begins(monkeypatch):
     for day in (3, 3, 4):
         lines.event(Event(Kind.PAUSED, actor="kim", at=day * 86400.0))
     assert [line.startswith("---") for line in out.getvalue().splitlines()] == [True, False, False, True, False]
+
+
+def test_what_a_notice_says_is_not_said_again_by_its_event(capsys):
+    plain = live.Plain(Beads(), 0.0)
+    asked = {"escalation": 1, "type": "question", "title": "Which tea?"}
+    plain.tell(Notice("escalation 1: question: Which tea?", "nb-1", urgent=True))
+    for kind in (Kind.ESCALATED, Kind.SUGGESTED):
+        plain.event(Event(kind, "nb-1", actor="nobrakes", data=asked))
+    plain.event(Event(Kind.RESOLVED, "nb-1", actor="Ada", data={"how": "retry"}))
+    said = capsys.readouterr().out
+    assert said.count("Which tea?") == 1 and said.startswith("! nb-1: escalation 1") and "resolved" in said
