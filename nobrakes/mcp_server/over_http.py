@@ -7,15 +7,15 @@
 """
 
 import json
-import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 import anyio
 
-from ..core.errors import NobrakesError, StoreBusy, UsageError
+from ..core.errors import NobrakesError, StoreBusy
 from ..operations.projects import clients
 from ..operations.projects.workspace import opened
+from ..serving import connections
 from .server import workspace
 
 PORT = 7118
@@ -118,19 +118,8 @@ def serve(port: int | None, say: Callable[[str], None]) -> None:
     import uvicorn
 
     opened()  # what is wrong with the workspace is said before anybody waits
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     wanted = PORT if port is None else port
-    try:
-        listening.bind((LOOPBACK, wanted))
-    except OSError as error:
-        listening.close()
-        why = f"{LOOPBACK}:{wanted} cannot be listened on: {error.strerror}"
-        raise UsageError(why, "Choose another port: nobrakes mcp --workspace --http --port 7200") from None
-    listening.listen(64)
+    listening = connections.bound(LOOPBACK, wanted, "Choose another port: nobrakes mcp --workspace --http --port 7200")
     say(f"the workspace is served at http://{LOOPBACK}:{wanted}{PATH}, to clients with a token (`nobrakes mcp client`)")
-    config = uvicorn.Config(
-        Guard(wanted), log_config=None, access_log=False, server_header=False, proxy_headers=False, lifespan="on",
-        timeout_graceful_shutdown=3,
-    )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[listening])
+    config = uvicorn.Config(Guard(wanted), **connections.settings())
+    connections.Server(config).run(sockets=[listening])

@@ -19,6 +19,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
 
+from ..serving.connections import BODY_SECONDS
 from .site import LOG, Site, hashed
 
 Scope = MutableMapping[str, Any]
@@ -29,7 +30,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 256 * 1024
 MOST_HEAD = 32 * 1024
-BODY_SECONDS = 30.0
 PUBLIC = ("/login", "/static/")
 """Without a session: the page to log in by, and files that every copy of nobrakes has."""
 CSP = (

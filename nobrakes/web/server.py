@@ -103,23 +103,15 @@ def _hand_out(state: WebState, found: Serving, options: Options, say: Say, show_
 
 def bound(host: str, port: int | None) -> tuple[socket.socket, bool]:
     """A socket that listens, and whether it is on the port that was meant. UsageError where that is taken."""
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    from ..serving import connections
+
+    hint = "Choose another port: nobrakes web --port 7200"
     try:
-        made.bind((host, PORT if port is None else port))
-        is_meant = True
-    except OSError as error:
+        return connections.bound(host, PORT if port is None else port, hint), True
+    except UsageError:
         if port is not None:
-            made.close()
-            raise UsageError(
-                f"{host}:{port} cannot be listened on: {error.strerror}",
-                "Choose another port: nobrakes web --port 7200",
-            ) from None
-        made.bind((host, 0))
-        is_meant = False
-    made.listen(128)
-    made.setblocking(False)
-    return made, is_meant
+            raise
+        return connections.bound(host, 0, hint), False
 
 
 def lan_address() -> str:
@@ -213,7 +205,8 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
 
     import uvicorn
 
-    from . import connections, logs
+    from ..serving import connections
+    from . import logs
     from .application import application
 
     logs.begin(options.log_dir or os.path.join(site.state.folder, "log"), options.level)
@@ -223,23 +216,19 @@ def _run(site: "Site", options: Options, sockets: list[socket.socket]) -> None:
 
 def settings(options: Options) -> dict[str, Any]:
     """How uvicorn serves."""
-    from . import connections
+    from ..serving import connections
+    from .guard import HEADERS
+
+    class Connection(connections.Connection):
+        bare_headers = HEADERS
 
     made: dict[str, Any] = {
-        "http": connections.Connection,
+        **connections.settings(),
+        "http": Connection,
         "ws": connections.Socket,
         "ws_max_size": 64 * 1024,
         "ws_ping_interval": 25.0,
         "ws_ping_timeout": 30.0,
-        "log_config": None,
-        "access_log": False,
-        "server_header": False,
-        "date_header": False,  # made anew by a tick that there is not (nobrakes.web.connections)
-        "proxy_headers": False,
-        "lifespan": "on",
-        "timeout_keep_alive": int(connections.HEAD_SECONDS),
-        "timeout_graceful_shutdown": 3,
-        "h11_max_incomplete_event_size": 32 * 1024,
     }
     if options.cert:
         made |= {"ssl_certfile": options.cert, "ssl_keyfile": options.key}

@@ -11,7 +11,8 @@ import pytest
 import uvicorn
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from nobrakes.web import connections, guard, live
+from nobrakes.serving import connections
+from nobrakes.web import guard, live
 from tests.integration.web.test_attacks import head
 from tests.integration.web.test_socket import hear, hello, seq_of
 from tests.integration.web.test_socket import socket as page_socket
@@ -124,8 +125,9 @@ def test_a_socket_says_hello_in_time_and_there_are_so_many_of_them(site, monkeyp
         line.recv(timeout=PATIENCE)
     monkeypatch.setattr(live, "HELLO_SECONDS", 5.0)
     monkeypatch.setattr(live, "MOST_SOCKETS", 1)
+    seq = seq_of(site)
     with page_socket(site) as first:
-        first.send(hello(seq_of(site)))
+        first.send(hello(seq))
         hear(first, lambda message: message["op"] == "welcome")
         with page_socket(site) as second, pytest.raises(ConnectionClosed) as closed:
             second.recv(timeout=PATIENCE)

@@ -32,7 +32,7 @@ class Hole(NamedTuple):
 
 
 GUARD, SERVER, LOGIN, DO = "web/guard.py", "web/server.py", "web/login.py", "web/commanding.py"
-STATE, LINES, LIVE = "operations/machine_wide/web_state.py", "web/connections.py", "web/live.py"
+STATE, LINES, LIVE = "operations/machine_wide/web_state.py", "serving/connections.py", "web/live.py"
 HOLES = (
     Hole(1, "it listens everywhere", SERVER, "bound(LOOPBACK, options.port)", 'bound("0.0.0.0", options.port)', "server_process -k loopback_alone"),
     Hole(1, "any address without --lan", SERVER, "if options.host and not options.lan and", "if False and", "server_process -k cannot_be_served"),
@@ -69,7 +69,7 @@ HOLES = (
     Hole(7, "scripts from a page", GUARD, "script-src 'self';", "script-src 'self' 'unsafe-inline';", "guard -k policy"),
     Hole(7, "no trusted types", GUARD, "require-trusted-types-for 'script'; ", "", "guard -k policy"),
     Hole(7, "it can be framed", GUARD, "frame-ancestors 'none'; ", "", "guard -k policy"),
-    Hole(7, "a bare answer of the server's", LINES, "for name, value in HEADERS), b", "for name, value in ()), b", "connections -k no_http"),
+    Hole(7, "a bare answer of the server's", LINES, "for name, value in headers), b", "for name, value in ()), b", "connections -k no_http"),
     Hole(8, "our own forms have no origin", GUARD, '(b"referrer-policy", b"same-origin")', '(b"referrer-policy", b"no-referrer")', "guard -k policy"),
     Hole(9, "a handler in a page", "web/templates/layout.html", "<header class=\"bar\">", '<header class="bar" onclick="x()">', "every_page -k nothing_to_show"),
     Hole(9, "a style in a page", "web/templates/layout.html", "<header class=\"bar\">", '<header class="bar" style="color:red">', "every_page -k nothing_to_show"),

@@ -4,11 +4,13 @@
 2. What is sent is taken within TAKE_SECONDS by whoever asked for it; else the connection is cut.
 3. There are at most MOST connections. One more takes the place of the one that has said nothing for the longest time;
    where each is answered or heard, it gets 503.
-4. What uvicorn would say by itself (400, 503) has the headers of every answer (nobrakes.web.guard).
+4. What uvicorn would say by itself (400, 503) has the headers of every answer of the server (Connection.bare_headers).
 5. Where nobody asks, nothing runs: its tick took 100 ms of CPU a minute.
 """
 
 import asyncio
+import logging
+import socket
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
@@ -19,23 +21,56 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from .guard import BODY_SECONDS, HEADERS
-from .site import LOG
+from ..core.errors import UsageError
 
+LOG = logging.getLogger("nobrakes.web.connections")
+BODY_SECONDS = 30.0
 HEAD_SECONDS = 20.0
 REST_SECONDS = BODY_SECONDS + 5.0
-"""After the guard's own time for a body: what nobody reads any more trickles on without it."""
+"""After BODY_SECONDS, in which an application has read a body: what nobody reads any more trickles on without it."""
 TAKE_SECONDS = 60.0
 MOST = 400
 _SAID = {400: b"That was no HTTP.\n", 503: b"Too many connections; try again in a moment.\n"}
+Headers = tuple[tuple[bytes, bytes], ...]
 _NAMED = {400: b"Bad Request", 503: b"Service Unavailable"}
 
 
-def _bare(status: int) -> bytes:
+def bound(host: str, port: int, hint: str) -> socket.socket:
+    """A socket that listens there. UsageError with this hint: the port is taken."""
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except OSError as error:
+        made.close()
+        raise UsageError(f"{host}:{port} cannot be listened on: {error.strerror}", hint) from None
+    made.listen(128)
+    made.setblocking(False)
+    return made
+
+
+def settings() -> dict[str, Any]:
+    """How uvicorn serves, without sockets of pages."""
+    return {
+        "http": Connection,
+        "ws": "none",
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "date_header": False,  # made anew by a tick that there is not
+        "proxy_headers": False,
+        "lifespan": "on",
+        "timeout_keep_alive": int(HEAD_SECONDS),
+        "timeout_graceful_shutdown": 3,
+        "h11_max_incomplete_event_size": 32 * 1024,
+    }
+
+
+def _bare(status: int, headers: Headers) -> bytes:
     said = _SAID[status]
     lines = [b"HTTP/1.1 %d %s" % (status, _NAMED[status]), b"content-type: text/plain; charset=utf-8"]
     lines += [b"content-length: %d" % len(said), b"connection: close", b"cache-control: no-store"]
-    return b"\r\n".join([*lines, *(name + b": " + value for name, value in HEADERS), b"", said])
+    return b"\r\n".join([*lines, *(name + b": " + value for name, value in headers), b"", said])
 
 
 class Taker:
@@ -68,8 +103,12 @@ class Taker:
 
 
 class Connection(Taker, H11Protocol):
-    """One that speaks HTTP. `quiet_since`: when it began to owe us a request; None: it owes none."""
+    """One that speaks HTTP. `bare_headers`: of what uvicorn says by itself.
 
+    `quiet_since`: when it began to owe us a request; None: it owes none.
+    """
+
+    bare_headers: Headers = ()
     quiet_since: float | None = None
     _phase: Any = None
     _end: asyncio.TimerHandle | None = None
@@ -79,7 +118,7 @@ class Connection(Taker, H11Protocol):
         super().connection_made(transport)
         if len(self.connections) > MOST and not self._make_room():
             LOG.warning("refused a connection: there are %s", len(self.connections) - 1)
-            transport.write(_bare(503))
+            transport.write(_bare(503, self.bare_headers))
             transport.close()
             self.end()
             return
@@ -114,7 +153,7 @@ class Connection(Taker, H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """What came was no HTTP."""
-        self.transport.write(_bare(400))
+        self.transport.write(_bare(400, self.bare_headers))
         self.transport.close()
         self.end()
 
