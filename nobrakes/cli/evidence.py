@@ -173,7 +173,9 @@ def _record(found: "Record", screen: Screen) -> str:
 def _headline(record: Mapping[str, Any]) -> str:
     commit = str(record["merged"]["commit"])[:12]
     if record["kind"] == "merge":
-        return f"merged as {commit}"
+        taken = record.get("takes_back", ())
+        asked = f", takes back {_times(len(taken), 'commit')}, as {one_line(str(record['by']))} asked" if taken else ""
+        return f"merged as {commit}{asked}"
     taken = ", ".join(str(one["commit"])[:12] for one in record["takes_back"])
     why = f"({one_line(str(record['why']))}, {one_line(str(record['by']))})"
     done = f"by {commit}" if record["kind"] == "revert" else f"by moving main back to {commit}"

@@ -107,13 +107,28 @@ def pause(feature: FeatureId) -> Output:
     return _moved(found, f"is paused; `nobrakes forge resume {found.id}` goes on")
 
 
-def resume(feature: FeatureId) -> Output:
-    """Go on with a feature where it was. One feature is planned at a time."""
-    from ..operations.forging import features
+Fresh = Annotated[bool, Option("--fresh", help="Of an expired one: a new talk, with a summary. It is the usual way.")]
+FromBase = Annotated[bool, Option("--from-base", help="Of an expired one: give its drafts up, and plan it anew.")]
+View = Annotated[bool, Option("--view", help="Of an expired one: start nothing; you only look at it.")]
 
+
+def resume(feature: FeatureId, fresh: Fresh = False, from_base: FromBase = False, view: View = False) -> Output:
+    """Go on with a feature where it was. One feature is planned at a time.
+
+    Where nobody said a word for long, the talk with its agent has expired: choose how it goes on.
+
+    Example: nobrakes forge resume nb-k3f9q2 --fresh
+    """
+    from ..operations.forging.resuming import Way
+    from ..operations.forging.resuming import resume as go_on
+
+    if fresh + from_base + view > 1:
+        raise UsageError("a feature goes on in one way", "Give --fresh, --from-base or --view, or none of them.")
+    way = Way.FRESH if fresh else Way.FROM_BASE if from_base else Way.VIEW if view else None
     with opened() as app:
-        found = features.resume(app.store, app.paths, feature, actor())
-    return _moved(found, f"goes on in {found.stage.value}")
+        found = go_on(app.store, app.paths, feature, actor(), way)
+    goes_on = "is as it was: nothing is started" if view else f"goes on in {found.stage.value}"
+    return _moved(found, goes_on)
 
 
 def cancel(feature: FeatureId) -> Output:

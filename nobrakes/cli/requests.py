@@ -28,7 +28,7 @@ TOGETHER = frozenset(
         "retry",
     }
     | {"forge new", "forge edit", "forge change", "forge discuss"}
-    | {"forge pause", "forge resume", "forge cancel", "forge archive"}
+    | {"forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback"}
     | {"forge sign-off", "forge checkpoint"}
     | {"defer", "cancel", "done", "reopen", "pause", "resume", "stop", "set", "providers", "gates"}
 )

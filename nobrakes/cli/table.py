@@ -52,6 +52,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("forge pause", "features:pause", FORGE, "Begin no turn of a feature any more.", changes=True),
     Entry("forge resume", "features:resume", FORGE, "Go on with a feature.", changes=True),
     Entry("forge cancel", "features:cancel", FORGE, "End a feature's turn at once; it is paused.", changes=True),
+    Entry("forge rollback", "rollback:rollback", FORGE, "Take all of a feature back, from main too.", changes=True),
     Entry("forge archive", "features:archive", FORGE, "Hide a feature from lists.", changes=True),
     Entry("forge list", "features:list_features", BOARD, "Your features: where each is."),
     Entry("forge show", "features:show", BOARD, "One feature: its plan, its reviews, what is collected."),

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ..agents.adapter import Adapter
 from ..config.settings import Config
+from ..core.beads.taking_back import Merged
 from ..core.board import Limits
 from ..core.errors import NoSandbox, NotAllowed
 from ..core.forge.markers import PlanStep
@@ -44,8 +45,22 @@ class ShaperWords(Protocol):
         """The plan is whole; NotAllowed, and why."""
         ...
 
-    def drop_drafts(self, feature: str, why: str) -> int:
-        """Cancel the drafts of its plan, which the archive keeps; how many."""
+    def go_on(self, feature: str, way: str) -> int:
+        """Go on with a feature that has expired, in one of the ways of core.forge.asking: how many drafts were given up
+        for it. NotAllowed.
+        """
+        ...
+
+    def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Cancel the open beads of a feature that is rolled back: (those, those that land just now and are left)."""
+        ...
+
+    def landed(self, feature: str) -> tuple[Merged, ...]:
+        """The merges that beads of the feature are done by."""
+        ...
+
+    def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
+        """The feature is rolled back: `commit` took these merges off main."""
         ...
 
 
@@ -60,7 +75,19 @@ class NoWords:
         """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 
-    def drop_drafts(self, feature: str, why: str) -> int:
+    def go_on(self, feature: str, way: str) -> int:
+        """NotAllowed."""
+        raise NotAllowed("no feature is planned here")
+
+    def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """NotAllowed."""
+        raise NotAllowed("no feature is planned here")
+
+    def landed(self, feature: str) -> tuple[Merged, ...]:
+        """None."""
+        return ()
+
+    def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
         """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .machine import MachineWide
     from .people import Background, Clock, Notice, Notifier
     from .processes import Born, ChannelServer, Command, Ending, Login, Processes, Remains, Reports, Step, StepEnd
-    from .store import NO_ANSWERS, ByHand, Changes, NewEscalation, Position, Restored, Store
+    from .reviews import ByHand
+    from .store import NO_ANSWERS, Changes, NewEscalation, Position, Restored, Store
 
 __all__ = [
     "NO_ANSWERS",
@@ -55,11 +56,12 @@ _HOME = {
     **dict.fromkeys(
         ("Argv", "Candidate", "Conflict", "Git", "Land", "Landing", "Lands", "Message", "Workspace"), "git"
     ),
+    "ByHand": "reviews",
     "MachineWide": "machine",
     **dict.fromkeys(("Background", "Clock", "Notice", "Notifier"), "people"),
     **dict.fromkeys(("Born", "Command", "ChannelServer", "Ending", "Login", "Processes", "Remains"), "processes"),
     **dict.fromkeys(("Reports", "Step", "StepEnd"), "processes"),
-    **dict.fromkeys(("NO_ANSWERS", "ByHand", "Changes", "NewEscalation", "Position", "Restored", "Store"), "store"),
+    **dict.fromkeys(("NO_ANSWERS", "Changes", "NewEscalation", "Position", "Restored", "Store"), "store"),
 }
 
 

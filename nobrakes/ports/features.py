@@ -30,7 +30,7 @@ class Features(Protocol):
         ...
 
     def features(self, going: bool = True) -> list[Feature]:
-        """Those that are neither completed nor rolled back, or all; by id."""
+        """Those that are not completed or rolled back, and those that are just being rolled back; or all. By id."""
         ...
 
     def feature_of_session(self, session: int) -> tuple[Feature, str] | None:

@@ -1,9 +1,26 @@
 """The part of the store that only reviews need."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..core.beads.attempt import Attempt
+from ..core.beads.taking_back import Merged
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """Work that a person hands in: the commit `head` on the commit `fork` of main, from the worktree `folder`; it takes
+    the merges `takes_back` off main. `fence`: that of their attempt, one above the bead's.
+    """
+
+    bead: str
+    person: str
+    fence: int
+    head: str
+    fork: str
+    folder: str = ""
+    takes_back: tuple[Merged, ...] = ()
 
 
 class Reviews(Protocol):

@@ -17,7 +17,7 @@ from .features import Forge
 from .graph import Graph, Proposals
 from .notices import Outbox
 from .requests import Requests
-from .reviews import Reviews
+from .reviews import ByHand, Reviews
 from .sessions import Sessions
 from .spending import Spending
 
@@ -43,21 +43,6 @@ class NewEscalation:
     adds_to: int = 0
     session: int | None = None
     form: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ByHand:
-    """Work that a person hands in: the commit `head` on the commit `fork` of main, from the worktree `folder`.
-
-    `fence`: that of their attempt, one above the bead's.
-    """
-
-    bead: str
-    person: str
-    fence: int
-    head: str
-    fork: str
-    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,6 +314,7 @@ COMMANDS: tuple[Command, ...] = (
         together=False,
     ),
     *(Command(words, do, fields) for words, do, fields in forging.ROWS),
+    Command("forge rollback", forging.rollback, (forging.FEATURE,), danger="roll back"),
     Command(
         "session start",
         _start_session,

@@ -6,7 +6,8 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..wording.text import one_line
+from ..core.errors import UsageError
+from ..wording.text import count, one_line
 from .fields import Field, flag, long_text, number, rows, text, word
 
 if TYPE_CHECKING:
@@ -66,6 +67,29 @@ def _moved(name: str, said: str) -> Do:
     return do
 
 
+def _resume(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    from ..operations.forging.resuming import Way, resume
+
+    ways = {"fresh": Way.FRESH, "from_base": Way.FROM_BASE, "view": Way.VIEW}
+    chosen = [way for name, way in ways.items() if values.get(name)]
+    if len(chosen) > 1:
+        raise UsageError("a feature goes on in one way", "Choose one of fresh, from_base and view, or none of them.")
+    way = chosen[0] if chosen else None
+    found = resume(app.store, app.paths, values["feature"], actor, way)
+    return found, f"feature {found.id} {'is as it was' if way is Way.VIEW else 'goes on'}"
+
+
+def rollback(app: "App", values: Values, actor: str) -> tuple[Any, str]:
+    """Take the feature back: its open beads at once, what is on main of it by one commit through the Reviewer."""
+    from ..operations.forging import rollback as rolling
+
+    done = rolling.begin(app.store, app.git, app.paths, values["feature"], actor)
+    said = f"{count(len(done.cancels), 'bead')} cancelled"
+    if done.is_over:
+        return done, f"feature {done.feature} is rolled back: {said}, and nothing of it was on main"
+    return done, f"{said}; bead {done.bead} takes {count(len(done.reverts), 'merge')} off main, through the Reviewer"
+
+
 def _archive(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     from ..operations.forging import features
 
@@ -110,7 +134,7 @@ ROWS: tuple[tuple[str, Do, tuple[Field, ...]], ...] = (
     ("forge change", _said("ask_change"), _STEP),
     ("forge discuss", _said("discuss"), _STEP),
     ("forge pause", _moved("pause", "is paused; it can go on"), (FEATURE,)),
-    ("forge resume", _moved("resume", "goes on"), (FEATURE,)),
+    ("forge resume", _resume, (FEATURE, Field("fresh", flag), Field("from_base", flag), Field("view", flag))),
     ("forge cancel", _moved("cancel", "is stopped and paused; it can go on"), (FEATURE,)),
     ("forge archive", _archive, (FEATURE, Field("back", flag))),
     ("forge sign-off", _sign_off, (FEATURE, Field("take_risk", flag), Field("reason", long_text))),

@@ -30,6 +30,11 @@ def is_with_person(held: str | None) -> bool:
     return held is not None and held.startswith((_TAKEN, _BACK))
 
 
+def is_handed_back(held: str | None) -> bool:
+    """Whether the bead is held because the work of the person on it did not pass."""
+    return held is not None and held.startswith(_BACK)
+
+
 def submitted(attempts: Sequence[Attempt]) -> Attempt | None:
     """The attempt whose work is reviewed, of all the bead's, oldest first; None: nothing was handed in."""
     for one in reversed(attempts):

@@ -55,7 +55,7 @@ def merges(line: Sequence[Made], apart: Collection[str] = ()) -> list[Merge]:
     for made in line:
         bead, anchor = made.trailer("Bead"), made.trailer("Evidence")
         if not bead:
-            spoken.update(value for key, value in made.trailers if key.lower() == "reverts-bead")
+            spoken |= _taken_back(made)
         elif (
             above is not None
             and (bead, anchor) == (above.trailer("Bead"), above.trailer("Evidence"))
@@ -65,9 +65,13 @@ def merges(line: Sequence[Made], apart: Collection[str] = ()) -> list[Merge]:
             found[-1] = Merge(bead, anchor, (made, *last.commits), last.stands)
         else:
             found.append(Merge(bead, anchor, (made,), bead not in spoken))
-            spoken.add(bead)
+            spoken |= {bead, *_taken_back(made)}
         above = made
     return found[::-1]
+
+
+def _taken_back(made: Made) -> set[str]:
+    return {value for key, value in made.trailers if key.lower() == "reverts-bead"}
 
 
 def fallen_off(done: Mapping[str, str], off: Collection[str], merged: Collection[str]) -> str:

@@ -20,6 +20,7 @@ class About(StrEnum):
     IDLE = "idle"  # its Shaper goes on and on without asking, proposing or being ready
     DEGRADED = "degraded"
     REVIEW_BUDGET = "review_budget"
+    ROLLBACK = "rollback"  # something is in its way
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,28 @@ class HoldNamed:
     release: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TakeBack:
+    """Build the commit that takes the feature's merges off main, and hand it in; where none is left, it is over."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinishRollback:
+    """What takes the feature back is on main: its beads are given up, and so is the feature."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropRollback:
+    """The rollback is off: what was merged stays."""
+
+    feature: str
+    why: str
+
+
 ForgeAction = (
     BeginShaper
     | SwitchShaper
@@ -215,4 +238,7 @@ ForgeAction = (
     | AskSignOff
     | Checkpoint
     | HoldNamed
+    | TakeBack
+    | FinishRollback
+    | DropRollback
 )

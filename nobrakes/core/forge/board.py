@@ -47,6 +47,16 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Rolling:
+    """A rollback that was asked for: the bead that does it, and where that is. `conflicts`: with main, as reviewed."""
+
+    bead: str
+    status: Status
+    held: str | None = None
+    conflicts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """Where one feature stands. What is only asked of some stages is empty in the others."""
 
@@ -68,6 +78,7 @@ class Standing:
     items: tuple[Item, ...] = ()  # that wait
     spent_usd: float = 0.0  # by its Shaper
     reviews_usd: float = 0.0
+    rolling: Rolling | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ SIGNED = "signed_off"  # a person's yes to a version (core.forge.rounds.SignOff)
 CHECKPOINT_ASKED = "checkpoint_asked"  # a person asked for a checkpoint
 SUGGESTED = "suggested_upto"  # the last suggestion that was looked at
 SCANNED = "scanned"  # by bead, the merge that was looked at
+ROLLBACK = "rollback"  # {"by", "bead"}: who asked for its rollback, and the bead that does it
 
 # --- in a turn's data, and in TALK -----------------------------------------------------------------------------------
 STAGE, ROUND = "stage", "round"  # where the feature was when it began

@@ -10,14 +10,15 @@
    nearly full; never for mere idleness.
 5. A Shaper whose provider refuses its login, or whose breaker is open, is followed by the next of the list.
 6. Silence of a day ends the agent's conversation and no question. It is said beforehand.
-7. A feature that is paused, expired or in error begins no turn: the store does not offer its session.
+7. One that is rolled back does nothing else (core.forge.rollback).
+8. A feature that is paused, expired or in error begins no turn: the store does not offer its session.
 """
 
 from dataclasses import replace
 
 from ..sessions.session import CLEAN
 from ..sessions.session import State as At
-from . import checkpoints, reviewing
+from . import checkpoints, reviewing, rollback
 from .actions import (
     About,
     Answered,
@@ -67,6 +68,8 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     for about, asked in one.asked.items():
         if asked.answer is not None:
             return [Answered(feature.id, about, asked.answer)]
+    if one.rolling is not None:
+        return rollback.plan(one)
     said = session is not None and session.waiting > int(feature.data.get(LEFT) or 0)
     if feature.state is State.EXPIRED:
         return [_ask(one, About.EXPIRED)] if said and About.EXPIRED not in one.asked else []

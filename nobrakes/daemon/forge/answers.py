@@ -11,7 +11,7 @@ from ...core.errors import NobrakesError
 from ...core.forge import data_keys as keys
 from ...core.forge import reviewing
 from ...core.forge.actions import About, Answered, Ask
-from ...core.forge.asking import CONTINUE, FRESH, FROM_BASE, GO_ON, IS_WHOLE
+from ...core.forge.asking import CONTINUE, GO_ON, IS_WHOLE
 from ...core.forge.feature import Feature, State, Step
 from ...ports import NewEscalation
 from ..ports import Ports
@@ -63,20 +63,9 @@ class Answers:
         return True
 
     def _expired(self, feature: Feature, chosen: str) -> None:
-        store = self.ports.store
-        if feature.state is not State.EXPIRED or feature.session is None:
-            return
-        if chosen not in (FRESH, FROM_BASE):
-            self.ports.store.note_feature(feature.id, {keys.LEFT: store.session(feature.session).waiting}, BY)
-            return
-        if chosen == FROM_BASE:
-            count = self.ports.words.drop_drafts(feature.id, "the feature begins from its base again")
-            tell(store, feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
-            store.note_feature(feature.id, reviewing.opened_anew(feature), BY)
-            store.move_feature(feature.id, Step.BEGUN_ANEW, BY, chosen, clean=0)
-        else:
-            store.move_feature(feature.id, Step.RESUMED, BY, chosen)
-        store.renew_session(feature.session)
+        count = self.ports.words.go_on(feature.id, chosen)
+        if count:
+            tell(self.ports.store, feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
 
     def _budget(self, feature: Feature, chosen: str) -> None:
         if chosen != CONTINUE:

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ...core.beads.bead import CLOSED, Bead, Status
+from ...core.beads.escalations import EscalationType
 from ...core.beads.outcomes import Outcome
 from ...core.board import Board
 from ...core.errors import NobrakesError
 from ...core.forge import checkpoints, markers, reviewing
 from ...core.forge import data_keys as keys
 from ...core.forge.actions import About
-from ...core.forge.board import Asked, ForgeBoard, LastTurn, Seat, Standing
+from ...core.forge.board import Asked, ForgeBoard, LastTurn, Rolling, Seat, Standing
 from ...core.forge.feature import PLANNED, Feature, ItemState, PlanReview, ReviewState, Stage
 from ...core.limits.breaker import State as Trip
 from ...core.owners import of_session
@@ -69,7 +70,17 @@ def _standing(
         () if is_planned else tuple(one for one in store.items(feature.id) if one.state is ItemState.WAITING),
         0.0 if session is None else session.cost_usd,
         sum(store.session(one.session).cost_usd for one in reviews if one.session is not None) if begins else 0.0,
+        _rolling(store, feature),
     )
+
+
+def _rolling(store: Store, feature: Feature) -> Rolling | None:
+    asked = feature.data.get(keys.ROLLBACK)
+    if asked is None:
+        return None
+    bead = store.bead(str(asked["bead"]))
+    conflicts = any(one.type is EscalationType.CONFLICT for one in store.escalations(bead=bead.id))
+    return Rolling(bead.id, bead.status, bead.held, conflicts)
 
 
 def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -151,7 +151,7 @@ def holds_back(ports: Ports, epic: str) -> bool:
     feature = next((one for one in ports.store.features() if one.id == epic), None)
     if feature is None:
         return False
-    if feature.stage in PLANNED:
+    if feature.stage in PLANNED or keys.ROLLBACK in feature.data:
         return True
     collect(ports, feature)
     waits = any(one.state is ItemState.WAITING for one in ports.store.items(epic))

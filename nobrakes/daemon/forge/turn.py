@@ -6,13 +6,25 @@ from typing import Any
 from ...core.board import Board
 from ...core.errors import NoAgent
 from ...core.forge import planning, reviewing
-from ...core.forge.actions import Answered, Ask, Checkpoint, Fail, ForgeAction, HoldNamed
+from ...core.forge.actions import (
+    About,
+    Answered,
+    Ask,
+    Checkpoint,
+    DropRollback,
+    Fail,
+    FinishRollback,
+    ForgeAction,
+    HoldNamed,
+    TakeBack,
+)
 from ...core.forge.board import ForgeBoard
 from ..ports import Ports
 from .answers import Answers
 from .board import board_of
 from .checkpoints import Checkpoints, collect
 from .reviews import PlanReviews
+from .rollbacks import Rollbacks
 from .shapers import Shapers
 
 MOST_STEPS = 20
@@ -26,6 +38,8 @@ class Forge:
         self.ports = ports
         shapers = Shapers(ports)
         answers, reviews, checkpoints = Answers(ports), PlanReviews(ports), Checkpoints(shapers)
+        self.rollbacks = Rollbacks(ports, answers)
+        answers.by_about[About.ROLLBACK] = self.rollbacks.answered
         self.methods: dict[type, Callable[[Any], bool]] = {
             **shapers.methods,
             **reviews.methods,
@@ -33,6 +47,8 @@ class Forge:
             Answered: answers.answered,
             Checkpoint: checkpoints.checkpoint,
             HoldNamed: checkpoints.hold,
+            FinishRollback: self.rollbacks.finish,
+            DropRollback: self.rollbacks.drop,
         }
         self._board: ForgeBoard | None = None
         self._looked: object = None
@@ -64,7 +80,12 @@ class Forge:
         return found
 
     def perform(self, action: ForgeAction) -> bool:
-        """Do it in one transaction. Where it wants an agent that there is not, the feature does not go on."""
+        """Do it in one transaction; what asks git for long makes its own.
+
+        Where it wants an agent that there is not, the feature does not go on.
+        """
+        if isinstance(action, TakeBack):
+            return self.rollbacks.take_back(action)
         try:
             with self.ports.store.together():
                 return self.methods[type(action)](action)

@@ -15,6 +15,8 @@ from typing import Any
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Bead
 from ...core.beads.events import Kind
+from ...core.beads.taking import submitted
+from ...core.beads.taking_back import of_attempts
 from ...core.checks.contract import Contract
 from ...core.evidence.record import (
     ATTEMPTS,
@@ -105,6 +107,7 @@ class Evidence:
             "steps": [first, rebase, second, merge, third],
             "counts": {"before": counts_of(gathered.saved(base["tree"], after)), "after": counts_of(last)},
             "attempts": self._attempts(bead, attempt),
+            **self._takes_back(bead),
             **({"approval": dict(journal.approval)} if journal.approval else {}),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
         }
@@ -150,7 +153,7 @@ class Evidence:
         gathered = _Gathered(self.ports, bead, [])
         whole = place(made.commit, made.tree)
         proof = gathered.validation("revert", None, whole, contract, "")
-        taken = self._between(base, commit) if base else [one for one in (git.made(commit),) if one is not None]
+        taken = self._between(base, commit) if base else self._alone(commit)
         revision = git.made(made.parents[0]) if made.parents else None
         assert revision is not None, "what takes a commit back stands on one"
         record = {
@@ -164,6 +167,20 @@ class Evidence:
             "steps": [proof, {"step": "merge", "from": revision.commit, "to": made.commit}],
         }
         return git.keep_evidence(bounded(record))
+
+    def _takes_back(self, bead: Bead) -> Json:
+        """The merges that this one takes off main, and who asked for it."""
+        past = self.ports.store.attempts(bead.id)
+        merges, asked = of_attempts(past), submitted(past)
+        if not merges or asked is None:
+            return {}
+        taken = [self._between(one.base, one.commit) if one.base else self._alone(one.commit) for one in merges]
+        rows = [place(made.commit, made.tree) for commits in taken for made in commits]
+        return {"takes_back": rows, "by": excerpt(clean(self.ports, asked.name))[:200]}
+
+    def _alone(self, commit: str) -> list[Made]:
+        made = self.ports.git.made(commit)
+        return [] if made is None else [made]
 
     def _place(self, commit: str) -> dict[str, str]:
         return place(commit, self.ports.git.tree(commit))

@@ -3,6 +3,7 @@
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Bead, Role
 from ...core.beads.outcomes import Outcome
+from ...core.beads.taking_back import of_attempts
 from ...ports import Message
 from ..ports import Ports
 
@@ -35,6 +36,7 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
             trailers = [t for t in trailers if t[0] != BY_HAND] + [(BY_HAND, past.name)]
             made = ports.git.made(str(past.head))
             author = made.author if made is not None else _person(past.name)
+    trailers += [("Reverts-Bead", merge.bead) for merge in of_attempts(ports.store.attempts(bead.id))]
     return Message(bead.title, bead.description, author, attempt.started_at, tuple(trailers))
 
 

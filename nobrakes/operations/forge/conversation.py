@@ -47,7 +47,7 @@ _CHANGING = (
     "providers", "config set", "config unset",
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
     "notify test", "notify secret", "web", "take", "hand-in", "forge new", "forge edit", "forge change",
-    "forge discuss", "forge pause", "forge resume", "forge cancel", "forge archive",
+    "forge discuss", "forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback",
     "forge sign-off", "forge checkpoint", "project new", "project use", "project archive", "relay", "mcp client",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commit-strategy *--drop*")

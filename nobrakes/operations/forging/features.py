@@ -21,6 +21,7 @@ from ...ports import Git, Store
 from ...roles.plan_beads import under
 from .. import beads
 from ..waking import wake
+from .rollback import stop_turns
 from .scanning import blocking
 
 if TYPE_CHECKING:
@@ -140,10 +141,7 @@ def cancel(store: Store, paths: Paths, id: str, actor: str) -> Feature:
     with store.together():
         feature = store.feature(id)
         moved = feature if feature.state is State.PAUSED else store.move_feature(id, Step.PAUSED, actor, "cancelled")
-        running = [one.session for one in store.plan_reviews(id) if one.ended_at is None]
-        for session in (feature.session, *running):
-            if session is not None and store.session(session).ended_at is None:
-                store.stop_session(session, actor)
+        stop_turns(store, feature, actor)
     wake(paths)
     return moved
 
@@ -176,13 +174,6 @@ def discuss(store: Store, paths: Paths, id: str, text: str, actor: str, bead: st
         feature, _ = _tell(store, id, "A question{}; change nothing before it is answered: {}", text, actor, bead)
     wake(paths)
     return feature
-
-
-def resume(store: Store, paths: Paths, id: str, actor: str) -> Feature:
-    """Go on where it was. NotAllowed where another feature has the repository's turn."""
-    moved = store.move_feature(id, Step.RESUMED, actor, "resumed by a person")
-    wake(paths)
-    return moved
 
 
 def _tell(store: Store, id: str, form: str, text: str, actor: str, bead: str) -> tuple[Feature, str]:

@@ -20,6 +20,7 @@ from ..decisions.view import Asked, DecisionView
 from ..forge.approving import Approved
 from ..forge.strategy import StrategyView
 from ..forging.plan_reviews import ReviewsView
+from ..forging.rollback import RollbackView
 from ..forging.scanning import ScanView
 from ..forging.views import FeatureListView, FeatureView
 from ..projects.confirming import Confirmed
@@ -72,6 +73,7 @@ VIEWS: Mapping[str, Any] = {
     "forge show --version": PlanChanges,
     "forge scan": ScanView,
     **dict.fromkeys(("forge new", "forge edit", "forge change", "forge discuss"), Feature),
+    "forge rollback": RollbackView,
     **dict.fromkeys(("forge pause", "forge resume", "forge cancel", "forge archive"), Feature),
     "answer": Escalation,
     "resolve": Escalation,

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from ...core.beads.bead import Status
-from ...core.beads.events import Event, Kind
+from ...core.beads.taking_back import Merged
 from ...core.forge.markers import PlanStep
 from ...ports import Store
-from ...roles.plan_beads import under
+from ..forging import resuming, rollback
 from ..plan.apply import PlanReport
 from . import shaping
 
@@ -27,14 +26,18 @@ class Words:
         """The number of the plan's version."""
         return shaping.plan_ready(self._store, session).number
 
-    def drop_drafts(self, feature: str, why: str) -> int:
-        """Cancel the drafts of the plan, and take back what it wants of live beads; how many drafts."""
-        store, ids = self._store, under(self._store, feature)
-        beads = store.beads(ids=ids) if ids else []
-        drafts = [bead for bead in beads if bead.status is Status.DRAFT]
-        for bead in drafts:
-            store.record(Event(Kind.CANCELLED, bead.id, actor=BY, data={"reason": why}))
-        for bead in beads:
-            if bead.proposed and bead.status is not Status.DRAFT:
-                store.propose(bead.id, dict.fromkeys(bead.proposed), BY, Kind.CHANGE_DROPPED, why)
-        return len(drafts)
+    def go_on(self, feature: str, way: str) -> int:
+        """Go on with a feature that has expired: how many drafts were given up for it."""
+        return resuming.go_on(self._store, feature, way, BY)
+
+    def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Cancel its open beads: (those, those that land just now and are left)."""
+        return rollback.give_up(self._store, feature, by)
+
+    def landed(self, feature: str) -> tuple[Merged, ...]:
+        """The merges that beads of the feature are done by."""
+        return rollback.landed(self._store, feature)
+
+    def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
+        """It is rolled back."""
+        rollback.end(self._store, feature, by, taken, why, commit)

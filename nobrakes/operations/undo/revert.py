@@ -9,8 +9,10 @@
 from collections.abc import Callable
 
 from ...core.beads.bead import Bead
+from ...core.beads.taking_back import Merged
 from ...core.errors import GitFailed, NotAllowed
-from ...ports import Candidate, Conflict, Git, Landing, Message, Store
+from ...git.taking_back import Hindered, taken_back
+from ...ports import Git, Landing, Message, Store
 
 TRIES = 5
 US = "nobrakes <nobrakes@nobrakes.invalid>"
@@ -46,9 +48,8 @@ def revert_merge(store: Store, git: Git, bead: Bead, commit: str, base: str, pro
                 "main was rewritten since",
                 f"`nobrakes reopen {bead.id}` has it done again; `git cherry-pick {commit[:12]}` brings it back.",
             )
-        whole = git.squash(base, commit, message) if base else Candidate(commit, git.tree(commit))
-        made = git.revert(whole.commit, main, message) if isinstance(whole, Candidate) else whole
-        if isinstance(made, Conflict):
+        made = taken_back(git, (Merged(bead.id, commit, base),), main, message)
+        if isinstance(made, Hindered):
             files = ", ".join(made.files[:5])
             raise NotAllowed(
                 f"later work builds on {bead.id}: taking it back conflicts in {files}",

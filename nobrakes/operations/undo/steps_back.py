@@ -17,6 +17,7 @@ from ...paths import Paths
 from ...ports import Git, Store
 from ..beads import content
 from ..waking import wake
+from .merges import merge_of
 from .revert import Keep, Prove, revert_merge
 from .steps import MARK, UndoStep, event_of, steps_back
 
@@ -167,12 +168,10 @@ def _merge(
     if git is None or prove is None:
         raise NotAllowed("a merge cannot be taken back without its repository")
     bead = store.bead(event.bead)
-    commit = str(event.data.get("commit") or event.data.get("merged_commit") or bead.merged_commit or "")
+    merge = merge_of(store, event, bead)
+    commit, base = merge.commit, merge.base
     if bead.status is not Status.DONE or not commit or bead.merged_commit not in (None, commit):
         raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
-    base = str(event.data.get("base") or "")
-    if not base and event.attempt is not None:
-        base = str(store.attempt(event.attempt).data.get("base", ""))
     reverted = revert_merge(store, git, bead, commit, base, prove)
     if keep is not None:
         keep(bead, base, commit)

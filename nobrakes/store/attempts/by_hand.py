@@ -5,6 +5,7 @@
 3. What stopped the bead is settled by it, its hold is released, and its failures are forgotten.
 """
 
+from ...core.beads import taking_back
 from ...core.beads.attempt import FORK, Attempt
 from ...core.beads.bead import Role
 from ...core.beads.events import Kind
@@ -28,6 +29,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
         if bead.fence + 1 != work.fence:
             raise Stale(f"somebody else had bead {bead.id} meanwhile", "Hand it in once more.")
         number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead.id,))[0] or 0)
+        data = {"start": work.fork, FORK: work.fork, **taking_back.as_data(work.takes_back)}
         attempt = db.insert(
             "attempts",
             {
@@ -48,7 +50,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
                 "blockers": "",
                 "learnings": "",
                 "keep_branch": True,
-                "data": rows.attempt_data({"start": work.fork, FORK: work.fork}),
+                "data": rows.attempt_data(data),
                 "provider": "",
                 "model": "",
             },

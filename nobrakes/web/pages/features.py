@@ -8,8 +8,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...operations.forging import features as operations
-from ...operations.forging import views
+from ...operations.forging import rollback, views
 from ...operations.forging.plan_looks import At
+from ..commanding import takes_code
 from ..opening import opened
 from ..rendering import render
 
@@ -50,6 +51,8 @@ def feature(request: Request) -> Response:
             way=way if way in WAYS else "tree",
             ways=WAYS,
             columns=tuple(at.value for at in At),
+            rollback=rollback.counted(app.store, view.feature),
+            takes_code=takes_code(app),
             topics=("beads", "sessions", "desk", "plan"),
         )
 

@@ -15,7 +15,7 @@ from nobrakes.core.forge.rules import Rules
 from nobrakes.core.sessions.session import SessionKind
 from nobrakes.daemon.forge.completing import complete
 from nobrakes.operations.forge import choosing, feature_approval
-from nobrakes.operations.forging import features, plan_looks, scanning, views
+from nobrakes.operations.forging import features, plan_looks, resuming, scanning, views
 from nobrakes.operations.forging.features import Wanted
 from nobrakes.operations.forging.sign_off import sign_off
 from nobrakes.paths import Paths
@@ -119,7 +119,7 @@ def test_a_second_one_is_refused_whole(store: SqliteStore, paths: Paths) -> None
     features.pause(store, paths, one.id, "me")
     other = begun(store, paths, "Linux")
     with pytest.raises(NotAllowed):
-        features.resume(store, paths, one.id, "me")
+        resuming.resume(store, paths, one.id, "me")
     with pytest.raises(NotAllowed):
         features.archive(store, other.id, True, "me")
     features.archive(store, one.id, True, "me")
@@ -156,7 +156,7 @@ def test_cancel_ends_the_turn_and_keeps_the_rest(store: SqliteStore, paths: Path
     assert features.cancel(store, paths, one.id, "me").state is State.PAUSED
     assert store.session(session).stop_asked and store.bead("one").status is Status.DRAFT
     assert features.cancel(store, paths, one.id, "me").state is State.PAUSED  # again changes nothing
-    assert features.resume(store, paths, one.id, "me").state is State.ACTIVE
+    assert resuming.resume(store, paths, one.id, "me").state is State.ACTIVE
 
 
 def test_a_change_is_told_to_the_shaper_with_its_step(store: SqliteStore, paths: Paths) -> None:

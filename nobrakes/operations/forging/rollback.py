@@ -1,0 +1,234 @@
+"""Rolling a feature back: what will happen, and its beginning and its end in the store.
+
+1. What is asked for once is said before: which beads are given up, and which merges are taken off main.
+2. Its beginning is one transaction: turns are ended, open beads are cancelled with their work kept, and a bead stands
+   for what is left to be done. Where nothing of it is on main, it is the end as well.
+3. The daemon builds the commit that takes the merges back, and the Reviewer brings it to main (core.forge.rollback).
+4. A bead that is landing just now is let land: it is taken back with the others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...core.beads.bead import CLOSED, WORKING, Bead, BeadType, Status
+from ...core.beads.events import Event, Kind
+from ...core.beads.taking_back import Merged
+from ...core.errors import NotAllowed
+from ...core.forge import data_keys as keys
+from ...core.forge.feature import Feature, State, Step
+from ...core.forge.rollback import GIVEN_UP, HELD
+from ...core.public.actor import UNDO_MARK
+from ...git.taking_back import sorted_out
+from ...paths import Paths
+from ...ports import Git, Store
+from ...roles.plan_beads import under
+from .. import beads
+from ..undo.merges import standing
+from ..waking import wake
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackStep:
+    """A bead of the feature, with the merge that it is done by; empty: it was not merged."""
+
+    bead: str
+    title: str
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackView:
+    """What rolling a feature back does. `cancels`: open beads, `stops`: those of them that somebody works on.
+
+    `reverts`: merges, the newest first; `off_main`: merges that main does not hold any more, which are left alone.
+    `bead` takes them back; empty: none is needed. `is_begun`: it was asked for and said yes to.
+    """
+
+    feature: str
+    title: str
+    state: str
+    cancels: tuple[RollbackStep, ...]
+    stops: tuple[str, ...]
+    reverts: tuple[RollbackStep, ...]
+    off_main: tuple[RollbackStep, ...]
+    bead: str = ""
+    is_begun: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to be done."""
+        return self.state == State.ROLLED_BACK.value
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackCount:
+    """How much a rollback would do, as the store alone knows it; `bead`: it is begun, and this does it."""
+
+    cancels: int
+    reverts: int
+    bead: str = ""
+
+
+def counted(store: Store, feature: Feature) -> RollbackCount | None:
+    """How much it would do; None: it is rolled back."""
+    if feature.state is State.ROLLED_BACK:
+        return None
+    open_ = sum(bead.status not in CLOSED for bead in _beads(store, feature.id))
+    rolling = feature.data.get(keys.ROLLBACK) or {}
+    return RollbackCount(open_, len(landed(store, feature.id)), str(rolling.get("bead", "")))
+
+
+def look(store: Store, git: Git, id: str) -> RollbackView:
+    """What `begin` would do; NotAllowed where it was rolled back, or is just now."""
+    feature = store.feature(id)
+    _refuse(feature)
+    inside = _beads(store, id)
+    merges, gone = sorted_out(git, [one for bead in inside if (one := standing(store, bead))], feature.base)
+    open_ = [bead for bead in inside if bead.status not in CLOSED]
+    titles = {bead.id: bead.title for bead in inside}
+    return RollbackView(
+        id,
+        feature.title,
+        feature.state.value,
+        tuple(RollbackStep(bead.id, bead.title) for bead in open_),
+        tuple(bead.id for bead in open_ if bead.status in WORKING),
+        tuple(RollbackStep(one.bead, titles[one.bead], one.commit) for one in merges),
+        tuple(RollbackStep(one.bead, titles[one.bead], one.commit) for one in gone),
+    )
+
+
+def begin(store: Store, git: Git, paths: Paths, id: str, actor: str) -> RollbackView:
+    """Roll it back, as far as the store goes: what it did. NotAllowed: nothing changed."""
+    seen = look(store, git, id)
+    with store.together():
+        feature = store.feature(id)
+        _refuse(feature)
+        stop_turns(store, feature, actor)
+        cancelled, landing = give_up(store, id, actor)
+        bead = ""
+        if landing or landed(store, id):
+            bead = _hand(store, feature, actor)
+        else:
+            end(store, id, actor, (), "nothing of it was on main")
+        after = store.feature(id)
+    wake(paths)
+    kept = {one.bead: one for one in seen.cancels}
+    cancels = tuple(kept.get(one) or RollbackStep(one, store.bead(one).title) for one in cancelled)
+    return RollbackView(
+        id, after.title, after.state.value, cancels, seen.stops, seen.reverts, seen.off_main, bead, True
+    )
+
+
+def _refuse(feature: Feature) -> None:
+    if feature.state is State.ROLLED_BACK:
+        raise NotAllowed(f"feature {feature.id} was rolled back already")
+    refuse_while_rolling(feature)
+
+
+def refuse_while_rolling(feature: Feature) -> None:
+    """NotAllowed while the feature is being rolled back."""
+    if rolling := feature.data.get(keys.ROLLBACK):
+        raise NotAllowed(
+            f"feature {feature.id} is being rolled back by bead {rolling['bead']}",
+            f"`nobrakes show {rolling['bead']}` tells how far it is; `nobrakes cancel {rolling['bead']}` stops it.",
+        )
+
+
+def stop_turns(store: Store, feature: Feature, actor: str) -> None:
+    """Ask the feature's turns at work to end: its Shaper's and its reviewers'."""
+    running = [one.session for one in store.plan_reviews(feature.id) if one.ended_at is None]
+    for session in (feature.session, *running):
+        if session is not None and store.session(session).ended_at is None:
+            store.stop_session(session, actor)
+
+
+def _beads(store: Store, id: str) -> list[Bead]:
+    ids = under(store, id)
+    return [bead for bead in (store.beads(ids=ids) if ids else []) if bead.type is not BeadType.EPIC]
+
+
+def landed(store: Store, id: str) -> tuple[Merged, ...]:
+    """The merges that beads of the feature are done by; what was taken back is not among them."""
+    return tuple(one for bead in _beads(store, id) if (one := standing(store, bead)) is not None)
+
+
+def give_up(store: Store, id: str, actor: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Cancel the feature's open beads, with their work archived: (those, those that land just now and are left)."""
+    done: list[str] = []
+    left: list[str] = []
+    for bead in _beads(store, id):
+        if bead.status in CLOSED:
+            continue
+        try:
+            with store.together():
+                _cancel(store, bead.id, actor, id)
+        except NotAllowed:
+            left.append(bead.id)
+        else:
+            done.append(bead.id)
+    return tuple(done), tuple(left)
+
+
+def _cancel(store: Store, bead: str, actor: str, feature: str) -> None:
+    reason = GIVEN_UP.format(feature=feature)
+    store.record(Event(Kind.CANCELLED, bead, actor=_marked(actor), data={"reason": reason}))
+
+
+def _marked(actor: str) -> str:
+    """Who it is signed by: as with `undo`, it is no step that an undo takes back by itself."""
+    return f"{actor}{UNDO_MARK}"
+
+
+def _hand(store: Store, feature: Feature, actor: str) -> str:
+    """The bead that takes the merges back; no agent works on it."""
+    bead = beads.add(
+        store,
+        f"Roll back: {feature.title}"[:200],
+        description=f"Takes the merges of feature {feature.id} off main again, as {actor} asked.",
+        needs_tests=False,
+        scaffolding=True,  # tests and settings of the feature go with it
+        priority=0,
+        draft=False,
+        actor=actor,
+    )
+    beads.hold(store, bead.id, HELD.format(feature=feature.id), actor)
+    store.note_feature(feature.id, {keys.ROLLBACK: {"by": actor, "bead": bead.id}}, actor)
+    if feature.state is State.ACTIVE:
+        store.move_feature(feature.id, Step.PAUSED, actor, "it is rolled back")
+    return bead.id
+
+
+def end(store: Store, id: str, actor: str, taken: Sequence[Merged], why: str, commit: str = "") -> Feature:
+    """It is rolled back: the beads whose merges `commit` took off main are given up, and so is its epic."""
+    with store.together():
+        feature = store.feature(id)
+        give_up(store, id, actor)
+        for merge in taken:
+            _gone(store, merge, actor, id, commit)
+        _close(store, id, actor)
+        for session in {feature.session, *(one.session for one in store.plan_reviews(id))} - {None}:
+            if session is not None and store.session(session).ended_at is None:
+                store.end_session(session, actor)
+        store.note_feature(id, {keys.ROLLBACK: None, keys.ASKED: None, keys.HELD: None}, actor)
+        return store.move_feature(id, Step.ROLLED_BACK, actor, why)
+
+
+def _gone(store: Store, merge: Merged, actor: str, feature: str, commit: str) -> None:
+    """The bead is not on main any more, unless it was done in another way since."""
+    bead = store.bead(merge.bead)
+    if bead.status is Status.DONE and bead.merged_commit == merge.commit:
+        undone = {"undone": [merge.seq]} if merge.seq else {}
+        data = {"commit": merge.commit, "revert": commit, **undone}
+        store.record(Event(Kind.REVERTED, bead.id, actor=_marked(actor), data=data))
+        _cancel(store, bead.id, actor, feature)
+
+
+def _close(store: Store, epic: str, actor: str) -> None:
+    """The epics of a feature are given up with it, those that were complete as well."""
+    inside = store.beads(ids=[*under(store, epic), epic])
+    for bead in inside:
+        if bead.type is not BeadType.EPIC or bead.status is Status.CANCELLED:
+            continue
+        if bead.status is Status.DONE:
+            store.record(Event(Kind.REOPENED, bead.id, actor=_marked(actor), data={"reason": "it is rolled back"}))
+        _cancel(store, bead.id, actor, epic)

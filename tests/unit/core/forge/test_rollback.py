@@ -1,0 +1,73 @@
+"""What the rollback of a feature needs next, moment by moment; and merges in the order in which they are taken back."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nobrakes.core.beads.attempt import Attempt
+from nobrakes.core.beads.bead import Role, Status
+from nobrakes.core.beads.taking import handed_back, taken
+from nobrakes.core.beads.taking_back import Merged, as_data, newest_first, of_attempts
+from nobrakes.core.forge import rollback
+from nobrakes.core.forge.actions import About, Answered, Ask, DropRollback, FinishRollback, ForgeAction, TakeBack
+from nobrakes.core.forge.board import Asked, Rolling
+from nobrakes.core.forge.feature import Stage, State
+from tests.unit.core.forge.test_planning import FEATURE, STANDING, TURN, next_of
+
+HELD = rollback.HELD.format(feature="login")
+
+
+def decided(status: Status, held: str | None = None, conflicts: bool = False, **more: Any) -> ForgeAction | None:
+    feature = replace(FEATURE, state=State.PAUSED, stage=Stage.IMPLEMENTATION)
+    return next_of(
+        replace(STANDING, feature=feature, last=TURN, rolling=Rolling("nb-1", status, held, conflicts), **more)
+    )
+
+
+@pytest.mark.parametrize(("status", "held"), [(Status.NEEDS_DOER, HELD), (Status.NEEDS_DOER, None)])
+def test_what_was_not_handed_in_is_built_and_nothing_else_of_the_feature_is_done(
+    status: Status, held: str | None
+) -> None:
+    assert decided(status, held) == TakeBack("login")
+
+
+def test_who_works_on_it_or_reviews_it_is_let_work() -> None:
+    for status in (Status.NEEDS_REVIEW, Status.REVIEWING, Status.DOING, Status.ESCALATED):
+        assert decided(status) is None
+    assert decided(Status.NEEDS_DOER, taken("ada", "/home/ada/wt")) is None
+
+
+def test_main_went_on_while_it_was_reviewed_and_it_is_built_anew() -> None:
+    assert decided(Status.ESCALATED, conflicts=True) == TakeBack("login")
+
+
+def test_what_did_not_pass_is_asked_about_once_and_the_answer_goes_first() -> None:
+    held = handed_back("ada", "test: 1 failed")
+    asked = decided(Status.NEEDS_DOER, held)
+    assert isinstance(asked, Ask) and asked.about is About.ROLLBACK and not asked.holds
+    assert "1 failed" in asked.detail and "nobrakes take nb-1" in asked.detail and asked.form is not None
+    assert [one["label"] for one in asked.form["options"]] == [rollback.AGAIN, rollback.LEAVE]
+    assert asked.form["recommended"] == [rollback.AGAIN]
+    assert decided(Status.NEEDS_DOER, held, asked={About.ROLLBACK: Asked(4)}) is None
+    answer = decided(Status.NEEDS_DOER, held, asked={About.ROLLBACK: Asked(4, "try again")})
+    assert answer == Answered("login", About.ROLLBACK, "try again")
+
+
+def test_it_is_over_with_its_bead_whoever_did_that_and_off_without_it() -> None:
+    assert decided(Status.DONE) == FinishRollback("login")
+    off = decided(Status.CANCELLED)
+    assert isinstance(off, DropRollback) and "nb-1 was cancelled" in off.why
+
+
+def test_merges_go_the_newest_first_as_main_has_them_and_else_as_they_were_told() -> None:
+    one, two, three, gone = (Merged(name, name * 3, "", seq) for seq, name in enumerate("abcd", start=1))
+    assert newest_first([one, gone, three, two], ["bbb", "x", "ccc", "aaa"]) == (two, three, one, gone)
+    assert newest_first([one, three, two], []) == (three, two, one)
+
+
+def test_what_a_work_takes_back_is_kept_with_it_and_goes_on_with_who_mends_it_by_hand() -> None:
+    merges = (Merged("one", "c1", "b1", 7), Merged("two", "c2", "", 9))
+    kept = Attempt(1, "nb-1", 1, Role.PERSON, "ada", 1, "", 0.0, data=as_data(merges))
+    mended = replace(kept, id=2, number=2, data={"fork": "b2"})
+    assert of_attempts([kept, mended]) == merges and of_attempts([mended]) == () and as_data(()) == {}

@@ -1,0 +1,183 @@
+"""A rollback as far as the store goes: at once where nothing is on main, else a bead stands for it until it is done."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nobrakes.core.beads.bead import Bead, BeadType, Status
+from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.taking_back import Merged
+from nobrakes.core.errors import NotAllowed
+from nobrakes.core.evidence.record import Made
+from nobrakes.core.forge.feature import Feature, Stage, State, Step
+from nobrakes.core.sessions.session import SessionKind
+from nobrakes.core.sessions.session import State as At
+from nobrakes.operations.forging import resuming, rollback
+from nobrakes.operations.undo.steps_back import undo
+from nobrakes.paths import Paths
+from nobrakes.store.sqlite import SqliteStore
+
+
+class Line:
+    """A main of which only these commits are known, newest first."""
+
+    commits: tuple[str, ...] = ()
+
+    def main(self) -> str:
+        return self.commits[0]
+
+    def has(self, commit: str) -> bool:
+        return True
+
+    def off_main(self, commits: list[str]) -> frozenset[str]:
+        return frozenset(commits) - frozenset(self.commits)
+
+    def line(self, tip: str, since: str) -> tuple[Made, ...]:
+        return tuple(Made(commit, "", (), "", "") for commit in self.commits)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(str(tmp_path))
+
+
+@pytest.fixture
+def git() -> Any:
+    return Line()
+
+
+def begun(store: SqliteStore, **more: Any) -> None:
+    """A feature with an open bead, a draft, and one that was done by hand."""
+    store.put([Bead("login", "Login", type=BeadType.EPIC, status=Status.OPEN)], [], "me")
+    store.begin_feature(Feature("login", "Login", "People log in.", base="c0de", **more))
+    waits = {"status": Status.NEEDS_DOER, "epic": "login", "needs_tests": False}
+    store.put([Bead(id_, id_, **waits) for id_ in ("open", "own")] + [Bead("draft", "Draft", epic="login")], [], "me")  # type: ignore[arg-type]
+    store.record(Event(Kind.DONE_BY_HAND, "own", actor="me"))
+
+
+def merged(store: SqliteStore, *ids: str) -> None:
+    for id_ in ids:
+        store.put([Bead(id_, id_, epic="login", needs_tests=False, status=Status.NEEDS_DOER)], [], "me")
+        store.record(Event(Kind.FOUND_MERGED, id_, data={"merged_commit": f"c-{id_}", "base": "c0de"}))
+
+
+def statuses(store: SqliteStore) -> dict[str, str]:
+    return {bead.id: bead.status.value for bead in store.beads()}
+
+
+def test_a_feature_of_which_nothing_is_on_main_is_rolled_back_at_once(
+    store: SqliteStore, paths: Paths, git: Any
+) -> None:
+    begun(store)
+    session = store.begin_session(SessionKind.PLANNING, "bead:login", "Login", ("a", "p", ""), "Begin", "me", {})
+    store.change_feature("login", {"session": session.id}, "me")
+    seen = rollback.look(store, git, "login")
+    assert {one.bead for one in seen.cancels} == {"open", "draft"} and seen.reverts == () and not seen.is_begun
+    counted = rollback.counted(store, store.feature("login"))
+    assert counted is not None and (counted.cancels, counted.reverts) == (2, 0)
+    done = rollback.begin(store, git, paths, "login", "ada")
+    assert done.is_over and done.bead == "" and rollback.counted(store, store.feature("login")) is None
+    assert statuses(store) == {"login": "cancelled", "open": "cancelled", "draft": "cancelled", "own": "done"}
+    assert store.session(session.id).state is At.ENDED and store.feature("login").state is State.ROLLED_BACK
+    (told,) = [one for one in store.events(0, 100) if one.kind is Kind.FEATURE_MOVED]
+    assert told.actor == "ada" and store.features() == []
+    with pytest.raises(NotAllowed, match="rolled back already"):
+        rollback.begin(store, git, paths, "login", "ada")
+    with pytest.raises(NotAllowed):
+        resuming.resume(store, paths, "login", "ada")
+
+
+@pytest.mark.parametrize("state", [State.ACTIVE, State.COMPLETED])
+def test_what_is_on_main_waits_for_a_bead_that_takes_it_back(
+    store: SqliteStore, paths: Paths, git: Any, state: State
+) -> None:
+    begun(store, stage=Stage.IMPLEMENTATION)
+    merged(store, "one", "two", "gone")
+    if state is State.COMPLETED:
+        store.move_feature("login", Step.MERGED, "nobrakes")
+        rollback.give_up(store, "login", "me")
+        store.record(Event(Kind.EPIC_COMPLETED, "login"))
+    git.commits = ("c-two", "x", "c-one")
+    done = rollback.begin(store, git, paths, "login", "ada")
+    assert [one.bead for one in done.reverts] == ["two", "one"] and [one.bead for one in done.off_main] == ["gone"]
+    bead = store.bead(done.bead)
+    assert bead.held is not None and bead.scaffolding and bead.epic is None
+    feature = store.feature("login")
+    assert feature.state is (State.PAUSED if state is State.ACTIVE else state) and store.features() == [feature]
+    assert statuses(store)["one"] == "done" and statuses(store)["open"] == "cancelled"
+    for refused in (
+        lambda: rollback.begin(store, git, paths, "login", "ada"),
+        lambda: resuming.resume(store, paths, "login", "me"),
+    ):
+        with pytest.raises(NotAllowed, match="is being rolled back by bead"):
+            refused()
+    taken = rollback.landed(store, "login")
+    assert {one.bead for one in taken} == {"one", "two", "gone"} and {one.base for one in taken} == {"c0de"}
+    store.record(Event(Kind.REOPENED, "two", actor="me"))  # a person has it done again meanwhile
+    rollback.end(store, "login", "ada", [one for one in taken if one.bead != "gone"], "taken off", "revert")
+    after = statuses(store)
+    assert (after["one"], after["two"], after["gone"], after["login"]) == (
+        "cancelled",
+        "cancelled",
+        "done",
+        "cancelled",
+    )
+    assert store.feature("login").state is State.ROLLED_BACK and store.features() == []
+    (reverted,) = [one for one in store.events(0, 200) if one.kind is Kind.REVERTED]
+    assert reverted.bead == "one" and reverted.data["revert"] == "revert" and reverted.actor.startswith("ada")
+
+
+def test_what_a_rollback_gives_up_is_no_step_that_undo_takes_back_by_itself(
+    store: SqliteStore, paths: Paths, git: Any
+) -> None:
+    begun(store)
+    rollback.begin(store, git, paths, "login", "ada")
+    assert undo(store, None, "ada").kind is Kind.DONE_BY_HAND and statuses(store)["open"] == "cancelled"
+
+
+def test_a_bead_that_lands_just_now_is_left_and_taken_back_with_the_rest(store: SqliteStore) -> None:
+    begun(store)
+    real, store_ = store.record, store
+
+    def record(event: Event) -> Any:
+        if event.bead == "open" and event.kind is Kind.CANCELLED:
+            raise NotAllowed("too late")
+        return real(event)
+
+    store_.record = record  # type: ignore[method-assign]
+    assert rollback.give_up(store, "login", "ada") == (("draft",), ("open",))
+    assert Merged("open", "c") not in rollback.landed(store, "login")
+
+
+def expired(store: SqliteStore) -> int:
+    begun(store, stage=Stage.REVIEW, plan=1, round=2)
+    session = store.begin_session(SessionKind.PLANNING, "bead:login", "Login", ("a", "p", ""), "Begin", "me", {})
+    store.change_feature("login", {"session": session.id}, "me")
+    store.move_feature("login", Step.EXPIRED, "nobrakes")
+    return session.id
+
+
+def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: SqliteStore, paths: Paths) -> None:
+    session = expired(store)
+    looked = resuming.resume(store, paths, "login", "me", resuming.Way.VIEW)
+    assert looked.state is State.EXPIRED and looked.data["left"] == store.session(session).waiting
+    fresh = resuming.resume(store, paths, "login", "me")
+    assert (fresh.state, fresh.stage, "left" in fresh.data) == (State.ACTIVE, Stage.REVIEW, False)
+    with pytest.raises(NotAllowed, match="only one that has expired"):
+        resuming.resume(store, paths, "login", "me", resuming.Way.FROM_BASE)
+    store.move_feature("login", Step.EXPIRED, "nobrakes")
+    anew = resuming.resume(store, paths, "login", "me", resuming.Way.FROM_BASE)
+    assert (anew.state, anew.stage) == (State.ACTIVE, Stage.DISCOVERY) and statuses(store)["draft"] == "cancelled"
+    assert store.messages(session)[-1].text == resuming.ANEW and statuses(store)["open"] == "needs_doer"
+
+
+def test_a_question_about_an_expired_feature_is_settled_by_who_resumes_it(store: SqliteStore, paths: Paths) -> None:
+    from nobrakes.core.beads.escalations import EscalationType
+    from nobrakes.ports import NewEscalation
+
+    expired(store)
+    asked = store.escalate(NewEscalation(EscalationType.QUESTION, "How?"), None, None, "nobrakes")
+    store.note_feature("login", {"asked": {"expired": asked.id}, "held": "expired"}, "nobrakes")
+    after = resuming.resume(store, paths, "login", "me", resuming.Way.FRESH)
+    assert store.escalations() == [] and "asked" not in after.data and "held" not in after.data
