@@ -35,7 +35,7 @@ def test_what_was_not_handed_in_is_built_and_nothing_else_of_the_feature_is_done
 def test_who_works_on_it_or_reviews_it_is_let_work() -> None:
     for status in (Status.NEEDS_REVIEW, Status.REVIEWING, Status.DOING, Status.ESCALATED):
         assert decided(status) is None
-    assert decided(Status.NEEDS_DOER, taken("ada", "/home/ada/wt")) is None
+    assert decided(Status.NEEDS_DOER, taken("ada", "/w/one")) is None
 
 
 def test_main_went_on_while_it_was_reviewed_and_it_is_built_anew() -> None:
