@@ -25,7 +25,7 @@ from nobrakes.operations import beads, flakes
 from nobrakes.operations.decisions import page
 from nobrakes.operations.forge import approving, strategy
 from nobrakes.operations.forging import features as forging
-from nobrakes.operations.forging import plan_reviews
+from nobrakes.operations.forging import plan_reviews, rollback
 from nobrakes.operations.forging.plan_looks import difference
 from nobrakes.operations.forging.scanning import scan_of
 from nobrakes.operations.forging.views import listed, view
@@ -94,6 +94,7 @@ def features(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "forge show": view(store, made.id),
         "forge show --version": difference(store, made.id, 2),
         "forge scan": scan_of(store, git, made.id),
+        "forge rollback": rollback.look(store, git, made.id),
         "forge reviews": plan_reviews.reviews(store, Rules(), made.id),
         "forge sign-off": rounds.SignOff(2, 1, 10, "me", 1.0, True, "small enough"),
         **dict.fromkeys((f"forge {name}" for name in FORGE), store.feature(made.id)),
