@@ -36,7 +36,7 @@ def test_every_form_of_a_page_asks_for_a_command_of_the_table() -> None:
 
 
 def test_what_stops_everything_or_moves_main_is_confirmed() -> None:
-    assert {one.words for one in COMMANDS if one.danger} == {"stop", "daemon stop", "undo"}
+    assert {one.words for one in COMMANDS if one.danger} == {"stop", "daemon stop", "undo", "forge rollback"}
 
 
 def test_fields_are_read_by_their_type_and_refused_by_name() -> None:
