@@ -128,7 +128,7 @@ def test_a_second_one_is_refused_whole(store: SqliteStore, paths: Paths) -> None
     assert [card.id for card in views.listed(store, archived=True).features] == [one.id]
     assert views.listed(store, words="linux nope").features == ()
     features.pause(store, paths, other.id, "me")
-    assert not features.resume(store, paths, one.id, "me").archived, "what goes on is in lists"
+    assert not resuming.resume(store, paths, one.id, "me").archived, "what goes on is in lists"
     with pytest.raises(UsageError):
         views.listed(store, state="lost")
     with pytest.raises(NoSuchFeature):
