@@ -13,7 +13,7 @@ from ..core.errors import Stale
 from ..core.transcript import PREFIX
 from ..daemon.attempts.exit import UNSEEN_IN_PEACE
 from ..daemon.checks.validation import MOST_CUT_OFF
-from . import approving, by_hand, landed, questions
+from . import approving, by_hand, feature_promises, landed, questions
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
 from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
@@ -128,7 +128,8 @@ def a_jump_of_the_clock_blames_nobody(scene: Scene) -> list[str]:
             continue
         is_late = child.stopped_for is Outcome.TIMED_OUT
         since = child.started_at if is_late else max(child.started_at, child.active_at)
-        least = 60 * (limits.agent_minutes if is_late else limits.idle_minutes) - 1
+        minutes = limits.agent_minutes if scene.features is None else scene.features.minutes(child.command.env)
+        least = 60 * (minutes if is_late else limits.idle_minutes) - 1
         if child.stopped_at - since < least:
             wrong.append(f"{child.run} is {child.stopped_for} after {child.stopped_at - since:.0f} s")
     return wrong
@@ -253,6 +254,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     *questions.PROMISES,
     *approving.PROMISES,
     *by_hand.PROMISES,
+    *feature_promises.EACH_STEP,
     proven_tests_are_red,
     nothing_is_lost,
     no_more_agents_than_allowed,

@@ -15,12 +15,12 @@ from ..core.beads.events import Event, Kind
 from ..core.errors import NobrakesError
 from ..operations import desk
 from ..ports import Store
+from .answering import words_for
 from .clock import FakeClock
 from .fake_git import FakeGit
 from .graph import random_bead
 from .objects import applied
 from .project import green
-from .questions import words_for
 
 PAUSED = "paused"
 ME = "human"
@@ -46,6 +46,7 @@ class People:
         self.pauses = 0
         self.commits = 0
         self.at_the_end: list[Callable[[], None]] = []
+        self.planned: set[str] = set()  # the epics that are features
         self._acts: list[tuple[float, Callable[[], str]]] = [
             (10, self.decide),
             (3, self.hold),
@@ -93,7 +94,7 @@ class People:
                 self.store.record(Event(Kind.RELEASED, bead.id, actor=ME))
             if bead.defer_until is not None and bead.defer_until > self.clock.now() and bead.status not in CLOSED:
                 self.store.record(Event(Kind.DEFERRED, bead.id, actor=ME, data={"until": None}))
-            if bead.status is Status.DRAFT:
+            if bead.status is Status.DRAFT and not self._is_planned(bead):
                 self.store.approve([bead.id], ME)
 
     # --- decisions -------------------------------------------------------------------------------
@@ -175,9 +176,13 @@ class People:
 
     def approve(self) -> str:
         """Make a draft live."""
-        bead = self._some(lambda b: b.status is Status.DRAFT)
+        bead = self._some(lambda b: b.status is Status.DRAFT and not self._is_planned(b))
         self.store.approve([bead.id], ME)
         return f"approved {bead.id}"
+
+    def _is_planned(self, bead: Bead) -> bool:
+        """Whether it is of a feature, whose plan goes live by commit-strategy alone."""
+        return bead.id in self.planned or (bead.epic or "") in self.planned
 
     def reprioritise(self) -> str:
         """Change a bead's priority."""

@@ -15,6 +15,7 @@ from ..core.errors import NobrakesError, UsageError
 from ..operations import desk
 from ..ports import NewEscalation, Store
 from .agents import AgentSpec, Script
+from .answering import words_for
 from .scene import Scene
 
 OPTIONS = ("left: the short way; costs a bridge", "right: the long way", "Straight on", "back: costs nothing")
@@ -31,18 +32,6 @@ class Given:
     whom: str
     title: str
     answer: str
-
-
-def words_for(one: Escalation, dice: random.Random) -> str:
-    """What a person types who answers the question well."""
-    form = forms.form(one.form)
-    labels = form.labels()
-    if form.kind == "checkbox":
-        some = dice.sample(labels, dice.randint(1, len(labels)))
-        return ",".join(forms.typed_as(form, label) for label in some)
-    if not labels:
-        return f"text {dice.randrange(9)}"
-    return dice.choice((forms.typed_as, lambda form, label: label.upper()))(form, dice.choice(labels))
 
 
 class Questions:
@@ -99,7 +88,7 @@ class Questions:
     def answer(self) -> str:
         """Answer a question with a form; now and then with what is no answer, which is refused."""
         one = self._some(lambda one: one.resolved_at is None)
-        if self.dice.random() < 0.3:
+        if self.dice.random() < 0.3 and forms.form(one.form).required:
             try:
                 desk.answer(self.store, one.id, "neither" if forms.form(one.form).labels() else "", self.actor)
             except UsageError as error:

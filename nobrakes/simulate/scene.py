@@ -13,6 +13,7 @@ from .clock import FakeClock
 from .fake_git import FakeGit
 from .fake_machine import FakeMachine
 from .fake_processes import FakeProcesses
+from .features import Features
 from .noticing import Noticing
 from .replay import Observed
 from .sessions import Sessions
@@ -83,6 +84,7 @@ class Scene:
     given: list[Any] = field(default_factory=list)  # the answers that agents were given (questions.Given)
     looked_into: set[str] = field(default_factory=set)  # the runs whose prompts were read for that
     approved: Approved | None = None  # where people look before the merge
+    features: Features | None = None  # where people plan features
     handed_in: dict[str, str] = field(default_factory=dict)  # commits that people handed in, and for which bead
     wrong_answers: list[str] = field(default_factory=list)
 

@@ -7,6 +7,7 @@ from ..core.beads.escalations import STOPS_BEAD
 from ..core.beads.events import Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import NobrakesError, NotAllowed, Stale
+from . import feature_promises
 from .proven import main_and_its_evidence_agree
 from .rewriting import nobody_is_blamed_for_a_rewritten_main
 from .scene import Scene
@@ -22,7 +23,7 @@ def nothing_runs(scene: Scene) -> list[str]:
 
 def what_was_said_came_to_its_session(scene: Scene) -> list[str]:
     """Every session waits for a person, and nothing that was said to it got lost."""
-    return scene.talking.never_told()
+    return scene.talking.never_told(scene.features.resting() if scene.features is not None else frozenset())
 
 
 def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
@@ -36,6 +37,8 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
         if bead.status is Status.ESCALATED and bead.id in asked:
             continue
         if bead.type is BeadType.EPIC:
+            if scene.features is not None and bead.id in scene.features.log.features:
+                continue  # feature_promises.a_feature_is_done_with_its_beads
             children = [b.status for b in scene.beads if b.epic == bead.id]
             if Status.DONE not in children or any(status not in CLOSED for status in children):
                 continue
@@ -135,4 +138,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     main_and_its_evidence_agree,
     nobody_is_blamed_for_a_rewritten_main,
     what_people_should_know_was_sent,
+    *feature_promises.AT_REST,
 )

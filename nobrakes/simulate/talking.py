@@ -7,7 +7,7 @@
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from ..core.beads.escalations import EscalationType
@@ -64,7 +64,7 @@ class Talking:
         return f"stopped session {self.store.stop_session(self._some(), self.me).id}"
 
     def _some(self) -> int:
-        found = self.store.sessions()
+        found = [one for one in self.store.sessions() if one.kind is not SessionKind.REVIEW]
         if not found:
             raise NobrakesError("nobody talks")
         return self.rng.choice(found).id
@@ -122,11 +122,16 @@ class Talking:
             if count > 1
         ]
 
-    def never_told(self) -> list[str]:
-        """At rest: what was said to a session that goes on, and that no agent was told of."""
+    def never_told(self, resting: Collection[int] = ()) -> list[str]:
+        """At rest: what was said to a session that goes on, and that no agent was told of.
+
+        `resting`: the sessions of features that do not go on.
+        """
         wrong = []
         heard = {mark for marks in self.told.values() for mark in marks}
         for session in self.store.sessions():
+            if session.id in resting:
+                continue
             if session.state in (State.READY, State.RUNNING):
                 wrong.append(f"session {session.id} is {session.state} at rest")
             for one in self.store.messages(session.id):

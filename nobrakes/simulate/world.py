@@ -8,19 +8,21 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from ..config.settings import Config
 from ..core.checks.contract import Contract, digest
 from ..core.errors import NobrakesError
 from ..daemon.loop import Daemon
 from ..daemon.ports import Ports
+from ..operations.shapers.words import Words
 from ..paths import Paths
-from ..ports import Argv, Command, Step
+from ..ports import Argv, Command, Step, Store
 from ..ports.machine import Alone
 from ..ports.notices import NoChannels
 from ..sandbox.home import steady
 from ..store.opening import open_memory
-from . import approving, by_hand, fake_remote, invariants, settled
+from . import approving, by_hand, fake_remote, features, invariants, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once
 from .checkout import Staging, uses_the_index
 from .clock import FakeClock
@@ -29,6 +31,8 @@ from .drawn import settings
 from .fake_background import FakeBackground
 from .fake_machine import FakeMachine
 from .fake_processes import AGENT, FakeProcesses
+from .feature_agents import FeatureAgents
+from .features import Features
 from .graph import random_graph
 from .main_monitor import at_ease, with_canary, without_canary
 from .noticing import ZONE, Noticing
@@ -102,6 +106,7 @@ class World:
         self.rest = max(2000, 20 * beads)  # so many calm steps it may take until all is settled
         self.wake_at: float | None = None
         self.questions: Questions | None = None
+        self.features: Features | None = None
         self.ports = self._ports()
         planned, dependencies = random_graph(self.rng, beads)
         asking = with_plans(planned, seed) if rates.people else planned  # where nobody is, nobody approves
@@ -133,6 +138,11 @@ class World:
             self.questions = Questions(self.store, self.scene, seed, ME)
             self.people.also(6 * often, self.questions.answer)
             self.people.also(6 * often, self.questions.take_back)
+        if often := features.how_often(seed, rates.features) if rates.people else 0.0:
+            self.config = self.scene.config = features.settings(seed, self.config)
+            agents = FeatureAgents(self.store, seed, rates.fail)
+            self.features = Features(self.people, lambda: self.config, Paths(ROOT), seed, agents, often)
+            self.scene.features = self.features
         if often := how_often(self.git, seed, self.rates.rewrites):
             rewriting = Rewriting(self.git, self.rng)
             self.people.also(4 * often, rewriting.prune)
@@ -149,8 +159,9 @@ class World:
     # --- the machine -----------------------------------------------------------------------------
 
     def _ports(self) -> Ports:
+        doors = cast(Store, Crashing(self.store, "store", self.dice))
         return Ports(
-            store=Crashing(self.store, "store", self.dice),
+            store=doors,
             git=Crashing(self.git, "git", self.dice),
             processes=Crashing(self.processes, "processes", self.dice),
             notifier=self.scene.notes,
@@ -164,6 +175,7 @@ class World:
             channels=NoChannels() if self.noticing is None else self.noticing.channels,
             zone=lambda: ZONE,
             steady=lambda: ("boot", self.clock.steady()),
+            words=Words(doors),
         )
 
     def _prepare(self, argv: Argv) -> str | None:
@@ -179,13 +191,19 @@ class World:
                 return ends_at_once()
             if SESSION in command.env:
                 self.scene.talking.hears(session, command)
-                return served(command.env[PROVIDER], self.providers, self.scene.talking.agent(command.env), self.rng)
+                return served(command.env[PROVIDER], self.providers, self._talks(session, command), self.rng)
             agent_spec = AgentSpec(command.env, self.git.clones, self.store, self.clock, self.rng, self.rates)
             work = agent(agent_spec)
             if self.questions is not None:
                 work = self.questions.first(agent_spec, work)
             return served(command.env[PROVIDER], self.providers, work, self.rng)
         return check(step.argv[-1], command.cwd, self.git.clones, self.rng, self.rates)
+
+    def _talks(self, session: str, command: Command) -> Script:
+        if self.features is None or not self.features.agents.serves(command.env):
+            return self.scene.talking.agent(command.env)
+        self.features.agents.hears(session, command)
+        return self.features.agents.agent(command.env)
 
     def _lives(self, run: str) -> bool:
         return self.processes.children[run].alive
@@ -341,12 +359,23 @@ class World:
         self._keep_promises(invariants.PROMISES)
         for _ in range(self.rest):
             self.config = self.scene.config = at_ease(self.config, self.store)
-            if not self.step():
+            helped = self._help()
+            if not self.step() and not helped:
                 break
         else:
             raise self._broken(["it never settles"])
         self._keep_promises(settled.PROMISES)
         return self.tally
+
+    def _help(self) -> bool:
+        """At the end of the day: who plans features decides something; False: there is nothing."""
+        if self.features is None or self.processes.next_event() is not None:
+            return False
+        said = self.features.help()
+        if said is not None:
+            self._note(said)
+            self._turns()
+        return said is not None
 
     # --- telling ---------------------------------------------------------------------------------
 

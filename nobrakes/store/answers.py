@@ -16,6 +16,7 @@ from ..core.beads.escalations import STOPS_BEAD, Escalation
 from ..core.beads.events import Kind
 from ..core.beads.lifecycle import advance
 from ..core.errors import NoSuchEscalation, NotAllowed
+from ..core.sessions.session import State
 from . import escalations, events, rows
 from .beads import moves, transitions
 from .beads.planning import bead as whole_bead
@@ -92,6 +93,11 @@ def _refuse_what_is_past(db: Database, row: Any) -> None:
         raise NotAllowed(f"escalation {number} has no answer to take back: {why}")
     if row["read_at"] is not None:
         raise _is_read(db, row)
+    if row["session"] is not None and conversations.session(db, row["session"]).state is State.ENDED:
+        raise NotAllowed(
+            f"the answer to escalation {number} is past: session {row['session']}, which asked, has ended",
+            f"`nobrakes session show {row['session']}` shows what was said in it.",
+        )
     same = db.maybe("SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL", (row["fingerprint"],))
     if same is not None:
         raise NotAllowed(f"the same is asked again since, as escalation {same[0]}", "Answer that one.")

@@ -75,6 +75,12 @@ BY_HAND = ("--hands", "3", "--people", "0.5", "--crash", "0.003")
 SHARED = ("--shared", "1", "--crash", "0.005")
 """Daemons of other repositories take and free places all the time."""
 
+PLANNED = (
+    *("--beads", "0", "--features", "4", "--people", "0.8", "--crash", "0.003", "--fail", "0.1", "--steps", "150"),
+    *(word for what in ("refuse", "machine", "cut", "edits") for word in (f"--{what}", "0")),
+)
+"""People plan features and nothing else, all the time."""
+
 BUGS = (
     Bug(
         "what a person took goes to an agent",
@@ -607,6 +613,78 @@ BUGS = (
         "store/escalations.py",
         'if row["resolved_at"] is not None:\n        what',
         "if False:\n        what",
+    ),
+    Bug(
+        "a plan goes live that nobody signed off",
+        "operations/signed.py",
+        "if not named.intersection((feature.id, *under(store, feature.id))):",
+        "if True:",
+        options=PLANNED,
+        seed=1,
+    ),
+    Bug(
+        "an answer is told to a Shaper twice",
+        "store/sessions/conversations.py",
+        "    _message(db, number, actor, text, now, answers=escalation)",
+        "    _message(db, number, actor, text, now)\n    _message(db, number, actor, text, now, answers=escalation)",
+        options=PLANNED,
+        seed=1,
+    ),
+    Bug(
+        "a feature that is paused begins its Shaper's turn",
+        "store/sessions/conversations.py",
+        "AND (state <> 'active' OR json_extract",
+        "AND (state = 'none' OR json_extract",
+        options=PLANNED,
+        seed=2,
+    ),
+    Bug(
+        "reviews of a plan never end",
+        "core/forge/rounds.py",
+        "if is_clean or len(seen.iterations) >= rules.most_rounds:",
+        "if is_clean:",
+        options=PLANNED,
+        seed=1,
+    ),
+    Bug(
+        "what a Shaper asks in words is lost",
+        "daemon/forge/shapers.py",
+        "said, refused = self._do(feature.session, action.reading)",
+        "said, refused = bool(action.reading.questions), False",
+        options=PLANNED,
+        seed=1,
+    ),
+    Bug(
+        "a round is begun by halves where the daemon dies",
+        "daemon/forge/turn.py",
+        "            with self.ports.store.together():\n                return self.methods[type",
+        "            if True:\n                return self.methods[type",
+        options=(*PLANNED, "--crash", "0.02"),
+        seed=6,
+    ),
+    Bug(
+        "expiry ends the session with its questions",
+        "daemon/forge/shapers.py",
+        'store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")',
+        'store.end_session(feature.session, BY)\n        store.move_feature(feature.id, Step.EXPIRED, BY, "silence")',
+        options=PLANNED,
+        seed=4,
+    ),
+    Bug(
+        "nobody is told of an expiry",
+        "daemon/forge/shapers.py",
+        'tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")',
+        "pass",
+        options=PLANNED,
+        seed=1,
+    ),
+    Bug(
+        "two features are planned at once",
+        "store/forge/features.py",
+        "    if not one.has_turn:\n        return",
+        "    return",
+        options=PLANNED,
+        seed=1,
     ),
 )
 

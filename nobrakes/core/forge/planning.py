@@ -74,7 +74,8 @@ def _next(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     if feature.state is State.EXPIRED:
         return [_ask(one, About.EXPIRED)] if said and About.EXPIRED not in one.asked else []
     if feature.state is State.ERROR:
-        return [Recover(feature.id)] if said else []
+        # what a turn was told that failed waits as well, and is no word of anybody
+        return [Recover(feature.id)] if said and session is not None and session.state is At.READY else []
     if feature.state is not State.ACTIVE:
         return []
     own = _turns(one) or checkpoints.plan(board, one)
@@ -160,7 +161,7 @@ def _ask(one: Standing, about: About) -> Ask:
 
 def _may_expire(one: Standing) -> bool:
     feature, session = one.feature, one.session
-    quiet = session is not None and session.state in (At.IDLE, At.ASKING, At.STUCK)
+    quiet = session is not None and session.state in (At.IDLE, At.ASKING, At.STUCK) and not one.reviewers
     return feature.state is State.ACTIVE and feature.stage in PLANNED and quiet
 
 

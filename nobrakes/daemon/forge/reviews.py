@@ -67,6 +67,7 @@ class PlanReviews:
         session = next(one.session for one in found if one.domain == action.domain)
         if session is not None and store.session(session).state is not Of.ENDED:
             store.end_session(session, BY)
+        store.change_feature(action.feature, {"turn_at": store.now()}, BY)  # a turn of it has ended
         return True
 
     def ask_findings(self, action: AskFindings) -> bool:

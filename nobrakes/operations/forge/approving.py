@@ -34,6 +34,7 @@ __all__ = [
     "bead_prompt",
     "commit_snapshot",
     "commit_strategy",
+    "make_live",
     "propose",
 ]
 
@@ -90,18 +91,27 @@ def commit_strategy(
     `choice`: which of them. `revision`: of the StrategyView that the yes was said to; where it is another by now,
     NotAllowed. Nothing was written then, as for Deadlock, NotAllowed and BadBead of a change.
     """
-    with store.together(told=False):  # the snapshot is written next, and holds it all
+    made, features = make_live(store, choice, actor, revision)
+    commit = commit_snapshot(store, git, paths, _subject(made))
+    from ..waking import wake
+
+    wake(paths)
+    return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)
+
+
+def make_live(store: Store, choice: Choice, actor: str, revision: str | None = None) -> tuple[Made, tuple[str, ...]]:
+    """The yes of commit-strategy in the store, all or none of it, and the features whose plans are whole by it.
+
+    The snapshot that holds it is the caller's to write next.
+    """
+    with store.together(told=False):
         made = approve(store, choice, actor, revision)
         features = feature_approval.approved(store, made.drafts, made.changes, actor)
         seq = int(store.setting(COMMITTED) or 0)
         while page := store.events(seq, 1000):
             seq = page[-1].seq
         store.set_setting(COMMITTED, str(seq))
-    commit = commit_snapshot(store, git, paths, _subject(made))
-    from ..waking import wake
-
-    wake(paths)
-    return Approved(made.drafts, commit, made.changes, made.left, made.dropped, features)
+    return made, features
 
 
 def _subject(made: Made) -> str:

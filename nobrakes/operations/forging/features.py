@@ -72,8 +72,13 @@ def usual_of(config: "Config", paths: Paths) -> tuple[Criterion, ...]:
     return usual(stack(config, paths.root))
 
 
-def begin(store: Store, paths: Paths, config: "Config", git: Git, wanted: Wanted, actor: str) -> Feature:
-    """Begin a feature: its epic, the facts, and the open points that the scan finds. UsageError, NotAllowed."""
+def begin(
+    store: Store, paths: Paths, config: "Config", git: Git, wanted: Wanted, actor: str, id: str | None = None
+) -> Feature:
+    """Begin a feature: its epic, the facts, and the open points that the scan finds. UsageError, NotAllowed.
+
+    `id`: of the epic; None: one that no bead has.
+    """
     title, description = _title(wanted.title or ""), _text("description", wanted.description or "")
     if not description:
         raise UsageError("a feature needs a description", "Say what should be there when it is done, and why.")
@@ -90,6 +95,7 @@ def begin(store: Store, paths: Paths, config: "Config", git: Git, wanted: Wanted
             tuple(one.text for one in criteria),
             notes=notes,
             touches=files,
+            id=id,
             actor=actor,
         )
         new = Feature(epic.id, title, description, criteria, files, notes, base, actor=actor)

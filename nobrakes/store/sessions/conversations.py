@@ -202,11 +202,16 @@ def going(db: Database) -> list[Session]:
 
 
 _HELD = """SELECT session FROM features
-WHERE session IS NOT NULL AND (state <> 'active' OR json_extract(data, '$.held') > '')"""
+WHERE session IS NOT NULL AND (state <> 'active' OR json_extract(data, '$.held') > '')
+UNION ALL SELECT plan_reviews.session FROM plan_reviews JOIN features ON features.id = plan_reviews.feature
+WHERE plan_reviews.state = 'running' AND plan_reviews.session IS NOT NULL AND features.state <> 'active'"""
 
 
 def held(db: Database) -> frozenset[int]:
-    """The sessions of features that are paused, expired, in error, or wait for a person's word: they begin no turn."""
+    """The sessions that begin no turn: of features that are paused, expired or in error, reviewers' as well.
+
+    So does the Shaper's of one that waits for a person's word.
+    """
     return frozenset(int(row[0]) for row in db.all(_HELD))
 
 

@@ -30,8 +30,8 @@ def open_turn(db: Database, secret: Callable[[], str], number: int) -> tuple[Tur
     now = db.now()
     with db.write():
         one = conversations.session(db, number)
-        if one.state is not State.READY:
-            return None
+        if one.state is not State.READY or number in conversations.held(db):
+            return None  # its feature may have been paused since somebody looked
         disputed = db.one("SELECT disputed FROM sessions WHERE id = ?", (number,))[0]
         count = 1 + (db.one("SELECT max(number) FROM turns WHERE session = ?", (number,))[0] or 0)
         values = {

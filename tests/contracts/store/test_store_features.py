@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from nobrakes.core.beads.bead import Bead, BeadType
+from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Kind
+from nobrakes.core.board import Limits
 from nobrakes.core.errors import NoSuchFeature, NotAllowed
 from nobrakes.core.forge.feature import (
     Criterion,
@@ -21,7 +23,7 @@ from nobrakes.core.forge.feature import (
     Step,
 )
 from nobrakes.core.sessions.session import SessionKind
-from nobrakes.ports import Restored
+from nobrakes.ports import NewEscalation, Restored
 from nobrakes.store.sqlite import SqliteStore
 
 
@@ -168,3 +170,32 @@ def test_what_comes_back_is_of_epics_with_facts_that_can_be_and_one_has_the_turn
     lost.bring_back(Restored(now, []), 1000, "me")
     assert [(one.id, one.has_turn) for one in lost.features()] == [("linux", False), ("mac", True), ("windows", False)]
     lost.close()
+
+
+def test_no_session_of_a_feature_that_is_paused_begins_a_turn(store: SqliteStore) -> None:
+    begun(store)
+    seat = ("claude", "anthropic", "")
+    shaper = store.begin_session(SessionKind.PLANNING, "bead:windows", "Windows", seat, "begin", "me").id
+    reviewer = store.begin_session(SessionKind.REVIEW, "bead:windows", "Review", seat, "look", "nobrakes").id
+    store.change_feature("windows", {"session": shaper}, "nobrakes")
+    store.begin_review("windows", 1, "backend", reviewer)
+    assert [one.id for one in store.board(Limits()).sessions] == [shaper, reviewer]
+    store.move_feature("windows", Step.PAUSED, "me")
+    assert store.board(Limits()).sessions == ()
+    assert store.open_turn(shaper) is None and store.open_turn(reviewer) is None, "it was offered before the pause"
+    store.move_feature("windows", Step.RESUMED, "me")
+    assert store.open_turn(shaper) is not None and store.open_turn(reviewer) is not None
+
+
+def test_an_answer_to_a_session_that_has_ended_is_past(store: SqliteStore) -> None:
+    session = store.begin_session(SessionKind.PLANNING, "person:me", "Talk", ("claude", "", ""), "hi", "me").id
+    asked = [store.escalate(_question(session, title), None, None, "Session 1").id for title in ("a?", "b?")]
+    store.answer(asked[0], "so", "me")
+    store.end_session(session, "me")
+    for number, why in zip(asked, ("which asked, has ended", "decided without an answer"), strict=True):
+        with pytest.raises(NotAllowed, match=why):
+            store.take_back(number, "me")
+
+
+def _question(session: int, title: str) -> NewEscalation:
+    return NewEscalation(EscalationType.QUESTION, title, session=session)

@@ -139,7 +139,9 @@ def test_the_next_agent_goes_on_where_one_has_no_login_or_gets_nowhere_and_a_per
 def test_in_error_it_goes_on_when_a_person_said_something_to_it() -> None:
     failed = replace(STANDING, feature=replace(FEATURE, state=State.ERROR))
     assert next_of(failed) is None
-    assert next_of(replace(failed, session=replace(SESSION, waiting=1))) == Recover("login")
+    assert next_of(replace(failed, session=replace(SESSION, state=At.READY, waiting=1))) == Recover("login")
+    again = replace(failed, session=replace(SESSION, state=At.STUCK, waiting=1))
+    assert next_of(again) is None, "what the turn was told that failed is no word of anybody"
 
 
 def test_a_spent_budget_asks_once_before_the_next_turn_and_more_of_it_may_be_allowed() -> None:
@@ -163,6 +165,8 @@ def test_after_a_day_of_silence_it_expires_two_hours_after_the_warning_and_only_
     assert next_of(replace(warned, session=replace(SESSION, state=At.RUNNING)), 30 * HOUR) is None
     built = replace(warned, feature=replace(FEATURE, stage=Stage.IMPLEMENTATION))
     assert next_of(built, 30 * HOUR) is None
+    reviewed = replace(warned, reviewers={8: replace(SESSION, id=8, kind=SessionKind.REVIEW, state=At.READY)})
+    assert next_of(reviewed, 30 * HOUR) is None, "it waits for reviewers, and for nobody"
     assert next_of(warned, 30 * HOUR, Rules(expire_hours=0.0)) is None
 
 

@@ -256,6 +256,8 @@ def test_a_spent_budget_holds_the_next_turn_until_a_person_continues_or_closes()
     world.store.answer(question.id, "SQLite", "me")
     assert world.board().sessions == () and world.settle() == []
     world.answers(asking.CONTINUE)
+    with pytest.raises(NotAllowed, match="too late"):
+        world.store.take_back(budget.id, "me")  # it was acted by: nobody would hear another answer
     world.says(f"Now which?\n{QUESTION.replace('store', 'cache')}", usd=2.1)
     budget, _ = sorted(world.store.escalations(), key=lambda one: one.session or 0)
     world.store.answer(budget.id, asking.CLOSE, "me")
