@@ -185,9 +185,12 @@ def _said(event: Event, key: str) -> str:
     return stages.plain(one_line(str(event.data.get(key) or "")))
 
 
+_FEATURE_STATES = {"active": "is", "error": "does not go on", "expired": "has expired"}
+
+
 def _moved(event: Event) -> str:
     stage, state = _said(event, "stage"), _said(event, "state")
-    came = f"feature is in {stage}" if state == "active" else f"feature is {state} in {stage}"
+    came = f"feature {_FEATURE_STATES.get(state, f'is {state}')} in {stage}"
     why = one_line(str(event.data.get("reason") or ""))
     return f"{came}: {why}" if why else came
 

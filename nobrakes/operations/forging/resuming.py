@@ -50,6 +50,7 @@ def resume(store: Store, paths: Paths, id: str, actor: str, way: Way | None = No
             go_on(store, id, way or Way.FRESH, actor)
         elif way is None:
             store.move_feature(id, Step.RESUMED, actor, "resumed by a person")
+            _try_again(store, feature, actor)
         else:
             raise NotAllowed(
                 f"feature {id} is {feature.state.value.replace('_', ' ')}: only one that has expired goes on in a way",
@@ -58,6 +59,13 @@ def resume(store: Store, paths: Paths, id: str, actor: str, way: Way | None = No
         after = store.feature(id)
     wake(paths)
     return after
+
+
+def _try_again(store: Store, feature: Feature, actor: str) -> None:
+    """Whoever goes on with a feature whose session is stuck wants it tried."""
+    session = None if feature.session is None else store.session(feature.session)
+    if session is not None and session.state is At.STUCK:
+        store.say(session.id, "Go on.", actor)
 
 
 def _settle(store: Store, feature: Feature, way: Way, actor: str) -> None:

@@ -7,11 +7,12 @@ import pytest
 
 from nobrakes.core.beads.bead import Bead, BeadType, Status
 from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.beads.taking_back import Merged
 from nobrakes.core.errors import NotAllowed
 from nobrakes.core.evidence.record import Made
 from nobrakes.core.forge.feature import Feature, Stage, State, Step
-from nobrakes.core.sessions.session import SessionKind
+from nobrakes.core.sessions.session import Fact, SessionKind
 from nobrakes.core.sessions.session import State as At
 from nobrakes.operations.forging import resuming, rollback
 from nobrakes.operations.undo.steps_back import undo
@@ -170,6 +171,18 @@ def test_an_expired_feature_goes_on_from_the_terminal_in_three_ways(store: Sqlit
     anew = resuming.resume(store, paths, "login", "me", resuming.Way.FROM_BASE)
     assert (anew.state, anew.stage) == (State.ACTIVE, Stage.DISCOVERY) and statuses(store)["draft"] == "cancelled"
     assert store.messages(session)[-1].text == resuming.ANEW and statuses(store)["open"] == "needs_doer"
+
+
+def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: SqliteStore, paths: Paths) -> None:
+    begun(store)
+    session = store.begin_session(SessionKind.PLANNING, "bead:login", "Login", ("a", "p", ""), "Begin", "me", {}).id
+    store.change_feature("login", {"session": session}, "me")
+    opened = store.open_turn(session)
+    assert opened is not None
+    store.close_turn(opened[0].id, Fact.GAVE_UP, Outcome.MISSING_EXECUTABLE, "there is no a", told_again=True)
+    store.move_feature("login", Step.FAILED, "nobrakes")
+    assert resuming.resume(store, paths, "login", "me").state is State.ACTIVE
+    assert store.session(session).state is At.READY
 
 
 def test_a_question_about_an_expired_feature_is_settled_by_who_resumes_it(store: SqliteStore, paths: Paths) -> None:
