@@ -57,12 +57,16 @@ def progress(
     text: Text,
     step: Annotated[int | None, Option("--step", min=0, help="The step that you finished and committed.")] = None,
     of: Annotated[int | None, Option("--of", min=1, help="How many steps there are.")] = None,
+    percent: Annotated[int | None, Option("--percent", min=0, max=100, help="How much of your bead is done.")] = None,
+    work_type: Annotated[
+        str | None, Option("--work-type", help="What you are at: implementation, testing or refactoring.")
+    ] = None,
 ) -> Output:
     """Say how far you are. The person sees it beside the commits that you made.
 
     Example: nobrakes agent progress --step 2 --of 5 "The header is parsed"
     """
-    return _do("progress", text=text_or_stdin(text, "text"), step=step, of=of)
+    return _do("progress", text=text_or_stdin(text, "text"), step=step, of=of, percent=percent, work_type=work_type)
 
 
 def test(check: Annotated[str, Argument(help="One check alone, by its name.")] = "") -> Output:
@@ -118,6 +122,24 @@ def ask(
         priority=priority,
         context=context,
     )
+
+
+def blocked(
+    what: Annotated[str, Argument(help="What stops you, in one line; '-' reads it from stdin.")],
+    option: Annotated[
+        list[str] | None, Option("--option", help="A way on: 'LABEL: what it means; costs …'; again for each.")
+    ] = None,
+    recommend: Annotated[list[str] | None, Option("--recommend", help="The label that you recommend.")] = None,
+    tried: Annotated[str, Option("--tried", help="What you tried, and why it did not work.")] = "",
+) -> Output:
+    """Say that nothing of your bead goes on without the person, who is asked at once, before everything else.
+
+    Commit first: your session is ended, the bead waits, and its place is given to others. The person takes an option
+    of yours, gives guidance in their own words, or lets the bead rest; your session goes on with the answer.
+
+    Example: nobrakes agent blocked "The API has no such endpoint" --option "Use v1: slower" --recommend "Use v1"
+    """
+    return _do("blocked", what=text_or_stdin(what, "what"), option=option or [], recommend=recommend or [], tried=tried)
 
 
 def request_review(

@@ -90,7 +90,8 @@ def answer(
         else:
             words = sys.stdin.read() if text == "-" else text or ""
             found = desk.answer(app.store, number, words, actor(), app.paths, recommended)
-            done = f"is answered: {cut(one_line(found.answer or ''), 200)}" if found.form else "is answered"
+            taken = cut(one_line(found.answer or found.resolution), 200)
+            done = f"is answered: {taken}" if found.form else "is answered"
         then = desk.then(app.store, found)
     return said(plain(found), f"escalation {number} {done}{then}")
 

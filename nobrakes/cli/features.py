@@ -12,6 +12,7 @@ from .repository import FeatureId, actor, looked_at, opened, text_or_stdin
 from .screen import Screen
 
 if TYPE_CHECKING:
+    from ..core.beads.work_status import WorkStatus
     from ..core.forge.feature import Feature
     from ..core.forge.plan_changes import PlanChanges
     from ..operations.forging.features import Wanted
@@ -273,6 +274,8 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             f"  finding {finding.id}, P{finding.priority} {one_line(finding.category)}, {state}: "
             f"{cut(one_line(finding.issue), 90)}{answer}"
         )
+    if found.at_work:
+        out += ["", "At work:", *(f"  {_standing(status)}" for status in found.at_work)]
     if found.items:
         out += ["", "Collected:"]
         out += [
@@ -280,6 +283,12 @@ def _page(found: "FeatureView", way: str, screen: Screen) -> list[str]:
             for i in found.items
         ]
     return out
+
+
+def _standing(one: "WorkStatus") -> str:
+    done = f"{one.progress} %, {count(one.files_modified, 'file')}, tests {one.tests_status.lower().replace('_', ' ')}"
+    words = f"{one.status.lower().replace('_', ' ')}, {one.work_type.lower()}, {done}"
+    return f"{one.step_id}  {words}: {cut(one_line(one.message), 80)}"
 
 
 def _at(file: str, line: int) -> str:

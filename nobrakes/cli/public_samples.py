@@ -12,6 +12,7 @@ from ..core.beads.bead import Bead, Role
 from ..core.beads.escalations import Escalation
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
+from ..core.beads.work_status import SAYS, WorkStatus, after
 from ..core.public.events import PublicEvent, public
 
 AT = 1769825404.125
@@ -53,6 +54,7 @@ _OF_THE_MACHINE = frozenset(
         Kind.PROJECT_SET,
     }
 )
+_SEEN_OF_AGENTS = frozenset({Kind.FILES_CHANGED, Kind.TESTS_RUN})
 _BY_A_PERSON = frozenset(
     {
         Kind.PROPOSED,
@@ -93,7 +95,17 @@ _BY_A_PERSON = frozenset(
     }
 )
 _BY_THE_AGENT = frozenset(
-    {Kind.LOGGED, Kind.PROGRESSED, Kind.NOTIFIED, Kind.TESTED, Kind.HANDED_OFF, Kind.SUGGESTED, Kind.ANSWER_READ}
+    {
+        Kind.FILES_CHANGED,
+        Kind.TESTS_RUN,
+        Kind.LOGGED,
+        Kind.PROGRESSED,
+        Kind.NOTIFIED,
+        Kind.TESTED,
+        Kind.HANDED_OFF,
+        Kind.SUGGESTED,
+        Kind.ANSWER_READ,
+    }
 )
 _OF_FEATURES = frozenset(
     {Kind.FEATURE_BEGAN, Kind.FEATURE_MOVED, Kind.FEATURE_CHANGED, Kind.PLAN_KEPT, Kind.PLAN_REVIEW_BEGAN}
@@ -228,6 +240,8 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.EPIC_COMPLETED: {"before": "open", "return_to": None},
     Kind.LOGGED: {"text": "the grammar has two rules", "data": {}},
     Kind.PROGRESSED: {"text": "the parser", "data": {"step": 2, "of": 5}},
+    Kind.FILES_CHANGED: {"changed": 3},
+    Kind.TESTS_RUN: {"passed": True, "seen": 1},
     Kind.NOTIFIED: {"text": "the fixture is slow", "data": {}},
     Kind.TESTED: {"text": "unit: pass", "data": {}},
     Kind.HANDED_OFF: {"outcome": "completed"},
@@ -307,10 +321,14 @@ class _Sample:
         """Nothing is asked."""
         return ()
 
+    def status(self, event: Event) -> WorkStatus | None:
+        """As if nothing had happened before."""
+        return after(None, event) if event.kind in SAYS else None
+
 
 def sample(kind: Kind, seq: int = 41) -> Event:
     """An event of this kind as the store has it."""
-    actor = "you" if kind in _BY_A_PERSON else "Ada" if kind in _BY_THE_AGENT else "nobrakes"
+    actor = "you" if kind in _BY_A_PERSON else "Ada" if kind in _BY_THE_AGENT | _SEEN_OF_AGENTS else "nobrakes"
     bead = None if kind in _OF_THE_MACHINE else "cli"
     attempt = None if bead is None or kind in _WITHOUT_AN_ATTEMPT else 7
     return Event(kind, bead, attempt, actor, DATA[kind], seq, AT)

@@ -138,6 +138,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("agent test", "agent:test", AGENTS, "Run the project's checks in your workspace."),
     Entry("agent notify", "agent:notify", AGENTS, "Tell the person something, without waiting."),
     Entry("agent ask", "agent:ask", AGENTS, "Ask the person a question, and wait a while for the answer."),
+    Entry("agent blocked", "agent:blocked", AGENTS, "Say that nothing goes on without the person."),
     Entry("agent request-review", "agent:request_review", AGENTS, "Have your plan approved before you begin."),
     Entry("agent escalate", "agent:escalate", AGENTS, "Suggest work that is outside your bead."),
     Entry("agent answer", "agent:answer", AGENTS, "Read the answer to a question."),

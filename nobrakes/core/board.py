@@ -61,6 +61,7 @@ class Board:
     frozen: bool = False  # main is red: no review starts or lands
     stopping: bool = False  # agents are being stopped; nothing new is started
     stop_asked: frozenset[int] = frozenset()  # attempts that a person asked to stop, one by one
+    blocked: frozenset[int] = frozenset()  # attempts that cannot go on, and whose question is open
     gates: Mapping[str, Cooldown] = field(default_factory=dict)  # by provider: closed, or not proven open yet
     providers: Mapping[str, str] = field(default_factory=dict)  # agent to provider, as their adapters say
     breakers: Mapping[tuple[str, str], Breaker] = field(

@@ -6,7 +6,8 @@
 3. Who has used up an attempt's own cap ends as at any limit of one run. Who has filled its context gives up for it, and
    the next attempt begins afresh with what is compiled for it.
 4. The cap on starts an hour says nothing about who has started.
-5. A session's turn has the caps of day, run and attempt; how full its context is, is its CLI's own matter.
+5. Who says that it cannot go on is asked to stop at once: the bead waits for a person, and its place is another's.
+6. A session's turn has the caps of day, run and attempt; how full its context is, is its CLI's own matter.
 """
 
 from .beads.attempt import Attempt, Run, RunKind
@@ -28,6 +29,8 @@ def why(board: Board, work: Attempt | Talk, run: Run) -> Outcome | None:
         return Outcome.CAPPED
     if isinstance(work, Talk):
         return None
+    if work.id in board.blocked:
+        return Outcome.BLOCKED
     if caps.of_bead(limits, spent, work.bead) is not None:
         return Outcome.CAPPED
     share = board.contexts.get(work.id, 0.0)

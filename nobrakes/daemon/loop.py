@@ -42,6 +42,7 @@ from .agent_ends import STEP
 from .attempts.fetch import Fetches
 from .attempts.guard_watch import GuardWatch
 from .attempts.metering import Meter
+from .attempts.work_watch import WorkWatch
 from .background.upkeep import Upkeep
 from .checks.overdue import CheckClock
 from .clock_jumps import Jumps
@@ -94,6 +95,8 @@ class Daemon:
         self.intake = Fetches(ports)
         self.performer.endings.refused = self.intake.refused
         self.meter = Meter(ports)
+        self.work = WorkWatch(ports)
+        self.performer.endings.work = self.work
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
         self.forge = Forge(ports)
@@ -122,6 +125,7 @@ class Daemon:
         watched = self._guarded(partial(self._watch_guards, self.intake.without_dead(board)))
         if self._guarded(partial(self.meter.look, self.intake.without_dead(board))) or watched:
             changed, board = True, self._look()
+        self._guarded(partial(self.work.look, self.intake.without_dead(board)))
         if board.now >= self._trouble_until:
             if self._guarded(partial(self.forge.turn, board)):
                 changed, board = True, self._look()
@@ -153,6 +157,7 @@ class Daemon:
         self.guards.keep(watched)
         self.intake.keep({run.id for run in board.all_runs})
         self.meter.keep(watched)
+        self.work.keep({run.id for run in board.all_runs})
 
     def _look(self) -> Board:
         jump = self.jumps.settle()
@@ -173,6 +178,7 @@ class Daemon:
         self._ended_at, self._trouble_until = {}, 0.0
         self.checks.keep(set())
         self.meter.keep(set())
+        self.work.keep(set())
         self.performer.renew_anew()
         self.monitor.measure_anew(jump)
         self.courier.measure_anew()
@@ -290,7 +296,7 @@ class Daemon:
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
         times.append(self.performer.share.wake_at(board))
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
-        times += self.forge.wake_at()
+        times += self.forge.wake_at() + self.work.wake_at()
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.monitor.wake_at()
         times += [
             Journal.of(a.data).waiting_until

@@ -19,7 +19,7 @@ from ..core.owners import of_bead, of_session
 from ..core.sessions.session import Talk
 from ..ports import NewEscalation
 from .attempts import test_strength
-from .attempts.end import close
+from .attempts.end import close, offered
 from .attempts.exit import AgentEndings
 from .attempts.launch import Launcher
 from .checks.validation import Validation
@@ -203,7 +203,8 @@ class Performer:
         assert isinstance(action, actions.AskPerson)
         store = self.ports.store
         tried = {"attempts": approaches(store.attempts(action.bead))}
-        store.escalate(NewEscalation(action.type, action.title, action.detail, tried), action.bead, None, "nobrakes")
+        new = NewEscalation(action.type, action.title, action.detail, tried)
+        store.escalate(offered(store, store.bead(action.bead), new), action.bead, None, "nobrakes")
         return True
 
     def _tell_cap(self, action: Action, board: Board) -> bool:

@@ -17,6 +17,10 @@ class Work(Tools):
         """Whether the bead's clone exists whole."""
         return self._workspaces.has(bead)
 
+    def touched(self, bead: str) -> int | None:
+        """How many files of the bead's clone differ from what it began with."""
+        return self._workspaces.touched(bead)
+
     def tip(self, bead: Bead) -> str | None:
         """The head of the branch in the bead's clone, copied to our objects and held by no ref."""
         return self._workspaces.tip(bead)

@@ -15,6 +15,7 @@ from ..core.errors import NotAllowed, UsageError
 from ..paths import Paths
 from ..ports import Store
 from . import suggestions
+from .chosen import follow
 from .waking import wake
 
 __all__ = ["ANSWERED", "HOWS", "How", "answer", "decisions", "escalations", "resolve", "show", "take_back", "then"]
@@ -43,7 +44,7 @@ def answer(
     agent recommends. UsageError: it is none. NotAllowed: it was decided before, or is no question.
     """
     found = store.escalation(n)
-    if found.type not in ANSWERED and found.resolved_at is None:
+    if found.type not in ANSWERED and found.form is None and found.resolved_at is None:
         raise NotAllowed(f"escalation {n} is no question: it is decided, not answered", decisions(found))
     if found.form is None:
         if recommended:
@@ -54,7 +55,10 @@ def answer(
     else:
         form = forms.form(found.form)
         value = forms.judge(form, text, recommended)
-        decided = store.answer(n, forms.text_of(form, value), actor, value)
+        if found.resolved_at is None and follow(store, found, value, actor):
+            decided = store.escalation(n)
+        else:
+            decided = store.answer(n, forms.text_of(form, value), actor, value)
     if paths is not None:
         wake(paths)
     return decided
@@ -102,6 +106,8 @@ def resolve(
                 store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
+    elif how == "retry" and note.strip() and found.form is not None and forms.form(found.form).rest():
+        answer(store, n, note, actor)
     elif how == "retry" and note.strip() and found.form is not None:
         raise NotAllowed(
             f"escalation {n} asks for an option, and a note is none",

@@ -8,6 +8,7 @@
 
 from dataclasses import dataclass
 
+from ..core.beads import forms
 from ..core.beads.bead import CLOSED, WORKING, Bead, BeadType, Status
 from ..core.beads.escalations import STOPS_BEAD, Escalation
 from ..core.beads.events import Event, Kind
@@ -48,7 +49,7 @@ def retry(
             raise _several(bead, asked)
         for number, one in enumerate(asked):
             if store.escalation(one.id).resolved_at is None:
-                desk.resolve(store, one.id, "retry", "" if number or one.form is not None else note, actor)
+                desk.resolve(store, one.id, "retry", "" if number or not takes_words(one) else note, actor)
         if note.strip() and not asked:
             store.change(bead, {"notes": "\n\n".join(filter(None, (before.notes, note)))}, actor)
         if store.bead(bead).held is not None:
@@ -67,6 +68,11 @@ def retry(
     if paths is not None:
         wake(paths)
     return Retried(after, tuple(one.id for one in asked), before.held, before.failures, open_)
+
+
+def takes_words(one: Escalation) -> bool:
+    """Whether a note is told to the next attempt as its answer."""
+    return one.form is None or forms.form(one.form).rest() is not None
 
 
 def _refuse(bead: Bead) -> None:

@@ -178,6 +178,13 @@ class Work(Protocol):
         """Whether the bead's clone exists whole."""
         ...
 
+    def touched(self, bead: str) -> int | None:
+        """How many files of the bead's clone differ from what it began with, committed or not; None: nobody can say.
+
+        What git ignores is left out. Bounded in time and number; no file is read that looks untouched.
+        """
+        ...
+
     def tip(self, bead: Bead) -> str | None:
         """The head of the branch in the bead's clone, copied to our objects, held by no ref; None: no clone or branch.
 

@@ -24,6 +24,16 @@ def under(store: Store, epic: str) -> list[str]:
     return found
 
 
+def epics_above(store: Store, bead: Bead) -> list[str]:
+    """The epics that the bead lies in, the nearest first."""
+    found: list[str] = []
+    epic = bead.epic
+    while epic is not None and epic not in found:
+        found.append(epic)
+        epic = store.bead(epic).epic
+    return found
+
+
 def nodes_of(store: Store, epic: str) -> list[dict[str, Any]]:
     """The plan as it lies now: one node a bead, by id, with `status` and what is proposed for live ones (`proposed`).
 

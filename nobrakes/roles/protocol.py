@@ -8,27 +8,29 @@ _COMMITS = """- Commit often, each commit one step, with the message `<subject>`
 
 _TALK = """The tools of an MCP server `nobrakes` do the same.
 
-- `nobrakes agent progress "<where you are>" --step <n> --of <m>` after each step, with its commit made.
+- `nobrakes agent progress "<where you are>" --step <n> --of <m>` after each committed step.
 - `nobrakes agent ask "<question>" --wait 120` when only the human can decide. Unanswered, stop as BLOCKED.
   Choices: `--option "<label>: <meaning>; costs <what>"`, `--recommend <label>`, `--yes-no`.
-- `nobrakes agent escalate "<suggestion>"` for work outside this bead. Do not do it; create no task.
-- `nobrakes agent notify "<text>"` tells the human something without waiting.
-- `nobrakes agent log "<text>"` for later readers of this bead.
-- `nobrakes agent test` runs the checks here: one test round.
+- `nobrakes agent blocked "<why>" --option "<way on>"` when nothing goes on without: commit first, you are stopped.
+- `nobrakes agent escalate "<suggestion>"` for work outside this bead; do not do it. Begin with `dependency:` for what
+  it lacks, `scope:` for more than planned.
+- `nobrakes agent notify "<text>"` tells the human something.
+- `nobrakes agent log "<text>"` for later readers.
+- `nobrakes agent test` runs the checks: one test round.
 - `nobrakes agent whats-next` when unsure what is left."""
 
 _GIVE_UP = """Give up after three rounds of {what} that you cannot explain, or when your context runs low, before you
-start guessing. A good log makes the next attempt succeed; a forced result does not."""
+start guessing."""
 
 _HAND_IN = """Hand in with one command, whether you are done or give up:
 
     nobrakes agent done <{outcomes}> --summary "<what you did>" \\
         --blockers "<what stopped you>" --learnings "<what the next one should know>" --keep-branch
 
-Use `--discard-branch` instead when your commits would mislead the next attempt; they are archived, not lost.
+Use `--discard-branch` instead when your commits would mislead the next attempt; they are archived.
 If the command does not work, write the same into the file "$NOBRAKES_HANDOFF".
 
-Then end your last message with exactly one of these lines, plain and alone on its line:
+Then end your last message with exactly one of these, alone on its line:
 
 {markers}"""
 

@@ -13,6 +13,6 @@ def words_for(one: Escalation, dice: random.Random) -> str:
     if form.kind == "checkbox":
         some = dice.sample(labels, dice.randint(1, len(labels)))
         return ",".join(forms.typed_as(form, label) for label in some)
-    if not labels:
+    if not labels or form.rest() is not None:
         return f"text {dice.randrange(9)}"
     return dice.choice((forms.typed_as, lambda form, label: label.upper()))(form, dice.choice(labels))

@@ -17,11 +17,12 @@ CHECKOUT = "fake-git-checkout"
 
 @dataclass
 class Clone:
-    """One private clone: its branch's head, and the edits that are not committed."""
+    """One private clone: its branch's head, the edits that are not committed, and what it began with."""
 
     branch: str
     head: str
     edits: dict[str, str | None] = field(default_factory=dict)
+    begun: str = ""
 
 
 class Clones:
@@ -40,7 +41,7 @@ class Clones:
             _, bead, branch, start, files = argv
             there = self.objects.tree_of(files)
             edits = {path: there.get(path) for path in differing(self.objects.tree_of(start), there)}
-            self.of_bead[bead] = Clone(branch, start, edits)
+            self.of_bead[bead] = Clone(branch, start, edits, files)
             return None
         if argv[0] == CHECKOUT:
             _, commit, path = argv

@@ -150,6 +150,13 @@ class FakeGit(FakeChain, DecidedHere, Showing):
         """Whether the bead's clone exists whole."""
         return bead in self.clones.of_bead
 
+    def touched(self, bead: str) -> int | None:
+        """How many files of the bead's clone differ from what it began with."""
+        clone = self.clones.of_bead.get(bead)
+        if clone is None:
+            return None
+        return len(differing(self.objects.tree_of(clone.begun), self.clones.tree(bead)))
+
     def tip(self, bead: Bead) -> str | None:
         """The head of the branch in the bead's clone."""
         clone = self.clones.of_bead.get(bead.id)

@@ -24,6 +24,8 @@ QUIET = frozenset(
         Kind.NOTIFIED,
         Kind.TESTED,
         Kind.HANDED_OFF,
+        Kind.FILES_CHANGED,
+        Kind.TESTS_RUN,
         Kind.SESSION_BEGAN,
         Kind.SESSION_SAID,
         Kind.TURN_STARTED,

@@ -39,6 +39,9 @@ COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE
 TO_APPROVE = """SELECT bead, id FROM escalations INDEXED BY escalations_open
 WHERE resolved_at IS NULL AND type = ? AND bead IS NOT NULL"""
 """Of the open questions, of which there are few."""
+BLOCKED = """SELECT attempt FROM escalations INDEXED BY escalations_open
+WHERE resolved_at IS NULL AND attempt IS NOT NULL AND json_extract(evidence, '$.blocker')"""
+"""Who cannot go on (core.beads.blockers)."""
 LABELLED = """WITH RECURSIVE above(bead, id) AS (
 SELECT value, value FROM json_each(?)
 UNION SELECT above.bead, beads.epic FROM above JOIN beads USING (id) WHERE beads.epic IS NOT NULL)
@@ -95,6 +98,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
             paused=PAUSED in settings,
             stopping=STOPPING in settings,
             stop_asked=frozenset(int(word) for word in settings.get(STOP_ASKED, "").split()),
+            blocked=frozenset(row[0] for row in db.all(BLOCKED)) if at_work else frozenset(),
             pace=Pace.of_text(settings.get(PACE)),
             frozen=FROZEN in settings,
             gates=gates,

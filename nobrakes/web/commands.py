@@ -160,7 +160,7 @@ def _answer(app: "App", values: Values, actor: str) -> tuple[Any, str]:
     if values.get("why"):
         words = f"{words}: {values['why']}"
     found = desk.answer(app.store, n, words, actor, app.paths, bool(values.get("recommended")))
-    return found, f"question {n} is answered: {cut(one_line(found.answer or ''), 200)}"
+    return found, f"question {n} is answered: {cut(one_line(found.answer or found.resolution), 200)}"
 
 
 def _resolve(app: "App", values: Values, actor: str) -> tuple[Any, str]:

@@ -51,7 +51,10 @@ def test_a_run_is_told_under_the_agents_names(project: Project) -> None:
         assert spawned["agent"] == done["agent"] not in ("nobrakes", "script")
         assert spawned["metadata"]["attempt"] == done["metadata"]["attempt"]
         assert spawned["metadata"]["cli"] == "script"
-        assert said["execution.status", bead]["agent"] == spawned["agent"]
+        stands = [one for one in found if (one["event"], one["task_id"]) == ("execution.status", bead)]
+        assert [one["metadata"]["text"] for one in stands if one["metadata"]["text"]] == ["begin"]
+        assert stands[0]["agent"] == spawned["agent"] and stands[-1]["metadata"]["status"] == "COMPLETE"
+        assert stands[-1]["metadata"]["files_modified"] == 1, "its workspace was looked at"
         assert said["review_passed", bead]["metadata"]["last_outcome"] == "completed"
         assert said["execution.step_completed", bead]["metadata"]["commit"] in project.landed()
     assert said["doer_failed", "fails"]["metadata"]["outcome"] == "failed"

@@ -39,7 +39,7 @@ OF_A_HEAD = frozenset(type_ for type_, ways in WAYS.items() if ways is _OF_A_HEA
 """What is approved is one commit, whose review goes on."""
 
 ANSWERED = frozenset(type_ for type_, ways in WAYS.items() if "answer" in ways)
-"""What is answered with words; everything else is decided."""
+"""What is answered with words; of everything else only what has a form is."""
 
 OF_BEADS = frozenset(("approve", "done", "cancel"))
 
@@ -56,6 +56,8 @@ def ways(found: Escalation) -> tuple[How, ...]:
     if found.resolved_at is not None:
         return ()
     of_type = WAYS[found.type]
+    if found.form is not None and "answer" not in of_type:
+        of_type = ("answer", *of_type)
     if found.bead is not None:
         return of_type
     if found.session is not None:  # it goes on with what it is told

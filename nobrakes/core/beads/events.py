@@ -65,6 +65,9 @@ class Kind(StrEnum):
     NOTIFIED = "notified"
     TESTED = "tested"
     HANDED_OFF = "handed_off"
+    # what the daemon sees of their work
+    FILES_CHANGED = "files_changed"
+    TESTS_RUN = "tests_run"
     # sessions
     SESSION_BEGAN = "session_began"
     SESSION_SAID = "session_said"

@@ -5,6 +5,7 @@
 3. `judge` reads what a person typed: an option's label, its number, or the beginning of one label alone. `text_of` says
    a value as the one text that agents are given, and `judge` reads that text as the same value.
 4. An option may ask for a reason (`why`): it is chosen as "LABEL: REASON" or "NUMBER: REASON", and that is the value.
+   One of them may take any other words as its reason (`rest`): words are an answer then, as where nothing is offered.
 5. What is wrong is a UsageError that says what to correct.
 6. Imports nothing that costs: agents ask with a form as often as without.
 """
@@ -34,12 +35,15 @@ _FIELDS = ("context", "kind", "options", "priority", "recommended", "required")
 
 
 class Option:
-    """One choice: its label, what it means, what it costs; `why`: whoever chooses it gives a reason."""
+    """One choice: its label, what it means, what it costs; `why`: whoever chooses it gives a reason.
 
-    __slots__ = ("costs", "label", "means", "why")
+    `rest`: words that name no option are this one's reason.
+    """
 
-    def __init__(self, label: str, means: str = "", costs: str = "", why: bool = False) -> None:
-        self.label, self.means, self.costs, self.why = label, means, costs, why
+    __slots__ = ("costs", "label", "means", "rest", "why")
+
+    def __init__(self, label: str, means: str = "", costs: str = "", why: bool = False, rest: bool = False) -> None:
+        self.label, self.means, self.costs, self.why, self.rest = label, means, costs, why, rest
 
 
 class Form:
@@ -63,12 +67,13 @@ class Form:
         """What can be chosen, in order."""
         return ["yes", "no"] if self.kind == "yes_no" else [option.label for option in self.options]
 
+    def rest(self) -> "str | None":
+        """The option that takes any words as its reason."""
+        return next((option.label for option in self.options if option.rest), None)
+
     def is_numbered(self) -> bool:
         """Whether an option may be named by its number: not where a label is a number itself."""
         return not any(label.isdigit() for label in self.labels())
-
-
-# --- making one ------------------------------------------------------------------------------------------------------
 
 
 def form(values: "Any") -> Form:
@@ -138,7 +143,7 @@ def as_values(found: Form) -> "dict[str, Any]":
 
 def _option_values(one: Option) -> "dict[str, Any]":
     values: dict[str, Any] = {"costs": one.costs, "label": one.label, "means": one.means}
-    return {**values, "why": True} if one.why else values
+    return values | {name: True for name in ("rest", "why") if getattr(one, name)}
 
 
 def priority_of(values: "Mapping[str, Any] | None") -> int:
@@ -156,18 +161,18 @@ def question(title: str, values: "Mapping[str, Any] | None") -> str:
 def _option(values: "Any") -> Option:
     if not isinstance(values, dict):
         raise _wrong("an option is no JSON object", "It has a label, what it means and what it costs.")
-    _known(values, ("costs", "label", "means", "why"), "an option")
-    why = values.get("why", False)
-    if not isinstance(why, bool):
-        raise _wrong("`why` of an option has to be true or false")
-    if any(not isinstance(text, str) for name, text in values.items() if name != "why"):
+    _known(values, ("costs", "label", "means", "rest", "why"), "an option")
+    why, rest = values.get("why", False), values.get("rest", False)
+    if not isinstance(why, bool) or not isinstance(rest, bool) or (rest and not why):
+        raise _wrong("`why` and `rest` of an option have to be true or false, and `rest` goes with `why`")
+    if any(not isinstance(text, str) for name, text in values.items() if name not in ("rest", "why")):
         raise _wrong("label, meaning and costs of an option have to be texts")
     label = _one_line(values.get("label", ""))
     if not label or len(label) > LABEL:
         what = f"the label '{label[:20]}…' is too long" if label else "an option has no label"
         raise _wrong(what, f'Write it as "LABEL: what it means; costs …", the label in at most {LABEL} characters.')
     means, costs = (_cut(_one_line(values.get(name, "")), MEANING) for name in ("means", "costs"))
-    return Option(label, means, costs, why)
+    return Option(label, means, costs, why, rest)
 
 
 def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
@@ -210,9 +215,6 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
     return tuple(label for label in found.labels() if label in chosen)
 
 
-# --- judging an answer -----------------------------------------------------------------------------------------------
-
-
 def judge(found: Form, given: str, recommended: bool = False) -> "Any":
     """The value that a person means: a label, a list of labels, true or false, a text; None: they leave it open.
 
@@ -233,7 +235,8 @@ def judge(found: Form, given: str, recommended: bool = False) -> "Any":
         return _text(" ".join(typed.split()), SHORT)
     if found.kind == "checkbox":
         return _several(found, " ".join(typed.split()))
-    chosen = _one(found, " ".join(typed.split()))
+    rest = found.rest()
+    chosen = _one(found, " ".join(typed.split())) if rest is None else _or_rest(found, rest, typed)
     return chosen == "yes" if found.kind == "yes_no" else chosen
 
 
@@ -274,7 +277,7 @@ def _one(found: Form, typed: str) -> str:
     given = [(label, rest) for label in with_reason if (rest := _behind(label, typed)) is not None]
     if given:
         chosen, reason = max(given, key=lambda one: len(one[0]))
-    elif ":" not in typed or len(_begun(found, typed)) == 1:
+    elif ":" not in typed or len(_named(found, typed)) == 1:
         chosen, reason = _plain(found, typed), ""
     else:
         name, _, reason = typed.partition(":")
@@ -297,24 +300,34 @@ def _behind(label: str, typed: str) -> "str | None":
     return rest[1:] if typed[: len(label)].casefold() == label.casefold() and rest.startswith(":") else None
 
 
-def _begun(found: Form, typed: str) -> "list[str]":
-    return [label for label in found.labels() if label.casefold().startswith(typed.casefold())]
+def _or_rest(found: Form, rest: str, typed: str) -> str:
+    """As `_one`, where words that name no option are the reason of `rest`; they keep their lines."""
+    name, colon, words = typed.partition(":")
+    named, flat = _named(found, " ".join(name.split())) if colon else [], " ".join(typed.split())
+    if (named or _named(found, flat)) and (named != [rest] or not words.strip()):
+        return _one(found, flat)
+    return f"{rest}: {_text(words.strip() if named else typed, LONG)}"
 
 
 def _plain(found: Form, typed: str) -> str:
-    labels = found.labels()
-    exact = _called(labels, typed)
-    if exact is not None:
-        return exact
-    if found.kind != "yes_no" and found.is_numbered() and typed.isascii() and typed.isdigit():
-        place = int(typed[:4])
-        if 1 <= place <= len(labels):
-            return labels[place - 1]
-    begun = _begun(found, typed)
+    begun = _named(found, typed)
     if len(begun) == 1:
         return begun[0]
     what = f"'{_shown(typed)}' could be {', '.join(begun)}" if begun else f"'{_shown(typed)}' is no option"
     raise _wrong(what, _choices(found))
+
+
+def _named(found: Form, typed: str) -> "list[str]":
+    """The labels that it may mean: the one that it is, the one of that number, or all that begin so."""
+    labels = found.labels()
+    exact = _called(labels, typed)
+    if exact is not None:
+        return [exact]
+    if found.kind != "yes_no" and found.is_numbered() and typed.isascii() and typed.isdigit():
+        place = int(typed[:4])
+        if 1 <= place <= len(labels):
+            return [labels[place - 1]]
+    return [label for label in labels if label.casefold().startswith(typed.casefold())]
 
 
 def _several(found: Form, typed: str) -> "list[str]":
@@ -354,9 +367,6 @@ def _text(typed: str, most: int) -> str:
     if len(typed) > most:
         raise _wrong(f"the answer has {len(typed)} characters, and may have {most}", "Say it shorter.")
     return typed
-
-
-# --- texts -----------------------------------------------------------------------------------------------------------
 
 
 def _list(values: "dict[str, Any]", name: str) -> "list[Any]":

@@ -1,7 +1,7 @@
 """What is collected while a feature is built, and when it goes back to its plan.
 
-1. Suggestions of agents are collected, and comments about what is left to do that a merge brought. What stops a bead is
-   no item: a person is asked at once.
+1. Suggestions of agents are collected, comments about what is left to do that a merge brought, and what beads wait for
+   a person with. That is asked at once all the same; once it is decided, it is no item any more.
 2. A checkpoint is due when so many items wait, when no bead of the feature has anything left to do and an item waits,
    or when a person says so. It is asked of one feature at a time: who has the repository's turn goes first.
 3. Live beads go on. Only those that the new plan names are held until a person decided about it.
@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..beads.bead import CLOSED, Status
 from ..beads.escalations import Escalation
 from . import data_keys as keys
+from . import failing
 from .actions import Checkpoint, ForgeAction, HoldNamed
 from .board import ForgeBoard, Standing
 from .context import line
-from .feature import Item, ItemKind, ItemState, Stage, State
+from .feature import PLANNED, Feature, Item, ItemKind, ItemState, Stage, State
 from .rules import Rules
 
 HOLD_REASON = "the plan of feature {feature} is being changed, and names it"
@@ -55,6 +56,27 @@ def plan(board: ForgeBoard, one: Standing) -> list[ForgeAction]:
     items = [item for item in one.items if item.state is ItemState.WAITING]
     reason = why(board.rules, items, one.beads, bool(feature.data.get(keys.CHECKPOINT_ASKED)))
     return [Checkpoint(feature.id, tuple(item.id for item in items), reason)] if reason else []
+
+
+def is_changing(feature: Feature) -> bool:
+    """Whether a plan that is partly live is being changed: live beads that it names are held."""
+    return feature.stage in PLANNED and feature.replannings > 0
+
+
+def is_over(feature: Feature, held: str | None, named: bool) -> bool:
+    """Whether a bead is held for the feature's sake, and that is over. `named`: the new plan names it."""
+    over = {
+        HOLD_REASON: not (is_changing(feature) and named),
+        failing.RESHAPED: feature.stage not in PLANNED and not feature.data.get(keys.CHECKPOINT_ASKED),
+        failing.PAUSED: feature.state is not State.PAUSED,
+    }
+    return any(held == reason.format(feature=feature.id) and done for reason, done in over.items())
+
+
+def asked(one: Escalation) -> str:
+    """What stops a bead, as it is collected: its words, and what speaks for a cause."""
+    kind = one.type.value.replace("_", " ")
+    return f"{kind}: {one.title}" + (f"; it may be {one.hypothesis}" if one.hypothesis else "")
 
 
 def told(items: Iterable[Item], escalations: Iterable[Escalation], reason: str) -> str:

@@ -282,18 +282,23 @@ class ItemKind(StrEnum):
     SUGGESTION = "suggestion"
     DEPENDENCY = "dependency"
     SCOPE = "scope"
+    ESCALATION = "escalation"  # what a bead waits for a person with
 
 
 class ItemState(StrEnum):
     """Whether a collected item was looked at."""
 
     WAITING = "waiting"  # for the next checkpoint
+    RESOLVED = "resolved"  # a person decided it before
     REVIEWED = "reviewed"  # it went to a re-planning
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something collected for the next checkpoint, or found by the scan at the start; `blocks`: in an affected file."""
+    """Something collected for the next checkpoint, or found by the scan at the start; `blocks`: in an affected file.
+
+    `line`: of `file`; of an escalation its number.
+    """
 
     id: int
     feature: str

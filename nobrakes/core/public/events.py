@@ -20,6 +20,7 @@ from ..beads.bead import Bead, Role
 from ..beads.escalations import STOPS_BEAD, Escalation, EscalationType
 from ..beads.events import Event, Kind
 from ..beads.outcomes import Outcome
+from ..beads.work_status import WorkStatus
 from ..forge.feature import PLANNED, Stage
 from . import feature_payloads as of
 from . import payloads as say
@@ -64,6 +65,10 @@ class Facts(Protocol):
 
     def escalations(self, bead: str) -> Sequence[Escalation]:
         """What was asked about it."""
+        ...
+
+    def status(self, event: Event) -> WorkStatus | None:
+        """How the event's bead stood after it; None: its events are not known any more."""
         ...
 
 
@@ -131,10 +136,12 @@ class Rule:
     fixed: Mapping[str, Any] | None = None  # what the kind itself says
     when: Callable[[Event], bool] = lambda event: True
 
-    def of(self, event: Event) -> Made:
+    def of(self, event: Event, facts: Facts) -> Made:
         """The name and the payload for this event."""
         renamed = {field: event.data.get(key) for field, key in (self.where or {}).items()}
         known = {"attempt": event.attempt, **event.data, **renamed, **(self.fixed or {})}
+        status = facts.status(event) if self.payload is say.Status else None
+        known |= {} if status is None else status.as_values()
         return self.name, made(self.payload, known)
 
 
@@ -182,6 +189,7 @@ _STAGES: Mapping[Stage, Name] = {
 }
 _QUESTION = {"question_id": "escalation", "text": "title", "session_id": "session"}
 _STEP_STARTED = Rule(Name.STEP_STARTED, say.Spawned, _CLI, when=_is_first)
+_STATUS = Rule(Name.STATUS, say.Status, when=_has_a_bead)
 _CRASH = Rule(Name.CRASH_TIMEOUT, say.Ended, when=_crashed)
 
 
@@ -199,48 +207,56 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.DEFERRED: (Rule(Name.PAUSED_BLOCKER, say.Paused, fixed={"blocker": "deferred"}),),
     Kind.DEPENDENCY_ADDED: (Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": True}),),
     Kind.DEPENDENCY_REMOVED: (Rule(Name.STEP_REORDERED, say.StepReordered, fixed={"added": False}),),
-    Kind.TEST_WRITER_STARTED: (Rule(Name.TEST_WRITER_SPAWNED, say.Spawned, _CLI), _STEP_STARTED),
-    Kind.TESTS_PROVEN_RED: (Rule(Name.TEST_WRITER_COMPLETED, say.Ended),),
-    Kind.TESTS_REJECTED: (Rule(Name.TEST_WRITER_FAILED, say.Ended),),
-    Kind.TEST_WRITER_STOPPED: (_CRASH, Rule(Name.TEST_WRITER_FAILED, say.Ended)),
-    Kind.DOER_STARTED: (Rule(Name.DOER_SPAWNED, say.Spawned, _CLI), _STEP_STARTED),
-    Kind.WORK_SUBMITTED: (Rule(Name.DOER_COMPLETED, say.Ended),),
-    Kind.DOER_STOPPED: (_CRASH, Rule(Name.DOER_FAILED, say.Ended)),
+    Kind.TEST_WRITER_STARTED: (Rule(Name.TEST_WRITER_SPAWNED, say.Spawned, _CLI), _STEP_STARTED, _STATUS),
+    Kind.TESTS_PROVEN_RED: (Rule(Name.TEST_WRITER_COMPLETED, say.Ended), _STATUS),
+    Kind.TESTS_REJECTED: (Rule(Name.TEST_WRITER_FAILED, say.Ended), _STATUS),
+    Kind.TEST_WRITER_STOPPED: (_CRASH, Rule(Name.TEST_WRITER_FAILED, say.Ended), _STATUS),
+    Kind.DOER_STARTED: (Rule(Name.DOER_SPAWNED, say.Spawned, _CLI), _STEP_STARTED, _STATUS),
+    Kind.WORK_SUBMITTED: (Rule(Name.DOER_COMPLETED, say.Ended), _STATUS),
+    Kind.DOER_STOPPED: (_CRASH, Rule(Name.DOER_FAILED, say.Ended), _STATUS),
     Kind.STOP_ASKED: (Rule(Name.STOP_REQUESTED, say.StopAsked, {"worker": "name"}),),
     Kind.REVIEW_STARTED: (Rule(Name.REVIEW_STARTED, say.Spawned, _CLI),),
     Kind.REVIEW_REJECTED: (
         Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
         Rule(Name.REVIEW_FAILED, say.Ended),
+        _STATUS,
     ),
     Kind.REVIEW_INTERRUPTED: (
         Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
         Rule(Name.REVIEW_INTERRUPTED, say.Ended),
     ),
-    Kind.MERGED: (Rule(Name.REVIEW_PASSED, say.Ended), _closed(Name.STEP_COMPLETED, Kind.MERGED, "merged_commit")),
-    Kind.FOUND_MERGED: (_closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"),),
+    Kind.MERGED: (
+        Rule(Name.REVIEW_PASSED, say.Ended),
+        _closed(Name.STEP_COMPLETED, Kind.MERGED, "merged_commit"),
+        _STATUS,
+    ),
+    Kind.FOUND_MERGED: (_closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"), _STATUS),
     Kind.REVERTED: (Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reverted"}),),
     Kind.FLAKED: (Rule(Name.CHECK_FLAKED, say.Flaked),),
     Kind.ESCALATED: (
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": True}),
         Rule(Name.QUESTION_ASKED, say.Question, _QUESTION, when=_is_question),
         Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "title"}, {"needs_input": True}, when=_has_a_bead),
+        _STATUS,
     ),
     Kind.SUGGESTED: (Rule(Name.ESCALATION, say.Asked, fixed={"stops": False}),),
     Kind.ANSWERED: (Rule(Name.QUESTION_ANSWERED, say.Answered, {"question_id": "escalation"}),),
     Kind.ANSWER_READ: (Rule(Name.QUESTION_READ, say.AnswerRead, {"question_id": "escalation"}),),
     Kind.ANSWER_TAKEN_BACK: (Rule(Name.QUESTION_REOPENED, say.Answered, {"question_id": "escalation"}),),
-    Kind.RESOLVED: (Rule(Name.RESUMED, say.Resumed),),
+    Kind.RESOLVED: (Rule(Name.RESUMED, say.Resumed), _STATUS),
     Kind.RETRIED: (Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "retry"}),),
     Kind.TAKEN: (Rule(Name.PAUSED_BLOCKER, say.Paused, {"blocker": "reason"}),),
     Kind.HANDED_IN: (Rule(Name.RESUMED, say.Resumed, fixed={"resolution": "handed in by a person"}),),
     Kind.CANCELLED: (_closed(Name.STEP_CANCELLED, Kind.CANCELLED),),
-    Kind.DONE_BY_HAND: (_closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND),),
+    Kind.DONE_BY_HAND: (_closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND), _STATUS),
     Kind.REOPENED: (Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),),
     Kind.EPIC_COMPLETED: (_closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED),),
     Kind.LOGGED: (Rule(Name.AGENT_LOGGED, say.Said),),
-    Kind.PROGRESSED: (Rule(Name.STATUS, say.Said),),
+    Kind.PROGRESSED: (_STATUS,),
     Kind.NOTIFIED: (Rule(Name.AGENT_NOTIFIED, say.Said),),
-    Kind.TESTED: (Rule(Name.AGENT_TESTED, say.Said),),
+    Kind.TESTED: (Rule(Name.AGENT_TESTED, say.Said), _STATUS),
+    Kind.FILES_CHANGED: (_STATUS,),
+    Kind.TESTS_RUN: (_STATUS,),
     Kind.HANDED_OFF: (Rule(Name.AGENT_HANDED_OFF, say.HandedOff),),
     Kind.SESSION_BEGAN: (Rule(Name.SESSION_BEGAN, say.SessionBegan, {"session_id": "session", "cli": "agent"}),),
     Kind.SESSION_SAID: (Rule(Name.SESSION_SAID, say.SessionSaid, {"session_id": "session"}),),
@@ -296,7 +312,8 @@ def public(event: Event, facts: Facts) -> tuple[PublicEvent, ...]:
     """What the event says in public, in order; nothing where its kind is INTERNAL."""
     attempts = facts.attempts(event.bead) if event.bead is not None else ()
     own = next((one for one in attempts if one.id == event.attempt), None)
-    said = [(event.actor, *made) for made in (rule.of(event) for rule in TABLE.get(event.kind, ()) if rule.when(event))]
+    rules = (rule for rule in TABLE.get(event.kind, ()) if rule.when(event))
+    said = [(event.actor, *rule.of(event, facts)) for rule in rules]
     if event.kind in TAKES_AWAY and own is not None:
         said.insert(0, (own.name, *_cut_off(own, event)))
     elif own is not None or event.data.get("name"):

@@ -53,7 +53,10 @@ class Name(StrEnum):
     PAUSED_BLOCKER = "execution.paused_blocker", "The bead waits: for a person, or until a moment."
     PAUSED = "execution.paused", "Nothing new is started."
     RESUMED = "execution.resumed", "The bead goes on, or all of the work does."
-    STATUS = "execution.status", "An agent says how far it is."
+    STATUS = (
+        "execution.status",
+        "How a bead stands: work on it begins or ends, files change, tests run, it waits.",
+    )
     AGENT_LOGGED = "agent.logged", "An agent wrote a line into the bead's log."
     AGENT_NOTIFIED = "agent.notified", "An agent tells the person something, without waiting."
     AGENT_TESTED = "agent.tested", "An agent ran the checks in its workspace; how each ended."

@@ -207,6 +207,25 @@ class Said(Payload):
 
 
 @dataclass(frozen=True, slots=True)
+class Status(Payload):
+    """How a bead stands while it is worked on. `text` and `data`: what the agent said, where it said something.
+
+    Type, progress and message are an agent's claims; files and tests are what was seen.
+    """
+
+    text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    attempt: int | None = None
+    step_id: str = ""  # the bead
+    status: str = ""  # IN_PROGRESS, COMPLETE or BLOCKED
+    files_modified: int | None = None  # files that differ from where the attempt began
+    tests_status: str = ""  # PASSING, FAILING or NOT_RUN: of the last run in this attempt
+    work_type: str = ""  # IMPLEMENTATION, TESTING or REFACTORING
+    progress: int | None = None  # 0 to 100
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class HandedOff(Payload):
     """What an agent says of its end; its process has not ended yet."""
 

@@ -7,9 +7,10 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ...core.beads import escalations
+from ...core.beads import blockers, escalations
 from ...core.beads.attempt import Attempt, AttemptLog
 from ...core.beads.bead import WAITING_FOR_AGENT, Bead, Role
 from ...core.beads.causes import hypothesis
@@ -19,8 +20,10 @@ from ...core.beads.history import approaches
 from ...core.beads.outcomes import TABLE, Outcome, retry_after
 from ...core.beads.taking import handed_back, is_by_person, submitted
 from ...core.board import Limits
+from ...core.forge import failing
 from ...core.owners import of_bead
-from ...ports import NewEscalation, Notice
+from ...ports import NewEscalation, Notice, Store
+from ...roles.plan_beads import epics_above
 from ..ports import Ports
 from .accounts import breaker_after
 
@@ -82,6 +85,8 @@ def close(
     escalation = _escalation(
         bead, past, attempt, outcome, detail, log, limits, repeats if waits else 0, evidence or {}, asked
     )
+    if escalation is not None:
+        escalation = offered(store, bead, escalation)
     with store.together():
         if tried is not None:
             store.save_breaker(of_bead(bead.id), *tried)
@@ -161,11 +166,19 @@ def _escalation(
         return NewEscalation(type_, title, detail, tried, hypothesis(attempts))
     if outcome is Outcome.BLOCKED and not asked:
         title = log.blockers or log.summary or "The agent says that it is blocked, and not by what"
-        return NewEscalation(EscalationType.QUESTION, title[:500], detail, tried)
+        form = blockers.form_of(context=detail)
+        return NewEscalation(EscalationType.QUESTION, title[:500], detail, {**tried, blockers.MARK: True}, form=form)
     return None
 
 
-def _ended(attempt: Attempt, outcome: Outcome, detail: str, log: AttemptLog) -> Attempt:
-    from dataclasses import replace
+def offered(store: Store, bead: Bead, new: NewEscalation) -> NewEscalation:
+    """With the ways that a person has where it is a step of a feature that fails."""
+    feature = failing.of(store.features(), epics_above(store, bead)) if new.type in failing.OFFERED else None
+    if feature is None:
+        return new
+    evidence = {**new.evidence, failing.FEATURE: feature.id}
+    return replace(new, evidence=evidence, form=failing.form_of(feature))
 
+
+def _ended(attempt: Attempt, outcome: Outcome, detail: str, log: AttemptLog) -> Attempt:
     return replace(attempt, outcome=outcome, detail=detail, log=log)

@@ -38,6 +38,7 @@ from .guard_watch import head_of, note_session
 from .launch import tests_pin
 from .test_strength import Strength
 from .test_weakening import fewer_assertions
+from .work_watch import WorkWatch
 
 UNSEEN_IN_PEACE = 2
 """So often agents of one role may end unseen on a bead, and nobody is blamed; from then on it counts as killed."""
@@ -53,6 +54,7 @@ class AgentEndings:
         self.ports = ports
         self.validation = validation
         self.strength = Strength(ports, validation, self._proven)
+        self.work = WorkWatch(ports)
         self.refused: dict[int, Tampered] = {}
         """By attempt, why its work is not taken in, where that was seen beside the loop (daemon.attempts.fetch)."""
 
@@ -70,6 +72,7 @@ class AgentEndings:
             settle(self.ports, attempt, self._verdict(attempt, run)[0])
             self._not_taken_in(attempt, limits, str(error))
             return
+        self.work.ended(attempt, run)
         verdict, log = self._verdict(attempt, run)
         verdict = self._unseen_too_often(attempt, verdict)
         settle(self.ports, attempt, verdict)
@@ -287,6 +290,7 @@ _STOPPED = {
     Outcome.CAPPED: "a cap of its bead, the day or the run was reached: asked to stop, and its work is kept",
     Outcome.TURN_LIMIT: "it used up the tokens of one attempt (caps.attempt.tokens): asked to stop, its work is kept",
     Outcome.GAVE_UP_CONTEXT: "its context was nearly full (limits.context_share): asked to stop, and its work is kept",
+    Outcome.BLOCKED: "waits for an answer",
     Outcome.CANCELLED: "the bead was taken away by a person",
 }
 

@@ -85,11 +85,10 @@ def _rolling(store: Store, feature: Feature) -> Rolling | None:
 
 def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(live beads to be held, since a new plan names them; held ones to be let go)."""
-    reason = checkpoints.HOLD_REASON.format(feature=feature.id)
-    changing = feature.stage in PLANNED and feature.replannings > 0
+    changing = checkpoints.is_changing(feature)
     live = [bead for bead in beads if bead.status not in (Status.DRAFT, *CLOSED)]
     hold = tuple(one.id for one in live if changing and one.proposed and one.held is None)
-    free = tuple(one.id for one in live if one.held == reason and not (changing and one.proposed))
+    free = tuple(one.id for one in live if checkpoints.is_over(feature, one.held, bool(one.proposed)))
     return hold, free
 
 

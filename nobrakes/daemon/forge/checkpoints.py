@@ -7,13 +7,13 @@
 """
 
 from ...core.beads.bead import Bead, Status
-from ...core.beads.escalations import EscalationType
+from ...core.beads.escalations import STOPS_BEAD, EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.errors import FileTooLarge, NobrakesError
 from ...core.forge import checkpoints, reviewing
 from ...core.forge import data_keys as keys
 from ...core.forge.actions import Checkpoint, HoldNamed
-from ...core.forge.feature import PLANNED, Feature, ItemState, Stage, State, Step
+from ...core.forge.feature import PLANNED, Feature, ItemKind, ItemState, Stage, State, Step
 from ...core.forge.todos import MOST_BYTES, Todo, is_affected, is_scanned, new_in, scan
 from ...core.sessions.session import State as Of
 from ...ports import Store
@@ -42,18 +42,24 @@ def collect(ports: Ports, feature: Feature) -> bool:
     scanned: dict[str, str] = dict(feature.data.get(keys.SCANNED, {}))
     merged = [bead for bead in beads if bead.merged_commit and scanned.get(bead.id) != bead.merged_commit]
     after = int(feature.data.get(keys.SUGGESTED, 0))
-    filed = [
-        one
-        for one in store.escalations()
-        if one.type is EscalationType.DOER_SUGGESTION and one.bead in own and one.id > after
-    ]
-    if not merged and not filed:
+    asked = [one for one in store.escalations() if one.bead in own]
+    filed = [one for one in asked if one.type is EscalationType.DOER_SUGGESTION and one.id > after]
+    open_ = [one for one in asked if one.type in STOPS_BEAD]
+    known = {one.line: one for one in store.items(feature.id) if one.kind is ItemKind.ESCALATION and one.line}
+    stops = [one for one in open_ if one.id not in known]
+    waiting = {number for number, one in known.items() if one.state is ItemState.WAITING}
+    over = {known[number].id for number in waiting - {one.id for one in open_}}
+    if not (merged or filed or stops or over):
         return False
     brought = {bead.id: _brought(ports, str(bead.merged_commit)) for bead in merged}
     with store.together():
         for one in filed:
             kind = checkpoints.kind_of(one.title)
             store.collect(feature.id, kind, one.title, BY, bead=one.bead)
+        for one in stops:
+            text = checkpoints.asked(one)
+            store.collect(feature.id, ItemKind.ESCALATION, text, BY, line=one.id, bead=one.bead, nth=one.id)
+        store.settle_items(over, ItemState.RESOLVED, BY)
         for bead in merged:
             scanned[bead.id] = str(bead.merged_commit)
             found, trouble = brought[bead.id]
@@ -115,7 +121,8 @@ class Checkpoints:
         items = [one for one in store.items(feature.id) if one.id in action.items and one.state is ItemState.WAITING]
         own = {bead.id for bead in children(store, feature.id)}
         stopping = [one for one in store.escalations() if one.bead in own]
-        open_ = [one for one in stopping if one.type is not EscalationType.DOER_SUGGESTION]
+        told = {one.line for one in items if one.kind is ItemKind.ESCALATION}
+        open_ = [one for one in stopping if one.type in STOPS_BEAD and one.id not in told]
         store.settle_items({one.id for one in items}, ItemState.REVIEWED, BY)
         store.move_feature(feature.id, Step.CHECKPOINT, BY, action.why)
         store.note_feature(feature.id, {**reviewing.opened_anew(feature), keys.REVISING: True}, BY)
@@ -139,8 +146,10 @@ class Checkpoints:
             if bead.held is None and bead.proposed and bead.status is not Status.DRAFT:
                 store.record(Event(Kind.HELD, id_, actor=BY, data={"reason": reason}))
                 done = True
+        feature = store.feature(action.feature)
         for id_ in action.release:
-            if store.bead(id_).held == reason:
+            bead = store.bead(id_)
+            if checkpoints.is_over(feature, bead.held, bool(bead.proposed)):
                 store.record(Event(Kind.RELEASED, id_, actor=BY))
                 done = True
         return done

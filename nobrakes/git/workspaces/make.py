@@ -84,6 +84,13 @@ class Workspaces:
         path = self.path(bead)
         return clones.is_folder(path) and clones.is_folder(os.path.join(path, ".git"))
 
+    def touched(self, bead: str) -> int | None:
+        """How many files differ from what the clone began with; None: it is gone, or nobody kept what that was."""
+        path = self.path(bead)
+        if not self.has(bead) or not os.path.isfile(path + INDEX):
+            return None
+        return salvage.touched(self.place, path, path + INDEX)
+
     def tip(self, bead: Bead) -> str | None:
         """The branch's head, copied to our objects and held by no ref; None: no clone, or no such branch."""
         head = self._tip(bead)

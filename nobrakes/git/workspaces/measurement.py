@@ -71,7 +71,7 @@ def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
     """
     size = count = 0
     with tempfile.TemporaryFile() as errors:
-        for path in _listed(clone, env, errors):
+        for path in listed(clone, env, errors):
             count += 1
             for name, length in _lengths(clone, path):
                 size += length
@@ -86,7 +86,7 @@ def uncommitted(clone: str, env: Mapping[str, str], sizes: Sizes) -> None:
             raise too_large(clone, f"folders are nested to paths of more than {LONGEST_PATH} bytes")
 
 
-def _listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[str]:
+def listed(clone: str, env: Mapping[str, str], errors: IO[bytes]) -> Iterator[str]:
     """What is new or changed there and not ignored, as git lists it, while it lists it."""
     process = commands.converse(["ls-files", "-z", "-o", "-m", "--exclude-standard"], clone, env, errors)
     watch = threading.Timer(SECONDS, process.kill)

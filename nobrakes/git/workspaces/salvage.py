@@ -8,6 +8,7 @@
 """
 
 import contextlib
+import itertools
 import os
 import shutil
 import stat
@@ -23,6 +24,8 @@ from ..environment import PLUMBING
 from ..location import Place
 from ..objects import Objects
 from . import measurement
+
+MOST_TOUCHED = 10_000
 
 
 def salvage(
@@ -53,6 +56,15 @@ def salvage(
         when = "@" + " ".join(commit.author.rsplit(" ", 2)[1:])
         dated = {**env, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
         return commands.run(["commit-tree", tree, "-p", base], cwd=clone, env=dated, stdin=text.encode()).text
+
+
+def touched(place: Place, clone: str, index: str) -> int:
+    """How many files of the clone differ from `index`, which it was made with; at most MOST_TOUCHED."""
+    with _git_folder(place) as (folder, env):
+        shutil.copy2(index, os.path.join(folder, "index"))
+        with tempfile.TemporaryFile() as errors:
+            listed = set(itertools.islice(measurement.listed(clone, env, errors), MOST_TOUCHED))
+    return len(listed)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@
 5. Imports nothing that costs, since agents call all night: no dataclass and no NamedTuple here.
 """
 
+from ...core.beads import blockers
 from ...core.beads.forms import MOST_OPTIONS
 from ...core.forge.categories import CATEGORIES
 from . import client
@@ -92,8 +93,8 @@ def _said(verb: str) -> "Callable[..., Reply]":
     return perform
 
 
-def _progress(text: str, step: "int | None", of: "int | None") -> Reply:
-    commits, doubt = client.progress(text, step, of)
+def _progress(text: str, step: "int | None", of: "int | None", percent: "int | None", work_type: "str | None") -> Reply:
+    commits, doubt = client.progress(text, step, of, percent, work_type)
     data: dict[str, Any] = {"written": True}
     if step is not None:
         data |= {"step": step, "of": of, "commits": commits, "doubt": doubt}
@@ -134,6 +135,11 @@ def _request_review(plan: str, wait: float) -> Reply:
     number, decision = own_bead.request_review(plan, wait)
     text = client.plan_waits(number) if decision is None else decision
     return Reply({"escalation": number, "decision": decision}, text)
+
+
+def _blocked(what: str, option: "list[str]", recommend: "list[str]", tried: str) -> Reply:
+    number = client.blocked(what, list(option), list(recommend), tried)
+    return Reply({"escalation": number}, client.waits(number))
 
 
 def _escalate(suggestion: str, detail: str, severity: str) -> Reply:
@@ -205,6 +211,8 @@ OPERATIONS: "tuple[Operation, ...]" = (
             _TEXT,
             Parameter("step", "The step that you have finished, with its commit made.", int),
             Parameter("of", "How many steps there are.", int, least=1),
+            Parameter("percent", "How much of your bead is done, from 0 to 100.", int, most=100),
+            Parameter("work_type", "What you are at.", choices=client.WORK_TYPES),
         ),
     ),
     Operation(
@@ -220,6 +228,24 @@ OPERATIONS: "tuple[Operation, ...]" = (
         "once. Without an answer in time, end as blocked: the answer comes with the next attempt.",
         _ask,
         (Parameter("question", "The question.", required=True), _WAIT, *_FORM),
+    ),
+    Operation(
+        "blocked",
+        "Say that nothing of your bead goes on without the person. Commit first: your session ends with it, the bead "
+        "waits, and the answer goes to this session.",
+        _blocked,
+        (
+            Parameter("what", "What stops you, in one line.", required=True),
+            Parameter(
+                "option",
+                'A way on, as "LABEL: what it means; costs what it costs".',
+                list,
+                (),
+                most=blockers.MOST_OPTIONS,
+            ),
+            Parameter("recommend", "The label of the option that you recommend.", list, (), most=1),
+            Parameter("tried", "What you tried, and why it did not work.", default=""),
+        ),
     ),
     Operation(
         "answer",

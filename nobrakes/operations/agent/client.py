@@ -86,19 +86,32 @@ def suggested(number: int) -> str:
     return f"filed as escalation {number}; go on with your bead"
 
 
+def waits(number: int) -> str:
+    """What an agent is told that cannot go on."""
+    return f"filed as question {number}: the bead waits, and your session goes on with the answer. End now."
+
+
 def say(verb: str, text: str) -> None:
     """Write a log line, a progress or a notice down."""
     store().agent_say(*key(), verb, cleaned(text))
 
 
-def progress(text: str, step: "int | None", of: "int | None") -> "tuple[int | None, str]":
+WORK_TYPES = ("implementation", "testing", "refactoring")
+"""What an agent may say that it is at."""
+
+
+def progress(
+    text: str, step: "int | None", of: "int | None", percent: "int | None" = None, work_type: "str | None" = None
+) -> "tuple[int | None, str]":
     """Write down where the agent says it is; (its commits so far, what speaks against the claim)."""
+    more = [f'"percent":{percent}'] if percent is not None else []
+    more += [f'"work_type":"{work_type}"'] if work_type else []
     if step is None:
         if of is not None:
             from ...core.errors import UsageError
 
             raise UsageError("--of says out of how many, and --step is missing", "Give both, or --step alone.")
-        say("progress", text)
+        store().agent_say(*key(), "progress", cleaned(text), "{" + ",".join(more) + "}")
         return None, ""
     from ...core.beads.progress import MOST_STEPS, doubt
 
@@ -108,7 +121,7 @@ def progress(text: str, step: "int | None", of: "int | None") -> "tuple[int | No
         raise UsageError(f"step {step} of {of or MOST_STEPS} cannot be", f"Count from 0 to at most {MOST_STEPS}.")
     at = store()
     path, token = key()
-    data = '{"step":' + str(step) + (',"of":' + str(of) if of else "") + "}"
+    data = "{" + ",".join([f'"step":{step}', *([f'"of":{of}'] if of else []), *more]) + "}"
     at.agent_say(path, token, "progress", cleaned(text), data)
     commits = own_commits(at.agent_standing(path, token))
     return commits, doubt(step, commits)
@@ -169,6 +182,23 @@ def _show_life() -> None:
     written = os.environ.get("NOBRAKES_HANDOFF", "")
     if os.path.isabs(written):
         os.utime(os.path.dirname(written))
+
+
+def blocked(what: str, options: "list[str]", recommended: "list[str]", tried: str) -> int:
+    """Say that nothing goes on without a person, who is asked at once; the question's number."""
+    from ...core.beads.blockers import form_of
+    from ...lightjson import dumps
+
+    form = form_of([cleaned(one) for one in options], [cleaned(one) for one in recommended], cleaned(tried))
+    path, token = key()
+    number = int(store().agent_blocked(path, token, cleaned(what), dumps(form)))
+    if not is_confined():
+        from ...host.watching import poke
+
+        found = paths.find()
+        assert found is not None, "it names the database"
+        poke(found.wake, "agent")
+    return number
 
 
 SEVERITIES = ("info", "warning", "urgent")

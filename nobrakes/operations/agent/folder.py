@@ -48,6 +48,11 @@ def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
     return int(call(token, "ask", question, form_json))
 
 
+def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
+    """File what stops the agent, and that its attempt ends so; the question's number."""
+    return int(call(token, "blocked", what, form_json))
+
+
 def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
     """File a suggestion; its number."""
     return int(call(token, "escalate", title, detail, severity))

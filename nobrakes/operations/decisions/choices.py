@@ -61,7 +61,7 @@ def _choice(found: Escalation, stakes: Stakes, how: How) -> Choice:
         "cancel": _cancel,
         "dismiss": _dismiss,
     }[how](found, stakes)
-    takes_note = how != "retry" or found.form is None
+    takes_note = how != "retry" or found.form is None or forms.form(found.form).rest() is not None
     note = ' --note "…"' if how == "retry" and takes_note else ""
     command = f"nobrakes resolve {found.id} --{how}{note}"
     return Choice(
@@ -102,7 +102,7 @@ def answers(found: Escalation) -> list[Choice]:
     made = []
     for option in form.options:
         is_recommended = option.label in form.recommended
-        typed = forms.typed_as(form, option.label) + (": REASON" if option.why else "")
+        typed = None if option.rest else forms.typed_as(form, option.label) + (": REASON" if option.why else "")
         made.append(_answer(found, option.label, option.means, typed, option.costs, is_recommended))
     if form.kind == "yes_no":
         made += [_answer(found, one, "", one, is_recommended=one in form.recommended) for one in form.labels()]

@@ -21,6 +21,7 @@ from ...ports import Git, Store
 from ...roles.plan_beads import under
 from .. import beads
 from ..waking import wake
+from . import resting
 from .rollback import stop_turns
 from .scanning import blocking
 
@@ -136,8 +137,10 @@ def edit(store: Store, paths: Paths, config: "Config", id: str, wanted: Wanted, 
 
 
 def pause(store: Store, paths: Paths, id: str, actor: str) -> Feature:
-    """Begin no turn of it any more; one that runs may end. It gives the repository's turn up."""
-    moved = store.move_feature(id, Step.PAUSED, actor, "paused by a person")
+    """Begin no turn of it and no attempt any more; what runs may end. It gives the repository's turn up."""
+    with store.together():
+        moved = store.move_feature(id, Step.PAUSED, actor, "paused by a person")
+        resting.hold(store, id, actor)
     wake(paths)
     return moved
 
@@ -147,6 +150,7 @@ def cancel(store: Store, paths: Paths, id: str, actor: str) -> Feature:
     with store.together():
         feature = store.feature(id)
         moved = feature if feature.state is State.PAUSED else store.move_feature(id, Step.PAUSED, actor, "cancelled")
+        resting.hold(store, id, actor)
         stop_turns(store, feature, actor)
     wake(paths)
     return moved

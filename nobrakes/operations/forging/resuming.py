@@ -21,6 +21,7 @@ from ...paths import Paths
 from ...ports import Store
 from ...roles.plan_beads import under
 from ..waking import wake
+from . import resting
 from .rollback import refuse_while_rolling
 
 ANEW = (
@@ -51,6 +52,7 @@ def resume(store: Store, paths: Paths, id: str, actor: str, way: Way | None = No
         elif way is None:
             store.move_feature(id, Step.RESUMED, actor, "resumed by a person")
             _try_again(store, feature, actor)
+            resting.let_go(store, id, actor)
         else:
             raise NotAllowed(
                 f"feature {id} is {feature.state.value.replace('_', ' ')}: only one that has expired goes on in a way",

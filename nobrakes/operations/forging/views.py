@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...core.beads.bead import Bead, BeadType, Status
+from ...core.beads.bead import WORKING, Bead, BeadType, Status
 from ...core.beads.escalations import Escalation
+from ...core.beads.work_status import WorkStatus
 from ...core.errors import UsageError
 from ...core.forge.feature import (
     STAGES,
@@ -19,6 +20,7 @@ from ...core.forge.feature import (
 )
 from ...core.sessions.session import Message
 from ...core.text.cleaning import clean
+from ..work_status import status_now
 from .plan_looks import PlanLook, VersionView, look, planned, versions
 
 if TYPE_CHECKING:
@@ -66,7 +68,10 @@ class FeatureListView:
 
 @dataclass(frozen=True, slots=True)
 class FeatureView:
-    """One feature. `messages` are the talk with its Shaper, the latest of many; `questions` wait for a person."""
+    """One feature. `messages` are the talk with its Shaper, the latest of many; `questions` wait for a person.
+
+    `at_work`: how each of its steps stands that somebody works on, or that waits for a person.
+    """
 
     feature: Feature
     card: FeatureCard
@@ -78,6 +83,7 @@ class FeatureView:
     questions: tuple[Escalation, ...]
     messages: tuple[Message, ...]
     now: float
+    at_work: tuple[WorkStatus, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +172,7 @@ def view(store: "Store", id: str) -> FeatureView:
     one = store.feature(id)
     plan = look(store, id)
     facts = _facts(store, one, store.escalations(), (step.bead for step in plan.steps))
+    going = [step.bead.id for step in plan.steps if step.bead.status in (*WORKING, Status.ESCALATED)]
     messages = store.messages(one.session)[-MOST_MESSAGES:] if one.session is not None else []
     return FeatureView(
         one,
@@ -178,4 +185,5 @@ def view(store: "Store", id: str) -> FeatureView:
         facts.questions,
         tuple(messages),
         store.now(),
+        tuple(status for bead in going if (status := status_now(store, bead)) is not None),
     )

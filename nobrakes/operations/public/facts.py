@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Bead
 from ...core.beads.escalations import Escalation
+from ...core.beads.work_status import WorkStatus, statuses
 from ...core.public.events import PublicEvent, public
+from ..work_status import events_of
 
 if TYPE_CHECKING:
     from ...core.beads.events import Event
@@ -23,6 +25,7 @@ class StoreFacts:
         beads = {event.bead for event in events if event.bead is not None}
         self._beads = {bead.id: bead for bead in store.beads(ids=sorted(beads))} if beads else {}
         self._attempts: dict[str, Sequence[Attempt]] = {}
+        self._statuses: dict[str, dict[int, WorkStatus]] = {}
         self._escalations: dict[str, list[Escalation]] = {}
         for one in store.escalations_as_filed() if beads else ():
             if one.bead is not None:
@@ -41,6 +44,13 @@ class StoreFacts:
     def escalations(self, bead: str) -> Sequence[Escalation]:
         """What was asked about it."""
         return self._escalations.get(bead, ())
+
+    def status(self, event: "Event") -> WorkStatus | None:
+        """How the event's bead stood after it, by all its events."""
+        bead = event.bead or ""
+        if bead not in self._statuses:
+            self._statuses[bead] = statuses(events_of(self._store, bead))
+        return self._statuses[bead].get(event.seq)
 
 
 def public_events(store: "Store", after: int, bead: str | None = None) -> "Iterator[tuple[int, list[PublicEvent]]]":

@@ -18,9 +18,15 @@ from . import edits
 
 def _say(path: str, token: str, kind: str, text: str, data_json: str) -> None:
     data = json.loads(data_json)
-    if not isinstance(data, dict) or not all(k in ("step", "of") and type(v) is int for k, v in data.items()):
-        raise UsageError("a remark has a step and out of how many, and no other data", "Use `nobrakes agent …`.")
+    if not isinstance(data, dict) or not all(_is_claim(name, value) for name, value in data.items()):
+        raise UsageError("a remark has step, of, percent and work type, and no other data", "Use `nobrakes agent …`.")
     edits.agent_say(path, token, kind, text, json.dumps(data))
+
+
+def _is_claim(name: object, value: object) -> bool:
+    if name == "work_type":
+        return value in ("implementation", "testing", "refactoring")
+    return name in ("step", "of", "percent") and type(value) is int
 
 
 Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
@@ -30,13 +36,14 @@ CALLS: Calls = {
     "say": (_say, ((str,), (str,), (str,))),
     "standing": (edits.agent_standing, ()),
     "ask": (edits.agent_ask, ((str,), (str,))),
+    "blocked": (edits.agent_blocked, ((str,), (str,))),
     "escalate": (edits.agent_escalate, ((str,), (str,), (str,))),
     "answer": (edits.agent_answer, ((int, type(None)),)),
     "done": (edits.agent_done, ((str,), (str,), (str,), (str,), (bool,))),
 }
 
 
-_FILING = ("ask", "escalate", "file_plan", "forge_propose", "forge_ready", "forge_finding")
+_FILING = ("ask", "blocked", "escalate", "file_plan", "forge_propose", "forge_ready", "forge_finding")
 """The calls after which a person has something to read."""
 
 

@@ -216,6 +216,17 @@ def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
     return _file(path, token, "question", "escalated", question, "", form)
 
 
+def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
+    """File what stops the agent, and that its attempt ends so; the open one that is the same stays the one. Its number.
+
+    NotAllowed for a session, which has no bead.
+    """
+    form = _form(path, form_json)
+    number = _file(path, token, "question", "escalated", what, "", form, evidence='{"blocker":true}')
+    agent_done(path, token, "blocked", "", what)
+    return number
+
+
 def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
     """File a suggestion, which stops nothing, or find the open one that is the same; its number."""
     if severity not in SEVERITIES:
@@ -243,7 +254,7 @@ def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
 _SAME = "SELECT id FROM escalations WHERE fingerprint = ? AND resolved_at IS NULL"
 _FILE = """INSERT INTO escalations
 (type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, resolution, fingerprint, form, session)
-VALUES (?, ?, ?, ?, 'human', ?, '{}', '', ?, '', ?, ?, ?)"""
+VALUES (?, ?, ?, ?, 'human', ?, ?, '', ?, '', ?, ?, ?)"""
 
 
 def _form(path: str, text: str) -> str:
@@ -274,7 +285,15 @@ def _safe(value: "Any") -> "Any":
 
 
 def _file(
-    path: str, token: str, type_: str, kind: str, title: str, detail: str, form: str = "", severity: str = ""
+    path: str,
+    token: str,
+    type_: str,
+    kind: str,
+    title: str,
+    detail: str,
+    form: str = "",
+    severity: str = "",
+    evidence: str = "{}",
 ) -> int:
     """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
 
@@ -284,6 +303,8 @@ def _file(
 
     def work(connection: "Connection", who: Speaker) -> int:
         refuse_flood(connection, who, QUESTIONS)
+        if evidence != "{}":
+            _worker(who)
         if who.turn is not None:
             _refuse_reviewer(connection, who)
             # it waits for a person, whatever its words are
@@ -292,7 +313,7 @@ def _file(
         same = connection.execute(_SAME, (mark,)).fetchone()
         if same is not None:
             return int(same[0])
-        filed = (type_, who.bead, title, detail, who.attempt, now(), mark, form, who.session)
+        filed = (type_, who.bead, title, detail, who.attempt, evidence, now(), mark, form, who.session)
         number = int(connection.execute(_FILE, filed).lastrowid or 0)
         # as store.escalations writes it down: the keys in their order
         told: list[tuple[str, object]] = [("'escalation', ?", number)]

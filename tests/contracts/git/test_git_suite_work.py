@@ -367,3 +367,11 @@ def test_what_a_branch_changes_is_told_while_it_is_worked_on(git_world, begin):
     before = git_world.git.kept()
     assert git_world.git.tip(it) == head and git_world.git.kept() == before
     assert [one.path for one in git_world.git.patch(main, head, 1000).files] == ["src/new.py"]
+
+
+def test_touched_counts_what_differs_from_the_beginning_committed_or_not(git_world, begin):
+    it = begin()
+    assert git_world.git.touched(it.id) == 0
+    git_world.commit_in_workspace(it, {"src/app.py": "one = 2\n", "new": "x\n"})
+    assert git_world.git.touched(it.id) == 2
+    assert git_world.git.touched("nothing") is None

@@ -57,6 +57,7 @@ PLAIN = [
     ["ask", "Sure?", "--yes-no", "--recommend=yes"],
     ["ask", "Why?", "--long"],
     ["request-review", "1. parse"],
+    ["blocked", "No endpoint", "--option", "v1: slow", "--recommend=v1", "--tried", "404"],
     ["escalate", "Split", "--detail", "in two"],
     ["done"],
     ["done", "completed", "--summary", "all of it", "--learnings=CRLF"],

@@ -267,3 +267,28 @@ def test_labels_may_have_colons_beside_an_option_that_asks_for_a_reason() -> Non
         forms.judge(found, "", recommended=True)
     with pytest.raises(UsageError, match="'No: never' reads as 'no' with a reason"):
         forms.form(values | {"options": [*labels, {"label": "No: never"}]})
+
+
+def test_one_option_may_take_any_other_words_which_keep_their_lines() -> None:
+    rest = {"label": "give guidance", "why": True, "rest": True}
+    found = forms.form({"kind": "radio", "options": [{"label": "use v1"}, rest, {"label": "pause"}]})
+    for typed, value in (
+        ("use v3\nand cache it", "give guidance: use v3\nand cache it"),
+        ("2: use v3", "give guidance: use v3"),
+        ("note: use v3", "give guidance: note: use v3"),
+        ("1", "use v1"),
+        ("PAUSE", "pause"),
+    ):
+        assert forms.judge(found, typed) == value
+        assert forms.judge(found, forms.text_of(found, value)) == value
+    for typed, said in (
+        ("2", "needs a reason"),
+        ("1: because", "takes no reason"),
+        ("", "empty"),
+        ("x" * 9000, "9000"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            forms.judge(found, typed)
+    for wrong in ({"label": "a", "rest": True}, {"label": "a", "why": True, "rest": 1}):
+        with pytest.raises(UsageError):
+            forms.form({"kind": "radio", "options": [rest, wrong]})

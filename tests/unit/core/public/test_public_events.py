@@ -10,6 +10,7 @@ from nobrakes.core.beads.bead import Bead, Role
 from nobrakes.core.beads.escalations import Escalation, EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
+from nobrakes.core.beads.work_status import SAYS, WorkStatus, after
 from nobrakes.core.public import events, payloads
 from nobrakes.core.public.export_path import path_mistake
 from nobrakes.core.public.names import Name
@@ -30,6 +31,9 @@ class Known:
 
     def escalations(self, bead: str) -> tuple[Escalation, ...]:
         return self._asked
+
+    def status(self, event: Event) -> WorkStatus | None:
+        return after(None, event) if event.kind in SAYS else None
 
 
 def ada(number: int = 1, **more: object) -> Attempt:
@@ -67,7 +71,7 @@ def test_the_fields_of_a_payload_are_none_of_those_of_every_event() -> None:
 
 def test_an_agent_speaks_under_its_name_and_not_its_programs() -> None:
     begun = Event(Kind.DOER_STARTED, "nb-1", 1, "nobrakes", {"name": "Ada", "agent": "claude", "number": 1}, 7, 100.0)
-    spawned, started = events.public(begun, Known(ada()))
+    spawned, started, status = events.public(begun, Known(ada()))
     assert spawned.as_values() == {
         "ts": "1970-01-01T00:01:40.000Z",
         "event": "doer_spawned",
@@ -77,7 +81,7 @@ def test_an_agent_speaks_under_its_name_and_not_its_programs() -> None:
             "language": 1,
             "seq": 7,
             "part": 1,
-            "parts": 2,
+            "parts": 3,
             "attempt_count": 1,
             "last_outcome": None,
             "escalated": False,
@@ -91,6 +95,19 @@ def test_an_agent_speaks_under_its_name_and_not_its_programs() -> None:
         },
     }
     assert (started.name, started.about.part) == (Name.STEP_STARTED, 2)
+    assert (status.name, status.payload) == (
+        Name.STATUS,
+        payloads.Status(
+            attempt=1,
+            step_id="nb-1",
+            status="IN_PROGRESS",
+            files_modified=0,
+            tests_status="NOT_RUN",
+            work_type="IMPLEMENTATION",
+            progress=0,
+            message="Ada begins attempt 1",
+        ),
+    )
 
 
 @pytest.mark.parametrize("kind", sorted(events.TAKES_AWAY))
@@ -114,7 +131,7 @@ def test_a_decision_on_a_bead_that_nobody_has_ends_nothing() -> None:
 def test_a_silent_end_is_said_twice(outcome: str, names: int) -> None:
     event = Event(Kind.DOER_STOPPED, "nb-1", 1, "nobrakes", {"outcome": outcome}, 9, 200.0)
     said = events.public(event, Known(ada()))
-    assert [one.name for one in said] == [Name.CRASH_TIMEOUT, Name.DOER_FAILED][-names:]
+    assert [one.name for one in said] == [*[Name.CRASH_TIMEOUT, Name.DOER_FAILED][-names:], Name.STATUS]
 
 
 def test_what_held_then_is_said_whatever_happened_since() -> None:
@@ -135,9 +152,14 @@ def test_what_held_then_is_said_whatever_happened_since() -> None:
 
 def test_data_of_another_form_is_borne() -> None:
     odd = {"outcome": 5, "number": "many", "head": None, "detail": ["x"]}
-    (said,) = events.public(Event(Kind.WORK_SUBMITTED, "nb-1", 1, "nobrakes", odd, 3, 1.0), Known(ada()))
+    said, status = events.public(Event(Kind.WORK_SUBMITTED, "nb-1", 1, "nobrakes", odd, 3, 1.0), Known(ada()))
     assert mistakes(said.as_values()["metadata"], {"type": "object", "additionalProperties": {}}) == []
     assert (said.payload.outcome, said.payload.number) == ("5", None)  # type: ignore[attr-defined]
+    wild = {"text": 7, "data": [1], "changed": "many", "passed": "x", "title": None}
+    for kind in (Kind.PROGRESSED, Kind.FILES_CHANGED, Kind.TESTS_RUN, Kind.ESCALATED):
+        told = events.public(Event(kind, "nb-1", 1, "Ada", wild, 4, 1.0), Known(ada()))[-1]
+        assert told.name is Name.STATUS and told.payload.progress == 0  # type: ignore[attr-defined]
+    assert status.name is Name.STATUS
 
 
 def test_a_bead_that_is_gone_is_still_spoken_of() -> None:

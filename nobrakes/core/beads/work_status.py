@@ -1,0 +1,134 @@
+"""How a bead stands while it is worked on, in the words of the public `execution.status`: one value, event by event.
+
+1. The daemon counts the files and sees the tests run; type, percentage and message are what the agent claims.
+2. A new attempt begins anew. Who waits for a person is BLOCKED until that is decided; done is COMPLETE.
+3. It is a sign for people and programs: nothing is decided by it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..text.cleaning import shorten
+from .events import Event, Kind
+from .outcomes import Outcome
+
+IN_PROGRESS, COMPLETE, BLOCKED = "IN_PROGRESS", "COMPLETE", "BLOCKED"
+PASSING, FAILING, NOT_RUN = "PASSING", "FAILING", "NOT_RUN"
+WORK_TYPES = ("IMPLEMENTATION", "TESTING", "REFACTORING")
+MESSAGE = 500
+_BEGAN: Mapping[Kind, str] = {Kind.TEST_WRITER_STARTED: "TESTING", Kind.DOER_STARTED: "IMPLEMENTATION"}
+_DONE: Mapping[Kind, str] = {
+    Kind.MERGED: "it is on main",
+    Kind.FOUND_MERGED: "it was found on main",
+    Kind.DONE_BY_HAND: "a person did it",
+}
+_ENDED: Mapping[Kind, str] = {
+    Kind.WORK_SUBMITTED: "handed in: the Reviewer is next",
+    Kind.TESTS_PROVEN_RED: "the new tests fail, as they should: a Doer is next",
+}
+_BACK = frozenset({Kind.TEST_WRITER_STOPPED, Kind.TESTS_REJECTED, Kind.DOER_STOPPED, Kind.REVIEW_REJECTED})
+SAYS = frozenset(
+    {*_BEGAN, *_DONE, *_ENDED, *_BACK}
+    | {Kind.PROGRESSED, Kind.FILES_CHANGED, Kind.TESTS_RUN, Kind.TESTED, Kind.ESCALATED, Kind.RESOLVED}
+)
+"""The events after which it is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkStatus:
+    """One bead's. `files_modified` counts files that differ from where the attempt began; `progress` is 0 to 100."""
+
+    step_id: str
+    status: str = IN_PROGRESS
+    files_modified: int = 0
+    tests_status: str = NOT_RUN
+    work_type: str = WORK_TYPES[0]
+    progress: int = 0
+    message: str = ""
+
+    def as_values(self) -> dict[str, Any]:
+        """Its fields by name."""
+        return asdict(self)
+
+
+def statuses(events: Iterable[Event]) -> dict[int, WorkStatus]:
+    """By the number of each event that says one, what held after it. `events` are all those of one bead, in order."""
+    found: dict[int, WorkStatus] = {}
+    now: WorkStatus | None = None
+    for event in events:
+        if event.kind in SAYS and event.bead is not None:
+            found[event.seq] = now = after(now, event)
+    return found
+
+
+def after(before: WorkStatus | None, event: Event) -> WorkStatus:
+    """What holds after the event, which is one of SAYS and about a bead."""
+    now, kind, data = before or WorkStatus(str(event.bead)), event.kind, event.data
+    if kind in _BEGAN:
+        message = f"{data.get('name') or event.actor} begins attempt {data.get('number')}"
+        return WorkStatus(now.step_id, work_type=_BEGAN[kind], message=message)
+    if kind in _DONE:
+        tests = PASSING if kind is Kind.MERGED else now.tests_status
+        return replace(now, status=COMPLETE, progress=100, tests_status=tests, message=_DONE[kind])
+    if kind in _ENDED:
+        return replace(now, status=IN_PROGRESS, message=_ENDED[kind])
+    if kind in _BACK:
+        return _back(now, event)
+    if kind is Kind.PROGRESSED:
+        return _claimed(now, data)
+    if kind is Kind.FILES_CHANGED:
+        count = _number(data.get("changed")) or 0
+        message = f"{count} file{'' if count == 1 else 's'} changed"
+        return replace(now, files_modified=count, message=message)
+    if kind is Kind.ESCALATED:
+        return replace(now, status=BLOCKED, message=_short(data.get("title")))
+    if kind is Kind.RESOLVED:
+        return replace(now, status=IN_PROGRESS, message=_short(data.get("resolution")))
+    return _tested(now, event)
+
+
+def _tested(now: WorkStatus, event: Event) -> WorkStatus:
+    """Whoever runs tests goes on; a run whose end nobody saw leaves what was known."""
+    passed = event.data.get("passed") if event.kind is Kind.TESTS_RUN else passes(str(event.data.get("text", "")))
+    if passed is None:
+        return replace(now, status=IN_PROGRESS, message="tests run")
+    word = "passed" if passed else "failed"
+    return replace(now, status=IN_PROGRESS, tests_status=PASSING if passed else FAILING, message=f"tests run: {word}")
+
+
+def passes(text: str) -> bool:
+    """Whether all checks passed of which `nobrakes agent test` told so: `unit: pass; style: fail: exit code 1`."""
+    return bool(text) and all(part.partition(": ")[2].startswith("pass") for part in text.split("; "))
+
+
+def _back(now: WorkStatus, event: Event) -> WorkStatus:
+    outcome = str(event.data.get("outcome") or "")
+    if outcome == Outcome.BLOCKED and now.status == BLOCKED:
+        return now
+    tests = FAILING if outcome == Outcome.FAILED_REVIEW else now.tests_status
+    return replace(now, status=IN_PROGRESS, tests_status=tests, message=f"it goes back: {outcome.replace('_', ' ')}")
+
+
+def _claimed(now: WorkStatus, data: Mapping[str, Any]) -> WorkStatus:
+    told = data.get("data")
+    claim: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    percent, step, of = (_number(claim.get(name)) for name in ("percent", "step", "of"))
+    if percent is None and step is not None and of:
+        percent = 100 * step // of
+    said = str(claim.get("work_type", "")).upper()
+    return replace(
+        now,
+        status=IN_PROGRESS,
+        progress=now.progress if percent is None else min(100, max(0, percent)),
+        work_type=said if said in WORK_TYPES else now.work_type,
+        message=_short(data.get("text")),
+    )
+
+
+def _number(value: object) -> int | None:
+    return value if type(value) is int else None
+
+
+def _short(value: object) -> str:
+    return shorten(" ".join(str(value or "").split()), MESSAGE)
