@@ -347,6 +347,7 @@ KINDS: tuple[type[Payload], ...] = (
     Paused,
     Resumed,
     Said,
+    Status,
     HandedOff,
     StopAsked,
     Process,
