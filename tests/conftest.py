@@ -1,10 +1,14 @@
 """What every test stands on: nothing outside of its own folder, the same examples in CI, no silent skips there."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background has it, and all that it starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("everyday", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True, print_blob=True)
