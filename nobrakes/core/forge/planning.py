@@ -93,6 +93,9 @@ def _turns(one: Standing) -> list[ForgeAction]:
     reading = last.reading
     if reading is not None and not reading.certain and one.feature.stage not in (Stage.DISCOVERY, Stage.PLANNING):
         reading = replace(reading, steps=())  # a numbered list about a plan under review is no new plan
+    if reading is not None and one.feature.stage not in PLANNED:
+        # a plan that is built is changed when a person asks for it: to be refused would begin the next turn, for ever
+        reading = replace(reading, steps=(), ready=False)
     if reading is not None and not reading.is_empty:
         return [TakeTurn(id_, last.turn, reading, warn)]
     if last.spoken_to and last.words.strip():
