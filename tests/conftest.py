@@ -10,6 +10,11 @@ from hypothesis import HealthCheck, settings
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background has it, and all that it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# fixtures of a whole module begin before any test has a home of its own, also where a machine's git knows nobody
+os.environ |= {
+    f"GIT_{who}_{what}": "test@example.invalid" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+}
+
 settings.register_profile("everyday", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("long", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -33,7 +33,7 @@ def whether_some_began_anew(seed: int, monkeypatch: pytest.MonkeyPatch) -> bool:
                 continue
             taken_back.append(number)
         begun = journal(attempt, data, answers or {})
-        assert begun is (len(taken_back) == before)
+        assert not begun or len(taken_back) == before  # somebody else may have taken one back at this moment, too
         anew.extend([] if begun else [attempt])
         return begun
 

@@ -636,7 +636,7 @@ BUGS = (
         "AND (state <> 'active' OR json_extract",
         "AND (state = 'none' OR json_extract",
         options=PLANNED,
-        seed=2,
+        seed=1,
     ),
     Bug(
         "reviews of a plan never end",
@@ -644,7 +644,7 @@ BUGS = (
         "if is_clean or len(seen.iterations) >= rules.most_rounds:",
         "if is_clean:",
         options=PLANNED,
-        seed=1,
+        seed=2,
     ),
     Bug(
         "what a Shaper asks in words is lost",
@@ -669,6 +669,13 @@ BUGS = (
         'store.end_session(feature.session, BY)\n        store.move_feature(feature.id, Step.EXPIRED, BY, "silence")',
         options=PLANNED,
         seed=4,
+    ),
+    Bug(
+        "a clean round counts after the plan changed",
+        "core/forge/rounds.py",
+        "is_clean = last is not None and last.plan == version and seen.clean >= rules.clean_rounds",
+        "is_clean = any(one.end is End.CLEAN for one in seen.iterations)",
+        options=PLANNED,
     ),
     Bug(
         "nobody is told of an expiry",
