@@ -252,7 +252,7 @@ _ALSO_MEASURED = (
     "UPDATE turns SET started_at = started_at + :by WHERE ended_at IS NULL",
 )
 _MOVED_BACK = (
-    "UPDATE beads SET retry_at = retry_at + :by WHERE resting = 1",
+    "UPDATE beads SET retry_at = retry_at + :by WHERE retry_at > :now",  # those that were due already stay due
     "UPDATE gates SET since = since + :by, until = until + :by",
     "UPDATE sessions SET retry_at = retry_at + :by WHERE retry_at IS NOT NULL AND ended_at IS NULL",
 )
@@ -263,7 +263,7 @@ def move_times(db: Database, seconds: float) -> None:
     also = _MOVED_BACK if seconds < 0 else ()
     with db.write():
         for sql in (_MEASURED, *_ALSO_MEASURED, *also):
-            db.run(sql, {"by": seconds})
+            db.run(sql, {"by": seconds, "now": db.now()})
 
 
 def door(db: Database, token: str) -> Attempt:
