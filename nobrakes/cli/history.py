@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from ..core.beads.events import WATCHED
 from ..core.errors import UsageError
 from ..wording import event_text, stages
 from ..wording.text import cut, one_line
@@ -82,7 +83,7 @@ def _events(found: "BeadHistory", screen: Screen) -> "Iterator[str]":
     """The events under the date of their day, each with who did it."""
     names = {attempt.id: attempt.name for attempt in found.attempts}
     days = event_text.Days(0.0)
-    for event in found.events:
+    for event in (one for one in found.events if one.kind not in WATCHED):
         heading = days.heading(event.at)
         if heading:
             yield heading

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Role
-from ..core.beads.events import Event
+from ..core.beads.events import WATCHED, Event
 from ..core.beads.events import Kind as EventKind
 from ..core.board import Board
 from ..core.hindrances import Kind, of_board
@@ -100,7 +100,7 @@ class Plain:
 
     def event(self, event: Event) -> None:
         """Print it, after the date where a new day begins, unless its notice has said all of it."""
-        if event.kind in _TOLD:
+        if event.kind in _TOLD or event.kind in WATCHED:
             return
         heading = self._days.heading(event.at)
         write((heading + "\n" if heading else "") + self._titles.line(event, self._width))

@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
 class Kind(StrEnum):
@@ -127,3 +127,7 @@ class Event:
     data: Mapping[str, Any] = field(default_factory=dict)
     seq: int = 0
     at: float = 0.0
+
+
+WATCHED: Final = frozenset({Kind.FILES_CHANGED, Kind.TESTS_RUN})
+"""What is seen of an agent at work while it works: for who follows it. Pages and lines for people leave it out."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Role
 from ...core.beads.escalations import Escalation
-from ...core.beads.events import Event, Kind
+from ...core.beads.events import WATCHED, Event, Kind
 from ...core.columns import COLUMNS
 from ...host.locks import holder
 from .. import control, sessions
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 EVENTS = 60
 """So many of the latest events are given."""
-_HIDDEN = frozenset({Kind.LOGGED, Kind.PROGRESSED})
+_HIDDEN = WATCHED | {Kind.LOGGED, Kind.PROGRESSED}
 """What agents say goes with the agents."""
 EVERYTHING = 1_000_000
 
