@@ -38,9 +38,13 @@ MOST_HELP = 300
 """So many decisions at the end of the day, and what still waits for one goes round in circles."""
 
 
-def how_often(seed: int, rate: float) -> float:
+HARDLY_LIVES = 0.05
+"""Where so many calls kill the daemon a turn with features, which makes more of them, hardly ever comes to its end."""
+
+
+def how_often(seed: int, rate: float, crash: float) -> float:
     """How often people do something with features; 0: in this world nobody has any."""
-    return rate or float(random.Random(f"{seed} features are planned").random() < SHARE)
+    return rate or float(crash < HARDLY_LIVES and random.Random(f"{seed} features are planned").random() < SHARE)
 
 
 def settings(seed: int, config: Config) -> Config:

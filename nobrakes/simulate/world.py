@@ -138,7 +138,7 @@ class World:
             self.questions = Questions(self.store, self.scene, seed, ME)
             self.people.also(6 * often, self.questions.answer)
             self.people.also(6 * often, self.questions.take_back)
-        if often := features.how_often(seed, rates.features) if rates.people else 0.0:
+        if often := features.how_often(seed, rates.features, rates.crash) if rates.people else 0.0:
             self.config = self.scene.config = features.settings(seed, self.config)
             agents = FeatureAgents(self.store, seed, rates.fail)
             self.features = Features(self.people, lambda: self.config, Paths(ROOT), seed, agents, often)

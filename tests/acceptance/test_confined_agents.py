@@ -31,6 +31,7 @@ say plan-ready
 say finding 'it is too wide'
 say bead --json
 say test
+say blocked ' '
 say hum
 say done blocked --blockers 'waits' --learnings 'much'
 """

@@ -173,7 +173,7 @@ BUGS = (
         "whatever a person types is an answer",
         "core/beads/forms.py",
         "if len(begun) == 1:",
-        "if True:\n        begun = begun or labels",
+        "if True:\n        begun = begun or found.labels()",
         options=ASKED,
     ),
     Bug(
