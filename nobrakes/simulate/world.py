@@ -22,29 +22,26 @@ from ..ports.machine import Alone
 from ..ports.notices import NoChannels
 from ..sandbox.home import steady
 from ..store.opening import open_memory
-from . import approving, by_hand, fake_remote, features, invariants, settled
+from . import fake_remote, invariants, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once
-from .checkout import Staging, uses_the_index
 from .clock import FakeClock
 from .crashing import Crash, Crashing, Dice
 from .drawn import settings
 from .fake_background import FakeBackground
 from .fake_machine import FakeMachine
 from .fake_processes import AGENT, FakeProcesses
-from .feature_agents import FeatureAgents
 from .features import Features
-from .graph import random_graph
 from .main_monitor import at_ease, with_canary, without_canary
 from .noticing import ZONE, Noticing
-from .people import ME, PAUSED, People
+from .people import PAUSED, People
+from .populating import fill, people_at_main, people_at_work
 from .providers import PROVIDER, Providers, adapter, served
 from .questions import Questions
 from .rates import Rates
-from .rewriting import Rewriting, how_often
-from .scene import Approved, Scene, Tally
+from .scene import Scene, Tally
 from .sessions import GONE, Sessions
 from .talking import SESSION, Talking
-from .undoing import Undoing, some_have_it, with_plans
+from .undoing import some_have_it
 
 ROOT = "/simulated/.nobrakes"
 ENVIRONMENT = {"PATH": "/bin"}
@@ -108,52 +105,9 @@ class World:
         self.questions: Questions | None = None
         self.features: Features | None = None
         self.ports = self._ports()
-        planned, dependencies = random_graph(self.rng, beads)
-        asking = with_plans(planned, seed) if rates.people else planned  # where nobody is, nobody approves
-        if often := approving.how_often(seed, self.rates.approvals) if rates.people else 0.0:
-            asking = approving.with_labels(asking, seed)
-            approvals = approving.Approving(self.people, seed)
-            self.scene.approved = Approved()
-            self.people.also(8 * often, approvals.decide)
-            self.people.also(0.5 * often, approvals.unlabel)
-            self.people.also(2 * often, approvals.get_in_the_way)
-        self.store.put(asking, dependencies, ME)
-        if often := self.rates.hands:
-            hands = by_hand.ByHands(self.people, self.scene, self.git, seed)
-            self.people.also(3 * often, hands.take)
-            self.people.also(4 * often, hands.hand_in)
-            self.people.also(3 * often, hands.retry)
-        if some_have_it(seed, "undo"):
-            undoing = Undoing(replace(self.ports, store=self.store, git=self.git), self.git, self.rng)
-            self.people.also(5, undoing.last_step)
-            self.people.also(3, undoing.a_merge)
-            self.people.at_the_end.append(undoing.finish)
-        if some_have_it(seed, "talks") and rates.people:
-            self.people.also(4, talking.begin)
-            self.people.also(4, talking.say)
-            self.people.also(1, talking.end)
-            self.people.also(1, talking.stop)
-        if often := self.rates.questions or (rates.people and some_have_it(seed, "questions")):
-            self.scene.has_questions = True
-            self.questions = Questions(self.store, self.scene, seed, ME)
-            self.people.also(6 * often, self.questions.answer)
-            self.people.also(6 * often, self.questions.take_back)
-        if often := features.how_often(seed, rates.features, rates.crash) if rates.people else 0.0:
-            self.config = self.scene.config = features.settings(seed, self.config)
-            agents = FeatureAgents(self.store, seed, rates.fail)
-            self.features = Features(self.people, lambda: self.config, Paths(ROOT), seed, agents, often)
-            self.scene.features = self.features
-        if often := how_often(self.git, seed, self.rates.rewrites):
-            rewriting = Rewriting(self.git, self.rng)
-            self.people.also(4 * often, rewriting.prune)
-            self.people.also(2 * often, rewriting.amend)
-            self.people.also(1 * often, rewriting.reset)
-        if often := uses_the_index(self.git.is_shared(), seed, self.rates.staging):
-            staging = Staging(self.git.checkout, self.git, random.Random(f"{seed} staging"))
-            self.people.also(4 * often, staging.stage)
-            self.people.also(2 * often, staging.commit)
-            self.people.also(1 * often, staging.unstage)
-            self.people.at_the_end.append(staging.finish)
+        fill(self, beads)
+        people_at_work(self, talking)
+        people_at_main(self)
         self.daemon = self._boot()
 
     # --- the machine -----------------------------------------------------------------------------

@@ -1,0 +1,84 @@
+"""Who is in a simulated world beside its daemon: the plan that it begins with, and what its people do there.
+
+Each has dice of its own, drawn by the seed's words: who is not in a world changes nothing in its story.
+"""
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from . import approving, by_hand, features
+from .checkout import Staging, uses_the_index
+from .feature_agents import FeatureAgents
+from .features import Features
+from .graph import random_graph
+from .people import ME
+from .questions import Questions
+from .rewriting import Rewriting, how_often
+from .scene import Approved
+from .talking import Talking
+from .undoing import Undoing, some_have_it, with_plans
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+def fill(world: "World", beads: int) -> None:
+    """The plan that is there, and who looks before what is merged."""
+    seed, rates = world.seed, world.rates
+    planned, dependencies = random_graph(world.rng, beads)
+    asking = with_plans(planned, seed) if rates.people else planned  # where nobody is, nobody approves
+    if often := approving.how_often(seed, rates.approvals) if rates.people else 0.0:
+        asking = approving.with_labels(asking, seed)
+        approvals = approving.Approving(world.people, seed)
+        world.scene.approved = Approved()
+        world.people.also(8 * often, approvals.decide)
+        world.people.also(0.5 * often, approvals.unlabel)
+        world.people.also(2 * often, approvals.get_in_the_way)
+    world.store.put(asking, dependencies, ME)
+
+
+def people_at_work(world: "World", talking: Talking) -> None:
+    """Who works by hand, undoes, talks with agents, answers them and plans features."""
+    seed, rates = world.seed, world.rates
+    if often := rates.hands:
+        hands = by_hand.ByHands(world.people, world.scene, world.git, seed)
+        world.people.also(3 * often, hands.take)
+        world.people.also(4 * often, hands.hand_in)
+        world.people.also(3 * often, hands.retry)
+    if some_have_it(seed, "undo"):
+        undoing = Undoing(replace(world.ports, store=world.store, git=world.git), world.git, world.rng)
+        world.people.also(5, undoing.last_step)
+        world.people.also(3, undoing.a_merge)
+        world.people.at_the_end.append(undoing.finish)
+    if some_have_it(seed, "talks") and rates.people:
+        world.people.also(4, talking.begin)
+        world.people.also(4, talking.say)
+        world.people.also(1, talking.end)
+        world.people.also(1, talking.stop)
+    if often := rates.questions or (rates.people and some_have_it(seed, "questions")):
+        world.scene.has_questions = True
+        world.questions = Questions(world.store, world.scene, seed, ME)
+        world.people.also(6 * often, world.questions.answer)
+        world.people.also(6 * often, world.questions.take_back)
+    if often := features.how_often(seed, rates.features, rates.crash) if rates.people else 0.0:
+        world.config = world.scene.config = features.settings(seed, world.config)
+        agents = FeatureAgents(world.store, seed, rates.fail)
+        world.features = Features(world.people, lambda: world.config, world.ports.paths, seed, agents, often)
+        world.scene.features = world.features
+
+
+def people_at_main(world: "World") -> None:
+    """Who rewrites main, and who stages and commits."""
+    seed, rates = world.seed, world.rates
+    if often := how_often(world.git, seed, rates.rewrites):
+        rewriting = Rewriting(world.git, world.rng)
+        world.people.also(4 * often, rewriting.prune)
+        world.people.also(2 * often, rewriting.amend)
+        world.people.also(1 * often, rewriting.reset)
+    if often := uses_the_index(world.git.is_shared(), seed, rates.staging):
+        staging = Staging(world.git.checkout, world.git, random.Random(f"{seed} staging"))
+        world.people.also(4 * often, staging.stage)
+        world.people.also(2 * often, staging.commit)
+        world.people.also(1 * often, staging.unstage)
+        world.people.at_the_end.append(staging.finish)
