@@ -45,7 +45,7 @@ class ShaperWords(Protocol):
         """The plan is whole; NotAllowed, and why."""
         ...
 
-    def go_on(self, feature: str, way: str) -> int:
+    def go_on(self, feature: str, way: str, by: str) -> int:
         """Go on with a feature that has expired, in one of the ways of core.forge.asking: how many drafts were given up
         for it. NotAllowed.
         """
@@ -75,7 +75,7 @@ class NoWords:
         """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 
-    def go_on(self, feature: str, way: str) -> int:
+    def go_on(self, feature: str, way: str, by: str) -> int:
         """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 

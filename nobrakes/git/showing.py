@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
-_NOBODYS = ("-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false")
+_NOBODYS = ("-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false", "-c", "diff.indentHeuristic=true")
 """What the plumbing takes from the repository's settings, as git has it by itself."""
 _HOW = {"A": "added", "D": "removed", "R": "renamed", "C": "added"}
 _MARKER = 60

@@ -37,7 +37,7 @@ from .actions import (
 )
 from .asking import QUESTIONS
 from .board import ForgeBoard, Seat, Standing
-from .data_keys import ALLOWED, CONTEXT, HELD, LEFT, NUDGED, SEEN, TALK, WARNED
+from .data_keys import ALLOWED, CONTEXT, HELD, LEFT, NUDGED, ROUND, SEEN, STAGE, TALK, WARNED
 from .feature import PLANNED, Stage, State
 from .rules import Rules
 
@@ -139,8 +139,8 @@ def _renewed(one: Standing) -> list[ForgeAction]:
     begun = feature.data.get(TALK)
     if not session.begun or not begun:
         return []
-    rounds = feature.round - int(begun["round"])
-    if begun["stage"] != feature.stage.value:
+    rounds = feature.round - int(begun[ROUND])
+    if begun[STAGE] != feature.stage.value:
         return [Renew(feature.id, f"the stage is {feature.stage.value} now")]
     if rounds >= FRESH_AFTER_ROUNDS:
         return [Renew(feature.id, f"{rounds} iterations of reviews are over")]

@@ -71,7 +71,7 @@ class Answers:
             self.ports.store.act_by({number: answer}, BY, None)
 
     def _expired(self, feature: Feature, chosen: str) -> None:
-        count = self.ports.words.go_on(feature.id, chosen)
+        count = self.ports.words.go_on(feature.id, chosen, BY)
         if count:
             tell(self.ports.store, feature, f"{count} drafts were cancelled, and planning begins from the base", "info")
 

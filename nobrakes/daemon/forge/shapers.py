@@ -93,7 +93,7 @@ class Shapers:
         if session.state not in (At.READY, At.STUCK) or session.agent == action.agent:
             return False
         store.renew_session(session.id, self._seat(action.agent))
-        self.ports.store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
+        store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
         tell(
             store,
             feature,
@@ -111,7 +111,7 @@ class Shapers:
         if session.state is At.RUNNING or not session.begun:
             return False
         store.renew_session(feature.session)
-        self.ports.store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
+        store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None}, BY)
         return True
 
     def tell(self, action: TellShaper) -> bool:
@@ -156,7 +156,7 @@ class Shapers:
     def _seen(self, id_: str, number: int, said: bool, refused: bool = False) -> None:
         """The turn was dealt with. Who asked, was ready or was told something by a person does not go in circles.
 
-        `refused`: it is told so, which is as if it was told to go on.
+        `refused`: it is told so, which begins its next turn at once, whatever it asked beside that.
         """
         store = self.ports.store
         feature, turn = store.feature(id_), store.turn(number)
@@ -164,7 +164,8 @@ class Shapers:
         if not turn.resumes and keys.STAGE in turn.data:
             values[keys.TALK] = {keys.STAGE: turn.data[keys.STAGE], keys.ROUND: turn.data.get(keys.ROUND, 0)}
         by_person = any(one.author not in ("", BY) for one in store.told(number))
-        goes_on = said or by_person or bool({"asked", "ready"} & set(turn.data.get("did", ())))
+        waits = said or bool({"asked", "ready"} & set(turn.data.get("did", ())))
+        goes_on = by_person or (waits and not refused)
         values[keys.NUDGED] = (0 if goes_on else int(feature.data.get(keys.NUDGED) or 0)) + refused
         store.note_feature(id_, values, BY)
         store.change_feature(id_, {"turn_at": store.now()}, BY)
@@ -229,13 +230,13 @@ class Shapers:
 
     def warn(self, action: WarnOfExpiry) -> bool:
         """Tell a person, once for each silence."""
-        feature = self.ports.store.feature(action.feature)
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.data.get(keys.WARNED) == feature.turn_at:
             return False
-        self.ports.store.note_feature(feature.id, {keys.WARNED: feature.turn_at}, BY)
-        hours = max(0.0, action.at - self.ports.store.now()) / 3600
+        store.note_feature(feature.id, {keys.WARNED: feature.turn_at}, BY)
+        hours = max(0.0, action.at - store.now()) / 3600
         tell(
-            self.ports.store,
+            store,
             feature,
             f"its session expires in {hours:.1f} hours unless somebody answers or says something",
             "warning",
@@ -252,22 +253,22 @@ class Shapers:
         store.move_feature(feature.id, Step.EXPIRED, BY, "nobody said a word for too long")
         store.renew_session(feature.session)
         waiting = store.session(feature.session).waiting
-        self.ports.store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None, keys.LEFT: waiting}, BY)
+        store.note_feature(feature.id, {keys.TALK: None, keys.CONTEXT: None, keys.LEFT: waiting}, BY)
         tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")
         return True
 
     def fail(self, action: Fail) -> bool:
         """A person looks."""
-        feature = self.ports.store.feature(action.feature)
+        store, feature = self.ports.store, self.ports.store.feature(action.feature)
         if feature.state is not State.ACTIVE:
             return False
-        self.ports.store.move_feature(feature.id, Step.FAILED, BY, action.why)
-        session = None if feature.session is None else self.ports.store.session(feature.session)
+        store.move_feature(feature.id, Step.FAILED, BY, action.why)
+        session = None if feature.session is None else store.session(feature.session)
         if session is not None and session.state is At.ENDED:
-            self.ports.store.change_feature(feature.id, {"session": None}, BY)  # whoever resumes it begins a new one
+            store.change_feature(feature.id, {"session": None}, BY)  # whoever resumes it begins a new one
         waiting = 0 if session is None else session.waiting
-        self.ports.store.note_feature(feature.id, {keys.LEFT: waiting}, BY)  # only what is said from now on goes on
-        tell(self.ports.store, feature, f"it does not go on: {action.why[:300]}", "urgent")
+        store.note_feature(feature.id, {keys.LEFT: waiting}, BY)  # only what is said from now on goes on
+        tell(store, feature, f"it does not go on: {action.why[:300]}", "urgent")
         return True
 
     def recover(self, action: Recover) -> bool:

@@ -66,7 +66,7 @@ def _changed(store: Store, feature: Feature, actor: str) -> None:
     if feature.stage is Stage.DISCOVERY:
         store.move_feature(feature.id, Step.PROPOSED, actor)
     if feature.stage is Stage.REVIEW:
-        store.note_feature(feature.id, {keys.SIGNED: None, keys.REVISING: True}, actor)
+        store.note_feature(feature.id, {keys.SIGNED: None, keys.SIGN_OFF_ASKED: None, keys.REVISING: True}, actor)
 
 
 def propose_steps(store: Store, session: int, steps: Sequence[PlanStep]) -> apply.PlanReport:

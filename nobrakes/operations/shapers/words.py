@@ -9,8 +9,6 @@ from ..forging import resuming, rollback
 from ..plan.apply import PlanReport
 from . import shaping
 
-BY = "nobrakes"
-
 
 class Words:
     """The port `daemon.ports.ShaperWords` on one store."""
@@ -26,9 +24,9 @@ class Words:
         """The number of the plan's version."""
         return shaping.plan_ready(self._store, session).number
 
-    def go_on(self, feature: str, way: str) -> int:
+    def go_on(self, feature: str, way: str, by: str) -> int:
         """Go on with a feature that has expired: how many drafts were given up for it."""
-        return resuming.go_on(self._store, feature, way, BY)
+        return resuming.go_on(self._store, feature, way, by)
 
     def give_up(self, feature: str, by: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Cancel its open beads: (those, those that land just now and are left)."""

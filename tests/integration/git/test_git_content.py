@@ -9,10 +9,11 @@ from nobrakes.git import newborn
 
 def test_a_content_is_the_same_whatever_is_set_in_the_repository(world: RealWorld) -> None:
     lines = "\n".join(str(number) for number in range(60)) + "\n"
-    base = world.commit_on_main({"a.py": lines, "z.bin": "\0one", "é": "\n\n1\n\n"})
+    slides, slid = "a\n\nb {\n  x\n}\n\nb {\n  y\n}\n", "a\n\nb {\n  x\n}\n\nb {\n  x\n}\n\nb {\n  y\n}\n"
+    base = world.commit_on_main({"a.py": lines, "b.txt": slides, "z.bin": "\0one", "é": "\n\n1\n\n"})
     new = lines.replace("30", "thirty").replace("42", "forty")
-    head = world.commit_on_main({"a.py": new, "z.bin": "\0two", "é": "\n\n2\n\n"})
-    same = world.commit_on_main({"a.py": new + "more\n", "z.bin": "\0two", "é": "\n\n2\n\n"})
+    head = world.commit_on_main({"a.py": new, "b.txt": slid, "z.bin": "\0two", "é": "\n\n2\n\n"})
+    same = world.commit_on_main({"a.py": new + "more\n", "b.txt": slid, "z.bin": "\0two", "é": "\n\n2\n\n"})
     before, after = world.git.content(base, head), world.git.content(base, same)
     git_dir = world.root / ".git"
     (git_dir / "info").mkdir(exist_ok=True)

@@ -190,6 +190,18 @@ def test_who_never_asks_and_is_never_ready_is_told_a_few_times_and_then_a_person
     assert (world.feature.stage, world.feature.plan) == (Stage.REVIEW, 1)
 
 
+ASKS_AND_IS_REFUSED = f'{QUESTION}\n[PLAN_STEP id="1" parent="99"]\nA step\n[/PLAN_STEP]'
+
+
+def test_who_asks_and_is_refused_again_and_again_is_stopped_by_a_question() -> None:
+    world = World()
+    for _ in range(planning.MOST_NUDGES + 1):
+        assert world.board().sessions, "it is told, and tries again"
+        world.says(ASKS_AND_IS_REFUSED)
+    asked = [one.title for one in world.store.escalations() if one.session is None]
+    assert len(asked) == 1 and world.board().sessions == (), "no turn begins meanwhile"
+
+
 def test_who_is_refused_the_same_again_and_again_is_stopped_by_a_question() -> None:
     world = World()
     for _ in range(planning.MOST_NUDGES + 1):
