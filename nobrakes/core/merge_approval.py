@@ -45,6 +45,8 @@ def given(
         and is_approval(one.resolution)
         and one.evidence.get("content") == content
     }
+    if not yes:
+        return None  # no decision is read where none could count
     found = [one for one in said if one.seq > merged and one.data.get("escalation") in yes]
     last = max(found, key=lambda one: one.seq, default=None)
     return None if last is None else (yes[last.data["escalation"]], last)

@@ -23,7 +23,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from ..core.errors import UsageError
 
-LOG = logging.getLogger("nobrakes.web.connections")
+LOG = logging.getLogger(__name__)
 BODY_SECONDS = 30.0
 HEAD_SECONDS = 20.0
 REST_SECONDS = BODY_SECONDS + 5.0

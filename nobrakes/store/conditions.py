@@ -40,8 +40,11 @@ CLOSES_OFF = "(status IN ('draft', 'cancelled') OR held IS NOT NULL OR asleep = 
 UNFINISHED = "status NOT IN ('done', 'cancelled')"
 """Not closed: core.beads.bead.CLOSED."""
 
-FEATURE_GOES_ON = "state NOT IN ('completed', 'rolled_back')"
-"""Not over: core.forge.feature.OVER. Of a row of `features`."""
+FEATURE_GOES_ON = (
+    "(state NOT IN ('completed', 'rolled_back') "
+    "OR (state = 'completed' AND json_extract(data, '$.rollback') IS NOT NULL))"
+)
+"""Not over (core.forge.feature.OVER), or being rolled back. Of a row of `features`."""
 
 DID = """UPDATE turns SET data = json_set(data, '$.did',
 json_insert(coalesce(json_extract(data, '$.did'), json('[]')), '$[#]', :what))

@@ -150,7 +150,8 @@ INTEGER NOT NULL, session INTEGER, "plan" INTEGER NOT NULL, round INTEGER NOT NU
 NULL, turn_at FLOAT NOT NULL, created_at FLOAT NOT NULL, updated_at FLOAT NOT NULL, archived BOOLEAN NOT
 NULL, actor VARCHAR NOT NULL, data VARCHAR NOT NULL, PRIMARY KEY (id), FOREIGN KEY(id) REFERENCES beads
 (id), FOREIGN KEY(session) REFERENCES sessions (id))""",
-    "CREATE INDEX features_going ON features (id) WHERE state NOT IN ('completed', 'rolled_back')",
+    "CREATE INDEX features_going ON features (id) WHERE (state NOT IN ('completed', 'rolled_back') "
+    "OR (state = 'completed' AND json_extract(data, '$.rollback') IS NOT NULL))",
     "CREATE INDEX features_of_session ON features (session) WHERE session IS NOT NULL",
     """CREATE TABLE plan_versions ( feature VARCHAR NOT NULL, number INTEGER NOT NULL, at FLOAT NOT NULL, actor
 VARCHAR NOT NULL, why VARCHAR NOT NULL, beads VARCHAR NOT NULL, PRIMARY KEY (feature, number), FOREIGN

@@ -244,7 +244,8 @@ CREATE TABLE features (
     FOREIGN KEY(id) REFERENCES beads (id),
     FOREIGN KEY(session) REFERENCES sessions (id)
 );
-CREATE INDEX features_going ON features (id) WHERE state NOT IN ('completed', 'rolled_back');
+CREATE INDEX features_going ON features (id) WHERE (state NOT IN ('completed', 'rolled_back') OR (state =
+    'completed' AND json_extract(data, '$.rollback') IS NOT NULL));
 CREATE INDEX features_of_session ON features (session) WHERE session IS NOT NULL;
 CREATE TABLE levels_due (
     id VARCHAR NOT NULL,

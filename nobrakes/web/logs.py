@@ -25,10 +25,10 @@ def begin(folder: str, level: str) -> None:
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}") from None
     handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(message)s"))
-    for name in ("nobrakes.web", "uvicorn.error"):
+    for name in ("nobrakes.web", "nobrakes.serving", "uvicorn.error"):
         log = logging.getLogger(name)
         log.handlers = [handler]
-        log.setLevel(level if name == "nobrakes.web" else max(logging.WARNING, logging.getLevelName(level)))
+        log.setLevel(level if name.startswith("nobrakes.") else max(logging.WARNING, logging.getLevelName(level)))
         log.propagate = False
 
 

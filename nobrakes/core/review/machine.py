@@ -134,7 +134,8 @@ def _ends(act: Act, sets: str = "", forgets: str = "") -> Rule:
     return Rule(None, act, _names(sets), _names(forgets))
 
 
-_FIRST: Mapping[str, Any] = {one.name: getattr(Journal(), one.name) for one in fields(Journal)}
+_NEW: Final = Journal()
+_FIRST: Mapping[str, Any] = {one.name: getattr(_NEW, one.name) for one in fields(Journal)}
 _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behind published"
 """Why main cannot be moved, and since when."""
 _CONFIRMS: Final = "confirming again"

@@ -83,7 +83,7 @@ class RelayClones:
     def _branch(self, name: str, turn: int, head: str, last: str) -> str:
         """The first of the names that can have the commit, which has it now. GitFailed: none could."""
         beside = f"{name}-{turn}"
-        names = [beside, *(f"{beside}-{number}" for number in range(2, MOST_NAMES))]
+        names = [beside, *(f"{beside}-{number}" for number in range(2, MOST_NAMES + 1))]
         if self._written(name, head, last):
             return name
         found = next((one for one in names if self._written(one, head, "")), None)

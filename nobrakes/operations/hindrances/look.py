@@ -7,13 +7,14 @@
    waits for the Reviewer: it may bring them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...core.beads.bead import Status
 from ...core.checks.trial import Starts
 from ...core.errors import Hindered
-from ...core.forge.feature import State
+from ...core.forge.feature import Feature, State
 from ...core.hindrances import Hindrance, Kind, in_order
 from ...host.locks import holder
 from ...paths import Paths
@@ -57,13 +58,13 @@ def hindrances(
     limits = control.limits(store, config)
     board = store.board(limits, 1)
     still = store.standstill()
-    waiting = store.escalations()
+    waiting, features = store.escalations(), store.features()
     found = [
         *work.of_switches(store, board, paths.root),
         *work.of_daemon(store, pid),
         *work.of_main(store, waiting),
         *work.of_questions(waiting),
-        *work.of_features(store),
+        *work.of_features(store, features),
         *work.of_merges(store, pid is not None),
         *work.of_beads(still, store.counts()["draft"], pid is not None),
         *work.of_quarantine(store),
@@ -71,20 +72,22 @@ def hindrances(
     if here is not None:
         found += machine.of_config(here.misconfigured)
         if pid is None:
-            found += _of_machine(store, paths, config, here, red_main)
+            found += _of_machine(store, paths, config, here, red_main, features)
     elif misconfigured is not None:
         found += [*machine.of_config(misconfigured), *machine.of_no_check(config)]
     return Hindrances(in_order(found), tuple(work.more(still).items()))
 
 
-def _of_machine(store: "Store", paths: Paths, config: "Config", here: Here, red_main: bool) -> list[Hindrance]:
+def _of_machine(
+    store: "Store", paths: Paths, config: "Config", here: Here, red_main: bool, features: Sequence[Feature]
+) -> list[Hindrance]:
     still = store.standstill()
     wanted = tuple((status in (Status.NEEDS_TESTS, Status.WRITING_TESTS), kind) for status, kind in still.wanted)
     agents = machine.of_roles(config, here, wanted)
     checks = list(machine.of_checks(config, paths, here))
     counts = store.counts()
     is_work = bool(wanted) or bool(counts["review"])
-    if any(one.has_turn and one.state is State.ACTIVE for one in store.features()):
+    if any(one.has_turn and one.state is State.ACTIVE for one in features):
         told = {one.what for one in agents}
         agents += [one for one in machine.of_shapers(config, here, not is_work) if one.refuses or one.what not in told]
     mends = store.board(replace(control.limits(store, config), starts=Starts.SCAFFOLDING), 1).ready

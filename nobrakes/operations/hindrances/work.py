@@ -1,7 +1,7 @@
 """What of the facts keeps work from going on: switches, limits, main, questions, and beads that stand still."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from ...core.beads.escalations import Escalation, EscalationType
 from ...core.beads.events import Event
 from ...core.beads.events import Kind as Happened
 from ...core.beads.taking import is_with_person
-from ...core.forge.feature import State
+from ...core.forge.feature import Feature, State
 from ...core.hindrances import BACKGROUND, RUN_SINCE, Hindrance, Kind, of_board
 from ...core.limits.machine import MachineLimits, MachineRoom
 from ...core.review.journal import Journal
@@ -150,9 +150,9 @@ _STANDS: Mapping[State, str] = {
 }
 
 
-def of_features(store: "Store") -> Iterator[Hindrance]:
+def of_features(store: "Store", features: Sequence[Feature]) -> Iterator[Hindrance]:
     """Features that begin no turn before somebody goes on with them."""
-    for one in store.features():
+    for one in features:
         if one.archived or one.state not in _STANDS:
             continue
         failed = one.state is State.ERROR and one.session is not None

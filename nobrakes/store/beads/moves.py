@@ -24,7 +24,8 @@ _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, op
 RISE_AT_ONCE = 1000
 """Beads that rise in one transaction: 20 ms."""
 
-_RISING = "SELECT priority, ready_since, id FROM beads WHERE id = ?"
+_RISING = f"""SELECT priority, ready_since, id FROM beads
+WHERE id IN ({RISING} ORDER BY rises_at LIMIT {RISE_AT_ONCE})"""
 _RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
 _SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,
@@ -156,11 +157,10 @@ def wake(db: Database, now: float) -> None:
 
 
 def _rise(db: Database, now: float) -> None:
-    rising = f"{RISING} ORDER BY rises_at LIMIT {RISE_AT_ONCE}"
     if db.maybe(f"{RISING} LIMIT 1", {"now": now}) is None:
         return
     with db.write(derived=True):
-        beads = [db.one(_RISING, (row[0],)) for row in db.all(rising, {"now": now})]
+        beads = db.all(_RISING, {"now": now})
         db.run_many(_RISE, [(rank(urgent, since, now), rises_at(since, now), bead) for urgent, since, bead in beads])
 
 

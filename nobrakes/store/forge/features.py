@@ -16,10 +16,12 @@ from . import kept
 
 _FEATURE = """SELECT features.*, bead_text.title, bead_text.description
 FROM features JOIN bead_text ON bead_text.id = features.id"""
+_GOING = f"""SELECT features.*, bead_text.title, bead_text.description
+FROM features INDEXED BY features_going JOIN bead_text ON bead_text.id = features.id
+WHERE {FEATURE_GOES_ON} ORDER BY features.id"""
 OF_SESSION = f"{_FEATURE} WHERE features.session = ?"
 REVIEW_OF_SESSION = "SELECT feature, domain FROM plan_reviews WHERE session = ?"
 _LAST = "SELECT * FROM plan_versions WHERE feature = ? ORDER BY number DESC LIMIT 1"
-_ROLLING = "state = 'completed' AND json_extract(data, '$.rollback') IS NOT NULL"
 _FIELDS = frozenset(
     {
         *("criteria", "files", "notes", "base", "replannings", "session", "plan", "round", "clean", "turn_at"),
@@ -86,8 +88,7 @@ def feature(db: Database, id_: str) -> Feature:
 
 def features(db: Database, going: bool = True) -> list[Feature]:
     """Those that go on, and those that are being rolled back; or all."""
-    where = f" WHERE ({FEATURE_GOES_ON}) OR ({_ROLLING})" if going else ""
-    return [_feature(row) for row in db.all(f"{_FEATURE}{where} ORDER BY features.id")]
+    return [_feature(row) for row in db.all(_GOING if going else f"{_FEATURE} ORDER BY features.id")]
 
 
 def of_session(db: Database, session: int) -> tuple[Feature, str] | None:

@@ -47,6 +47,7 @@ class ClientStore(UserDatabase):
         name, used_at = rows[0]
         now = self._now()
         if used_at is None or abs(now - used_at) >= NOTED_SECONDS:
+            self._connection.execute("PRAGMA busy_timeout = 0")
             with suppress(StoreBusy), self._write():
                 self._run("UPDATE clients SET used_at = ? WHERE hash = ? AND revoked_at IS NULL", now, hashed)
         return str(name)
