@@ -7,7 +7,7 @@ from ..core.errors import NotAllowed
 from ..core.forge import data_keys as keys
 from ..core.forge.feature import PLANNED, Feature
 from ..ports import Store
-from ..roles.plan_beads import nodes_of, under
+from ..roles.plan_beads import is_dropped, nodes_of, under
 
 
 def is_as_kept(store: Store, feature: Feature) -> bool:
@@ -16,8 +16,11 @@ def is_as_kept(store: Store, feature: Feature) -> bool:
     What is live by now and has no change proposed was approved, or dropped, by a person: no change of the plan.
     """
     kept, nodes = store.plan_version(feature.id), nodes_of(store, feature.id)
-    live = {node["id"] for node in nodes if not _waits(node)}
-    return kept is not None and _wanted(nodes) == _wanted(node for node in kept.beads if node["id"] not in live)
+    if kept is None:
+        return False
+    waits = {node["id"] for node in nodes if _waits(node)}
+    over = {node["id"] for node in (*nodes, *filter(is_dropped, kept.beads))} - waits
+    return _wanted(nodes) == _wanted(node for node in kept.beads if node["id"] not in over)
 
 
 def _wanted(nodes: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:

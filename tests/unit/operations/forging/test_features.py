@@ -193,12 +193,15 @@ def test_a_plan_that_is_signed_off_goes_live_in_parts(store: SqliteStore, paths:
     planned(store, one.id)
     store.put([Bead("live", "Live", epic=one.id, status=Status.NEEDS_DOER)], [], "me")
     store.propose("live", {"title": {"before": "Live", "after": "Lively", "actor": "Shaper", "at": 1.0}}, "Shaper")
+    store.put([Bead("given-up", "No more", epic=one.id, status=Status.NEEDS_DOER)], [], "me")
+    store.propose("given-up", {"cancel": {"before": False, "after": True, "actor": "Shaper", "at": 1.0}}, "Shaper")
     kept = store.keep_plan(one.id, nodes_of(store, one.id), "whole", "Shaper")
     store.move_feature(one.id, Step.PLAN_READY, "Shaper")
     with pytest.raises(NotAllowed, match="not signed off"):
         yes(store, only=frozenset({one.id, "one"}))
     sign_off(store, Rules(), one.id, "me", take_risk=True)
     assert yes(store, only=frozenset({one.id, "one"})) == () and yes(store, only=frozenset({"live"})) == ()
+    assert yes(store, only=frozenset({"given-up"})) == () and store.bead("given-up").status is Status.CANCELLED
     assert (store.bead("one").status, store.bead("live").title) == (Status.NEEDS_TESTS, "Lively")
     store.change("two", {"title": "Another"}, "me")
     with pytest.raises(NotAllowed, match="not signed off"):
