@@ -673,7 +673,7 @@ BUGS = (
     Bug(
         "a clean round counts after the plan changed",
         "core/forge/rounds.py",
-        "is_clean = last is not None and last.plan == version and seen.clean >= rules.clean_rounds",
+        "is_clean = seen.looked_at == version and seen.clean >= rules.clean_rounds",
         "is_clean = any(one.end is End.CLEAN for one in seen.iterations)",
         options=PLANNED,
     ),

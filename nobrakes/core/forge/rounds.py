@@ -69,7 +69,7 @@ class Tracker:
     @property
     def done(self) -> int:
         """How many rounds somebody looked in."""
-        return sum(one.end in (End.CLEAN, End.FINDINGS) for one in self.iterations)
+        return len(self._looked())
 
     @property
     def clean(self) -> int:
@@ -77,8 +77,15 @@ class Tracker:
 
         One where nobody came through is neither.
         """
-        looked = [one for one in self.iterations if one.end in (End.CLEAN, End.FINDINGS)]
-        return _last([one.end for one in looked if one.plan == looked[-1].plan], End.CLEAN)
+        return _last([one.end for one in self._looked() if one.plan == self.looked_at], End.CLEAN)
+
+    @property
+    def looked_at(self) -> int:
+        """The version that somebody looked at last; 0: nobody has looked."""
+        return max((one.plan for one in self._looked()[-1:]), default=0)
+
+    def _looked(self) -> list[Iteration]:
+        return [one for one in self.iterations if one.end in (End.CLEAN, End.FINDINGS)]
 
     @property
     def degraded(self) -> int:
@@ -176,7 +183,7 @@ def then(rules: Rules, seen: Tracker, version: int, spent: float, cap: float, fo
         return Then.WAIT
     if seen.open:
         return Then.DECIDE
-    is_clean = last is not None and last.plan == version and seen.clean >= rules.clean_rounds
+    is_clean = seen.looked_at == version and seen.clean >= rules.clean_rounds
     if is_clean or len(seen.iterations) >= rules.most_rounds:
         return Then.SIGN_OFF
     if last is not None and seen.degraded >= MOST_DEGRADED and last.number >= forgiven + MOST_DEGRADED:

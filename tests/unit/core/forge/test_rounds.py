@@ -113,6 +113,12 @@ def test_what_was_clean_before_the_plan_changed_says_nothing_of_the_plan_as_it_i
     assert next_of([review(n, plan=1) for n in range(1, 11)], version=2) is Then.SIGN_OFF  # ten are ten
 
 
+def test_a_round_of_the_changed_plan_in_which_nobody_came_through_leaves_it_unseen() -> None:
+    nobody = review(3, state=ReviewState.FAILED, plan=2)
+    assert next_of([review(1), review(2, plan=1), nobody]) is Then.BEGIN
+    assert next_of([review(1), review(2, plan=1), nobody, review(4, plan=2), review(5, plan=2)]) is Then.SIGN_OFF
+
+
 def test_findings_wait_for_people_and_begin_the_count_of_clean_rounds_anew() -> None:
     rounds = [review(1), review(2)]
     assert next_of(rounds, [finding(1, 2)]) is Then.DECIDE
