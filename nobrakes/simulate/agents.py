@@ -22,6 +22,7 @@ from .rates import Rates
 Script = Generator[float | None, None, tuple[int, str]]
 
 DONE = "NOBRAKES: COMPLETED\n"
+BLOCKED = "NOBRAKES: BLOCKED\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def does_the_work(agent_spec: AgentSpec) -> Script:
         and agent_spec.rng.random() < 0.9
         and agent_spec.ask(EscalationType.PLAN_REVIEW, "this, then that")
     ):
-        return 0, "NOBRAKES: BLOCKED\n"
+        return 0, BLOCKED
     if agent_spec.rng.random() < 0.3:
         agent_spec.save(code="draft")
         agent_spec.commit("first try")
@@ -183,7 +184,7 @@ def asks(agent_spec: AgentSpec) -> Script:
     yield agent_spec.rng.uniform(5, 60)
     agent_spec.ask(EscalationType.QUESTION, f"what is {agent_spec.rng.choice(['this', 'that'])}?")
     yield 1.0
-    return 0, "NOBRAKES: BLOCKED\n"
+    return 0, BLOCKED
 
 
 def says_two_things(agent_spec: AgentSpec) -> Script:

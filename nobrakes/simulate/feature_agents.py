@@ -24,12 +24,11 @@ from ..core.sessions.session import Session, Turn
 from ..operations.shapers import shaping
 from ..ports import Command, NewEscalation, Store
 from ..roles.plan_beads import nodes_of, under
-from .agents import DONE, Script, ends_at_once
+from .agents import BLOCKED, DONE, Script, ends_at_once
+from .asking import OPTIONS, drawn
 
 GOOD, WORDS, ASKS, NEVER_READY, WILD = "good", "words", "asks for ever", "never ready", "wild"
 SORTS = {GOOD: 6, WORDS: 2, ASKS: 1, NEVER_READY: 1, WILD: 2}
-BLOCKED = "NOBRAKES: BLOCKED\n"
-OPTIONS = ("left: the short way; costs a bridge", "right: the long way", "straight on", "back: costs nothing")
 TOUCHES = ("src/api.py", "src/page.css", "migrations/1.sql", "tests/test_x.py", "Dockerfile")
 _TOLD = re.compile(r"^(?:You asked: which way (q\d+)\.|A review of the plan found[^\n]*?\bissue (i\d+)\.)", re.M)
 
@@ -155,15 +154,12 @@ class FeatureAgents:
 
     def _asks(self, seat: Seat) -> None:
         for _ in range(seat.dice.choice((1, 1, 2))):
-            kind = seat.dice.choice(forms.KINDS)
-            options = seat.dice.sample(OPTIONS, seat.dice.randint(2, 4)) if kind in forms.CHOICES else ()
-            asked = forms.made(kind, options, priority=seat.dice.choice(forms.PRIORITIES))
-            new = NewEscalation(EscalationType.QUESTION, self._title(), session=seat.session.id, form=_values(asked))
+            form = forms.as_values(drawn(seat.dice))
+            new = NewEscalation(EscalationType.QUESTION, self._title(), session=seat.session.id, form=form)
             with self.store.together():
                 turn = self._turn(seat)
                 self.store.escalate(new, None, None, f"Session {seat.session.id}")
-                did = [*turn.data.get("did", []), "asked"]
-                self.store.note_turn(turn.id, {"did": list(dict.fromkeys(did))})
+                self.store.did(turn.id, "asked")
 
     def _title(self) -> str:
         return f"which way q{next(self._numbers)}. of all?"
@@ -233,10 +229,6 @@ class FeatureAgents:
         except NobrakesError:
             return
         self.wrong.append(f"a reviewer of {seat.feature.id} changed the plan")
-
-
-def _values(asked: forms.Form) -> dict[str, Any]:
-    return forms.as_values(asked)
 
 
 def _text(beads: list[dict[str, Any]]) -> str:

@@ -14,12 +14,11 @@ from ..core.beads.escalations import Escalation, EscalationType
 from ..core.errors import NobrakesError, UsageError
 from ..operations import desk
 from ..ports import NewEscalation, Store
-from .agents import AgentSpec, Script
+from .agents import BLOCKED, AgentSpec, Script
 from .answering import words_for
+from .asking import drawn
 from .scene import Scene
 
-OPTIONS = ("left: the short way; costs a bridge", "right: the long way", "Straight on", "back: costs nothing")
-BLOCKED = "NOBRAKES: BLOCKED\n"
 _IN_PROMPT = re.compile(
     r"> (which way for \S+ in attempt \d+\?)\n(?:> .*\n)*untrusted \w+ >>>\nThe human answered:\n> (.*)"
 )
@@ -60,11 +59,7 @@ class Questions:
         return 0, BLOCKED
 
     def _ask(self, agent_spec: AgentSpec, title: str, dice: random.Random) -> int | None:
-        kind = dice.choice(forms.KINDS)
-        options = dice.sample(OPTIONS, dice.randint(2, 4)) if kind in forms.CHOICES else ()
-        recommended = [options[0].partition(":")[0]] if options and dice.random() < 0.5 else []
-        form = forms.made(kind, options, recommended, priority=dice.choice(forms.PRIORITIES))
-        new = NewEscalation(EscalationType.QUESTION, title, form=forms.as_values(form))
+        new = NewEscalation(EscalationType.QUESTION, title, form=forms.as_values(drawn(dice, recommends=0.5)))
         try:
             attempt = self.store.door(agent_spec.env["NOBRAKES_TOKEN"])
             return self.store.escalate(new, attempt.bead, attempt.id, attempt.name).id

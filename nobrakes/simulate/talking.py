@@ -16,7 +16,7 @@ from ..core.errors import NobrakesError
 from ..core.owners import of_person
 from ..core.sessions.session import SessionKind, State
 from ..ports import Command, NewEscalation, Store
-from .agents import DONE, Script
+from .agents import BLOCKED, DONE, Script
 from .providers import ADAPTERS
 
 SESSION = "NOBRAKES_SESSION"
@@ -96,7 +96,7 @@ class Talking:
         except NobrakesError:
             return 0, DONE  # its turn is over for nobrakes, and it does not know yet
         yield self.rng.uniform(1, 20)
-        return 0, "NOBRAKES: BLOCKED\n"
+        return 0, BLOCKED
 
     def _crashes(self, env: Mapping[str, str]) -> Script:
         yield self.rng.uniform(5, 60)
