@@ -4,15 +4,18 @@
 2. A breach that is seen meanwhile is kept until the promise that owns it takes it.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from ..core.beads.escalations import Escalation
 from ..core.beads.events import Event, Kind
 from ..core.errors import NotAllowed
+from ..core.forge.actions import About
 from ..core.forge.feature import PLANNED, Feature, Stage, State, Step, advance
 from ..core.forge.reviewing import CONTINUE
-from ..core.forge.rounds import End
+from ..core.forge.rounds import MOST_DEGRADED, End
+from ..core.forge.rules import Rules
 from ..core.owners import bead_of
 from ..core.sessions.session import SessionKind
 from ..ports import Store
@@ -36,20 +39,27 @@ class Followed:
     begun: set[int] = field(default_factory=set)  # rounds since the plan was opened last
     closed: set[int] = field(default_factory=set)
     rounds: list[tuple[int, str]] = field(default_factory=list)
+    closed_off: bool = False  # a person closed the reviews since
+    degraded: int = 0  # rounds in a row that nobody came through, at the end
+    asked_in_row: set[int] = field(default_factory=set)  # what a person was asked about these, or decided meanwhile
+
+    def open_anew(self) -> None:
+        """What was looked at, signed and decided so far counts no more."""
+        self.begun, self.rounds, self.signed, self.asked_to_sign = set(), [], 0, 0
+        self.closed_off, self.degraded, self.asked_in_row = False, 0, set()
 
 
 class FeatureLog:
     """What was seen of features so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Callable[[], Rules]) -> None:
+        self.rules = rules
         self.seq = 0
         self.features: dict[str, Followed] = {}
         self.sessions: dict[int, str] = {}  # of features: Shapers' and reviewers'
         self.shapers: set[int] = set()
         self.ended: dict[int, str] = {}  # sessions, and who ended them
         self.decided: set[int] = set()  # escalations whose end is in the log
-        self.taken_back: Counter[int] = Counter()
-        self.questions: Counter[Kind] = Counter()
         self._untold: dict[str, str] = {}
         self._breaches: dict[str, list[str]] = defaultdict(list)
         self._kinds: Mapping[Kind, Callable[[Event, Store], None]] = {
@@ -65,7 +75,9 @@ class FeatureLog:
             Kind.SIGN_OFF_ASKED: self._sign_off_asked,
             Kind.SIGNED_OFF: self._signed,
             Kind.APPROVED: self._approved,
-            Kind.RESOLVED: lambda event, store: self.decided.add(int(event.data["escalation"])),
+            Kind.ESCALATED: self._asked,
+            Kind.ANSWER_READ: self._read,
+            Kind.RESOLVED: self._resolved,
             Kind.ANSWER_TAKEN_BACK: lambda event, store: self.decided.discard(int(event.data["escalation"])),
         }
 
@@ -103,7 +115,7 @@ class FeatureLog:
             self._breaches["tables"].append(f"{told}, and by the tables to {stage}, {state}")
         were_over = one.at.stage not in PLANNED or one.asked_to_sign or one.signed
         if step in (Step.CHECKPOINT, Step.BEGUN_ANEW) or (step is Step.CHANGE_ASKED and were_over):
-            one.begun, one.rounds, one.signed, one.asked_to_sign = set(), [], 0, 0
+            one.open_anew()
         if step is Step.APPROVED and event.actor != ME and event.data.get("reason") != UNCHANGED:
             self._breaches["yes"].append(f"{one.at.id} counts as approved by {event.actor}")
         if step is Step.EXPIRED:
@@ -151,6 +163,10 @@ class FeatureLog:
         if one.at.stage is not Stage.REVIEW or one.at.state is not State.ACTIVE:
             where = f"{one.at.state.value} in {one.at.stage.value}"
             self._breaches["paused"].append(f"round {number} of {one.at.id} began, and it is {where}")
+        if number not in one.begun and one.degraded >= MOST_DEGRADED * (1 + len(one.asked_in_row)):
+            asked = f"a person was asked {len(one.asked_in_row)} times"
+            told = f"after {one.degraded} that nobody came through, and {asked}"
+            self._breaches["degraded"].append(f"round {number} of {one.at.id} begins {told}")
         one.begun.add(number)
 
     def _round(self, event: Event, store: Store) -> None:
@@ -159,6 +175,31 @@ class FeatureLog:
             self._breaches["log"].append(f"round {number} of {one.at.id} ended twice")
         one.closed.add(number)
         one.rounds.append((int(event.data["version"]), str(event.data["end"])))
+        if event.data["end"] == End.DEGRADED:
+            one.degraded += 1
+        else:
+            one.degraded, one.asked_in_row = 0, set()
+
+    def _asked(self, event: Event, store: Store) -> None:
+        asked = store.escalation(int(event.data["escalation"]))
+        if self._is_about(asked, About.DEGRADED):
+            self.features[asked.evidence["feature"]].asked_in_row.add(asked.id)
+
+    def _resolved(self, event: Event, store: Store) -> None:
+        asked = store.escalation(int(event.data["escalation"]))
+        self.decided.add(asked.id)
+        self._asked(event, store)
+        if asked.answer is None and self._is_about(asked, About.DEGRADED, About.REVIEW_BUDGET):
+            self.features[asked.evidence["feature"]].closed_off = True
+
+    def _read(self, event: Event, store: Store) -> None:
+        """An answer counts once it is acted by: it may be taken back before, or meet a plan that is opened anew."""
+        asked = store.escalation(int(event.data["escalation"]))
+        if asked.answer != CONTINUE and self._is_about(asked, About.DEGRADED, About.REVIEW_BUDGET):
+            self.features[asked.evidence["feature"]].closed_off = True
+
+    def _is_about(self, asked: Escalation, *about: About) -> bool:
+        return asked.evidence.get("feature") in self.features and asked.evidence.get("about") in about
 
     def _sign_off_asked(self, event: Event, store: Store) -> None:
         one = self._of(event)
@@ -166,27 +207,11 @@ class FeatureLog:
         if one.asked_to_sign != one.version:
             what = f"version {one.asked_to_sign} of {one.at.id}, and the plan is at {one.version}"
             self._breaches["clean"].append(f"a person is to sign off {what}")
-        closed = any(
-            e.evidence.get("feature") == one.at.id and e.answer != CONTINUE
-            for e in store.escalations_as_filed()
-            if e.evidence.get("about") in ("degraded", "review_budget") and e.resolved_at is not None
-        )
-        self._to_judge = (one, closed)
-
-    _to_judge: "tuple[Followed, bool] | None" = None
-
-    def judge_sign_off(self, most: int, clean: int) -> list[str]:
-        """What a person was asked to sign off, although the reviews were not enough. Once each."""
-        judged, self._to_judge = self._to_judge, None
-        if judged is None:
-            return []
-        one, closed = judged
-        looked = [(version, end) for version, end in one.rounds if end != End.DEGRADED]
-        last = looked[-clean:]
-        enough = len(last) == clean and all(each == (one.version, End.CLEAN) for each in last)
-        if enough or closed or len(one.begun) >= most:
-            return []
-        return [f"{one.at.id} may be signed off at version {one.version} after {one.rounds}"]
+        rules = self.rules()
+        last = [each for each in one.rounds if each[1] != End.DEGRADED][-rules.clean_rounds :]
+        is_clean = len(last) == rules.clean_rounds and all(each == (one.version, End.CLEAN) for each in last)
+        if not (is_clean or one.closed_off or len(one.begun) >= rules.most_rounds):
+            self._breaches["clean"].append(f"{one.at.id} may be signed off at version {one.version} after {one.rounds}")
 
     def _signed(self, event: Event, store: Store) -> None:
         one = self._of(event)

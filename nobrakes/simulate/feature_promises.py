@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from ..core.beads import lifecycle
 from ..core.beads.bead import CLOSED, Status
 from ..core.beads.events import Kind
+from ..core.forge import data_keys as keys
 from ..core.forge.feature import PLANNED, FindingState, ItemState, ReviewState, Stage, State
 from ..core.graph.readiness import deadlocks
 from ..core.sessions.session import CLEAN
@@ -18,8 +19,6 @@ from .feature_agents import Told
 from .feature_log import FeatureLog
 from .features import Features
 from .scene import Scene
-
-MOST_DEGRADED = 2
 
 
 def _seen(scene: Scene) -> tuple[Features, FeatureLog] | None:
@@ -92,17 +91,19 @@ def no_question_is_lost(scene: Scene) -> list[str]:
             ended = log.ended.get(one.session or 0, "")
             if not ended or (of_shaper and ended == "nobrakes"):
                 wrong.append(f"question {one.id} ('{one.title[:40]}') is over, and nothing says how: {one.resolution}")
-    titles = {one.title for one in filed}
-    for turn, asked in features.agents.by_words.items():
-        if asked and _is_dealt_with(scene, turn):
-            wrong += [f"'{one}' was asked in turn {turn}, and is nowhere" for one in asked if one not in titles]
+    titles, by_words = {one.title for one in filed}, features.agents.by_words
+    for turn in [one for one in by_words if _is_dealt_with(scene, one)]:
+        asked = by_words.pop(turn)
+        wrong += [f"'{one}' was asked in turn {turn}, and is nowhere" for one in asked if one not in titles]
     return wrong
 
 
 def _is_dealt_with(scene: Scene, turn: int) -> bool:
+    """Whether what it asked has to be there by now. Where another session plans since, nobody will look again."""
     ended = scene.store.turn(turn)
     found = scene.store.feature_of_session(ended.session)
-    return ended.outcome in CLEAN and found is not None and int(found[0].data.get("seen") or 0) >= turn
+    is_over = found is None or found[0].session != ended.session or int(found[0].data.get(keys.SEEN) or 0) >= turn
+    return ended.outcome in CLEAN and is_over
 
 
 def reviews_come_to_an_end(scene: Scene) -> list[str]:
@@ -111,18 +112,14 @@ def reviews_come_to_an_end(scene: Scene) -> list[str]:
         return []
     log = seen[1]
     rules = scene.config.forge.rules()
-    wrong = log.judge_sign_off(rules.most_rounds, rules.clean_rounds)
+    wrong = log.take("clean") + log.take("degraded")
     for id_, one in log.features.items():
         if len(one.begun) > rules.most_rounds:
             wrong.append(f"{id_} is in round {len(one.begun)} of {rules.most_rounds}")
-        asked = [e for e in scene.store.escalations_as_filed() if e.evidence.get("feature") == id_]
-        allowed = MOST_DEGRADED * (1 + sum(e.evidence.get("about") == "degraded" for e in asked))
-        if sum(end == "degraded" for _, end in one.rounds) > max(allowed, MOST_DEGRADED) and len(one.begun) < 2:
-            wrong.append(f"{id_} begins round after round that nobody looks in")
         for version, times in Counter(version for version, end in one.rounds if end == "clean").items():
             if times > rules.clean_rounds:
                 wrong.append(f"version {version} of {id_} was clean {times} times, and {rules.clean_rounds} are enough")
-    return wrong + log.take("clean")
+    return wrong
 
 
 def one_feature_is_planned_at_a_time(scene: Scene) -> list[str]:
@@ -220,7 +217,8 @@ def a_feature_waits_for_a_person_or_is_over(scene: Scene) -> list[str]:
         if one.state is not State.ACTIVE or one.stage not in PLANNED:
             continue
         asked = {e.id: e for e in scene.store.escalations()}
-        mine = [e for e in asked.values() if e.session == one.session or e.evidence.get("feature") == one.id]
+        own = {e.id for e in asked.values() if one.session is not None and e.session == one.session}
+        mine = [e for e in asked.values() if e.id in own or e.evidence.get("feature") == one.id]
         for finding in scene.store.findings(one.id):
             if finding.state is FindingState.OPEN and finding.escalation not in asked:
                 wrong.append(f"finding {finding.id} of {one.id} waits, and nobody is asked")
@@ -231,8 +229,11 @@ def a_feature_waits_for_a_person_or_is_over(scene: Scene) -> list[str]:
         to_sign = known.asked_to_sign == known.version > 0 or known.signed
         if not mine and not to_sign:
             wrong.append(f"{one.id} is in {one.stage.value}, and waits for nobody")
-        if features.helps and mine:
-            wrong.append(f"{one.id} is in {one.stage.value} although everything is answered: {mine[0].title[:60]}")
+        if features.helps and (mine or to_sign):
+            what = mine[0].title[:60] if mine else f"version {known.version}, signed off is {known.signed or 'none'}"
+            wrong.append(f"{one.id} is in {one.stage.value} although everything is decided: {what}")
+    if features is not None and features.goes_round():
+        wrong.append(f"{features.helped.total()} decisions were not enough: {dict(features.helped)}")
     return wrong
 
 

@@ -18,6 +18,7 @@ from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.errors import NobrakesError
 from ..core.forge.asking import CLOSE, PAUSE
+from ..core.forge.data_keys import SIGNED
 from ..core.forge.feature import PLANNED, Feature, Stage, State
 from ..core.forge.rounds import ACCEPT_RISK
 from ..core.sessions.session import State as At
@@ -83,12 +84,14 @@ class Features:
     agents: FeatureAgents
     often: float
     begun: int = 0
-    helped: Counter[str] = field(default_factory=Counter)
+    helped: Counter[str] = field(default_factory=Counter)  # what was decided at the end of the day, of each feature
     signed: dict[str, Plan] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
-    log: FeatureLog = field(default_factory=FeatureLog)
 
     def __post_init__(self) -> None:
+        self.log = FeatureLog(lambda: self.config().forge.rules())
+        self.resumed: Counter[str] = Counter()
+        self.refused: set[tuple[str, str]] = set()
         self.store = self.people.store
         self.dice = random.Random(f"{self.seed} people who plan features")
         self.helps = self.dice.random() < 0.7
@@ -200,7 +203,7 @@ class Features:
             desk.answer(self.store, one.id, self._words(one), ME)
         except NobrakesError as error:
             return f"answered {one.id} again: {error}"
-        self.wrong.append(f"escalation {one.id} was answered '{was}', and again")
+        self.agents.wrong.append(f"escalation {one.id} was answered '{was}', and again")
         return f"answered {one.id} again"
 
     def take_back(self) -> str:
@@ -272,9 +275,13 @@ class Features:
         lies, before = self.waiting(one.id), self.store.feature(one.id)
         made, whole = approving.make_live(self.store, Choice(only=frozenset(plan)), ME)
         changed = made.drafts or made.changes
-        if changed and before.stage in PLANNED and before.plan and self.signed.get(one.id) != lies:
+        if changed and before.stage in PLANNED and before.plan and not self._is_signed(one.id, lies):
             self.wrong.append(f"{', '.join(made.drafts)} went live, and nobody signed off what lay under {one.id}")
         return f"made {', '.join(made.drafts + made.changes)} live; built now: {', '.join(whole)}"
+
+    def _is_signed(self, feature: str, lies: Plan) -> bool:
+        """Whether what lies there was signed off as it lies; what went live or was dropped since is no change of it."""
+        return lies.items() <= self.signed.get(feature, {}).items()
 
     def drop(self) -> str:
         """Cancel a draft of a plan."""
@@ -308,7 +315,7 @@ class Features:
 
     def help(self) -> str | None:
         """Decide one thing that waits for a person; None: nothing does, or they leave it lying."""
-        if not self.helps or self.helped.total() >= MOST_HELP:
+        if not self.helps or self.goes_round():
             return None
         for one in self.store.features():
             for act in (self._helps_by_an_answer, self._helps_on, self._helps_by_a_yes):
@@ -321,9 +328,14 @@ class Features:
                     return f"at the end of the day: {done}"
         return None
 
+    def goes_round(self) -> bool:
+        """Whether so much was decided that it leads nowhere."""
+        return self.helped.total() >= MOST_HELP
+
     def _is_new(self, one: Feature, error: str) -> bool:
-        self.helped[f"{one.id} {error}"] += 1
-        return self.helped[f"{one.id} {error}"] == 1
+        is_new = (one.id, error) not in self.refused
+        self.refused.add((one.id, error))
+        return is_new
 
     def _helps_by_an_answer(self, one: Feature) -> str:
         for asked in self.open():
@@ -335,20 +347,23 @@ class Features:
         return ""
 
     def _helps_on(self, one: Feature) -> str:
-        if one.state is State.ACTIVE or self.helped[f"{one.id} on"] >= 2:
+        if one.state is State.ACTIVE or self.resumed[one.id] >= 2:
             return ""
-        self.helped[f"{one.id} on"] += 1
-        return f"resumed {resuming.resume(self.store, self.paths, one.id, ME).id}"
+        resuming.resume(self.store, self.paths, one.id, ME)
+        self.resumed[one.id] += 1
+        return f"resumed {one.id}"
 
     def _helps_by_a_yes(self, one: Feature) -> str:
         if one.state is not State.ACTIVE:
             return ""
         works = any(session.state in (At.RUNNING, At.READY) for session in self.store.sessions())
-        drafts = {**self.waiting(one.id), **dict.fromkeys(self._epic(one.id), ())}
-        if one.stage is Stage.REVIEW and not works and self.signed.get(one.id) != self.waiting(one.id):
+        lies = self.waiting(one.id)
+        is_signed = bool(one.data.get(SIGNED)) and self._is_signed(one.id, lies)
+        if one.stage is Stage.REVIEW and not works and not is_signed:
             return self._sign_off(one, True)
-        signed = one.stage not in PLANNED or (one.stage is Stage.REVIEW and self.signed.get(one.id) == drafts)
-        return self._commit(one, sorted(drafts)) if drafts and signed else ""
+        plan = sorted({*lies, *self._epic(one.id)})
+        goes_live = one.stage not in PLANNED or (one.stage is Stage.REVIEW and is_signed)
+        return self._commit(one, plan) if plan and goes_live else ""
 
     def minutes(self, env: Mapping[str, str]) -> float:
         """How long an agent may take that was started with this environment."""

@@ -81,6 +81,9 @@ PLANNED = (
 )
 """People plan features and nothing else, all the time."""
 
+DEGRADED = (*PLANNED, "--fail", "0.6")
+"""Most reviewers fail."""
+
 BUGS = (
     Bug(
         "what a person took goes to an agent",
@@ -678,6 +681,14 @@ BUGS = (
         options=PLANNED,
     ),
     Bug(
+        "round after round begins in which nobody comes through",
+        "core/forge/rounds.py",
+        "if last is not None and seen.degraded >= MOST_DEGRADED",
+        "if False and last is not None and seen.degraded >= MOST_DEGRADED",
+        options=DEGRADED,
+        seed=9,
+    ),
+    Bug(
         "nobody is told of an expiry",
         "daemon/forge/shapers.py",
         'tell(store, feature, "its session has expired; its questions, drafts and answers are kept", "warning")',
@@ -847,12 +858,13 @@ def test_the_stories_of_a_store_that_goes_back_find_a_start_that_compares_nothin
     assert found.returncode == 1 and "1 failed" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]
 
 
-WORLDS = {"usual": (), "talks": TALKS, "approved": APPROVED, "by hand": BY_HAND, "shared": SHARED}
+WORLDS = {"usual": (), "planned": PLANNED, "talks": TALKS, "approved": APPROVED, "by hand": BY_HAND, "shared": SHARED}
 """Whose options find bugs: without one they find nothing."""
+ALWAYS = ("usual", "planned")
 
 
 @pytest.mark.parametrize(
-    "world", [pytest.param(name, marks=pytest.mark.slow if name == "usual" else dosed(name)) for name in WORLDS]
+    "world", [pytest.param(name, marks=pytest.mark.slow if name in ALWAYS else dosed(name)) for name in WORLDS]
 )
 def test_without_a_bug_nothing_is_found(world: str, tmp_path: Path) -> None:
     nothing = Bug("nothing", "core/beads/worker_names.py", "if name not in in_use:", "if name not in in_use:")
