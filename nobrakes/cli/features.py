@@ -120,12 +120,10 @@ def resume(feature: FeatureId, fresh: Fresh = False, from_base: FromBase = False
 
     Example: nobrakes forge resume nb-k3f9q2 --fresh
     """
-    from ..operations.forging.resuming import Way
     from ..operations.forging.resuming import resume as go_on
+    from ..operations.forging.resuming import way_of
 
-    if fresh + from_base + view > 1:
-        raise UsageError("a feature goes on in one way", "Give --fresh, --from-base or --view, or none of them.")
-    way = Way.FRESH if fresh else Way.FROM_BASE if from_base else Way.VIEW if view else None
+    way = way_of(fresh, from_base, view)
     with opened() as app:
         found = go_on(app.store, app.paths, feature, actor(), way)
     goes_on = "is as it was: nothing is started" if view else f"goes on in {found.stage.value}"

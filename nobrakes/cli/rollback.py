@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from ..core.errors import NotAllowed
 from ..wording.text import count, cut, one_line
 from .output import Output, plain
-from .repository import actor, opened
+from .repository import FeatureId, actor, opened
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ MOST = 20
 
 
 def rollback(
-    feature: Annotated[str, Argument(metavar="FEATURE", help="The feature's id.")],
+    feature: FeatureId,
     yes: Annotated[bool, Option("--yes", "-y", help="Do it.")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="Only show what it would do.")] = False,
 ) -> Output:
@@ -33,24 +33,24 @@ def rollback(
     from ..operations.forging import rollback as operation
 
     with opened() as app:
-        if not yes:
-            seen = operation.look(app.store, app.git, feature)
-            if not dry_run:
-                raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
-            return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))
-        if dry_run:
-            seen = operation.look(app.store, app.git, feature)
-        else:
+        if yes and not dry_run:
             seen = operation.begin(app.store, app.git, app.paths, feature, actor())
+        else:
+            seen = operation.look(app.store, app.git, feature)
+    if not (yes or dry_run):
+        raise NotAllowed(_what(seen), f"If you mean it: `nobrakes forge rollback {seen.feature} --yes`.")
     return Output(plain(seen), lambda screen: "\n".join(_shown(seen, screen)))
 
 
 def _what(seen: "RollbackView") -> str:
     gone = f"; {count(len(seen.off_main), 'merge')} left alone, since main does not hold them" if seen.off_main else ""
     stops = f" ({count(len(seen.stops), 'agent')} stopped)" if seen.stops else ""
+    taken = f"{count(len(seen.reverts), 'merge')} taken off main by one commit"
+    if not seen.reverts:
+        taken = "nothing taken off main"
     return (
         f"rolling back feature {seen.feature} means: {count(len(seen.cancels), 'bead')} cancelled{stops}, "
-        f"{count(len(seen.reverts), 'merge')} taken off main by one commit{gone}. Nothing was done"
+        f"{taken}{gone}. Nothing was done"
     )
 
 

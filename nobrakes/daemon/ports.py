@@ -63,6 +63,10 @@ class ShaperWords(Protocol):
         """The feature is rolled back: `commit` took these merges off main."""
         ...
 
+    def drop_rollback(self, feature: str, why: str) -> bool:
+        """The feature is not rolled back after all; False: it was not being rolled back."""
+        ...
+
 
 class NoWords:
     """Where no feature is planned."""
@@ -90,6 +94,10 @@ class NoWords:
     def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
         """NotAllowed."""
         raise NotAllowed("no feature is planned here")
+
+    def drop_rollback(self, feature: str, why: str) -> bool:
+        """It was not."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)

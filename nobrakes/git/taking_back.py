@@ -49,6 +49,8 @@ def taken_back(git: Git, merges: Sequence[Merged], onto: str, message: Message) 
 
 def later_work(git: Git, hindered: Hindered, main: str, but: Collection[str]) -> tuple[Made, ...]:
     """The commits of main that changed the files since, newest first, but those of these beads."""
+    if not hindered.files:
+        return ()
     found = []
     for made in git.line(main, hindered.merge.commit)[:MOST_LATER]:
         if made.parents and made.trailer("Bead") not in but:

@@ -3,6 +3,7 @@
 1. What is in no commit, or stands in the middle of a rebase, is not handed in: the person is told what to type.
 2. The commit is kept under refs/nobrakes/incoming before the bead moves; folder and branch stay as they are.
 3. Nobody's work is taken from them: a bead with an agent at it has to be taken first.
+4. Work on the bead of a feature's rollback takes the feature's merges off main, as what nobrakes builds does.
 """
 
 import os
@@ -14,6 +15,7 @@ from ..core.beads.events import Kind
 from ..core.errors import NobrakesError, NotAllowed, UsageError
 from ..git.landing.worktrees import Worktree
 from ..ports import ByHand
+from .forging import rollback
 from .taking import Repository, known_place, refuse
 from .waking import wake
 
@@ -55,12 +57,13 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
             f"`nobrakes take {bead}` gives you a worktree for it; `--from BRANCH` names another branch.",
         )
     folder = worktree.path if worktree is not None else ""
+    takes_back = rollback.takes_back(here.store, here.git, bead)
     with here.store.together():
         fence = here.store.bead(bead).fence + 1
         kept = f"incoming/{bead}/{fence}"
         here.git.pin(kept, head)
         try:
-            attempt = here.store.hand_in(ByHand(bead, actor, fence, head, fork, folder))
+            attempt = here.store.hand_in(ByHand(bead, actor, fence, head, fork, folder, takes_back))
         except NobrakesError:
             here.git.pin(kept, None)
             raise

@@ -11,7 +11,7 @@ from ..core.beads.taking_back import Merged
 @dataclass(frozen=True, slots=True)
 class ByHand:
     """Work that a person hands in: the commit `head` on the commit `fork` of main, from the worktree `folder`; it takes
-    the merges `takes_back` off main. `fence`: that of their attempt, one above the bead's.
+    the merges `takes_back` off main. `fence`: that of their attempt, one above the bead's. `built`: nobrakes made it.
     """
 
     bead: str
@@ -21,6 +21,7 @@ class ByHand:
     fork: str
     folder: str = ""
     takes_back: tuple[Merged, ...] = ()
+    built: bool = False
 
 
 class Reviews(Protocol):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.beads.bead import CONTENT, Bead, DependencyType, Status
+from ..core.beads.bead import CONTENT, Bead, BeadType, DependencyType, Status
 from ..core.beads.proposals import CANCEL, LISTS, plain
 from ..ports import Store
 
@@ -24,6 +24,17 @@ def under(store: Store, epic: str) -> list[str]:
     return found
 
 
+def beads_under(store: Store, epic: str) -> list[Bead]:
+    """The beads under the epic, those of epics in it too."""
+    ids = under(store, epic)
+    return store.beads(ids=ids) if ids else []
+
+
+def steps_under(store: Store, epic: str) -> list[Bead]:
+    """The beads under the epic that are work: epics are left out."""
+    return [bead for bead in beads_under(store, epic) if bead.type is not BeadType.EPIC]
+
+
 def epics_above(store: Store, bead: Bead) -> list[str]:
     """The epics that the bead lies in, the nearest first."""
     found: list[str] = []
@@ -39,9 +50,7 @@ def nodes_of(store: Store, epic: str) -> list[dict[str, Any]]:
 
     A draft that is cancelled is no part of it; fields that are as they usually are are left out.
     """
-    ids = under(store, epic)
-    beads = store.beads(ids=ids) if ids else []
-    return [_node(store, bead) for bead in beads if bead.status is not Status.CANCELLED]
+    return [_node(store, bead) for bead in beads_under(store, epic) if bead.status is not Status.CANCELLED]
 
 
 def _node(store: Store, bead: Bead) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ..core.text.cleaning import clean, only_seen
 from ..core.transcript import PREFIX, Marker
 from ..ports import Git, Store
 from .instructions import instructions
-from .plan_beads import nodes_of, under
+from .plan_beads import beads_under, nodes_of
 from .prompts import persona
 from .quoting import cut, fenced, quoted
 from .talking import joined, new
@@ -89,8 +89,7 @@ def own_instructions(path: str) -> str:
 
 def facts_of(store: Store, feature: Feature, rounds: int, told: Sequence[Message] = ()) -> context.Facts:
     """What the store knows for the feature's context; answers that the turn is `told` are left out."""
-    ids = under(store, feature.id)
-    beads = store.beads(ids=ids) if ids else []
+    beads = beads_under(store, feature.id)
     asked, said = store.escalations_as_filed(), {one.text for one in told}
     own = [one for one in asked if feature.session is not None and one.session == feature.session]
     mine = [one for one in own if one.answer and answer_text(one) not in said]

@@ -27,7 +27,7 @@ from ..operations.forge import approving
 from ..operations.forge.choosing import Choice
 from ..operations.forging import asking_checkpoint, features, resuming, sign_off
 from ..paths import Paths
-from ..roles.plan_beads import under
+from ..roles.plan_beads import beads_under
 from .feature_agents import FeatureAgents
 from .feature_log import FeatureLog
 from .people import ME, People
@@ -305,8 +305,7 @@ class Features:
         return sorted(one.needs for one in self.store.dependencies(bead) if one.bead == bead)
 
     def _beads(self, feature: str) -> list[Bead]:
-        ids = under(self.store, feature)
-        return self.store.beads(ids=ids) if ids else []
+        return beads_under(self.store, feature)
 
     def _epic(self, feature: str) -> list[str]:
         return [feature] if self.store.bead(feature).status is Status.DRAFT else []

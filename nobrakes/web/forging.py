@@ -6,7 +6,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import UsageError
 from ..wording.text import count, one_line
 from .fields import Field, flag, long_text, number, rows, text, word
 
@@ -68,13 +67,9 @@ def _moved(name: str, said: str) -> Do:
 
 
 def _resume(app: "App", values: Values, actor: str) -> tuple[Any, str]:
-    from ..operations.forging.resuming import Way, resume
+    from ..operations.forging.resuming import Way, resume, way_of
 
-    ways = {"fresh": Way.FRESH, "from_base": Way.FROM_BASE, "view": Way.VIEW}
-    chosen = [way for name, way in ways.items() if values.get(name)]
-    if len(chosen) > 1:
-        raise UsageError("a feature goes on in one way", "Choose one of fresh, from_base and view, or none of them.")
-    way = chosen[0] if chosen else None
+    way = way_of(*(bool(values.get(name)) for name in ("fresh", "from_base", "view")))
     found = resume(app.store, app.paths, values["feature"], actor, way)
     return found, f"feature {found.id} {'is as it was' if way is Way.VIEW else 'goes on'}"
 

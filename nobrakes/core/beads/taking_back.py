@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .attempt import Attempt
+from .taking import submitted
 
 TAKES_BACK = "takes_back"
-"""In the data of an attempt: the merges that its work takes off main. Only what builds such work writes it."""
+"""In the data of an attempt: the merges that its work takes off main. Only what hands such work in writes it."""
+BUILT = "built"
+"""In the data of such an attempt: nobrakes made the commit itself, and no person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +23,18 @@ class Merged:
     seq: int = 0
 
 
-def as_data(merges: Sequence[Merged]) -> dict[str, Any]:
-    """What the attempt keeps; nothing where no merge is taken back."""
+def as_data(merges: Sequence[Merged], built: bool = False) -> dict[str, Any]:
+    """What the attempt keeps; nothing where no merge is taken back. `built`: nobrakes made the commit."""
     if not merges:
         return {}
-    return {TAKES_BACK: [{"bead": one.bead, "commit": one.commit, "base": one.base, "seq": one.seq} for one in merges]}
+    rows = [{"bead": one.bead, "commit": one.commit, "base": one.base, "seq": one.seq} for one in merges]
+    return {TAKES_BACK: rows, **({BUILT: True} if built else {})}
+
+
+def is_built(attempts: Sequence[Attempt]) -> bool:
+    """Whether what was handed in last is the commit that nobrakes made, and no person's work."""
+    last = submitted(attempts)
+    return last is not None and bool(last.data.get(BUILT))
 
 
 def of_attempts(attempts: Sequence[Attempt]) -> tuple[Merged, ...]:

@@ -48,7 +48,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """A rollback that was asked for: the bead that does it, and where that is. `conflicts`: with main, as reviewed."""
+    """A rollback that was asked for: the bead that does it, and where that is. `conflicts`: what nobrakes built and
+    handed in for it does not fit main any more.
+    """
 
     bead: str
     status: Status

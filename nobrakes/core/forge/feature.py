@@ -6,6 +6,7 @@
 3. One feature of a repository is in discovery, planning or review at a time: it has the turn. What is being built has
    none, and what is paused or expired gives it up.
 4. Nothing here makes a plan live: only a person's yes to `commit-strategy` does.
+5. While it is rolled back, no step makes it go on.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from ..errors import NotAllowed
+from .data_keys import ROLLBACK
 
 
 class Stage(StrEnum):
@@ -198,7 +200,19 @@ def advance(feature: Feature, step: Step) -> tuple[Stage, State]:
             f"that does not go with '{step.value.replace('_', ' ')}'",
             f"`nobrakes forge show {feature.id}` says where it is.",
         )
-    return stage or feature.stage, state or feature.state
+    after = state or feature.state
+    if after is State.ACTIVE:
+        refuse_while_rolling(feature)
+    return stage or feature.stage, after
+
+
+def refuse_while_rolling(feature: Feature) -> None:
+    """NotAllowed while the feature is being rolled back."""
+    if rolling := feature.data.get(ROLLBACK):
+        raise NotAllowed(
+            f"feature {feature.id} is being rolled back by bead {rolling['bead']}",
+            f"`nobrakes show {rolling['bead']}` tells how far it is; `nobrakes cancel {rolling['bead']}` stops it.",
+        )
 
 
 def require(feature: Feature, stage: Stage, needed: str) -> None:

@@ -5,7 +5,8 @@
    own, and reviewed as any work is.
 3. What is in the way is a person's to decide, and meanwhile nothing is done. Later work on the same files is in the
    way, and so are checks that do not pass without the feature.
-4. The bead was done in another way (by hand), or given up: the rollback is over, or off.
+4. The bead was done in another way (by hand), or given up: the rollback is over, or off, whatever was asked.
+5. What a person has in hand, or handed in, is not built over.
 """
 
 from ..beads.bead import WAITING_FOR_AGENT, Status
@@ -23,12 +24,14 @@ GIVEN_UP = "its feature {feature} is rolled back"
 def plan(one: Standing) -> list[ForgeAction]:
     """What the rollback of the feature needs now."""
     rolling, id_ = one.rolling, one.feature.id
-    if rolling is None or About.ROLLBACK in one.asked:
+    if rolling is None:
         return []
     if rolling.status is Status.DONE:
         return [FinishRollback(id_)]
     if rolling.status is Status.CANCELLED:
         return [DropRollback(id_, f"its bead {rolling.bead} was cancelled")]
+    if About.ROLLBACK in one.asked:
+        return []
     if rolling.status in WAITING_FOR_AGENT and is_handed_back(rolling.held):
         title = f"Feature {id_} ({one.feature.title}) was not rolled back: the commit that does it was not merged"
         return [asking(id_, rolling.bead, title, str(rolling.held))]
@@ -37,9 +40,9 @@ def plan(one: Standing) -> list[ForgeAction]:
 
 def _waits(one: Standing, rolling: Rolling) -> bool:
     """Whether its candidate is to be built: it was not yet, or main went on and it does not fit any more."""
-    if rolling.status is Status.ESCALATED:
-        return rolling.conflicts
-    return rolling.status in WAITING_FOR_AGENT and rolling.held in (None, HELD.format(feature=one.feature.id))
+    if rolling.held not in (None, HELD.format(feature=one.feature.id)):
+        return False  # a person has it
+    return rolling.status in WAITING_FOR_AGENT or (rolling.status is Status.ESCALATED and rolling.conflicts)
 
 
 def asking(feature: str, bead: str, title: str, detail: str) -> Ask:
@@ -57,3 +60,11 @@ def asking(feature: str, bead: str, title: str, detail: str) -> Ask:
         f"Nothing of it was taken off main. To do it yourself: `nobrakes take {bead}`, then `nobrakes hand-in {bead}`."
     )
     return Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", as_values(form), holds=False)
+
+
+def unfinished(feature: str, bead: str, title: str, detail: str) -> Ask:
+    """What a person is told where its bead is done, and what that came to cannot be found out. It is tried again by
+    itself, and the question is settled by that.
+    """
+    more = f"Bead {bead} is done; which merges of feature {feature} it took off main is not known yet."
+    return Ask(feature, About.ROLLBACK, title[:480], f"{detail}\n{more}", holds=False)

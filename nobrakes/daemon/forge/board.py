@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from ...core.beads.bead import CLOSED, Bead, Status
 from ...core.beads.escalations import EscalationType
 from ...core.beads.outcomes import Outcome
+from ...core.beads.taking_back import is_built
 from ...core.board import Board
 from ...core.errors import NobrakesError
 from ...core.forge import checkpoints, markers, reviewing
@@ -19,8 +20,8 @@ from ...core.sessions.session import CLEAN, Session
 from ...core.sessions.session import State as At
 from ...core.text.cleaning import clean
 from ...ports import Store
+from ...roles.plan_beads import beads_under
 from ..ports import Ports
-from .checkpoints import children
 from .telling import BY
 
 NO_LOGIN = frozenset({Outcome.AUTH, Outcome.BILLING})
@@ -46,7 +47,7 @@ def _standing(
     store, is_planned, in_review = ports.store, feature.stage in PLANNED, feature.stage is Stage.REVIEW
     session = None if feature.session is None else store.session(feature.session)
     reviews = tuple(store.plan_reviews(feature.id))
-    inside = [] if is_planned and not feature.replannings else children(store, feature.id)
+    inside = [] if is_planned and not feature.replannings else beads_under(store, feature.id)
     beads = {bead.id: bead.status for bead in inside}
     named, free = _named(feature, inside)
     running = _running(store, reviews)
@@ -79,8 +80,8 @@ def _rolling(store: Store, feature: Feature) -> Rolling | None:
     if asked is None:
         return None
     bead = store.bead(str(asked["bead"]))
-    conflicts = any(one.type is EscalationType.CONFLICT for one in store.escalations(bead=bead.id))
-    return Rolling(bead.id, bead.status, bead.held, conflicts)
+    apart = any(one.type is EscalationType.CONFLICT for one in store.escalations(bead=bead.id))
+    return Rolling(bead.id, bead.status, bead.held, apart and is_built(store.attempts(bead.id)))
 
 
 def _named(feature: Feature, beads: Sequence[Bead]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -6,7 +6,7 @@
 3. A checkpoint goes to the Shaper's session, or begins one; the rounds of reviews count anew from there.
 """
 
-from ...core.beads.bead import Bead, Status
+from ...core.beads.bead import Status
 from ...core.beads.escalations import STOPS_BEAD, EscalationType
 from ...core.beads.events import Event, Kind
 from ...core.errors import FileTooLarge, NobrakesError
@@ -17,7 +17,7 @@ from ...core.forge.feature import PLANNED, Feature, ItemKind, ItemState, Stage, 
 from ...core.forge.todos import MOST_BYTES, Todo, is_affected, is_scanned, new_in, scan
 from ...core.sessions.session import State as Of
 from ...ports import Store
-from ...roles.plan_beads import under
+from ...roles.plan_beads import beads_under
 from ..ports import Ports
 from .shapers import Shapers
 from .telling import BY, tell
@@ -26,18 +26,12 @@ MOST_FILES = 500
 """Files of one merge that are scanned."""
 
 
-def children(store: Store, feature: str) -> list[Bead]:
-    """The beads under the feature's epic, those of epics in it too."""
-    ids = under(store, feature)
-    return store.beads(ids=ids) if ids else []
-
-
 def collect(ports: Ports, feature: Feature) -> bool:
     """Collect what is new since the last look; whether anything was. One transaction."""
     store = ports.store
     if feature.stage not in (Stage.IMPLEMENTATION, Stage.REQUEST):
         return False
-    beads = children(store, feature.id)
+    beads = beads_under(store, feature.id)
     own = {bead.id for bead in beads}
     scanned: dict[str, str] = dict(feature.data.get(keys.SCANNED, {}))
     merged = [bead for bead in beads if bead.merged_commit and scanned.get(bead.id) != bead.merged_commit]
@@ -119,7 +113,7 @@ class Checkpoints:
         if feature.stage is not Stage.IMPLEMENTATION or feature.state is not State.ACTIVE:
             return False
         items = [one for one in store.items(feature.id) if one.id in action.items and one.state is ItemState.WAITING]
-        own = {bead.id for bead in children(store, feature.id)}
+        own = {bead.id for bead in beads_under(store, feature.id)}
         stopping = [one for one in store.escalations() if one.bead in own]
         told = {one.line for one in items if one.kind is ItemKind.ESCALATION}
         open_ = [one for one in stopping if one.type in STOPS_BEAD and one.id not in told]

@@ -47,8 +47,11 @@ class Forge:
             Answered: answers.answered,
             Checkpoint: checkpoints.checkpoint,
             HoldNamed: checkpoints.hold,
-            FinishRollback: self.rollbacks.finish,
             DropRollback: self.rollbacks.drop,
+        }
+        self.outside: dict[type, Callable[[Any], bool]] = {
+            TakeBack: self.rollbacks.take_back,
+            FinishRollback: self.rollbacks.finish,
         }
         self._board: ForgeBoard | None = None
         self._looked: object = None
@@ -84,8 +87,8 @@ class Forge:
 
         Where it wants an agent that there is not, the feature does not go on.
         """
-        if isinstance(action, TakeBack):
-            return self.rollbacks.take_back(action)
+        if type(action) in self.outside:
+            return self.outside[type(action)](action)
         try:
             with self.ports.store.together():
                 return self.methods[type(action)](action)

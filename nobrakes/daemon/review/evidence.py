@@ -153,7 +153,7 @@ class Evidence:
         gathered = _Gathered(self.ports, bead, [])
         whole = place(made.commit, made.tree)
         proof = gathered.validation("revert", None, whole, contract, "")
-        taken = self._between(base, commit) if base else self._alone(commit)
+        taken = self._brought(base, commit)
         revision = git.made(made.parents[0]) if made.parents else None
         assert revision is not None, "what takes a commit back stands on one"
         record = {
@@ -174,11 +174,13 @@ class Evidence:
         merges, asked = of_attempts(past), submitted(past)
         if not merges or asked is None:
             return {}
-        taken = [self._between(one.base, one.commit) if one.base else self._alone(one.commit) for one in merges]
-        rows = [place(made.commit, made.tree) for commits in taken for made in commits]
+        rows = [place(made.commit, made.tree) for one in merges for made in self._brought(one.base, one.commit)]
         return {"takes_back": rows, "by": excerpt(clean(self.ports, asked.name))[:200]}
 
-    def _alone(self, commit: str) -> list[Made]:
+    def _brought(self, base: str, commit: str) -> list[Made]:
+        """The commits of a merge, oldest first; `base` empty: the commit alone is known."""
+        if base:
+            return self._between(base, commit)
         made = self.ports.git.made(commit)
         return [] if made is None else [made]
 

@@ -36,7 +36,8 @@ def for_merge(ports: Ports, bead: Bead, attempt: Attempt) -> Message:
             trailers = [t for t in trailers if t[0] != BY_HAND] + [(BY_HAND, past.name)]
             made = ports.git.made(str(past.head))
             author = made.author if made is not None else _person(past.name)
-    trailers += [("Reverts-Bead", merge.bead) for merge in of_attempts(ports.store.attempts(bead.id))]
+    taken = dict.fromkeys(merge.bead for merge in of_attempts(ports.store.attempts(bead.id)))
+    trailers += [("Reverts-Bead", name) for name in taken]
     return Message(bead.title, bead.description, author, attempt.started_at, tuple(trailers))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from ...core.beads.bead import Status
 from ...core.forge.feature import PLANNED, Feature, ItemState, Step
 from ...ports import Store
-from ...roles.plan_beads import nodes_of, under
+from ...roles.plan_beads import beads_under, nodes_of
 
 
 def approved(store: Store, drafts: Collection[str], changes: Collection[str], actor: str) -> tuple[str, ...]:
@@ -23,8 +23,10 @@ def approved(store: Store, drafts: Collection[str], changes: Collection[str], ac
 
 
 def _approve(store: Store, feature: Feature, named: frozenset[str], actor: str) -> bool:
-    ids = under(store, feature.id)
-    if not named.intersection(ids) or _waits(store, ids):
+    beads = beads_under(store, feature.id)
+    if named.isdisjoint(bead.id for bead in beads):
+        return False
+    if any(bead.status is Status.DRAFT or bead.proposed for bead in beads):
         return False
     if not feature.plan:
         store.keep_plan(feature.id, nodes_of(store, feature.id), "approved by a person", actor)
@@ -32,7 +34,3 @@ def _approve(store: Store, feature: Feature, named: frozenset[str], actor: str) 
     store.settle_items(points, ItemState.REVIEWED, actor)
     store.move_feature(feature.id, Step.APPROVED, actor, "its plan was approved")
     return True
-
-
-def _waits(store: Store, ids: Collection[str]) -> bool:
-    return any(bead.status is Status.DRAFT or bead.proposed for bead in store.beads(ids=ids))

@@ -14,7 +14,7 @@ from ...core.forge.feature import PlanVersion
 from ...core.forge.plan_changes import PlanChanges, changes
 from ...core.forge.timeline import Bar, timeline
 from ...ports import Store
-from ...roles.plan_beads import under
+from ...roles.plan_beads import beads_under
 
 
 class At(StrEnum):
@@ -65,8 +65,7 @@ class VersionView:
 
 def planned(store: Store, epic: str) -> tuple[Bead, ...]:
     """The beads under the epic; what was given up is left out."""
-    ids = under(store, epic)
-    return tuple(bead for bead in store.beads(ids=ids) if bead.status is not Status.CANCELLED) if ids else ()
+    return tuple(bead for bead in beads_under(store, epic) if bead.status is not Status.CANCELLED)
 
 
 def look(store: Store, epic: str) -> PlanLook:

@@ -10,19 +10,19 @@ from enum import StrEnum
 
 from ...core.beads.bead import Status
 from ...core.beads.events import Event, Kind
-from ...core.errors import NotAllowed
+from ...core.errors import NotAllowed, UsageError
 from ...core.forge import data_keys as keys
 from ...core.forge import reviewing
 from ...core.forge.actions import About
 from ...core.forge.asking import FRESH, FROM_BASE, VIEW_ONLY
-from ...core.forge.feature import Feature, State, Step
+from ...core.forge.feature import Feature, State, Step, refuse_while_rolling
 from ...core.sessions.session import State as At
 from ...paths import Paths
 from ...ports import Store
-from ...roles.plan_beads import under
+from ...roles.plan_beads import beads_under
 from ..waking import wake
 from . import resting
-from .rollback import refuse_while_rolling
+from .own_questions import settle_questions
 
 ANEW = (
     "Planning begins anew, from the base: the person had all drafts of the plan given up. Look at the code as it is, "
@@ -38,6 +38,14 @@ class Way(StrEnum):
     VIEW = VIEW_ONLY
 
 
+def way_of(fresh: bool, from_base: bool, view: bool) -> Way | None:
+    """The way that was named; None: none was. UsageError for several."""
+    chosen = [way for way, named in ((Way.FRESH, fresh), (Way.FROM_BASE, from_base), (Way.VIEW, view)) if named]
+    if len(chosen) > 1:
+        raise UsageError("a feature goes on in one way", "Name one of fresh, from-base and view, or none of them.")
+    return chosen[0] if chosen else None
+
+
 def resume(store: Store, paths: Paths, id: str, actor: str, way: Way | None = None) -> Feature:
     """Go on with it. NotAllowed where another feature has the repository's turn, or where it is being rolled back.
 
@@ -47,7 +55,7 @@ def resume(store: Store, paths: Paths, id: str, actor: str, way: Way | None = No
         feature = store.feature(id)
         refuse_while_rolling(feature)
         if feature.state is State.EXPIRED:
-            _settle(store, feature, way or Way.FRESH, actor)
+            settle_questions(store, feature, (way or Way.FRESH).value, actor, (About.EXPIRED,))
             go_on(store, id, way or Way.FRESH, actor)
         elif way is None:
             store.move_feature(id, Step.RESUMED, actor, "resumed by a person")
@@ -68,17 +76,6 @@ def _try_again(store: Store, feature: Feature, actor: str) -> None:
     session = None if feature.session is None else store.session(feature.session)
     if session is not None and session.state is At.STUCK:
         store.say(session.id, "Go on.", actor)
-
-
-def _settle(store: Store, feature: Feature, way: Way, actor: str) -> None:
-    """The question about it, where it was asked, is decided; it is not asked again."""
-    asked: dict[str, int] = dict(feature.data.get(keys.ASKED, {}))
-    number = asked.pop(About.EXPIRED.value, None)
-    if number is not None and store.escalation(number).resolved_at is None:
-        store.resolve(number, way.value, actor)
-    held = feature.data.get(keys.HELD)
-    still = None if held == About.EXPIRED.value else held
-    store.note_feature(feature.id, {keys.ASKED: asked or None, keys.HELD: still}, actor)
 
 
 def go_on(store: Store, id: str, way: str, actor: str) -> int:
@@ -112,8 +109,7 @@ def _anew(store: Store, feature: Feature, actor: str) -> int:
 
 def _drop_drafts(store: Store, feature: str, actor: str) -> int:
     """Cancel the drafts of the plan, and take back what it wants of live beads; how many drafts."""
-    why, ids = "the feature begins from its base again", under(store, feature)
-    beads = store.beads(ids=ids) if ids else []
+    why, beads = "the feature begins from its base again", beads_under(store, feature)
     drafts = [bead for bead in beads if bead.status is Status.DRAFT]
     for bead in drafts:
         store.record(Event(Kind.CANCELLED, bead.id, actor=actor, data={"reason": why}))

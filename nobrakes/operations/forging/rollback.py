@@ -15,16 +15,18 @@ from ...core.beads.events import Event, Kind
 from ...core.beads.taking_back import Merged
 from ...core.errors import NotAllowed
 from ...core.forge import data_keys as keys
-from ...core.forge.feature import Feature, State, Step
+from ...core.forge.actions import About
+from ...core.forge.feature import Feature, PlanReview, State, Step, refuse_while_rolling
 from ...core.forge.rollback import GIVEN_UP, HELD
 from ...core.public.actor import UNDO_MARK
 from ...git.taking_back import sorted_out
 from ...paths import Paths
 from ...ports import Git, Store
-from ...roles.plan_beads import under
+from ...roles.plan_beads import beads_under, steps_under
 from .. import beads
 from ..undo.merges import standing
 from ..waking import wake
+from .own_questions import settle_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +75,18 @@ def counted(store: Store, feature: Feature) -> RollbackCount | None:
     """How much it would do; None: it is rolled back."""
     if feature.state is State.ROLLED_BACK:
         return None
-    open_ = sum(bead.status not in CLOSED for bead in _beads(store, feature.id))
+    inside = steps_under(store, feature.id)
+    open_ = sum(bead.status not in CLOSED for bead in inside)
     rolling = feature.data.get(keys.ROLLBACK) or {}
-    return RollbackCount(open_, len(landed(store, feature.id)), str(rolling.get("bead", "")))
+    return RollbackCount(open_, len(_landed(store, inside)), str(rolling.get("bead", "")))
 
 
 def look(store: Store, git: Git, id: str) -> RollbackView:
     """What `begin` would do; NotAllowed where it was rolled back, or is just now."""
     feature = store.feature(id)
     _refuse(feature)
-    inside = _beads(store, id)
-    merges, gone = sorted_out(git, [one for bead in inside if (one := standing(store, bead))], feature.base)
+    inside = steps_under(store, id)
+    merges, gone = sorted_out(git, _landed(store, inside), feature.base)
     open_ = [bead for bead in inside if bead.status not in CLOSED]
     titles = {bead.id: bead.title for bead in inside}
     return RollbackView(
@@ -105,8 +108,9 @@ def begin(store: Store, git: Git, paths: Paths, id: str, actor: str) -> Rollback
         _refuse(feature)
         stop_turns(store, feature, actor)
         cancelled, landing = give_up(store, id, actor)
-        bead = ""
-        if landing or landed(store, id):
+        bead, off_main = "", {one.commit for one in seen.off_main}
+        if landing or any(one.commit not in off_main for one in landed(store, id)):
+            settle_questions(store, feature, "the feature is rolled back", actor)
             bead = _hand(store, feature, actor)
         else:
             end(store, id, actor, (), "nothing of it was on main")
@@ -125,38 +129,32 @@ def _refuse(feature: Feature) -> None:
     refuse_while_rolling(feature)
 
 
-def refuse_while_rolling(feature: Feature) -> None:
-    """NotAllowed while the feature is being rolled back."""
-    if rolling := feature.data.get(keys.ROLLBACK):
-        raise NotAllowed(
-            f"feature {feature.id} is being rolled back by bead {rolling['bead']}",
-            f"`nobrakes show {rolling['bead']}` tells how far it is; `nobrakes cancel {rolling['bead']}` stops it.",
-        )
-
-
 def stop_turns(store: Store, feature: Feature, actor: str) -> None:
     """Ask the feature's turns at work to end: its Shaper's and its reviewers'."""
-    running = [one.session for one in store.plan_reviews(feature.id) if one.ended_at is None]
-    for session in (feature.session, *running):
-        if session is not None and store.session(session).ended_at is None:
-            store.stop_session(session, actor)
+    for session in _live_sessions(store, feature, [one for one in store.plan_reviews(feature.id) if not one.ended_at]):
+        store.stop_session(session, actor)
 
 
-def _beads(store: Store, id: str) -> list[Bead]:
-    ids = under(store, id)
-    return [bead for bead in (store.beads(ids=ids) if ids else []) if bead.type is not BeadType.EPIC]
+def _live_sessions(store: Store, feature: Feature, reviews: Sequence[PlanReview]) -> list[int]:
+    """Its Shaper's, and those of the reviews, that have not ended."""
+    named = dict.fromkeys([feature.session, *(one.session for one in reviews)])
+    return [one for one in named if one is not None and store.session(one).ended_at is None]
 
 
 def landed(store: Store, id: str) -> tuple[Merged, ...]:
-    """The merges that beads of the feature are done by; what was taken back is not among them."""
-    return tuple(one for bead in _beads(store, id) if (one := standing(store, bead)) is not None)
+    """The merges of beads of the feature that nobody took back."""
+    return _landed(store, steps_under(store, id))
+
+
+def _landed(store: Store, beads: Sequence[Bead]) -> tuple[Merged, ...]:
+    return tuple(one for bead in beads for one in standing(store, bead))
 
 
 def give_up(store: Store, id: str, actor: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Cancel the feature's open beads, with their work archived: (those, those that land just now and are left)."""
     done: list[str] = []
     left: list[str] = []
-    for bead in _beads(store, id):
+    for bead in steps_under(store, id):
         if bead.status in CLOSED:
             continue
         try:
@@ -199,34 +197,55 @@ def _hand(store: Store, feature: Feature, actor: str) -> str:
 
 
 def end(store: Store, id: str, actor: str, taken: Sequence[Merged], why: str, commit: str = "") -> Feature:
-    """It is rolled back: the beads whose merges `commit` took off main are given up, and so is its epic."""
+    """It is rolled back: the beads whose merges `commit` took off main are given up, and so is its epic. What nobrakes
+    asked about it is decided by that.
+    """
     with store.together():
         feature = store.feature(id)
         give_up(store, id, actor)
-        for merge in taken:
-            _gone(store, merge, actor, id, commit)
+        for name in dict.fromkeys(one.bead for one in taken):
+            _gone(store, name, [one for one in taken if one.bead == name], actor, id, commit)
         _close(store, id, actor)
-        for session in {feature.session, *(one.session for one in store.plan_reviews(id))} - {None}:
-            if session is not None and store.session(session).ended_at is None:
-                store.end_session(session, actor)
-        store.note_feature(id, {keys.ROLLBACK: None, keys.ASKED: None, keys.HELD: None}, actor)
+        for session in _live_sessions(store, feature, store.plan_reviews(id)):
+            store.end_session(session, actor)
+        settle_questions(store, feature, "the feature is rolled back", actor)
+        store.note_feature(id, {keys.ROLLBACK: None, keys.HELD: None}, actor)
         return store.move_feature(id, Step.ROLLED_BACK, actor, why)
 
 
-def _gone(store: Store, merge: Merged, actor: str, feature: str, commit: str) -> None:
-    """The bead is not on main any more, unless it was done in another way since."""
-    bead = store.bead(merge.bead)
-    if bead.status is Status.DONE and bead.merged_commit == merge.commit:
-        undone = {"undone": [merge.seq]} if merge.seq else {}
-        data = {"commit": merge.commit, "revert": commit, **undone}
+def off(store: Store, id: str, actor: str, why: str) -> Feature | None:
+    """It is not rolled back after all, and can go on; None: it is not being rolled back."""
+    with store.together():
+        feature = store.feature(id)
+        if keys.ROLLBACK not in feature.data:
+            return None
+        settle_questions(store, feature, f"the feature is not rolled back: {why}", actor, (About.ROLLBACK,))
+        store.note_feature(id, {keys.ROLLBACK: None}, actor)
+        return store.feature(id)
+
+
+def takes_back(store: Store, git: Git, bead: str) -> tuple[Merged, ...]:
+    """The merges that work on this bead takes off main, newest first; none where it rolls no feature back."""
+    for one in store.features():
+        if (one.data.get(keys.ROLLBACK) or {}).get("bead") == bead:
+            return sorted_out(git, landed(store, one.id), one.base)[0]
+    return ()
+
+
+def _gone(store: Store, name: str, merges: Sequence[Merged], actor: str, feature: str, commit: str) -> None:
+    """The bead is not on main any more, unless it was done in another way since. `merges`: the bead's."""
+    bead = store.bead(name)
+    if bead.status is Status.DONE and any(one.commit == bead.merged_commit for one in merges):
+        numbers = [one.seq for one in merges if one.seq]
+        undone = {"undone": numbers} if numbers else {}
+        data = {"commit": bead.merged_commit, "revert": commit, **undone}
         store.record(Event(Kind.REVERTED, bead.id, actor=_marked(actor), data=data))
         _cancel(store, bead.id, actor, feature)
 
 
 def _close(store: Store, epic: str, actor: str) -> None:
     """The epics of a feature are given up with it, those that were complete as well."""
-    inside = store.beads(ids=[*under(store, epic), epic])
-    for bead in inside:
+    for bead in (*beads_under(store, epic), store.bead(epic)):
         if bead.type is not BeadType.EPIC or bead.status is Status.CANCELLED:
             continue
         if bead.status is Status.DONE:

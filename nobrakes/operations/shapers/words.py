@@ -39,3 +39,7 @@ class Words:
     def end_rollback(self, feature: str, by: str, taken: Sequence[Merged], why: str, commit: str) -> None:
         """It is rolled back."""
         rollback.end(self._store, feature, by, taken, why, commit)
+
+    def drop_rollback(self, feature: str, why: str) -> bool:
+        """It is not rolled back after all; False: it was not being rolled back."""
+        return rollback.off(self._store, feature, BY, why) is not None

@@ -6,6 +6,8 @@ from ...core.beads.taking_back import Merged
 from ...ports import Store
 
 MERGES = (Kind.MERGED, Kind.FOUND_MERGED)
+MOST = 1000
+"""Merges of one bead, and takings back, that are looked through."""
 
 
 def merge_of(store: Store, event: Event, bead: Bead) -> Merged:
@@ -17,12 +19,25 @@ def merge_of(store: Store, event: Event, bead: Bead) -> Merged:
     return Merged(bead.id, commit, base, event.seq)
 
 
-def standing(store: Store, bead: Bead) -> Merged | None:
-    """The merge that a done bead is done by; None: it was not merged, or its merge was taken back."""
-    if bead.status is not Status.DONE or not bead.merged_commit:
-        return None
-    for event in store.latest_events(MERGES, None, 1, bead.id):
-        found = merge_of(store, event, bead)
-        if found.commit == bead.merged_commit:
-            return found
-    return Merged(bead.id, bead.merged_commit)
+def standing(store: Store, bead: Bead) -> tuple[Merged, ...]:
+    """The bead's merges that nobody took back, newest first: also those from before it was opened again. A done bead
+    whose merge no event tells of (the database was rebuilt) is known by its commit alone.
+    """
+    if not bead.merged_commit:
+        return ()
+    found: dict[str, Merged] = {}
+    told: set[str] = set()
+    undone: set[int] = set()
+    reverted: set[str] = set()
+    for event in store.latest_events((*MERGES, Kind.REVERTED), None, MOST, bead.id):
+        if event.kind is Kind.REVERTED:
+            undone.update(int(seq) for seq in event.data.get("undone", ()))
+            reverted.add(str(event.data.get("commit") or ""))
+            continue
+        merge = merge_of(store, event, bead)
+        told.add(merge.commit)
+        if merge.commit and merge.commit not in reverted and event.seq not in undone:
+            found.setdefault(merge.commit, merge)
+    if bead.status is Status.DONE and bead.merged_commit not in told | reverted:
+        found[bead.merged_commit] = Merged(bead.id, bead.merged_commit)
+    return tuple(found.values())

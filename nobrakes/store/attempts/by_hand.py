@@ -29,7 +29,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
         if bead.fence + 1 != work.fence:
             raise Stale(f"somebody else had bead {bead.id} meanwhile", "Hand it in once more.")
         number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead.id,))[0] or 0)
-        data = {"start": work.fork, FORK: work.fork, **taking_back.as_data(work.takes_back)}
+        data = {"start": work.fork, FORK: work.fork, **taking_back.as_data(work.takes_back, work.built)}
         attempt = db.insert(
             "attempts",
             {

@@ -7,12 +7,16 @@ import pytest
 
 from nobrakes.core.beads.attempt import Attempt
 from nobrakes.core.beads.bead import Role, Status
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.beads.taking import handed_back, taken
-from nobrakes.core.beads.taking_back import Merged, as_data, newest_first, of_attempts
+from nobrakes.core.beads.taking_back import Merged, as_data, is_built, newest_first, of_attempts
+from nobrakes.core.errors import NotAllowed
+from nobrakes.core.forge import data_keys as keys
 from nobrakes.core.forge import rollback
 from nobrakes.core.forge.actions import About, Answered, Ask, DropRollback, FinishRollback, ForgeAction, TakeBack
 from nobrakes.core.forge.board import Asked, Rolling
-from nobrakes.core.forge.feature import Stage, State
+from nobrakes.core.forge.feature import Stage, State, Step, advance
+from nobrakes.git.taking_back import Hindered, later_work
 from tests.unit.core.forge.test_planning import FEATURE, STANDING, TURN, next_of
 
 HELD = rollback.HELD.format(feature="login")
@@ -40,6 +44,7 @@ def test_who_works_on_it_or_reviews_it_is_let_work() -> None:
 
 def test_main_went_on_while_it_was_reviewed_and_it_is_built_anew() -> None:
     assert decided(Status.ESCALATED, conflicts=True) == TakeBack("login")
+    assert decided(Status.ESCALATED, taken("ada", "/w/one"), conflicts=True) is None, "a person has it in hand"
 
 
 def test_what_did_not_pass_is_asked_about_once_and_the_answer_goes_first() -> None:
@@ -58,6 +63,19 @@ def test_it_is_over_with_its_bead_whoever_did_that_and_off_without_it() -> None:
     assert decided(Status.DONE) == FinishRollback("login")
     off = decided(Status.CANCELLED)
     assert isinstance(off, DropRollback) and "nb-1 was cancelled" in off.why
+    open_ = {About.ROLLBACK: Asked(4)}
+    assert decided(Status.DONE, asked=open_) == FinishRollback("login"), "an open question does not stand before it"
+    assert decided(Status.CANCELLED, asked=open_) == off
+    assert decided(Status.NEEDS_DOER, asked=open_) is None
+
+
+@pytest.mark.parametrize("state", [State.PAUSED, State.EXPIRED, State.ERROR])
+def test_while_it_is_rolled_back_no_step_makes_it_go_on(state: State) -> None:
+    feature = replace(FEATURE, state=state, data={keys.ROLLBACK: {"by": "ada", "bead": "nb-1"}})
+    for step in (Step.RESUMED, Step.APPROVED):
+        with pytest.raises(NotAllowed, match="is being rolled back by bead nb-1"):
+            advance(feature, step)
+    assert advance(feature, Step.ROLLED_BACK)[1] is State.ROLLED_BACK
 
 
 def test_merges_go_the_newest_first_as_main_has_them_and_else_as_they_were_told() -> None:
@@ -71,3 +89,7 @@ def test_what_a_work_takes_back_is_kept_with_it_and_goes_on_with_who_mends_it_by
     kept = Attempt(1, "nb-1", 1, Role.PERSON, "ada", 1, "", 0.0, data=as_data(merges))
     mended = replace(kept, id=2, number=2, data={"fork": "b2"})
     assert of_attempts([kept, mended]) == merges and of_attempts([mended]) == () and as_data(()) == {}
+    built = replace(kept, head="c", outcome=Outcome.COMPLETED, data=as_data(merges, built=True))
+    byhand = replace(built, id=2, number=2, data=as_data(merges))
+    assert is_built([built]) and not is_built([built, byhand]) and not is_built([])
+    assert later_work(None, Hindered(merges[0], ()), "main", ()) == ()  # type: ignore[arg-type]

@@ -1,22 +1,27 @@
 """A rollback as far as the store goes: at once where nothing is on main, else a bead stands for it until it is done."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from nobrakes.core.beads.bead import Bead, BeadType, Status
+from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
-from nobrakes.core.beads.taking_back import Merged
+from nobrakes.core.beads.taking_back import is_built, of_attempts
 from nobrakes.core.errors import NotAllowed
 from nobrakes.core.evidence.record import Made
 from nobrakes.core.forge.feature import Feature, Stage, State, Step
 from nobrakes.core.sessions.session import Fact, SessionKind
 from nobrakes.core.sessions.session import State as At
+from nobrakes.operations import handing_in
+from nobrakes.operations.forge import feature_approval
 from nobrakes.operations.forging import resuming, rollback
 from nobrakes.operations.undo.steps_back import undo
 from nobrakes.paths import Paths
+from nobrakes.ports import NewEscalation
 from nobrakes.store.sqlite import SqliteStore
 
 
@@ -33,6 +38,12 @@ class Line:
 
     def off_main(self, commits: list[str]) -> frozenset[str]:
         return frozenset(commits) - frozenset(self.commits)
+
+    def fork(self, one: str, other: str) -> str:
+        return self.commits[-1]
+
+    def pin(self, name: str, commit: str | None) -> None:
+        pass
 
     def line(self, tip: str, since: str) -> tuple[Made, ...]:
         return tuple(Made(commit, "", (), "", "") for commit in self.commits)
@@ -137,18 +148,107 @@ def test_what_a_rollback_gives_up_is_no_step_that_undo_takes_back_by_itself(
     assert undo(store, None, "ada").kind is Kind.DONE_BY_HAND and statuses(store)["open"] == "cancelled"
 
 
-def test_a_bead_that_lands_just_now_is_left_and_taken_back_with_the_rest(store: SqliteStore) -> None:
+def test_a_bead_that_lands_just_now_is_left_and_taken_back_with_the_rest(
+    store: SqliteStore, paths: Paths, git: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun(store)
-    real, store_ = store.record, store
+    merged(store, "one")
+    git.commits = ("c-open", "c-one")
+    real = store.record
 
     def record(event: Event) -> Any:
         if event.bead == "open" and event.kind is Kind.CANCELLED:
             raise NotAllowed("too late")
         return real(event)
 
-    store_.record = record  # type: ignore[method-assign]
-    assert rollback.give_up(store, "login", "ada") == (("draft",), ("open",))
-    assert Merged("open", "c") not in rollback.landed(store, "login")
+    with monkeypatch.context() as late:
+        late.setattr(store, "record", record)
+        done = rollback.begin(store, git, paths, "login", "ada")
+    assert [one.bead for one in done.cancels] == ["draft"] and statuses(store)["open"] == "needs_doer"
+    store.record(Event(Kind.FOUND_MERGED, "open", data={"merged_commit": "c-open", "base": "c-one"}))
+    taken = rollback.takes_back(store, git, done.bead)
+    assert [one.commit for one in taken] == ["c-open", "c-one"] and rollback.takes_back(store, git, "one") == ()
+    rollback.end(store, "login", "ada", taken, "taken off", "revert")
+    assert (statuses(store)["open"], statuses(store)["one"]) == ("cancelled", "cancelled")
+
+
+def test_where_main_holds_none_of_its_merges_any_more_it_is_over_at_once(
+    store: SqliteStore, paths: Paths, git: Any
+) -> None:
+    begun(store)
+    merged(store, "one", "two")
+    git.commits = ("x",)
+    done = rollback.begin(store, git, paths, "login", "ada")
+    assert done.is_over and done.bead == "" and len(done.off_main) == 2 and done.reverts == ()
+
+
+def test_all_merges_of_a_bead_that_nobody_took_back_are_taken_back(store: SqliteStore, paths: Paths, git: Any) -> None:
+    begun(store)
+    merged(store, "one", "two", "three")
+    store.record(Event(Kind.REOPENED, "one", actor="me"))  # and it is open when the feature is rolled back
+    store.record(Event(Kind.REOPENED, "two", actor="me"))
+    store.record(Event(Kind.FOUND_MERGED, "two", data={"merged_commit": "c-more", "base": "c-two"}))
+    store.record(Event(Kind.REVERTED, "three", actor="me", data={"commit": "c-three", "revert": "r"}))
+    store.record(Event(Kind.DONE_BY_HAND, "three", actor="me"))
+    git.commits = ("c-more", "r", "c-three", "c-two", "c-one")
+    assert [one.commit for one in rollback.look(store, git, "login").reverts] == ["c-more", "c-two", "c-one"]
+    taken = rollback.takes_back(store, git, rollback.begin(store, git, paths, "login", "ada").bead)
+    rollback.end(store, "login", "ada", taken, "taken off", "revert")
+    assert rollback.standing(store, store.bead("two")) == (), "its two merges are taken back by one event"
+    assert {name: statuses(store)[name] for name in ("one", "two", "three")} == {
+        "one": "cancelled", "two": "cancelled", "three": "done"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("ends", ["begins", "ends", "off"])
+def test_what_nobrakes_asked_about_it_is_settled(store: SqliteStore, paths: Paths, git: Any, ends: str) -> None:
+    begun(store)
+    merged(store, "one")
+    git.commits = ("c-one",)
+    if ends != "begins":
+        rollback.begin(store, git, paths, "login", "ada")
+    for about in ("budget", "rollback"):
+        asked = store.escalate(NewEscalation(EscalationType.QUESTION, f"{about}?"), None, None, "nobrakes")
+        known = store.feature("login").data.get("asked", {})
+        store.note_feature("login", {"asked": {**known, about: asked.id}, "held": "budget"}, "nobrakes")
+    if ends == "begins":
+        rollback.begin(store, git, paths, "login", "ada")
+    elif ends == "ends":
+        rollback.end(store, "login", "ada", (), "over")
+    else:
+        assert rollback.off(store, "login", "ada", "why not") and not rollback.off(store, "login", "ada", "why not")
+    assert len(store.escalations()) == (1 if ends == "off" else 0)
+    data = store.feature("login").data
+    assert ("asked" in data, "held" in data) == ((True, True) if ends == "off" else (False, False))
+
+
+def test_while_it_is_rolled_back_neither_a_yes_to_its_plan_nor_an_answer_makes_it_go_on(
+    store: SqliteStore, paths: Paths, git: Any
+) -> None:
+    expired(store)
+    merged(store, "one")
+    git.commits = ("c-one",)
+    rollback.begin(store, git, paths, "login", "ada")
+    for way in (resuming.Way.FRESH, resuming.Way.FROM_BASE):
+        with pytest.raises(NotAllowed, match="is being rolled back by bead"):
+            resuming.go_on(store, "login", way, "ada")
+    with pytest.raises(NotAllowed, match="is being rolled back by bead"):
+        feature_approval.approved(store, ["open"], (), "ada")
+    assert store.feature("login").state is State.EXPIRED
+
+
+def test_what_a_person_hands_in_for_it_takes_the_merges_back(
+    store: SqliteStore, paths: Paths, git: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(store)
+    merged(store, "one")
+    git.commits = ("c-one",)
+    bead = rollback.begin(store, git, paths, "login", "ada").bead
+    monkeypatch.setattr(handing_in, "_found", lambda *_: (None, "mine", "head"))
+    here: Any = SimpleNamespace(store=store, git=git, persons=None, paths=paths, pattern="")
+    handing_in.hand_in(here, bead, "ada")
+    attempts = store.attempts(bead)
+    assert [one.commit for one in of_attempts(attempts)] == ["c-one"] and not is_built(attempts)
 
 
 def expired(store: SqliteStore) -> int:
@@ -186,9 +286,6 @@ def test_a_feature_that_did_not_go_on_is_tried_again_by_who_resumes_it(store: Sq
 
 
 def test_a_question_about_an_expired_feature_is_settled_by_who_resumes_it(store: SqliteStore, paths: Paths) -> None:
-    from nobrakes.core.beads.escalations import EscalationType
-    from nobrakes.ports import NewEscalation
-
     expired(store)
     asked = store.escalate(NewEscalation(EscalationType.QUESTION, "How?"), None, None, "nobrakes")
     store.note_feature("login", {"asked": {"expired": asked.id}, "held": "expired"}, "nobrakes")
