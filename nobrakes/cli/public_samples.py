@@ -12,7 +12,7 @@ from ..core.beads.bead import Bead, Role
 from ..core.beads.escalations import Escalation
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
-from ..core.beads.work_status import SAYS, WorkStatus, after
+from ..core.beads.work_status import BLOCKED, SAYS, WorkStatus, after
 from ..core.public.events import PublicEvent, public
 
 AT = 1769825404.125
@@ -54,7 +54,6 @@ _OF_THE_MACHINE = frozenset(
         Kind.PROJECT_SET,
     }
 )
-_SEEN_OF_AGENTS = frozenset({Kind.FILES_CHANGED, Kind.TESTS_RUN})
 _BY_A_PERSON = frozenset(
     {
         Kind.PROPOSED,
@@ -322,13 +321,14 @@ class _Sample:
         return ()
 
     def status(self, event: Event) -> WorkStatus | None:
-        """As if nothing had happened before."""
-        return after(None, event) if event.kind in SAYS else None
+        """As if nothing had happened before, but the question that is decided."""
+        asked = WorkStatus(str(event.bead), BLOCKED) if event.kind is Kind.RESOLVED else None
+        return after(asked, event) if event.kind in SAYS else None
 
 
 def sample(kind: Kind, seq: int = 41) -> Event:
     """An event of this kind as the store has it."""
-    actor = "you" if kind in _BY_A_PERSON else "Ada" if kind in _BY_THE_AGENT | _SEEN_OF_AGENTS else "nobrakes"
+    actor = "you" if kind in _BY_A_PERSON else "Ada" if kind in _BY_THE_AGENT else "nobrakes"
     bead = None if kind in _OF_THE_MACHINE else "cli"
     attempt = None if bead is None or kind in _WITHOUT_AN_ATTEMPT else 7
     return Event(kind, bead, attempt, actor, DATA[kind], seq, AT)

@@ -1,11 +1,12 @@
 """How a bead stands while it is worked on, in the words of the public `execution.status`: one value, event by event.
 
 1. The daemon counts the files and sees the tests run; type, percentage and message are what the agent claims.
-2. A new attempt begins anew. Who waits for a person is BLOCKED until that is decided; done is COMPLETE.
+2. A new attempt begins anew. Done is COMPLETE. Who waits for a person is BLOCKED until the last question is decided, or
+   until the agent says that it goes on: what is merely seen of it (files, tests) frees nothing.
 3. It is a sign for people and programs: nothing is decided by it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -33,6 +34,8 @@ SAYS = frozenset(
     | {Kind.PROGRESSED, Kind.FILES_CHANGED, Kind.TESTS_RUN, Kind.TESTED, Kind.ESCALATED, Kind.RESOLVED}
 )
 """The events after which it is another one."""
+BEGINS = frozenset(_BEGAN)
+"""The events after which nothing before them counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +56,32 @@ class WorkStatus:
 
 
 def statuses(events: Iterable[Event]) -> dict[int, WorkStatus]:
-    """By the number of each event that says one, what held after it. `events` are all those of one bead, in order."""
+    """By the number of each event that says one, what held after it.
+
+    `events` are those of one bead, in order: all of them, or all since one of BEGINS.
+    """
     found: dict[int, WorkStatus] = {}
     now: WorkStatus | None = None
+    asked: Set[int] = frozenset()
     for event in events:
         if event.kind in SAYS and event.bead is not None:
-            found[event.seq] = now = after(now, event)
+            asked = _asked(asked, event)
+            found[event.seq] = now = after(now, event, asked)
     return found
 
 
-def after(before: WorkStatus | None, event: Event) -> WorkStatus:
-    """What holds after the event, which is one of SAYS and about a bead."""
+def _asked(before: Set[int], event: Event) -> Set[int]:
+    """The numbers of the questions that are open after the event, of those asked since the bead's last beginning."""
+    number = _number(event.data.get("escalation"))
+    if event.kind in BEGINS:
+        return frozenset()
+    if event.kind is Kind.ESCALATED and number is not None:
+        return before | {number}
+    return before - {number} if event.kind is Kind.RESOLVED else before
+
+
+def after(before: WorkStatus | None, event: Event, asked: Set[int] = frozenset()) -> WorkStatus:
+    """What holds after the event, which is one of SAYS and about a bead; `asked`: the questions that are open then."""
     now, kind, data = before or WorkStatus(str(event.bead)), event.kind, event.data
     if kind in _BEGAN:
         message = f"{data.get('name') or event.actor} begins attempt {data.get('number')}"
@@ -80,21 +98,27 @@ def after(before: WorkStatus | None, event: Event) -> WorkStatus:
     if kind is Kind.FILES_CHANGED:
         count = _number(data.get("changed")) or 0
         message = f"{count} file{'' if count == 1 else 's'} changed"
-        return replace(now, files_modified=count, message=message)
+        return _seen(replace(now, files_modified=count), message)
     if kind is Kind.ESCALATED:
         return replace(now, status=BLOCKED, message=_short(data.get("title")))
     if kind is Kind.RESOLVED:
-        return replace(now, status=IN_PROGRESS, message=_short(data.get("resolution")))
+        is_free = now.status == BLOCKED and not asked
+        return replace(now, status=IN_PROGRESS, message=_short(data.get("resolution"))) if is_free else now
     return _tested(now, event)
 
 
+def _seen(now: WorkStatus, message: str) -> WorkStatus:
+    """What is merely seen is told of who is at work; what a bead waits for, or came to, says more."""
+    return replace(now, message=message) if now.status == IN_PROGRESS else now
+
+
 def _tested(now: WorkStatus, event: Event) -> WorkStatus:
-    """Whoever runs tests goes on; a run whose end nobody saw leaves what was known."""
+    """A run whose end nobody saw leaves what was known."""
     passed = event.data.get("passed") if event.kind is Kind.TESTS_RUN else passes(str(event.data.get("text", "")))
     if passed is None:
-        return replace(now, status=IN_PROGRESS, message="tests run")
-    word = "passed" if passed else "failed"
-    return replace(now, status=IN_PROGRESS, tests_status=PASSING if passed else FAILING, message=f"tests run: {word}")
+        return _seen(now, "tests run")
+    now = replace(now, tests_status=PASSING if passed else FAILING)
+    return _seen(now, f"tests run: {'passed' if passed else 'failed'}")
 
 
 def passes(text: str) -> bool:

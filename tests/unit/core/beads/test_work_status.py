@@ -65,3 +65,26 @@ def test_what_no_attempt_of_it_said_is_whole_too_and_claims_are_bounded() -> Non
     assert {one.work_type for one in found} == {"IMPLEMENTATION"}
     assert [passes(text) for text in ("unit: pass", "unit: pass; a: fail: exit code 1", "")] == [True, False, False]
     assert Kind.LOGGED not in SAYS
+
+
+def test_what_is_seen_of_a_blocked_bead_leaves_it_blocked() -> None:
+    seen = [(Kind.TESTS_RUN, {"passed": False}), (Kind.FILES_CHANGED, {"changed": 2}), (Kind.TESTED, {"text": "a: pass"})]
+    found = told((Kind.DOER_STARTED, {}), (Kind.ESCALATED, {"title": "No endpoint", "escalation": 3}), *seen)
+    assert {(one.status, one.message) for one in found[1:]} == {("BLOCKED", "No endpoint")}
+    assert (found[2].tests_status, found[3].files_modified, found[4].tests_status) == ("FAILING", 2, "PASSING")
+    done = told((Kind.DONE_BY_HAND, {}), *seen)
+    assert {(one.status, one.message) for one in done} == {("COMPLETE", "a person did it")}
+
+
+def test_only_the_last_question_of_a_blocked_bead_frees_it() -> None:
+    def decided(number: int) -> tuple[Kind, dict[str, Any]]:
+        return Kind.RESOLVED, {"escalation": number, "resolution": f"decided {number}"}
+
+    asked = [(Kind.ESCALATED, {"title": f"Question {number}", "escalation": number}) for number in (3, 4)]
+    found = told((Kind.DOER_STARTED, {}), *asked, decided(2), decided(4), decided(3))
+    standing = [(one.status, one.message) for one in found[2:]]
+    assert standing == [("BLOCKED", "Question 4")] * 3 + [("IN_PROGRESS", "decided 3")]
+    begun = told(asked[0], (Kind.DOER_STARTED, {}), asked[1], decided(4))
+    assert begun[-1].status == "IN_PROGRESS", "a new attempt begins anew"
+    (*_, dismissed) = told((Kind.MERGED, {}), decided(9))
+    assert (dismissed.status, dismissed.message) == ("COMPLETE", "it is on main")
