@@ -8,7 +8,7 @@ from ...core.beads.bead import Bead
 from ...core.beads.escalations import Escalation
 from ...core.beads.work_status import WorkStatus, statuses
 from ...core.public.events import PublicEvent, public
-from ..work_status import events_of
+from ..work_status import events_between
 
 if TYPE_CHECKING:
     from ...core.beads.events import Event
@@ -22,7 +22,11 @@ class StoreFacts:
 
     def __init__(self, store: "Store", events: "Sequence[Event]") -> None:
         self._store = store
-        beads = {event.bead for event in events if event.bead is not None}
+        self._between: dict[str, tuple[int, int]] = {}
+        for event in events:
+            if event.bead is not None:
+                self._between[event.bead] = (self._between.get(event.bead, (event.seq, 0))[0], event.seq)
+        beads = self._between.keys()
         self._beads = {bead.id: bead for bead in store.beads(ids=sorted(beads))} if beads else {}
         self._attempts: dict[str, Sequence[Attempt]] = {}
         self._statuses: dict[str, dict[int, WorkStatus]] = {}
@@ -46,10 +50,10 @@ class StoreFacts:
         return self._escalations.get(bead, ())
 
     def status(self, event: "Event") -> WorkStatus | None:
-        """How the event's bead stood after it, by all its events."""
+        """How the event's bead stood after it. The event is one of the page."""
         bead = event.bead or ""
         if bead not in self._statuses:
-            self._statuses[bead] = statuses(events_of(self._store, bead))
+            self._statuses[bead] = statuses(events_between(self._store, bead, *self._between[bead]))
         return self._statuses[bead].get(event.seq)
 
 
