@@ -97,6 +97,7 @@ def resolve(
         )
     if how not in deciding.ways(found):
         raise _no_way(found, how)
+    rest = forms.form(found.form).rest() if how == "retry" and found.form is not None else None
     if how == "add":
         suggestions.add(store, found, note, actor)
     elif how in _ENDS:
@@ -106,8 +107,8 @@ def resolve(
                 store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
-    elif how == "retry" and note.strip() and found.form is not None and forms.form(found.form).rest():
-        answer(store, n, note, actor)
+    elif how == "retry" and note.strip() and rest is not None:
+        answer(store, n, f"{rest}: {note}", actor)  # a note is words, also where it reads as another option
     elif how == "retry" and note.strip() and found.form is not None:
         raise NotAllowed(
             f"escalation {n} asks for an option, and a note is none",

@@ -51,17 +51,9 @@ class Form:
 
     __slots__ = ("context", "kind", "options", "priority", "recommended", "required")
 
-    def __init__(
-        self,
-        kind: str,
-        options: "tuple[Option, ...]",
-        recommended: "tuple[str, ...]",
-        required: bool,
-        priority: int,
-        context: str,
-    ) -> None:
-        self.kind, self.options, self.recommended = kind, options, recommended
-        self.required, self.priority, self.context = required, priority, context
+    def __init__(self, kind: str, options: "tuple[Option, ...]", required: bool, priority: int, context: str) -> None:
+        self.kind, self.options, self.required, self.priority, self.context = kind, options, required, priority, context
+        self.recommended: tuple[str, ...] = ()
 
     def labels(self) -> "list[str]":
         """What can be chosen, in order."""
@@ -95,7 +87,7 @@ def form(values: "Any") -> Form:
     context = values.get("context", "")
     if not isinstance(context, str):
         raise _wrong("the context of a question has to be a text")
-    found = Form(kind, options, (), required, priority, _cut(clean(context).strip(), CONTEXT))
+    found = Form(kind, options, required, priority, _cut(clean(context).strip(), CONTEXT))
     found.recommended = _recommended(found, _list(values, "recommended"))
     return found
 
@@ -110,8 +102,7 @@ def made(
     context: str = "",
 ) -> Form:
     """The form of words: each option as `LABEL: WHAT IT MEANS; costs WHAT IT COSTS`, of which the label is enough."""
-    read = [parted(option) for option in options]
-    values = {"kind": kind, "options": read, "recommended": list(recommended)}
+    values = {"kind": kind, "options": [*map(parted, options)], "recommended": list(recommended)}
     return form({**values, "required": required, "priority": priority, "context": context})
 
 
@@ -124,8 +115,7 @@ def parted(option: str) -> "dict[str, str]":
 
 def line(option: Option) -> str:
     """An option as one text."""
-    more = f"; {option.means}" if option.means else ""
-    more += COSTS + option.costs if option.costs else ""
+    more = (f"; {option.means}" if option.means else "") + (COSTS + option.costs if option.costs else "")
     return f"{option.label}: {more.removeprefix('; ')}" if more else option.label
 
 
@@ -178,15 +168,15 @@ def _option(values: "Any") -> Option:
 def _judge_options(kind: str, options: "tuple[Option, ...]") -> None:
     if kind not in CHOICES:
         if options:
-            raise _wrong(
-                f"a question of kind {kind} has no options", "Leave the options out, or use radio or checkbox."
-            )
+            raise _wrong(f"a question of kind {kind} has no options", "Leave them out, or use radio or checkbox.")
         return
     if not LEAST[kind] <= len(options) <= MOST_OPTIONS:
         allowed = f"from {LEAST[kind]} to {MOST_OPTIONS}"
         raise _wrong(f"a {kind} question has {allowed} options, and this has {len(options)}", "Ask in two questions.")
     if kind != "radio" and any(option.why for option in options):
         raise _wrong(f"an option of a {kind} question asks for no reason", "Use radio.")
+    if sum(option.rest for option in options) > 1:
+        raise _wrong("any other words are the reason of one option alone", "Leave `rest` out of the others.")
     for why in (option.label for option in options if option.why):
         other = next((option.label for option in options if _behind(why, option.label) is not None), None)
         if other is not None:
@@ -208,10 +198,14 @@ def _recommended(found: Form, given: "list[Any]") -> "tuple[str, ...]":
         raise _wrong(f"a question of kind {found.kind} has no options to recommend")
     chosen = [_called(found.labels(), _one_line(one)) for one in given]
     if None in chosen:
-        wrong = _one_line(given[chosen.index(None)])
-        raise _wrong(f"'{_shown(wrong)}' is recommended, and is no option", f"Options are: {_listed(found)}.")
+        raise _wrong(
+            f"'{_shown(given[chosen.index(None)])}' is recommended, and is no option", f"Options are: {_listed(found)}."
+        )
     if len(chosen) > 1 and found.kind != "checkbox":
         raise _wrong("more than one option is recommended", "Recommend one, or let several be chosen (checkbox).")
+    needing = next((one.label for one in found.options if one.why and one.label in chosen), None)
+    if needing is not None:
+        raise _wrong(f"'{needing}' is recommended, and needs a person's reason", "Recommend another option, or none.")
     return tuple(label for label in found.labels() if label in chosen)
 
 
@@ -265,7 +259,6 @@ def _as_recommended(found: Form, typed: str) -> "Any":
         raise _wrong("the question recommends nothing", _choices(found))
     if found.kind == "checkbox":
         return list(found.recommended)
-    _without_reason(found.recommended[0], [option.label for option in found.options if option.why])
     return found.recommended[0] == "yes" if found.kind == "yes_no" else found.recommended[0]
 
 
@@ -301,10 +294,16 @@ def _behind(label: str, typed: str) -> "str | None":
 
 
 def _or_rest(found: Form, rest: str, typed: str) -> str:
-    """As `_one`, where words that name no option are the reason of `rest`; they keep their lines."""
-    name, colon, words = typed.partition(":")
-    named, flat = _named(found, " ".join(name.split())) if colon else [], " ".join(typed.split())
-    if (named or _named(found, flat)) and (named != [rest] or not words.strip()):
+    """As `_one`, where words that name no option are the reason of `rest`, and keep their lines."""
+    flat, (name, colon, words) = " ".join(typed.split()), typed.partition(":")
+    if _behind(rest, flat) is not None:
+        named, words = [rest], typed.split(":", rest.count(":") + 1)[-1]
+    elif colon and _called(found.labels(), flat) is None:
+        behind = [label for label in found.labels() if _behind(label, flat) is not None]
+        named = behind or _whole(found, " ".join(name.split()))  # no beginning of a label: words have colons, too
+    else:
+        named, words = _named(found, flat), ""
+    if named and (named != [rest] or not words.strip()):
         return _one(found, flat)
     return f"{rest}: {_text(words.strip() if named else typed, LONG)}"
 
@@ -319,15 +318,17 @@ def _plain(found: Form, typed: str) -> str:
 
 def _named(found: Form, typed: str) -> "list[str]":
     """The labels that it may mean: the one that it is, the one of that number, or all that begin so."""
+    whole = _whole(found, typed)
+    return whole or [label for label in found.labels() if label.casefold().startswith(typed.casefold())]
+
+
+def _whole(found: Form, typed: str) -> "list[str]":
+    """The label that it is, or whose number it is."""
     labels = found.labels()
     exact = _called(labels, typed)
-    if exact is not None:
-        return [exact]
-    if found.kind != "yes_no" and found.is_numbered() and typed.isascii() and typed.isdigit():
-        place = int(typed[:4])
-        if 1 <= place <= len(labels):
-            return [labels[place - 1]]
-    return [label for label in labels if label.casefold().startswith(typed.casefold())]
+    if exact is None and found.kind != "yes_no" and found.is_numbered() and typed.isascii() and typed.isdigit():
+        return labels[int(typed[:4]) - 1 : int(typed[:4])] if int(typed[:4]) else []
+    return [] if exact is None else [exact]
 
 
 def _several(found: Form, typed: str) -> "list[str]":
@@ -352,9 +353,7 @@ def _choices(found: Form) -> str:
     if found.kind == "checkbox":
         none = "" if found.required else f", or {NONE_OF_THEM}"
         return f"Options are: {_listed(found)}. Several with a comma between them{none}."
-    if found.kind == "radio":
-        return f"Options are: {_listed(found)}."
-    return "Give a text."
+    return f"Options are: {_listed(found)}." if found.kind == "radio" else "Give a text."
 
 
 def _listed(found: Form) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nobrakes.core.beads import forms
+from nobrakes.core.beads import blockers, forms
 from nobrakes.core.beads.bead import Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.errors import NoSuchEscalation, NotAllowed, UsageError
@@ -107,6 +107,13 @@ def test_four_ways_to_decide(store, stopped, how, status, note):
 
 def test_the_note_of_a_retry_is_kept_for_the_next_attempt(store, stopped):
     assert desk.resolve(store, stopped[1], "retry", "mended the fixture", "me").answer == "mended the fixture"
+
+
+@pytest.mark.parametrize("note", ["pause", "2", "use v1", "u: ask Bo\nfirst"])
+def test_the_note_of_a_retry_is_guidance_even_where_it_reads_as_another_option(store, note):
+    bead, number = _asked(store, blockers.form_of(["use v1"]))
+    assert desk.resolve(store, number, "retry", note, "me").value == f"{blockers.GUIDE}: {note}"
+    assert (store.bead(bead).status, store.bead(bead).held) == (Status.NEEDS_DOER, None)
 
 
 def test_what_is_about_no_bead_cannot_be_done(store):

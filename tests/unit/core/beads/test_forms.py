@@ -249,7 +249,7 @@ def test_an_option_may_ask_for_a_reason_which_is_kept_with_it() -> None:
 
 def test_labels_may_have_colons_beside_an_option_that_asks_for_a_reason() -> None:
     labels = [{"label": "split: two beads"}, {"label": "accept: the risk", "why": True}, {"label": "no", "why": True}]
-    values = {"kind": "radio", "options": labels, "recommended": ["accept: the risk"]}
+    values = {"kind": "radio", "options": labels}
     found = forms.form(values)
     for typed, value in (
         ("split: two beads", "split: two beads"),
@@ -263,8 +263,8 @@ def test_labels_may_have_colons_beside_an_option_that_asks_for_a_reason() -> Non
     for typed in ("accept: the risk", "accept: the", "accept: the risk:"):
         with pytest.raises(UsageError, match="'accept: the risk' needs a reason"):
             forms.judge(found, typed)
-    with pytest.raises(UsageError, match="'accept: the risk' needs a reason"):
-        forms.judge(found, "", recommended=True)
+    with pytest.raises(UsageError, match="'accept: the risk' is recommended, and needs a person's reason"):
+        forms.form(values | {"recommended": ["Accept: the risk"]})
     with pytest.raises(UsageError, match="'No: never' reads as 'no' with a reason"):
         forms.form(values | {"options": [*labels, {"label": "No: never"}]})
 
@@ -278,12 +278,19 @@ def test_one_option_may_take_any_other_words_which_keep_their_lines() -> None:
         ("note: use v3", "give guidance: note: use v3"),
         ("1", "use v1"),
         ("PAUSE", "pause"),
+        ("pau", "pause"),
+        ("use: the old one", "give guidance: use: the old one"),
+        ("p: see p. 3\ng: none", "give guidance: p: see p. 3\ng: none"),
+        ("9: see page 9", "give guidance: 9: see page 9"),
+        ("give  Guidance : pause: no\nuse v1", "give guidance: pause: no\nuse v1"),
     ):
         assert forms.judge(found, typed) == value
         assert forms.judge(found, forms.text_of(found, value)) == value
     for typed, said in (
         ("2", "needs a reason"),
+        ("give guidance: ", "needs a reason"),
         ("1: because", "takes no reason"),
+        ("use v1: because", "takes no reason"),
         ("", "empty"),
         ("x" * 9000, "9000"),
     ):
@@ -291,4 +298,6 @@ def test_one_option_may_take_any_other_words_which_keep_their_lines() -> None:
             forms.judge(found, typed)
     for wrong in ({"label": "a", "rest": True}, {"label": "a", "why": True, "rest": 1}):
         with pytest.raises(UsageError):
-            forms.form({"kind": "radio", "options": [rest, wrong]})
+            forms.form({"kind": "radio", "options": [{"label": "b"}, wrong]})
+    with pytest.raises(UsageError, match="one option alone"):
+        forms.form({"kind": "radio", "options": [rest, {"label": "a", "why": True, "rest": True}]})

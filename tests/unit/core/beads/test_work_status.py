@@ -68,7 +68,11 @@ def test_what_no_attempt_of_it_said_is_whole_too_and_claims_are_bounded() -> Non
 
 
 def test_what_is_seen_of_a_blocked_bead_leaves_it_blocked() -> None:
-    seen = [(Kind.TESTS_RUN, {"passed": False}), (Kind.FILES_CHANGED, {"changed": 2}), (Kind.TESTED, {"text": "a: pass"})]
+    seen = [
+        (Kind.TESTS_RUN, {"passed": False}),
+        (Kind.FILES_CHANGED, {"changed": 2}),
+        (Kind.TESTED, {"text": "a: pass"}),
+    ]
     found = told((Kind.DOER_STARTED, {}), (Kind.ESCALATED, {"title": "No endpoint", "escalation": 3}), *seen)
     assert {(one.status, one.message) for one in found[1:]} == {("BLOCKED", "No endpoint")}
     assert (found[2].tests_status, found[3].files_modified, found[4].tests_status) == ("FAILING", 2, "PASSING")
