@@ -240,7 +240,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.LOGGED: {"text": "the grammar has two rules", "data": {}},
     Kind.PROGRESSED: {"text": "the parser", "data": {"step": 2, "of": 5}},
     Kind.FILES_CHANGED: {"changed": 3},
-    Kind.TESTS_RUN: {"passed": True, "seen": 1},
+    Kind.TESTS_RUN: {"passed": True, "call": "toolu_01A"},
     Kind.NOTIFIED: {"text": "the fixture is slow", "data": {}},
     Kind.TESTED: {"text": "unit: pass", "data": {}},
     Kind.HANDED_OFF: {"outcome": "completed"},

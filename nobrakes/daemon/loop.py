@@ -96,7 +96,7 @@ class Daemon:
         self.performer.endings.refused = self.intake.refused
         self.meter = Meter(ports)
         self.work = WorkWatch(ports)
-        self.performer.endings.work = self.work
+        self.performer.endings.work, self.work.left = self.work, self.intake.left
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
         self.forge = Forge(ports)

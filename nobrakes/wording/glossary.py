@@ -75,7 +75,7 @@ KEYS: Mapping[str, str] = {
     "criteria": "how many acceptance criteria it has",
     "files": "the files that the person names",
     "changed": "how many files differ from where the attempt began",
-    "seen": "how many such runs were seen in the attempt",
+    "call": "the call's id, as the agent's CLI says it",
     "passed": "whether the call said so; null: nobody saw how it ended",
     "stage": "the feature's stage: `discovery`, `planning`, `review`, `implementation`, `request` or `done`",
     "version": "the version of the feature's plan, counted from 1",
@@ -201,7 +201,7 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.NOTIFIED: Happening("`nobrakes agent notify`; the person gets a notice.", _SAID),
     Kind.TESTED: Happening("`nobrakes agent test`: how each check ended.", _SAID),
     Kind.FILES_CHANGED: Happening("An agent changed files in its workspace; told once in a while.", ("changed",)),
-    Kind.TESTS_RUN: Happening("An agent ran the tests by a tool of its own.", ("seen", "passed")),
+    Kind.TESTS_RUN: Happening("An agent ran the tests by a tool of its own.", ("call", "passed")),
     Kind.SESSION_BEGAN: Happening(
         "A session began: a conversation with an agent.", ("session", "kind", "agent", "title")
     ),

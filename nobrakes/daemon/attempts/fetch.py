@@ -2,7 +2,8 @@
 
 1. It is help, not a step: whoever closes the run takes in again, finds the ref there, and meets the same troubles.
 2. What cannot be taken in for what it is (Tampered, and too large) is not tried again: that took its time.
-3. Only for an attempt that is still open. One that a person ended is put away by the next turns.
+3. With it the files are counted that the agent left changed (daemon.attempts.work_watch).
+4. Only for an attempt that is still open. One that a person ended is put away by the next turns.
 """
 
 from collections.abc import Set
@@ -14,6 +15,7 @@ from ...core.beads.bead import Bead
 from ...core.board import Board
 from ...core.errors import NobrakesError, Tampered
 from ..ports import Ports
+from .work_watch import files_changed
 
 
 class Fetches:
@@ -24,6 +26,8 @@ class Fetches:
         self._begun: set[str] = set()
         self.refused: dict[int, Tampered] = {}
         """By attempt, why its work is not taken in; dropped with its run."""
+        self.left: dict[str, int] = {}
+        """By run, how many files its agent left changed."""
         self.unseen: set[str] = set()
         """The ids of the runs at which nobody has looked in this turn: they may be dead."""
 
@@ -37,16 +41,20 @@ class Fetches:
             if attempt.ended_at is not None:
                 return True
             self._begun.add(run.id)
-            background.begin(name, partial(self._take_in, self.ports.store.bead(attempt.bead), attempt))
+            background.begin(name, partial(self._take_in, self.ports.store.bead(attempt.bead), attempt, run))
         return background.over(name)
 
-    def _take_in(self, bead: Bead, attempt: Attempt) -> None:
+    def _take_in(self, bead: Bead, attempt: Attempt, run: Run) -> None:
         try:
             self.ports.git.take_in(bead, attempt.fence)
         except Tampered as error:
             self.refused[attempt.id] = error
         except NobrakesError:
             return  # met again, and told, when the run is closed
+        else:
+            left = files_changed(self.ports, bead.id)
+            if left is not None:
+                self.left[run.id] = left
 
     @property
     def begun(self) -> Set[str]:
@@ -71,3 +79,4 @@ class Fetches:
         for run in tuple(self._begun - runs):
             if self.ports.background.over(f"take in {run}"):
                 self._begun.discard(run)
+                self.left.pop(run, None)

@@ -1,51 +1,57 @@
 """What agents do while they work, as events: how many files they changed, and what tests they ran by their tools.
 
-1. Files are counted beside the loop, at most once in LOOK_SECONDS an attempt, and told only where the number is another
-   one. Of a bead of a feature the loop wakes for it; of any other it is looked at when the loop wakes anyway.
+1. Files are counted beside the loop, and told only where the number is another one: once the agent has ended, in the
+   job that takes its work in (daemon.attempts.fetch); and while it works on a bead of a feature, at most once in
+   LOOK_SECONDS, and only after it said something. For such a bead the loop wakes; what the agents of any other say is
+   read when it wakes anyway.
 2. A test run is a call of a tool that runs a check of kind test (core.checks.test_rounds), told with its result once
    that is there: failed where its exit code or its counts say so. `nobrakes agent test` tells of itself.
-3. Nothing is told twice: what is remembered is found again in the events, and the output is read on from its beginning.
+3. Nothing is told twice: a new daemon reads the output from its beginning, and finds in the events what was told of it,
+   the calls by their ids.
 4. Nothing is decided by any of it, and trouble with it ends nothing.
 """
 
-import os
 import re
 from collections.abc import Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 
 from ...core.beads.attempt import Attempt, Run, RunKind
 from ...core.beads.bead import NO_AGENTS
-from ...core.beads.events import Event, Kind
+from ...core.beads.events import WATCHED, Event, Kind
 from ...core.board import Board
 from ...core.checks import test_rounds
 from ...core.checks.test_counts import count_tests
 from ...core.errors import NobrakesError
 from ...core.forge import failing
 from ...core.sessions.session import Talk
+from ...core.text.cleaning import clean, shorten
 from ...core.transcript import LineKind
 from ...roles.plan_beads import epics_above
-from ..agent_ends import STEP
 from ..ports import Ports
+from .agent_output import LOOKS, Output, calls_in
 
 LOOK_SECONDS = 10.0
 """Between two counts of an attempt's changed files, and two looks at what it says."""
-MOST = 4_000_000
-"""Bytes that are read in one look; the rest follows in the next."""
-EVENTS = 100_000
+_ID = 100
+"""Characters of a call's id that are kept."""
+_TOLD = 10_000
+"""Events that are looked through for what was told of an attempt."""
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of one run. `told`: events of the attempt that an earlier daemon told."""
+    """What was seen of one run. `told`: the ids of calls that were told; `calls`: those whose result is not there."""
 
+    output: Output
     wakes: bool
     files: int = 0
-    told: int = 0
-    runs: int = 0
+    told: set[str] = field(default_factory=set)
     looked_at: float = 0.0
-    place: int = 0
-    calls: dict[str, bool] = field(default_factory=dict)
+    spoke: bool = False
+    calls: set[str] = field(default_factory=set)
     counted: list[int] = field(default_factory=list)
 
 
@@ -57,6 +63,8 @@ class WorkWatch:
         self._seen: dict[str, _Seen] = {}
         self._words: list[bytes] = []
         self._due: list[float] = []
+        self.left: dict[str, int] = {}
+        """By run, how many files it left changed, where that was counted beside the loop (daemon.attempts.fetch)."""
 
     def look(self, board: Board) -> bool:
         """Tell what is new; it changes nothing of the board."""
@@ -66,32 +74,43 @@ class WorkWatch:
             if work is None or isinstance(work, Talk) or not _is_watched(work, run):
                 continue
             seen = self._seen.get(run.id) or self._begin(work, run)
-            if self.ports.background.over(_job(run.id)):
+            is_over = self._is_over(run.id)
+            if is_over:
                 self._tell_files(work, seen)
-            if board.now >= seen.looked_at + LOOK_SECONDS:
+            if abs(board.now - seen.looked_at) >= LOOK_SECONDS:  # also where the clock went back
                 seen.looked_at = board.now
-                self.ports.background.begin(_job(run.id), partial(_count, self.ports, work.bead, seen))
                 pattern = pattern or self._pattern()
-                self._read(work, run, seen, pattern)
+                self._read(work, seen, pattern)
+                if seen.wakes and seen.spoke and is_over:
+                    seen.spoke = False
+                    self.ports.background.begin(_job(run.id), partial(_count, self.ports, work.bead, seen))
             self._due += [seen.looked_at + LOOK_SECONDS] if seen.wakes else []
         return False
 
     def ended(self, attempt: Attempt, run: Run) -> None:
-        """The agent has ended: what it left is counted once more, and what it said last is read."""
+        """The agent has ended: what it said last is read, and what it left is told."""
         if attempt.role in NO_AGENTS:
             return
         seen = self._seen.get(run.id) or self._begin(attempt, run)
         pattern = self._pattern()
-        while self._read(attempt, run, seen, pattern):
-            pass
-        _count(self.ports, attempt.bead, seen)
+        for _ in range(LOOKS):
+            if not self._read(attempt, seen, pattern, at_end=True):
+                break
+        left = self.left.pop(run.id, None)
+        seen.counted += [] if left is None else [left]
         self._tell_files(attempt, seen)
 
     def keep(self, runs: Set[str]) -> None:
         """Forget all runs but these, once nothing is counted for them any more."""
         for run in self._seen.keys() - runs:
-            if self.ports.background.over(_job(run)):
+            if self._is_over(run):
                 del self._seen[run]
+
+    def _is_over(self, run: str) -> bool:
+        """Whether nothing is counted for the run; a count that failed is none, and nobody's trouble."""
+        with suppress(NobrakesError, OSError):
+            return self.ports.background.over(_job(run))
+        return True
 
     def wake_at(self) -> list[float]:
         """When the steps of features have to be looked at again."""
@@ -106,11 +125,13 @@ class WorkWatch:
         store = self.ports.store
         features = store.features()
         above = epics_above(store, store.bead(attempt.bead)) if features else []
-        seen = _Seen(failing.of(features, above) is not None)
-        for event in store.events(0, EVENTS, attempt.bead):
-            if event.attempt == attempt.id and event.kind is Kind.FILES_CHANGED:
+        seen = _Seen(Output.of(self.ports, run), failing.of(features, above) is not None)
+        told = store.latest_events(WATCHED, None, _TOLD, attempt.bead)
+        for event in reversed([*takewhile(lambda one: one.attempt == attempt.id, told)]):
+            if event.kind is Kind.FILES_CHANGED:
                 seen.files = int(event.data.get("changed", 0))
-            seen.told += event.attempt == attempt.id and event.kind is Kind.TESTS_RUN
+            else:
+                seen.told.add(str(event.data.get("call")))
         self._seen[run.id] = seen
         return seen
 
@@ -122,29 +143,28 @@ class WorkWatch:
             seen.files = count
             self._record(Kind.FILES_CHANGED, attempt, {"changed": count})
 
-    def _read(self, attempt: Attempt, run: Run, seen: _Seen, pattern: re.Pattern[str] | None) -> bool:
+    def _read(self, attempt: Attempt, seen: _Seen, pattern: re.Pattern[str] | None, at_end: bool = False) -> bool:
         """Read on in its output; whether there may be more."""
+        text, more = seen.output.read(self.ports, at_end)
+        seen.spoke |= bool(text)
         if pattern is None:
-            return False
-        path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
-        new = self.ports.processes.head(path, MOST, seen.place)
-        whole = new[: new.rfind(b"\n") + 1] or (new if len(new) == MOST else b"")
-        seen.place += len(whole)
-        adapter, words = self.ports.adapter(attempt.agent), self._words
-        for raw in whole.split(b"\n"):
-            tells = any(word in raw for word in words) or any(call.encode() in raw for call in seen.calls)
-            for line in adapter.lines(raw) if tells else ():
-                call = str(line.data.get("id") or "")
-                if line.kind is LineKind.TOOL_CALL and pattern.search(line.text):
-                    seen.calls[call] = True
-                elif line.kind is LineKind.RESULT and seen.calls.pop(call, False):
-                    self._ran(attempt, seen, not line.data.get("failed") and not _fails(line.text))
-        return len(new) == MOST
+            return more
+        words = [*self._words, *(call.encode() for call in seen.calls)]
+        for line in calls_in(text, words, self.ports.adapter(attempt.agent)):
+            call = str(line.data.get("id") or "")
+            if line.kind is LineKind.RESULT and call in seen.calls:
+                seen.calls.discard(call)
+                self._ran(attempt, seen, call, not line.data.get("failed") and not _fails(line.text))
+            elif line.kind is LineKind.TOOL_CALL and call and pattern.search(line.text):
+                seen.calls.add(call)
+                words.append(call.encode())
+        return more
 
-    def _ran(self, attempt: Attempt, seen: _Seen, passed: bool) -> None:
-        seen.runs += 1
-        if seen.runs > seen.told:
-            self._record(Kind.TESTS_RUN, attempt, {"passed": passed, "seen": seen.runs})
+    def _ran(self, attempt: Attempt, seen: _Seen, call: str, passed: bool) -> None:
+        name = shorten(clean(call), _ID)
+        if name not in seen.told:
+            seen.told.add(name)
+            self._record(Kind.TESTS_RUN, attempt, {"passed": passed, "call": name})
 
     def _record(self, kind: Kind, attempt: Attempt, data: dict[str, object]) -> None:
         self.ports.store.record(Event(kind, attempt.bead, attempt.id, attempt.name, data))
@@ -164,11 +184,14 @@ def _is_watched(attempt: Attempt, run: Run) -> bool:
     return run.kind is RunKind.AGENT and run.pid is not None and attempt.role not in NO_AGENTS
 
 
+def files_changed(ports: Ports, bead: str) -> int | None:
+    """How many files of the bead's clone differ from what it began with; None: nobody can say. Beside the loop."""
+    with suppress(NobrakesError, OSError):  # a clone that is being removed, or is not whole: its end says so
+        return ports.git.touched(bead)
+    return None
+
+
 def _count(ports: Ports, bead: str, seen: _Seen) -> None:
     """Beside the loop: nothing is written here."""
-    try:
-        found = ports.git.touched(bead)
-    except (NobrakesError, OSError):
-        return  # a clone that is being removed, or is not whole: its end says so
-    if found is not None:
-        seen.counted.append(found)
+    found = files_changed(ports, bead)
+    seen.counted += [] if found is None else [found]

@@ -9,7 +9,7 @@ from nobrakes.config.settings import parse
 from nobrakes.core.beads.attempt import Attempt, Run, RunKind
 from nobrakes.core.beads.bead import Role
 from nobrakes.core.beads.events import Event, Kind
-from nobrakes.daemon.attempts import test_rounds
+from nobrakes.daemon.attempts import agent_output, test_rounds
 
 ATTEMPT = Attempt(7, "b", 1, Role.DOER, "Ada", 1, "t", 0.0, agent="claude")
 RUN = Run("7-agent", 7, RunKind.AGENT, 0.0)
@@ -38,7 +38,7 @@ CHECK = '[[checks]]\nname = "unit"\ncommand = "python3 -m pytest -q"\n'
 
 
 def test_calls_of_tools_and_of_the_door_are_added_up(monkeypatch: Any) -> None:
-    monkeypatch.setattr(test_rounds, "MOST", 150)  # a line lies across two looks
+    monkeypatch.setattr(agent_output, "MOST", 250)  # a line lies across two looks
     said = b'{"type": "assistant", "message": {"content": [{"type": "text", "text": "Bash: pytest"}]}}'
     out = b"\n".join([call("pytest -x"), said, call("pip install pytest"), call("cd a && python3 -m pytest")])
     tested = tuple(Event(Kind.TESTED, "b", attempt, "Ada", {"text": "unit: pass"}) for attempt in (7, 7, 6))

@@ -12,6 +12,8 @@ from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.board import Board
 from nobrakes.core.errors import GitFailed
 from nobrakes.core.forge.feature import Feature, Stage
+from nobrakes.daemon.attempts import agent_output
+from nobrakes.daemon.attempts.fetch import Fetches
 from nobrakes.daemon.attempts.work_watch import LOOK_SECONDS, WorkWatch
 
 ATTEMPT = Attempt(7, "b", 1, Role.DOER, "Ada", 1, "t", 0.0, agent="claude")
@@ -34,12 +36,12 @@ class World:
     """One agent at work; the job beside the loop is done at once, or held back."""
 
     def __init__(self, stage: Stage = Stage.IMPLEMENTATION) -> None:
-        self.out, self.files, self.events, self.jobs = b"", 0, list[Event](), dict[str, Any]()
+        self.out, self.old, self.files, self.events, self.jobs = b"", b"", 0, list[Event](), dict[str, Any]()
         feature = Feature("login", "Login", "", stage=stage)
         store = SimpleNamespace(
             features=lambda: [feature],
             bead=lambda id_: Bead(id_, id_, epic="login" if id_ == "b" else None),
-            events=lambda *_: list(self.events),
+            latest_events=lambda kinds, *_: [one for one in reversed(self.events) if one.kind in kinds],
             record=self.events.append,
         )
         background = SimpleNamespace(begin=self.jobs.setdefault, over=self.over, busy=lambda name: name in self.jobs)
@@ -48,12 +50,15 @@ class World:
             store=store,
             git=SimpleNamespace(touched=self.touched),
             background=background,
-            processes=SimpleNamespace(head=lambda path, most, start=0: self.out[start : start + most]),
+            processes=SimpleNamespace(head=self.head),
             paths=SimpleNamespace(runs="/runs"),
             config=lambda: parse(checks, "config.toml"),
             adapter=lambda name: Claude(),
         )
         self.watch = WorkWatch(self.ports)
+
+    def head(self, path: str, most: int, start: int = 0) -> bytes:
+        return (self.old if path.endswith(".out.1") else self.out)[start : start + most]
 
     def touched(self, bead: str) -> int | None:
         if self.files < 0:
@@ -64,6 +69,14 @@ class World:
         if name in self.jobs:
             self.jobs.pop(name)()
         return True
+
+    def ends(self) -> None:
+        self.ports.store.attempt = lambda _: ATTEMPT
+        self.ports.git.take_in = lambda bead, fence: "abc"
+        fetches = Fetches(self.ports)
+        self.watch.left = fetches.left
+        assert fetches.is_over(RUN)
+        self.watch.ended(ATTEMPT, RUN)
 
     def look(self, now: float) -> list[tuple[Kind, Any]]:
         before = len(self.events)
@@ -76,14 +89,18 @@ def test_files_are_told_where_their_number_changed_and_no_more_than_once_in_a_wh
     world = World()
     assert world.look(100.0) == [] and world.watch.wake_at() == [100.0 + LOOK_SECONDS]
     world.files = 2
-    assert world.look(100.5) == [(Kind.FILES_CHANGED, {"changed": 2})]
-    world.files = 5
-    assert world.look(101.0) == [] and world.look(100.0 + LOOK_SECONDS) == []
-    assert world.look(101.0 + LOOK_SECONDS) == [(Kind.FILES_CHANGED, {"changed": 5})]
-    assert world.look(102.0 + 3 * LOOK_SECONDS) == [], "nothing changed"
-    world.files = -1
+    assert world.look(100.0 + LOOK_SECONDS) == world.look(100.5 + LOOK_SECONDS) == [] and not world.jobs
+    world.out += b"I change them\n"
+    assert world.look(100.0 + 2 * LOOK_SECONDS) == [] and world.jobs
+    assert world.look(100.5 + 2 * LOOK_SECONDS) == [(Kind.FILES_CHANGED, {"changed": 2})]
+    world.files, world.out = 5, world.out + b"and more\n"
+    assert world.look(101.0 + 2 * LOOK_SECONDS) == [] and world.look(100.0 + 3 * LOOK_SECONDS) == []
+    assert world.look(101.0 + 3 * LOOK_SECONDS) == [(Kind.FILES_CHANGED, {"changed": 5})]
+    world.out += b"nothing\n"
+    assert world.look(100.0 + 4 * LOOK_SECONDS) == world.look(101.0 + 4 * LOOK_SECONDS) == [], "nothing changed"
+    world.files, world.out = -1, world.out + b"and gone\n"
     world.look(102.0 + 5 * LOOK_SECONDS)
-    world.watch.ended(ATTEMPT, RUN)
+    world.ends()
     assert len(world.events) == 2, "a clone that is gone ends nothing"
 
 
@@ -95,10 +112,10 @@ def test_a_new_daemon_tells_nothing_again_and_the_end_counts_once_more() -> None
     world.watch = WorkWatch(world.ports)
     assert world.look(2000.0) == [] and world.look(2001.0) == []
     world.files = 4
-    world.out += call("python3 -m pytest | tail -3", "2") + result("2", "3 failed, 1 passed in 0.1s")
-    world.watch.ended(ATTEMPT, RUN)
+    world.out += call("python3 -m pytest | tail -3", "2") + result("2", "3 failed, 1 passed in 0.1s")[:-1]
+    world.ends()
     told = [(one.kind, dict(one.data)) for one in world.events[2:]]
-    assert told == [(Kind.TESTS_RUN, {"passed": False, "seen": 2}), (Kind.FILES_CHANGED, {"changed": 4})]
+    assert told == [(Kind.TESTS_RUN, {"passed": False, "call": "2"}), (Kind.FILES_CHANGED, {"changed": 4})]
     assert {(one.actor, one.attempt) for one in world.events} == {("Ada", 7)}
     world.watch.keep(set())
     assert world.watch.look(Board(9999.0)) is False and world.watch.wake_at() == []
@@ -109,11 +126,59 @@ def test_a_call_is_told_once_with_its_result_and_what_merely_names_the_program_n
     world.out = call("pytest tests", "1") + call("grep pytest a", "2") + result("2") + result("1", failed=True)[:20]
     assert world.look(50.0) == []
     world.out = call("pytest tests", "1") + call("grep pytest a", "2") + result("2") + result("1", failed=True)
-    assert world.look(50.0 + LOOK_SECONDS) == [(Kind.TESTS_RUN, {"passed": False, "seen": 1})]
+    assert world.look(50.0 + LOOK_SECONDS) == [(Kind.TESTS_RUN, {"passed": False, "call": "1"})]
     assert world.look(50.0 + 2 * LOOK_SECONDS) == []
+
+
+def test_an_output_that_is_begun_anew_is_read_on_and_a_new_daemon_knows_the_calls_by_their_ids() -> None:
+    def ids(found: list[tuple[Kind, Any]]) -> list[str]:
+        return [data["call"] for kind, data in found if kind is Kind.TESTS_RUN]
+
+    world = World()
+    world.out = call("pytest", "1") + result("1") + call("pytest", "2")
+    assert ids(world.look(100.0)) == ["1"]
+    world.old = world.out + result("2") + call("pytest", "3")  # as the recorder does at half of its limit
+    world.out = result("3") + b"x" * len(world.old) + b"\n" + call("pytest", "4") + result("4")
+    assert ids(world.look(200.0)) + ids(world.look(300.0)) == ["2", "3", "4"]
+    world.old, world.out = world.out + call("pytest", "5"), result("5") + call("pytest", "6")
+    world.watch = WorkWatch(world.ports)
+    assert ids(world.look(400.0)) + ids(world.look(500.0)) == ["5"]
+    world.old, world.out = b"lost\n" + result("6"), call("pytest", "7") + result("7")  # anew twice between two looks
+    assert ids(world.look(600.0)) + ids(world.look(700.0)) == ["6", "7"]
+
+
+def test_what_an_agent_floods_at_its_end_is_looked_at_for_a_bounded_time(monkeypatch: Any) -> None:
+    monkeypatch.setattr(agent_output, "MOST", 200)
+    world = World()
+    world.look(1.0)
+    world.out = b"x" * 199 + b"\n"
+    world.out = world.out * agent_output.LOOKS * 2 + call("pytest", "1") + result("1")
+    world.ends()
+    assert world.events == []
+
+
+def test_a_clock_that_went_back_holds_nothing_up_and_a_count_that_failed_is_nobodys_trouble() -> None:
+    world = World()
+    world.out, world.files = b"begun\n", 1
+    world.look(5000.0)
+    assert world.look(5001.0) == [(Kind.FILES_CHANGED, {"changed": 1})]
+    world.out, world.files = world.out + b"more\n", 2
+    world.look(1000.0)
+    assert world.look(1001.0) == [(Kind.FILES_CHANGED, {"changed": 2})]
+    assert world.watch.wake_at() == [1000.0 + LOOK_SECONDS]
+
+    def fails(name: str) -> bool:
+        raise GitFailed("the workspace is gone")
+
+    world.ports.background.over = fails
+    assert world.look(2000.0) == []
+    world.watch.keep(set())
 
 
 def test_only_the_steps_of_a_feature_wake_the_loop() -> None:
     world = World(Stage.DONE)
-    world.look(100.0)
-    assert world.watch.wake_at() == []
+    world.out, world.files = call("pytest", "1") + result("1"), 3
+    assert world.look(100.0) == [(Kind.TESTS_RUN, {"passed": True, "call": "1"})]
+    assert world.watch.wake_at() == [] and world.jobs == {}
+    world.ends()
+    assert [dict(one.data) for one in world.events[1:]] == [{"changed": 3}]

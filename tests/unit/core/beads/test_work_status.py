@@ -19,7 +19,7 @@ def test_from_its_beginning_to_main() -> None:
         (Kind.DOER_STARTED, {"name": "Ada", "number": 2}),
         (Kind.FILES_CHANGED, {"changed": 3}),
         (Kind.PROGRESSED, {"text": "the parser", "data": {"step": 2, "of": 5, "work_type": "refactoring"}}),
-        (Kind.TESTS_RUN, {"passed": False, "seen": 1}),
+        (Kind.TESTS_RUN, {"passed": False, "call": "1"}),
         (Kind.TESTED, {"text": "unit: pass; style: pass"}),
         (Kind.PROGRESSED, {"text": "all of it", "data": {"percent": 90}}),
         (Kind.WORK_SUBMITTED, {"outcome": "completed"}),
