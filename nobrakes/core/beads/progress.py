@@ -8,6 +8,8 @@ Imports nothing, since agents claim all night.
 
 AHEAD = 2
 MOST_STEPS = 1000
+WORK_TYPES = ("implementation", "testing", "refactoring")
+"""What an agent may say that it is at."""
 
 
 def doubt(step: "int | None", commits: "int | None") -> str:

@@ -11,12 +11,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..text.cleaning import shorten
+from . import progress
 from .events import Event, Kind
 from .outcomes import Outcome
 
 IN_PROGRESS, COMPLETE, BLOCKED = "IN_PROGRESS", "COMPLETE", "BLOCKED"
 PASSING, FAILING, NOT_RUN = "PASSING", "FAILING", "NOT_RUN"
-WORK_TYPES = ("IMPLEMENTATION", "TESTING", "REFACTORING")
+WORK_TYPES = tuple(one.upper() for one in progress.WORK_TYPES)
 MESSAGE = 500
 _BEGAN: Mapping[Kind, str] = {Kind.TEST_WRITER_STARTED: "TESTING", Kind.DOER_STARTED: "IMPLEMENTATION"}
 _DONE: Mapping[Kind, str] = {

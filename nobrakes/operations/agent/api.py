@@ -9,6 +9,7 @@
 
 from ...core.beads import blockers
 from ...core.beads.forms import MOST_OPTIONS
+from ...core.beads.progress import WORK_TYPES
 from ...core.forge.categories import CATEGORIES
 from . import client
 
@@ -212,7 +213,7 @@ OPERATIONS: "tuple[Operation, ...]" = (
             Parameter("step", "The step that you have finished, with its commit made.", int),
             Parameter("of", "How many steps there are.", int, least=1),
             Parameter("percent", "How much of your bead is done, from 0 to 100.", int, most=100),
-            Parameter("work_type", "What you are at.", choices=client.WORK_TYPES),
+            Parameter("work_type", "What you are at.", choices=WORK_TYPES),
         ),
     ),
     Operation(

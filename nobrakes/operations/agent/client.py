@@ -96,22 +96,20 @@ def say(verb: str, text: str) -> None:
     store().agent_say(*key(), verb, cleaned(text))
 
 
-WORK_TYPES = ("implementation", "testing", "refactoring")
-"""What an agent may say that it is at."""
-
-
 def progress(
     text: str, step: "int | None", of: "int | None", percent: "int | None" = None, work_type: "str | None" = None
 ) -> "tuple[int | None, str]":
     """Write down where the agent says it is; (its commits so far, what speaks against the claim)."""
-    more = [f'"percent":{percent}'] if percent is not None else []
-    more += [f'"work_type":"{work_type}"'] if work_type else []
+    from ...lightjson import dumps
+
+    claim = {"step": step, "of": of or None, "percent": percent, "work_type": work_type or None}
+    data = dumps({name: value for name, value in claim.items() if value is not None})
     if step is None:
         if of is not None:
             from ...core.errors import UsageError
 
             raise UsageError("--of says out of how many, and --step is missing", "Give both, or --step alone.")
-        store().agent_say(*key(), "progress", cleaned(text), "{" + ",".join(more) + "}")
+        store().agent_say(*key(), "progress", cleaned(text), data)
         return None, ""
     from ...core.beads.progress import MOST_STEPS, doubt
 
@@ -121,7 +119,6 @@ def progress(
         raise UsageError(f"step {step} of {of or MOST_STEPS} cannot be", f"Count from 0 to at most {MOST_STEPS}.")
     at = store()
     path, token = key()
-    data = "{" + ",".join([f'"step":{step}', *([f'"of":{of}'] if of else []), *more]) + "}"
     at.agent_say(path, token, "progress", cleaned(text), data)
     commits = own_commits(at.agent_standing(path, token))
     return commits, doubt(step, commits)

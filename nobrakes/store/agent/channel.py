@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...core.beads.progress import WORK_TYPES
 from ...core.errors import NobrakesError, Stale, UsageError
 from ...core.text.cleaning import clean
 from . import edits
@@ -25,7 +26,7 @@ def _say(path: str, token: str, kind: str, text: str, data_json: str) -> None:
 
 def _is_claim(name: object, value: object) -> bool:
     if name == "work_type":
-        return value in ("implementation", "testing", "refactoring")
+        return value in WORK_TYPES
     return name in ("step", "of", "percent") and type(value) is int
 
 

@@ -138,22 +138,22 @@ def agent_done(
     path: str, token: str, outcome: str, summary: str, blockers: str = "", learnings: str = "", keep: bool = True
 ) -> None:
     """Leave the attempt's log and what the agent says of its end; the daemon reads both when the process ends."""
+    log = (summary, blockers, learnings)
+    _at_door(path, token, lambda connection, who: _done(connection, who, outcome, log, keep))
 
-    def work(connection: "Connection", who: Speaker) -> None:
-        attempt, bead, name = _worker(who)
-        if outcome not in SAID:
-            from ...core.errors import UsageError
 
-            raise UsageError(f"'{bounded(outcome)[:40]}' is no way to end", f"Use one of: {', '.join(SAID)}.")
-        log = (bounded(summary), bounded(blockers), bounded(learnings), keep)
-        connection.execute(
-            "UPDATE attempts SET said = ?, summary = ?, blockers = ?, learnings = ?, keep_branch = ? WHERE id = ?",
-            (outcome, *log, attempt),
-        )
-        event = _EVENT % "json_object('outcome', ?)"
-        connection.execute(event, ("handed_off", bead, attempt, name, outcome))
+def _done(connection: "Connection", who: Speaker, outcome: str, log: "tuple[str, str, str]", keep: bool = True) -> None:
+    """`log`: what was done, what was in the way, what was learnt."""
+    attempt, bead, name = _worker(who)
+    if outcome not in SAID:
+        from ...core.errors import UsageError
 
-    _at_door(path, token, work)
+        raise UsageError(f"'{bounded(outcome)[:40]}' is no way to end", f"Use one of: {', '.join(SAID)}.")
+    connection.execute(
+        "UPDATE attempts SET said = ?, summary = ?, blockers = ?, learnings = ?, keep_branch = ? WHERE id = ?",
+        (outcome, *map(bounded, log), keep, attempt),
+    )
+    connection.execute(_EVENT % "json_object('outcome', ?)", ("handed_off", bead, attempt, name, outcome))
 
 
 _UNREAD = """SELECT id FROM escalations WHERE (bead = :bead OR session = :session) AND answer IS NOT NULL
@@ -213,7 +213,7 @@ def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
     `form_json`: its form (core.beads.forms), '' where any text is an answer; UsageError for a wrong one.
     """
     form = _form(path, form_json) if form_json else ""
-    return _file(path, token, "question", "escalated", question, "", form)
+    return _file(path, token, _Filing("question", question, form=form))
 
 
 def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
@@ -221,10 +221,15 @@ def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
 
     NotAllowed for a session, which has no bead.
     """
-    form = _form(path, form_json)
-    number = _file(path, token, "question", "escalated", what, "", form, evidence='{"blocker":true}')
-    agent_done(path, token, "blocked", "", what)
-    return number
+    filing = _Filing("question", what, form=_form(path, form_json), blocks=True)
+
+    def work(connection: "Connection", who: Speaker) -> int:
+        _worker(who)
+        number = _filed(connection, who, filing)
+        _done(connection, who, "blocked", ("", what, ""))
+        return number
+
+    return _at_door(path, token, work)
 
 
 def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
@@ -233,14 +238,13 @@ def agent_escalate(path: str, token: str, title: str, detail: str = "", severity
         from ...core.errors import UsageError
 
         raise UsageError(f"'{bounded(severity)[:40]}' is no severity", f"Use one of: {', '.join(SEVERITIES)}.")
-    return _file(
-        path, token, "doer_suggestion", "suggested", title, detail, severity="" if severity == "info" else severity
-    )
+    said = "" if severity == "info" else severity
+    return _file(path, token, _Filing("doer_suggestion", title, detail, severity=said))
 
 
 def agent_plan(path: str, token: str, title: str, plan: str) -> int:
     """File a plan for a person's approval, or find the open one with the same title; its number."""
-    return _file(path, token, "plan_review", "escalated", title, plan)
+    return _file(path, token, _Filing("plan_review", title, plan))
 
 
 def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
@@ -284,48 +288,58 @@ def _safe(value: "Any") -> "Any":
     return {name: _safe(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
-def _file(
-    path: str,
-    token: str,
-    type_: str,
-    kind: str,
-    title: str,
-    detail: str,
-    form: str = "",
-    severity: str = "",
-    evidence: str = "{}",
-) -> int:
+class _Filing:
+    """What is filed. `form`: as the store keeps it; `severity`: '' for info; `blocks`: the agent cannot go on."""
+
+    def __init__(
+        self, type_: str, title: str, detail: str = "", form: str = "", severity: str = "", blocks: bool = False
+    ) -> None:
+        self.type, self.title, self.detail = type_, bounded(title), bounded(detail)
+        self.form, self.severity, self.blocks = form, severity, blocks
+
+    def kind(self) -> str:
+        """The event's kind."""
+        return "suggested" if self.type == "doer_suggestion" else "escalated"
+
+    def evidence(self) -> str:
+        """The escalation's evidence, as JSON text."""
+        if not self.blocks:
+            return "{}"
+        from ...core.beads.blockers import MARK
+        from ...lightjson import dumps
+
+        return dumps({MARK: True})
+
+
+def _file(path: str, token: str, filing: _Filing) -> int:
+    return _at_door(path, token, lambda connection, who: _filed(connection, who, filing))
+
+
+def _filed(connection: "Connection", who: Speaker, one: _Filing) -> int:
     """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
 
     NotAllowed where the attempt has asked too often.
     """
-    title, detail = bounded(title), bounded(detail)
-
-    def work(connection: "Connection", who: Speaker) -> int:
-        refuse_flood(connection, who, QUESTIONS)
-        if evidence != "{}":
-            _worker(who)
-        if who.turn is not None:
-            _refuse_reviewer(connection, who)
-            # it waits for a person, whatever its words are
-            connection.execute(DID, {"turn": who.turn, "what": "asked"})
-        mark = _fingerprint(type_, who.bead or f"session:{who.session}", title, form)
-        same = connection.execute(_SAME, (mark,)).fetchone()
-        if same is not None:
-            return int(same[0])
-        filed = (type_, who.bead, title, detail, who.attempt, evidence, now(), mark, form, who.session)
-        number = int(connection.execute(_FILE, filed).lastrowid or 0)
-        # as store.escalations writes it down: the keys in their order
-        told: list[tuple[str, object]] = [("'escalation', ?", number)]
-        told += [("'form', json(?)", form)] if form else []
-        told += [("'session', ?", who.session)] if who.session is not None else []
-        told += [("'severity', ?", severity)] if severity else []
-        told += [("'title', ?", title), ("'type', ?", type_)]
-        event = _EVENT % f"json_object({', '.join(words for words, _ in told)})"
-        connection.execute(event, (kind, who.bead, who.attempt, who.name, *(value for _, value in told)))
-        return number
-
-    return _at_door(path, token, work)
+    refuse_flood(connection, who, QUESTIONS)
+    if who.turn is not None:
+        _refuse_reviewer(connection, who)
+        # it waits for a person, whatever its words are
+        connection.execute(DID, {"turn": who.turn, "what": "asked"})
+    mark = _fingerprint(one.type, who.bead or f"session:{who.session}", one.title, one.form)
+    same = connection.execute(_SAME, (mark,)).fetchone()
+    if same is not None:
+        return int(same[0])
+    filed = (one.type, who.bead, one.title, one.detail, who.attempt, one.evidence(), now(), mark, one.form, who.session)
+    number = int(connection.execute(_FILE, filed).lastrowid or 0)
+    # as store.escalations writes it down: the keys in their order
+    told: list[tuple[str, object]] = [("'escalation', ?", number)]
+    told += [("'form', json(?)", one.form)] if one.form else []
+    told += [("'session', ?", who.session)] if who.session is not None else []
+    told += [("'severity', ?", one.severity)] if one.severity else []
+    told += [("'title', ?", one.title), ("'type', ?", one.type)]
+    event = _EVENT % f"json_object({', '.join(words for words, _ in told)})"
+    connection.execute(event, (one.kind(), who.bead, who.attempt, who.name, *(value for _, value in told)))
+    return number
 
 
 def _fingerprint(type_: str, bead: str, title: str, form: str) -> str:

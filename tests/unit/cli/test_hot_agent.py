@@ -49,6 +49,7 @@ PLAIN = [
     ["log", "--", "--json"],
     ["progress", "half"],
     ["progress", "half", "--step", "5", "--of=9"],
+    ["progress", "half", "--percent=40", "--work-type", "testing"],
     ["notify", "look"],
     ["ask", "Which?"],
     ["ask", "Which?", "--wait", "0"],

@@ -1,6 +1,7 @@
 """What hot commands read is what the store says, and what agents write there is bounded and fenced."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -303,3 +304,20 @@ def test_the_door_is_closed_to_everybody_else(
     with pytest.raises(Stale):
         call(path, attempt.token)
     assert store.events() == before and store.escalations() == []
+
+
+def test_who_is_blocked_has_asked_and_ended_or_neither(store: SqliteStore, path: str) -> None:
+    attempt, form = filled(store), json.dumps(forms.as_values(forms.made("radio", ["a", "b"])))
+    with sqlite3.connect(path) as own:
+        own.execute("CREATE TRIGGER full BEFORE UPDATE OF said ON attempts BEGIN SELECT raise(ABORT, 'full'); END")
+    with pytest.raises(Exception, match="full"):
+        edits.agent_blocked(path, attempt.token, "No endpoint", form)
+    assert store.escalations() == []
+    with sqlite3.connect(path) as own:
+        own.execute("DROP TRIGGER full")
+    number = edits.agent_blocked(path, attempt.token, "No endpoint", form)
+    asked, ended = store.escalation(number), store.attempt(attempt.id)
+    assert (asked.title, dict(asked.evidence), ended.data["said"]) == ("No endpoint", {"blocker": True}, "blocked")
+    assert (
+        ended.log.blockers == "No endpoint" and edits.agent_blocked(path, attempt.token, "No endpoint", form) == number
+    )
