@@ -63,7 +63,7 @@ class ShaperWords(Protocol):
         """The feature is rolled back: `commit` took these merges off main."""
         ...
 
-    def drop_rollback(self, feature: str, why: str) -> bool:
+    def drop_rollback(self, feature: str, by: str, why: str) -> bool:
         """The feature is not rolled back after all; False: it was not being rolled back."""
         ...
 
@@ -95,7 +95,7 @@ class NoWords:
         """NotAllowed."""
         raise NotAllowed("no feature is planned here")
 
-    def drop_rollback(self, feature: str, why: str) -> bool:
+    def drop_rollback(self, feature: str, by: str, why: str) -> bool:
         """It was not."""
         return False
 

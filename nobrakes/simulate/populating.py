@@ -5,25 +5,43 @@ Each has dice of its own, drawn by the seed's words: who is not in a world chang
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from ..config.settings import Config
+from ..daemon.ports import Ports
+from ..store.sqlite import SqliteStore
 from . import approving, by_hand, features
 from .checkout import Staging, uses_the_index
+from .fake_git import FakeGit
 from .feature_agents import FeatureAgents
 from .features import Features
 from .graph import random_graph
-from .people import ME
+from .people import ME, People
 from .questions import Questions
+from .rates import Rates
 from .rewriting import Rewriting, how_often
-from .scene import Approved
+from .scene import Approved, Scene
 from .talking import Talking
 from .undoing import Undoing, some_have_it, with_plans
 
-if TYPE_CHECKING:
-    from .world import World
+
+class World(Protocol):
+    """What is filled with people: as much of a simulated world as they need to know of."""
+
+    seed: int
+    rates: Rates
+    rng: random.Random
+    config: Config
+    store: SqliteStore
+    git: FakeGit
+    ports: Ports
+    people: People
+    scene: Scene
+    questions: Questions | None
+    features: Features | None
 
 
-def fill(world: "World", beads: int) -> None:
+def fill(world: World, beads: int) -> None:
     """The plan that is there, and who looks before what is merged."""
     seed, rates = world.seed, world.rates
     planned, dependencies = random_graph(world.rng, beads)
@@ -38,7 +56,7 @@ def fill(world: "World", beads: int) -> None:
     world.store.put(asking, dependencies, ME)
 
 
-def people_at_work(world: "World", talking: Talking) -> None:
+def people_at_work(world: World, talking: Talking) -> None:
     """Who works by hand, undoes, talks with agents, answers them and plans features."""
     seed, rates = world.seed, world.rates
     if often := rates.hands:
@@ -68,7 +86,7 @@ def people_at_work(world: "World", talking: Talking) -> None:
         world.scene.features = world.features
 
 
-def people_at_main(world: "World") -> None:
+def people_at_main(world: World) -> None:
     """Who rewrites main, and who stages and commits."""
     seed, rates = world.seed, world.rates
     if often := how_often(world.git, seed, rates.rewrites):

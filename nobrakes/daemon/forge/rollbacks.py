@@ -163,7 +163,7 @@ class Rollbacks:
 
     def _off(self, id_: str, why: str) -> bool:
         store = self.ports.store
-        if not self.ports.words.drop_rollback(id_, why):
+        if not self.ports.words.drop_rollback(id_, BY, why):
             return False
         text = f"it is not rolled back: {why}; what was given up can be reopened"
         tell(store, store.feature(id_), text, "warning")

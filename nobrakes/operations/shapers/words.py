@@ -40,6 +40,6 @@ class Words:
         """It is rolled back."""
         rollback.end(self._store, feature, by, taken, why, commit)
 
-    def drop_rollback(self, feature: str, why: str) -> bool:
+    def drop_rollback(self, feature: str, by: str, why: str) -> bool:
         """It is not rolled back after all; False: it was not being rolled back."""
-        return rollback.off(self._store, feature, BY, why) is not None
+        return rollback.off(self._store, feature, by, why) is not None
