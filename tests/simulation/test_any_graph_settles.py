@@ -1,8 +1,8 @@
 """Whatever the plan, the agents, the machine and the people do: every promise holds at every step, and all settles.
 
 A failing seed prints its replay: python -m nobrakes.simulate --seed N
-SIMULATION_SEEDS: how many seeds the long dose has; SIMULATION_BEADS: how many beads the largest world has (2,000 take
-about four minutes: `python -m nobrakes.simulate --beads 2000 --crash 0.0005 --stop 0.001`).
+SIMULATION_SEEDS: how many seeds the night's dose has, of which CI runs a third; SIMULATION_BEADS: how many beads the
+largest world has (2,000 take about four minutes: `python -m nobrakes.simulate --beads 2000 --crash 0.0005 --stop 0.001`).
 """
 
 import os
@@ -11,11 +11,12 @@ import pytest
 
 from nobrakes.simulate.rates import Rates
 from nobrakes.simulate.world import World
+from tests.support.dose import each_dosed
 
 SEEDS = 10
 DOSE = int(os.environ.get("SIMULATION_SEEDS", "50"))
-"""How many seeds the long dose has; CI runs this many, a night more."""
-
+TOGETHER = 10
+"""So many seeds are one test."""
 
 FOUND = (
     140,  # main was away for a moment, and a candidate stood on itself
@@ -60,14 +61,12 @@ def test_a_large_graph_settles() -> None:
     assert any(bead.status.value == "done" for bead in world.store.beads())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(SEEDS, SEEDS + DOSE, 50))
+@pytest.mark.parametrize("first", each_dosed("seeds from", range(SEEDS, SEEDS + DOSE, TOGETHER)))
 def test_many_graphs_settle(first: int) -> None:
-    for seed in range(first, first + 50):
+    for seed in range(first, first + TOGETHER):
         World(seed, beads=4 + seed % 12).run()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2000, 2008))
+@pytest.mark.parametrize("seed", each_dosed("seeds from", range(2000, 2008)))
 def test_a_machine_that_hardly_lives_still_settles(seed: int) -> None:
     World(seed, rates=Rates(crash=0.1, trouble=0.02, fail=0.3, conflict=0.3, machine=0.1)).run()

@@ -12,9 +12,10 @@ from nobrakes.ports import Command, Step
 from nobrakes.simulate.agents import Script
 from nobrakes.simulate.fake_processes import AGENT
 from nobrakes.simulate.main_monitor import watch_of
+from nobrakes.simulate.people import ME
 from nobrakes.simulate.project import code_path
 from nobrakes.simulate.rates import Rates
-from nobrakes.simulate.world import ME, World
+from nobrakes.simulate.world import World
 from nobrakes.wording import glossary
 
 CALM = Rates(fail=0, conflict=0, machine=0, trouble=0, people=0, refuse=0, cut=0, edits=0, crash=0)

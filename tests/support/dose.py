@@ -4,10 +4,20 @@ Which part a case is in depends on its name alone: another case that comes, goes
 """
 
 import zlib
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
+PARTS = 6
+"""Of so many cases one is CI's."""
 
-def dosed(name: str, parts: int = 3) -> pytest.MarkDecorator:
+
+def dosed(name: str, parts: int = PARTS) -> pytest.MarkDecorator:
     """The mark of a long case: one of so many is CI's, the others are the night's."""
     return pytest.mark.slow if zlib.crc32(name.encode()) % parts == 0 else pytest.mark.night
+
+
+def each_dosed(name: str, cases: Iterable[object], parts: int = 3) -> list[Any]:
+    """These cases as parameters, each with its mark."""
+    return [pytest.param(case, marks=[dosed(f"{name} {case}", parts)]) for case in cases]
