@@ -395,7 +395,7 @@ BUGS = (
         'if row["attempt"] != attempt:',
         "if False:",
         options=("--only", "no_two_beads_share_a_session", "--fail", "0.4"),
-        seed=2,
+        seed=7,
     ),
     Bug(
         "an agent without its wrapper counts as dead",
