@@ -802,7 +802,7 @@ assert {bug.name for bug in BUGS} > QUICK
 
 
 def in_turn(bug: Bug) -> Any:
-    """CI plants a sixth of the bugs, `python3 tests/gates --night` all of them."""
+    """CI plants a twelfth of the bugs, `python3 tests/gates --night` all of them."""
     return pytest.param(bug, id=bug.name.replace(" ", "-"), marks=[] if bug.name in QUICK else [dosed(bug.name)])
 
 

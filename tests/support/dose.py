@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-PARTS = 6
+PARTS = 12
 """Of so many cases one is CI's."""
 
 
