@@ -868,10 +868,7 @@ ALWAYS = ("usual", "planned")
 )
 def test_without_a_bug_nothing_is_found(world: str, tmp_path: Path) -> None:
     nothing = Bug("nothing", "core/beads/worker_names.py", "if name not in in_use:", "if name not in in_use:")
-    # in the third world of planned features a Shaper whose plan is live ends turn after turn without a word, and is
-    # answered each time by people who never give up: it does not settle
-    runs = "2" if world == "planned" else "3"
-    found = simulate(planted(nothing, tmp_path), "--runs", runs, *WORLDS[world])
+    found = simulate(planted(nothing, tmp_path), "--runs", "3", *WORLDS[world])
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]
 
 

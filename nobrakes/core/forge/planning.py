@@ -5,7 +5,8 @@
 2. A turn that left nothing to wait for, or whose words were refused, is gone on with by itself, a few times; then a
    person is asked.
 3. A turn without an operation is read by its words (core.forge.markers); one that says nothing either is shown raw,
-   with a question, but where it only answers what a person said. Words that look like an error decide nothing.
+   with a question. Where it only answers what a person said, or the plan is built and nobody waits for its Shaper, the
+   words are told, and nothing is asked. Words that look like an error decide nothing.
 4. A conversation begins afresh at each change of stage, after some iterations of reviews, and where its context is
    nearly full; never for mere idleness.
 5. A Shaper whose provider refuses its login, or whose breaker is open, is followed by the next of the list.
@@ -94,11 +95,12 @@ def _turns(one: Standing) -> list[ForgeAction]:
     if reading is not None and not reading.certain and one.feature.stage not in (Stage.DISCOVERY, Stage.PLANNING):
         reading = replace(reading, steps=())  # a numbered list about a plan under review is no new plan
     if reading is not None and one.feature.stage not in PLANNED:
-        # a plan that is built is changed when a person asks for it: to be refused would begin the next turn, for ever
+        # a plan that is built is changed when a person asks for it: to be refused would begin the next turn, for ever,
+        # as would a question of what comes next that somebody always answers
         reading = replace(reading, steps=(), ready=False)
     if reading is not None and not reading.is_empty:
         return [TakeTurn(id_, last.turn, reading, warn)]
-    if last.spoken_to and last.words.strip():
+    if one.feature.stage not in PLANNED or (last.spoken_to and last.words.strip()):
         return [TakeTurn(id_, last.turn, None, warn, last.words)]
     return [AskAboutSilentTurn(id_, last.turn, last.words, warn)]
 

@@ -181,11 +181,13 @@ def test_a_later_answer_to_an_expired_feature_asks_once_how_it_goes_on() -> None
     assert next_of(replace(answered, asked={About.EXPIRED: Asked(5)})) is None
 
 
-def test_what_is_built_takes_no_plan_by_words_and_a_question_of_them_is_asked() -> None:
+def test_what_is_built_takes_no_plan_by_words_and_asks_nothing_but_their_questions() -> None:
     built = replace(STANDING, feature=replace(FEATURE, stage=Stage.IMPLEMENTATION))
     ready = replace(TURN, did=frozenset(), words="[PLAN_READY]", reading=read("[PLAN_READY]"))
-    shown = next_of(replace(built, last=ready))
-    assert isinstance(shown, AskAboutSilentTurn), "nothing is refused, which would begin another turn"
+    told = TakeTurn("login", 3, None, None, "[PLAN_READY]")
+    assert next_of(replace(built, last=ready)) == told, "nothing is refused or asked, which would begin another turn"
+    silent = replace(ready, words="", reading=None)
+    assert next_of(replace(built, last=silent)) == TakeTurn("login", 3), "nobody waits for its Shaper"
     asks = read('[DECISION_NEEDED priority="1"]\nWhich?\n[/DECISION_NEEDED]\n[PLAN_READY]')
     taken = next_of(replace(built, last=replace(ready, reading=asks)))
     assert isinstance(taken, TakeTurn) and taken.reading is not None
