@@ -131,7 +131,8 @@ class FeatureLog:
         """What expires waited for a person: for an answer, or for a yes."""
         waits = one.asked_to_sign == one.version > 0 or one.signed
         mine = {number for number, id_ in self.sessions.items() if id_ == one.at.id}
-        asked = (e.session in mine or e.evidence.get("feature") == one.at.id for e in store.escalations())
+        open_then = (e for e in store.escalations_as_filed() if e.id not in self.decided)  # the log may be read late
+        asked = (e.session in mine or e.evidence.get("feature") == one.at.id for e in open_then)
         if not (waits or any(asked) or store.setting(PAUSED)):
             self._breaches["waits"].append(f"{one.at.id} expired in {one.at.stage}, and nobody was asked anything")
 
