@@ -142,3 +142,5 @@ def test_a_feature_is_begun_asked_about_read_and_signed_off_on_a_phone(
     other.made_no_errors()
     for each in (person, other):
         each.close()
+    if not AXE.exists():
+        pytest.skip("all but axe-core was seen, which is not here: npm ci --prefix .ci/web")

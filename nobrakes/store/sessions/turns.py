@@ -74,7 +74,7 @@ def told_to(db: Database, made: int) -> list[Message]:
 
 
 def hear(db: Database, made: int, provider_session: str) -> bool:
-    """The turn's agent says that its session has begun; False: that id is another session's."""
+    """The turn's agent says that its session has begun; False: its id is another session's, or was given up."""
     with db.write():
         open_ = _still_open(db, made)
         row = db.maybe("SELECT id FROM sessions WHERE provider_session = ?", (provider_session,))
@@ -83,6 +83,8 @@ def hear(db: Database, made: int, provider_session: str) -> bool:
             return False
         if open_.resumes and row is None:
             return False  # it was to go on with another one
+        if row is not None and not open_.resumes and not open_.data.get("begun"):
+            return False  # it was to begin a new one, and says the one before
         known = "UPDATE sessions SET provider_session = ?, begun = 1, disputed = 0 WHERE id = ?"
         before = db.one("SELECT * FROM sessions WHERE id = ?", (open_.session,))
         db.run(known, (provider_session, open_.session))

@@ -195,6 +195,17 @@ def test_an_id_that_a_session_had_before_is_nobodys_again(store: SqliteStore) ->
     assert store.session(one.id).provider_session == "new"
 
 
+def test_who_was_to_begin_anew_and_says_the_one_before_has_begun_nothing(store: SqliteStore) -> None:
+    one = begun(store)
+    first = opened(store, one.id)
+    assert store.hear_session(first.id, "full") and store.hear_session(first.id, "full"), "heard again after a crash"
+    store.close_turn(first.id, Fact.CUT_OFF, Outcome.GAVE_UP_CONTEXT, "", told_again=True, lost=True)
+    second = opened(store, one.id)
+    assert not second.resumes and not store.hear_session(second.id, "full")
+    store.close_turn(second.id, Fact.CUT_OFF, Outcome.CRASHED, "", told_again=True)
+    assert not opened(store, one.id).resumes
+
+
 def test_what_a_turn_did_is_noted_once_by_every_way(tmp_path: Path) -> None:
     path = str(tmp_path / "nobrakes.db")
     store = SqliteStore(path, create=True)
