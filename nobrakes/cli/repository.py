@@ -77,7 +77,7 @@ def see_to_a_daemon(app: "App", user: bool) -> str:
         return ""
     from ..operations.machine_wide import home
 
-    pid, is_new = home.daemon(app.paths)
+    pid, is_new = home.daemon(app.paths, app.store)
     return f"; your own daemon was started (process {pid})" if is_new else ""
 
 

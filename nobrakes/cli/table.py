@@ -113,6 +113,9 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "daemon restart", "daemons:restart", BREAKER, "Replace the daemon with a new one; agents go on.", changes=True
     ),
+    Entry("daemon install", "watchdog:install", BREAKER, "Have a dead daemon started again.", changes=True),
+    Entry("daemon uninstall", "watchdog:uninstall", BREAKER, "Take its watchdog away again.", changes=True),
+    Entry("daemon watch", "watchdog:watch", BREAKER, "One look of the watchdog.", changes=True),
     Entry("daemon run", "daemons:run", BREAKER, "The daemon itself, in the foreground.", changes=True, hidden=True),
     Entry("notify test", "notifying:test", BREAKER, "Send a test notice through each channel.", changes=True),
     Entry("notify list", "notifying:show", BREAKER, "The channels: what waits, what was sent, what failed."),

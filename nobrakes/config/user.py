@@ -13,7 +13,7 @@ from .. import __version__, cache
 from ..core.errors import ConfigError
 from ..core.limits.machine import MachineLimits
 from .settings import validated
-from .values import Rule, Section, WholePath, section
+from .values import Rule, Section, WebAddresses, WholePath, section
 
 HINT = "Mend it there. `nobrakes machine` shows the limits, and `nobrakes machine set agents=3` sets one."
 TABLE = "machine"
@@ -50,12 +50,24 @@ class WorkspaceSettings(Section):
 
 
 @section
+class WatchdogSettings(Section):
+    """Whom the watchdog asks before it starts a daemon again: a connection, and no word. `provider` empty: the agents'.
+
+    Of each list one that answers is enough.
+    """
+
+    network: Annotated[tuple[str, ...], WebAddresses()] = ("https://one.one.one.one", "https://dns.google")
+    provider: Annotated[tuple[str, ...], WebAddresses()] = ()
+
+
+@section
 class UserConfig(Section):
     """Every setting of a person."""
 
     machine: MachineSettings = MachineSettings()
     web: WebSettings = WebSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
+    watchdog: WatchdogSettings = WatchdogSettings()
 
 
 NAMES = tuple(field.name for field in fields(MachineSettings))
@@ -74,7 +86,9 @@ def load_user(path: str) -> UserConfig:
     known = cache.recall(path, text, _judge())
     if isinstance(known, dict):
         web, workspace = WebSettings(**known["web"]), WorkspaceSettings(**known["workspace"])
-        return UserConfig(machine=MachineSettings(**known[TABLE]), web=web, workspace=workspace)
+        watchdog = WatchdogSettings(**{name: tuple(urls) for name, urls in known["watchdog"].items()})
+        machine = MachineSettings(**known[TABLE])
+        return UserConfig(machine=machine, web=web, workspace=workspace, watchdog=watchdog)
     found = parse_user(text, path)
     cache.keep(path, text, _judge(), asdict(found))
     return found

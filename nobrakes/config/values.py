@@ -215,3 +215,21 @@ def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
             raise ValueError("a host is a name and perhaps a port, such as 'pypi.example:443'; no address and no '*'")
         found.append(f"{name.lower()}:{port or 443}")
     return tuple(found)
+
+
+class WebAddresses:
+    """Addresses of servers, `https://name` with a port where it is another one."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(_web_addresses, handler(source))
+
+
+def _web_addresses(urls: tuple[str, ...]) -> tuple[str, ...]:
+    import re
+
+    for url in urls:
+        if not re.fullmatch(r"https?://(?:[A-Za-z0-9._-]{1,253}|\[[0-9a-fA-F:]{2,45}\])(?::[1-9][0-9]{0,4})?/?", url):
+            raise ValueError("an address is https:// and a name, and perhaps a port: 'https://api.example.org'")
+    return urls

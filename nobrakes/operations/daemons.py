@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import DaemonNotRunning, NobrakesError
 from ..core.hindrances import BACKGROUND
+from ..core.watchdog import WANTED
 from ..host import daemonise
 from ..host.locks import holder
 from ..host.runs.run_tree import send
@@ -31,8 +32,33 @@ def running(paths: Paths) -> int | None:
     return holder(paths.lock)
 
 
-def start(paths: Paths, wait: float = STARTING_SECONDS) -> int:
-    """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning."""
+def start(paths: Paths, wait: float = STARTING_SECONDS, store: "Store | None" = None) -> int:
+    """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning.
+
+    `store`: a person wants it from now on, so the watchdog starts it again (core.watchdog). One that fails to start is
+    as wanted as it was before.
+    """
+    before = store.setting(WANTED) if store is not None else None
+    if store is not None:
+        store.set_setting(WANTED, repr(store.now()))
+    try:
+        return _started(paths, wait)
+    except NobrakesError:
+        if store is not None and holder(paths.lock) is None:
+            store.set_setting(WANTED, before)
+        raise
+
+
+def start_again(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int | None:
+    """`start` for the watchdog; None: a person stopped it meanwhile, and it does not work. DaemonNotRunning."""
+    pid = _started(paths, wait)
+    if store.setting(WANTED) is not None:
+        return pid
+    daemonise.stop_daemon(paths.lock, wait, paths.daemon_log)
+    return None
+
+
+def _started(paths: Paths, wait: float) -> int:
     return daemonise.start_daemon(
         [sys.executable, "-m", "nobrakes", "daemon", "run"],
         log=paths.daemon_log,
@@ -50,8 +76,10 @@ def _environment() -> Mapping[str, str]:
 def stop(paths: Paths, wait: float, store: "Store | None" = None) -> tuple[int, str]:
     """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
 
-    DaemonNotRunning; then it is not missed any more either (core.hindrances).
+    DaemonNotRunning; then it is not missed any more either (core.hindrances). With `store` nobody starts it again.
     """
+    if store is not None:
+        store.set_setting(WANTED, None)  # before it ends: whoever looks then finds that it is not wanted
     if store is not None and holder(paths.lock) is None and store.setting(BACKGROUND) is not None:
         dead = store.setting(BACKGROUND)
         store.set_setting(BACKGROUND, None)
@@ -62,8 +90,8 @@ def stop(paths: Paths, wait: float, store: "Store | None" = None) -> tuple[int, 
     return daemonise.stop_daemon(paths.lock, wait, paths.daemon_log)
 
 
-def restart(paths: Paths, wait: float) -> int:
-    """A new daemon in the old one's place, whose agents go on meanwhile; the new pid."""
+def restart(paths: Paths, wait: float, store: "Store | None" = None) -> int:
+    """A new daemon in the old one's place, whose agents go on meanwhile; the new pid. `store`: as for `start`."""
     pid = holder(paths.lock)
     process = proctable.look(pid) if pid is not None else None
     if process is not None and holder(paths.lock) == process.pid and send(process, signal.SIGUSR1):
@@ -75,4 +103,4 @@ def restart(paths: Paths, wait: float) -> int:
                     "It may be ending a step that must not be cut; try again.",
                 )
             time.sleep(POLL_SECONDS)
-    return start(paths, wait)
+    return start(paths, wait, store)

@@ -165,7 +165,7 @@ def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
     if beads:
         return Seen(beads=beads)
     try:
-        return Seen(daemons.start(paths))
+        return Seen(daemons.start(paths, store=store))
     except DaemonRunning:  # another one was quicker
         return Seen()
 

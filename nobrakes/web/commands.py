@@ -266,9 +266,9 @@ def _daemon(name: str) -> Do:
         from ..operations import daemons
 
         if name == "stop":
-            pid, left = daemons.stop(app.paths, 60.0)
+            pid, left = daemons.stop(app.paths, 60.0, app.store)
             return {"pid": pid, "left": left}, f"the daemon has ended (it was process {pid}) {left}".strip()
-        pid = getattr(daemons, name)(app.paths, 60.0)
+        pid = getattr(daemons, name)(app.paths, 60.0, app.store)
         return {"pid": pid}, f"the daemon works (process {pid})"
 
     return do
@@ -380,6 +380,7 @@ NOT_HERE: Mapping[str, str] = {
     "hand-in": "It reads a folder or a branch of yours: nobrakes hand-in BEAD in a terminal.",
     "run": "It works in the foreground of a terminal: nobrakes run. A page starts the daemon.",
     "daemon run": "The daemon itself; a page starts it with `daemon start`.",
+    **dict.fromkeys(("daemon install", "daemon uninstall", "daemon watch"), "In a terminal: it is about your timers."),
     "notify secret": "A secret is typed at the terminal and never sent: nobrakes notify secret NAME.",
     "archive": "What it lets go of is gone: nobrakes archive --expire in a terminal.",
     "machine": "Limits above one repository: nobrakes machine set agents=3.",

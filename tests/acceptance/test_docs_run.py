@@ -48,6 +48,8 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/quickstart.md", "pipx install ."): REGISTRY,
     ("docs/quickstart.md", "cd your-repository"): ELSEWHERE,
     ("docs/quickstart.md", "nobrakes shape"): TALK,
+    ("docs/how-to.md", "nobrakes daemon install --yes"): "it changes the services of this account",
+    ("docs/how-to.md", "nobrakes daemon uninstall --yes"): "it changes the services of this account",
     ("docs/how-to.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
     (
         "docs/how-to.md",

@@ -7,12 +7,16 @@
 """
 
 import os
+from typing import TYPE_CHECKING
 
 from ...core.errors import PlaceUnusable
 from ...git import scratch
 from ...paths import FOLDER, Paths
 from ...place import make, require_safe, user_place
 from .. import daemons
+
+if TYPE_CHECKING:
+    from ...ports import Store
 
 _README = """This repository belongs to nobrakes. It holds no work: it is where your own sessions run,
 those that belong to no other repository (`nobrakes session start --user`).
@@ -55,7 +59,7 @@ def made() -> Paths:
     return found
 
 
-def daemon(found: Paths) -> tuple[int, bool]:
+def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
     """The pid of its daemon, which is started where there is none; and whether it was."""
     pid = daemons.running(found)
-    return (pid, False) if pid is not None else (daemons.start(found), True)
+    return (pid, False) if pid is not None else (daemons.start(found, store=store), True)
