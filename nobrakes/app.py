@@ -85,15 +85,9 @@ class App:
     @cached_property
     def git(self) -> "Git":
         """The repository."""
-        from .git.repository import Repository
+        from .git.opening import open_git
 
-        review = self.config.review
-        if review.land == "local":
-            return Repository(self.paths, self.config.main, sizes=self.config.sizes())
-        from .git.landing.remote_questions import Shared
-
-        shared = Shared(review.remote, review.remote_branch or self.config.main, review.remote_seconds)
-        return Repository(self.paths, self.config.main, shared, self.config.sizes())
+        return open_git(self.paths, self.config)
 
     @cached_property
     def processes(self) -> "Processes":

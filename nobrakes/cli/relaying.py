@@ -28,23 +28,32 @@ def relay(
     session: Annotated[
         int | None, Option("--session", min=1, help="Go on in this one; without a prompt: what it came to.")
     ] = None,
+    plan: Annotated[bool, Option("--plan", help="It plans first, and works once you approved its plan.")] = False,
+    hands_in: Annotated[
+        bool, Option("--hand-in", help="With --session: have its branch tested, and be asked whether it merges.")
+    ] = False,
     user: UserPlace = False,
 ) -> Output:
     """Let an agent work in a private clone of a repository while you are away. You get a branch; no checkout changes.
 
     When it stops, the Desk asks "what next?": your answer, or `nobrakes relay --session N PROMPT`, goes on in the same
-    session. Where nobrakes is set up, the session is that repository's: `relay --session N FOLDER` looks there, too.
-    Anywhere else it is your own (`--user`, as for `nobrakes sessions`).
+    session. With --plan the Desk asks for a yes to its plan first; --hand-in gives its branch to the Reviewer. Where
+    nobrakes is set up, the session is that repository's: `relay --session N FOLDER` looks there, too. Anywhere else it
+    is your own (`--user`, as for `nobrakes sessions`).
 
     Example: nobrakes relay ~/code/shop "Mend the failing test of the basket"
     """
     if session is not None:
-        return _go_on(session, words or [], user)
+        if plan:
+            raise UsageError("--plan is for a session that begins", "Leave --session or --plan out.")
+        return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
+    if hands_in:
+        raise UsageError("--hand-in is for a session that worked", "`nobrakes relay --session N --hand-in`")
     where, prompt = _asked(words or [])
     with _place(where, user) as (app, repository):
         from ..operations import relay as operations
 
-        wanted = operations.Wanted(text_or_stdin(prompt, "prompt"), agent, model, repository)
+        wanted = operations.Wanted(text_or_stdin(prompt, "prompt"), agent, model, repository, plans=plan)
         made = operations.start(app.store, app.paths, app.config, wanted, actor())
         started = _daemon(app)
         own, there = (" --user", "") if repository else ("", _elsewhere(app.paths.root))
@@ -119,6 +128,22 @@ def _go_on(number: int, words: list[str], user: bool) -> Output:
     return said({"session": number}, f"session {number} goes on{started}")
 
 
+def _hand_in(number: int, words: list[str], user: bool) -> Output:
+    from ..operations import relay_landing, taking
+
+    if len(words) > 1 or (words and not _is_folder(words[0])):
+        raise UsageError("with --hand-in there is no prompt, only perhaps a folder", "Leave the prompt out.")
+    with _keeper(words[0] if words else "", user, is_reading=False) as app:
+        here = taking.repository(app.store, app.git, app.paths, app.config)
+        landed = relay_landing.hand_in(here, number, actor())
+        started = _daemon(app)
+    text = (
+        f"session {number} is handed in as bead {landed.bead}, commit {landed.head[:12]}{started}\n"
+        f"  the checks run on it now; `nobrakes escalations` then asks whether it merges"
+    )
+    return said(plain(landed), text)
+
+
 def _is_folder(word: str) -> bool:
     """Whether the one word beside --session is a folder: a prompt may be a folder's bare name."""
     return (os.sep in word or word in (".", "..", "~")) and os.path.isdir(os.path.expanduser(word))
@@ -150,6 +175,14 @@ def _page(found: "Summary", screen: Screen) -> list[str]:
     spent = f", {one.cost_usd:.2f} $, {one.tokens} tokens" if one.tokens or one.cost_usd else ""
     out.append(f"{one.state.value}, {count(found.turns, 'turn')}, {lasted(found.seconds)} at work{spent}")
     out.append(f"of {one_line(found.repository)}")
+    if found.stage == "plan":
+        out.append("it plans: it changes nothing before you approved its plan (`nobrakes escalations`)")
+    if found.claim is not None:
+        step = f"step {found.claim.step} of {found.claim.of or '?'}, " if found.claim.step is not None else ""
+        doubt = f" ({found.claim.doubt})" if found.claim.doubt else ""
+        out.append(f"it says: {step}{one_line(found.claim.text)}{doubt}")
+    bead = str(one.data.get("bead") or "")
+    out += [f"handed in as bead {bead}: `nobrakes show {bead}`"] if bead else []
     out.append(f"branch {one_line(found.branch)}" if found.branch else "nothing is committed yet")
     out += [f"  {commit[:12]} {one_line(subject)}" for commit, subject in found.commits]
     out += [f"  {what} {one_line(path)}" for what, path in found.files]

@@ -12,6 +12,7 @@ from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.beads.taking import handed_back, is_by_person, submitted
 from ..core.errors import NotAllowed, UsageError
+from ..core.sessions.relay import STAGE, WORK
 from ..paths import Paths
 from ..ports import Store
 from . import suggestions
@@ -105,6 +106,10 @@ def resolve(
             store.record(Event(_ENDS[how], found.bead, actor=actor, data={"reason": note, "escalation": n}))
             if store.escalation(n).resolved_at is None:
                 store.resolve(n, _words(how, note), actor)
+    elif how == APPROVE and found.session is not None:
+        with store.together():
+            store.note_session(found.session, {STAGE: WORK})
+            store.resolve(n, _words(how, note), actor)
     elif how == APPROVE and found.type in OF_A_HEAD:
         store.resolve(n, _words(how, note), actor, Status.NEEDS_REVIEW)
     elif how == "retry" and note.strip() and rest is not None:

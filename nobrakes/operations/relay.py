@@ -13,13 +13,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..agents.registry import adapter
+from ..core.beads.events import Kind
+from ..core.beads.progress import doubt
 from ..core.beads.ref_numbers import last_clone
 from ..core.errors import DaemonRunning, NotAllowed, UsageError
 from ..core.owners import of_person
-from ..core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, PERSONA, REPOSITORY, START
+from ..core.sessions.relay import (
+    BRANCH,
+    CHAT,
+    FOLDER,
+    HEAD,
+    PERSONA,
+    PLAN,
+    PLAN_OF,
+    REPOSITORY,
+    STAGE,
+    START,
+    WORK,
+    only_plans,
+)
 from ..core.sessions.session import Message, Session, SessionKind, State
 from ..core.text.cleaning import clean
 from ..core.transcript import LineKind
+from ..git.workspaces.inside import commits_since
 from ..git.workspaces.relays import RelayClones
 from ..paths import Paths
 from . import daemons, desk, sessions
@@ -28,9 +44,13 @@ from .waking import wake
 
 if TYPE_CHECKING:
     from ..config.settings import Config
+    from ..core.beads.escalations import Escalation
     from ..ports import Store
 
 MOST_BEADS = 100
+MOST_CLAIMS = 1000
+"""Claims of all agents among which that of a session is looked for."""
+MOST_CLAIM = 200
 MOST_LINES = 2000
 """Readable lines of a turn that are looked through for tests."""
 _TESTS = re.compile(
@@ -43,7 +63,8 @@ _TESTS = re.compile(
 class Wanted:
     """A relay session to begin. `repository` empty: that of the store.
 
-    `chat`: the chat agent's session that wants it; `persona`: who its agent is to be, in words.
+    `chat`: the chat agent's session that wants it; `persona`: who its agent is to be, in words. `plans`: it changes
+    nothing before a person approved its plan.
     """
 
     prompt: str
@@ -52,13 +73,27 @@ class Wanted:
     repository: str = ""
     chat: str = ""
     persona: str = ""
+    plans: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Where the agent says it is: `step` of `of` steps (None: it does not say), with the commits so far.
+
+    `doubt`: what speaks against it, from the commits; empty: nothing does.
+    """
+
+    text: str
+    step: int | None
+    of: int | None
+    doubt: str
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What a relay session came to so far. `files` are (A, M, D or T; path), `tests` commands that looked like tests.
 
-    `seconds`: at work; `branch` empty: nothing was committed yet.
+    `seconds`: at work; `branch` empty: nothing was committed yet. `claim` is what its agent says, `commits` the fact.
     """
 
     session: Session
@@ -70,6 +105,8 @@ class Summary:
     tests: tuple[str, ...]
     turns: int
     seconds: float
+    stage: str
+    claim: Claim | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +147,7 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
         begun = clones.start()
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
     data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, PERSONA: wanted.persona}
+    data |= {STAGE: PLAN} if wanted.plans else {}
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
     return Ready(clean(first)[:MOST_TITLE], seat, text, data)
 
@@ -150,11 +188,16 @@ def say(store: "Store", number: int, prompt: str, actor: str) -> Message | None:
         raise UsageError("the prompt is empty", "Say what is to be done next.")
     if one.state is State.ENDED:
         raise NotAllowed(f"session {number} has ended", "Begin a new one: `nobrakes relay PROMPT`.")
-    asked = next((e for e in store.escalations() if e.session == number and e.evidence.get("what_next")), None)
+    asked = next((e for e in store.escalations() if e.session == number and _says_on(e)), None)
     if asked is not None:
         desk.answer(store, asked.id, prompt, actor)
         return None
     return store.say(number, prompt, actor)
+
+
+def _says_on(asked: "Escalation") -> bool:
+    """Whether what is said next answers it: the question what comes next, and of a plan how it is to be changed."""
+    return bool(asked.evidence.get("what_next")) or PLAN_OF in asked.evidence
 
 
 def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
@@ -184,6 +227,7 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
         with closing(_clones(paths, repository)) as clones:
             commits, files = clones.commits(start, head), clones.files(start, head)
     now = store.now()
+    stage = PLAN if only_plans(one) else WORK
     return Summary(
         one,
         repository,
@@ -194,7 +238,24 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
         tuple(_tests(store, paths, number)),
         len(turns),
         sum((turn.ended_at or now) - turn.started_at for turn in turns),
+        stage,
+        None if stage == PLAN else _claim(store, paths, one, len(commits)),
     )
+
+
+def _claim(store: "Store", paths: Paths, one: Session, commits: int) -> Claim | None:
+    """The latest claim of the session's agent, against the commits that it handed back, or that its clone tells of."""
+    said = store.latest_events((Kind.PROGRESSED,), limit=MOST_CLAIMS)
+    name = f"Session {one.id}"
+    found = next((e for e in said if e.actor == name and e.attempt is None and e.at >= one.created_at), None)
+    if found is None:
+        return None
+    if one.state is State.RUNNING:
+        begun = commits_since(os.path.join(paths.folder, FOLDER, str(one.id)), one.created_at)
+        commits = max(commits, begun or 0)
+    told = found.data.get("data") or {}
+    step, of = (value if isinstance(value := told.get(key), int) else None for key in ("step", "of"))
+    return Claim(clean(str(found.data.get("text", "")))[:MOST_CLAIM], step, of, doubt(step, commits))
 
 
 def _tests(store: "Store", paths: Paths, number: int) -> list[str]:

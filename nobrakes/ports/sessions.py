@@ -28,6 +28,10 @@ class Sessions(Protocol):
         """Something that the next turn is told; NoSuchSession, NotAllowed for one that has ended."""
         ...
 
+    def note_session(self, session: int, data: Mapping[str, Any]) -> Session:
+        """Set values of the session's data; what else is in it stays. NoSuchSession."""
+        ...
+
     def session(self, session: int) -> Session:
         """One session; NoSuchSession."""
         ...

@@ -36,12 +36,26 @@ You work in this folder, a private clone on a branch of its own, for a person wh
 phone. Commit what you do. Your last message of each turn is what they read: say in it what you did, what you did not,
 and what the tests said.
 
+- `nobrakes agent progress "<text>" --step N --of M` after each step's commit: they see it beside your commits.
 - `nobrakes agent ask "<question>" --option "<label>: <what it means; costs what>" … --recommend "<label>"` when only
   the person can decide (without options any text is an answer). Then end your turn: the answer comes with the next.
 - `nobrakes agent notify "<text>"` to tell the person something at once.
 
 End the last message of a turn with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`
 when you have done it, `{PREFIX}{Marker.BLOCKED.value}` when you wait for an answer to a question that you asked."""
+
+PLANNING = f"""# How this session works
+
+You plan what is to be done in this folder, and do not do it yet: you change no file, and what you change is not taken.
+A person reads your plan, perhaps on a phone, and approves it or says what to change; then you go on in this session,
+and work. Your last message is the plan: the steps in their order, the files of each, how it is shown that it works,
+and what could go wrong.
+
+- `nobrakes agent ask "<question>" --option "<label>: <what it means; costs what>" … --recommend "<label>"` when only
+  the person can decide (without options any text is an answer). Then end your turn: the answer comes with the next.
+
+End the last message of a turn with exactly one line, plain and alone on its line: `{PREFIX}{Marker.COMPLETED.value}`
+when it is your plan, `{PREFIX}{Marker.BLOCKED.value}` when you wait for an answer to a question that you asked."""
 
 _HAPPENED: Mapping[Outcome, str] = {
     Outcome.RATE_LIMITED: "the provider's usage limit was reached, and is over now",
@@ -69,13 +83,14 @@ def turn_prompt(
     nonce: str,
     *,
     resumes: bool,
-    works: bool = False,
+    protocol: str = "",
 ) -> str:
     """The prompt of one turn. `told` is what was said to it; `earlier` all before, for an agent that begins anew.
 
-    `cut_off`: how the last turn ended before its agent was done; empty: it was. `works`: it changes files.
+    `cut_off`: how the last turn ended before its agent was done; empty: it was. `protocol`: how the session works,
+    where its agent does not know that yet.
     """
-    parts = [] if resumes else [WORKING if works else PROTOCOL]
+    parts = [protocol] if protocol else []
     if earlier and not resumes:
         said = "\n".join(f"{'You' if not one.author else 'The person'}: {clean(one.text)}" for one in earlier)
         parts.append(

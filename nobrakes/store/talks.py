@@ -33,6 +33,10 @@ class Talks:
         """Something that the next turn is told."""
         return conversations.say(self._db, session, text, author)
 
+    def note_session(self, session: int, data: Mapping[str, Any]) -> Session:
+        """Set values of the session's data."""
+        return conversations.note(self._db, session, data)
+
     def session(self, session: int) -> Session:
         """One session."""
         return conversations.session(self._db, session)

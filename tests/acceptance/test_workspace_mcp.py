@@ -27,7 +27,20 @@ REFUSED = (
     "Read the project-setup skill at SKILLS/project-setup.md and follow its instructions to confirm a project with the "
     "user, then call set_project."
 )
-TOOLS = ["list_projects", "skill", "set_project", "claude", "codex", "gemini", "acp", "status", "plan", "propose"]
+TOOLS = [
+    "list_projects",
+    "skill",
+    "set_project",
+    "claude",
+    "codex",
+    "gemini",
+    "acp",
+    "status",
+    "output",
+    "hand_in",
+    "plan",
+    "propose",
+]
 
 
 class Chat:

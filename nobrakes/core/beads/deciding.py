@@ -61,5 +61,6 @@ def ways(found: Escalation) -> tuple[How, ...]:
     if found.bead is not None:
         return of_type
     if found.session is not None:  # it goes on with what it is told
-        return tuple(how for how in of_type if how in ("answer", "dismiss"))
+        told = ("answer", "dismiss", "approve") if found.type is EscalationType.PLAN_REVIEW else ("answer", "dismiss")
+        return tuple(how for how in of_type if how in told)
     return tuple(how for how in of_type if how not in OF_BEADS)

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...core.beads.approval import is_approval
 from ...core.beads.bead import Role
 from ...core.forge.data_keys import ROUND, STAGE
 from ...core.forge.feature import Feature
-from ...core.sessions.relay import is_relay
-from ...core.sessions.session import SessionKind, Talk
+from ...core.sessions.relay import PLAN_OF, is_relay, only_plans
+from ...core.sessions.session import Message, SessionKind, Talk
 from ...core.text.cleaning import only_seen
-from ...roles import shaper_briefing
+from ...roles import shaper_briefing, talking
 from ...roles.prompts import role_text
 from ...roles.talking import turn_prompt
 from ..ports import Ports
@@ -46,9 +47,19 @@ def brief(ports: Ports, talk: Talk) -> TurnBrief:
     told = store.told(turn.id)
     given = {one.id for one in told}
     earlier = [one for one in store.messages(talk.session.id) if one.id not in given and one.turn is not None]
-    works = is_relay(talk.session)
-    prompt = turn_prompt(told, earlier, _cut_off(talk), _nonce(talk), resumes=turn.resumes, works=works)
-    return TurnBrief(only_seen(role_text("relay" if works else Role.SHAPER.value, ports.paths.folder)), prompt)
+    own = is_relay(talk.session)
+    protocol = talking.PLANNING if only_plans(talk.session) else talking.WORKING if own else talking.PROTOCOL
+    is_new = not turn.resumes or any(_approves(ports, one) for one in told)
+    prompt = turn_prompt(
+        told, earlier, _cut_off(talk), _nonce(talk), resumes=turn.resumes, protocol=protocol if is_new else ""
+    )
+    return TurnBrief(only_seen(role_text("relay" if own else Role.SHAPER.value, ports.paths.folder)), prompt)
+
+
+def _approves(ports: Ports, message: Message) -> bool:
+    """Whether the message is a person's yes to the session's plan: from now on it works."""
+    asked = ports.store.escalation(message.answers) if message.answers else None
+    return asked is not None and PLAN_OF in asked.evidence and is_approval(asked.resolution)
 
 
 def _nonce(talk: Talk) -> str:

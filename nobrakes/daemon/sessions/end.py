@@ -76,9 +76,7 @@ class TurnEndings:
         lost = outcome in BEGINS_ANEW
         fact = self._fact(talk, outcome, after)
         if is_relay(session):
-            handed = self.relays.hand_back(talk)
-            if fact is Fact.ENDED_WELL and session.ended_at is None:
-                self.relays.ask_what_next(talk, said, handed)
+            self.relays.ended(talk, said, asks=fact is Fact.ENDED_WELL and session.ended_at is None)
         repeats = session.failures + 1
         waits = TABLE[outcome].backoff or (TABLE[outcome].starts_cooldown and not session.provider)
         closed = ports.store.close_turn(

@@ -16,7 +16,7 @@ from ...core.beads.attempt import Run, RunKind
 from ...core.beads.bead import Role
 from ...core.board import Limits
 from ...core.errors import NoMain
-from ...core.sessions.relay import is_relay
+from ...core.sessions.relay import is_relay, only_plans
 from ...core.sessions.session import Session, Talk, name_of
 from ...ports import Argv
 from .. import agent_starts
@@ -55,7 +55,8 @@ class TurnLauncher:
         run_id = run_of(turn.id)
         folder, workspace = os.path.join(ports.paths.runs, run_id), folder_of(ports, session)
         is_own = is_relay(session)
-        role, model = (Role.DOER, session.model) if is_own else (Role.SHAPER, "")
+        role = Role.DOER if is_own and not only_plans(session) else Role.SHAPER
+        model = session.model if is_own else ""
         told = brief(ports, talk)
         adapter = ports.adapter(session.agent)
         named = str(uuid.UUID(hashlib.md5(turn.token.encode()).hexdigest()))

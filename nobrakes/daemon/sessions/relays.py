@@ -7,16 +7,32 @@
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 
+from ...core.beads.bead import Status
 from ...core.beads.escalations import EscalationType
 from ...core.errors import NobrakesError, NoSuchSession
-from ...core.sessions.relay import BRANCH, CHAT, FOLDER, HEAD, REPOSITORY, START, is_relay
-from ...core.sessions.session import Session, Talk
+from ...core.sessions.relay import (
+    BEAD,
+    BRANCH,
+    CHAT,
+    FOLDER,
+    HEAD,
+    PLAN_OF,
+    REPOSITORY,
+    START,
+    is_relay,
+    only_plans,
+)
+from ...core.sessions.session import Session, State, Talk
 from ...git.workspaces.relays import HandedBack, RelayClones, branch_of
 from ...ports import Argv, NewEscalation, Notice
 from ..ports import Ports
+
+_WAITS = (State.IDLE, State.ASKING)
+MOST_PLAN = 7000
+"""Characters of a plan that a person is asked about."""
 
 
 class Relays:
@@ -52,6 +68,48 @@ class Relays:
     def environment(self, session: Session) -> dict[str, str]:
         """What its agent is told beside what every agent is: no file of the project is closed to it."""
         return {"NOBRAKES_BRANCH": branch_of(session.id), "NOBRAKES_TESTS": "", "NOBRAKES_GATES": ""}
+
+    def ended(self, talk: Talk, said: str, asks: bool) -> None:
+        """What becomes of the turn's work; with `asks` a person is asked how the session goes on."""
+        if only_plans(talk.session):
+            self._drop(talk)
+            if asks and said:
+                self._ask_about_plan(talk, said)
+                return
+            handed = HandedBack("", "")
+        else:
+            handed = self.hand_back(talk)
+        if asks:
+            self.ask_what_next(talk, said, handed)
+
+    def _drop(self, talk: Talk) -> None:
+        """A turn that only planned: its clone is removed, and what it changed all the same is kept and told."""
+        ports, session = self.ports, talk.session
+        try:
+            with self._clones(session) as clones:
+                branch = clones.clear(session.id, talk.turn.number, str(session.data[START]))
+        except NobrakesError as error:
+            text = f"session {session.id} only plans, and its clone could not be removed: {error}"
+            ports.notifier.tell(Notice(text, urgent=True))
+            return
+        if branch:
+            text = f"session {session.id} was to plan and changed files: they are on the branch {branch}"
+            ports.notifier.tell(Notice(text, urgent=True))
+
+    def _ask_about_plan(self, talk: Talk, said: str) -> None:
+        """Ask the person to approve the plan; one that it takes the place of is asked about no more."""
+        store, session = self.ports.store, talk.session
+        title = f"Plan of session {session.id}: {session.title}"[:200]
+        asked = (e.id for e in store.escalations() if e.session == session.id and PLAN_OF in e.evidence)
+        new = NewEscalation(
+            EscalationType.PLAN_REVIEW,
+            title,
+            said[-MOST_PLAN:],
+            {PLAN_OF: session.id},
+            adds_to=next(asked, 0),
+            session=session.id,
+        )
+        store.escalate(new, None, None, "nobrakes")
 
     def hand_back(self, talk: Talk) -> HandedBack:
         """Hand back what the turn committed, and write that into the turn, which is open still."""
@@ -97,11 +155,30 @@ class Relays:
             return
         left = {int(name) for name in os.listdir(folder) if name.isascii() and name.isdigit()} - self._told
         if left:  # nobody is asked where nothing can be removed: this is looked at in each quiet turn
-            left -= {session.id for session in self.ports.store.sessions()}
+            going = self.ports.store.sessions()
+            self._end_merged(going)
+            left -= {session.id for session in going}
         if left:
             left -= {self.ports.store.turn(run.turn).session for run in self.ports.store.runs() if run.turn}
         for number in sorted(left):
             self._remove(number)
+
+    def _end_merged(self, going: Sequence[Session]) -> None:
+        """End the sessions whose work has come to main, and put their branches away."""
+        store = self.ports.store
+        handed = [one for one in going if one.data.get(BEAD) and one.state in _WAITS]
+        if not handed:
+            return
+        beads = store.beads(ids=sorted({str(one.data[BEAD]) for one in handed}))
+        merged = {one.id for one in beads if one.status is Status.DONE and one.merged_commit}
+        for session in handed:
+            bead = str(session.data[BEAD])
+            if bead not in merged or session.waiting:
+                continue
+            with suppress(NobrakesError), self._clones(session) as clones:  # a branch that cannot be moved stays
+                for data in (turn.data for turn in store.turns(session.id) if turn.data.get(BRANCH)):
+                    clones.put_away(bead, str(data[BRANCH]), str(data[HEAD]))
+            store.end_session(session.id, "nobrakes")
 
     def _remove(self, number: int) -> None:
         ports = self.ports

@@ -119,10 +119,34 @@ class RelayClones:
         name = ""
         if loose is not None:
             name = self._branch(f"{branch_of(session)}-loose", turn, loose, "")
+        self._throw_away(session)
+        return name
+
+    def clear(self, session: int, turn: int, start: str) -> str:
+        """Remove the clone of a turn that was to change nothing; the branch with what it changed, empty: nothing."""
+        path = self.path(session)
+        head = clones.checked_out(path) if clones.is_folder(path) else None
+        if head not in (None, start):
+            fetch.take(self.place, self.objects, self.history, start, path, head, self.sizes)
+        kept = self.loose(session, head or start) or head
+        name = ""
+        if kept not in (None, start):
+            name = self._branch(f"{branch_of(session)}-unapproved", turn, kept, "")
+        self._throw_away(session)
+        return name
+
+    def _throw_away(self, session: int) -> None:
         trash = Trash(os.path.join(os.path.dirname(self.folder), "trash"))
         for leftover in (self.path(session), self.path(session) + INDEX):
             trash.take(self.folder, leftover)
-        return name
+
+    def put_away(self, bead: str, branch: str, commit: str) -> None:
+        """Move a branch whose work is on main to the bead's archive; one that a person moved or works on stays."""
+        ref = f"refs/heads/{branch}"
+        if refs.read(self.place, ref) != commit or self._is_checked_out(ref):
+            return
+        refs.update(self.place, {refs.own_ref(f"archive/{bead}/{branch.replace('/', '-')}"): commit})
+        self.place.run(["update-ref", "-m", "nobrakes: merged", "--no-deref", "-d", ref, commit], expect=(0, 1, 128))
 
     def commits(self, start: str, head: str) -> list[tuple[str, str]]:
         """(commit, subject) of what was made since `start`, oldest first."""

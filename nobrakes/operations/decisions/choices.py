@@ -136,6 +136,8 @@ def _word(typed: str) -> str:
 
 def _approve(found: Escalation, stakes: Stakes) -> tuple[str, str]:
     if found.type is EscalationType.PLAN_REVIEW:
+        if found.session is not None:
+            return "The session works by this plan, with your note.", "What its agent spends. It merges nothing."
         return "The Doer works by this plan, with your note.", _next_attempt(stakes)
     if found.type is EscalationType.MERGE_REVIEW:
         return (

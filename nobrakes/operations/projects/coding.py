@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from ...agents.registry import adapter
 from ...config.settings import load
+from ...core.beads.escalations import Escalation, EscalationType
 from ...core.errors import NobrakesError, NoProject, NoSuchSession, NotAllowed
 from ...core.projects import guard
 from ...core.sessions.relay import CHAT, PERSONA, is_relay
 from ...core.sessions.session import Session, State
-from ...core.text.cleaning import clean, shorten
+from ...core.text.cleaning import clean
 from ...paths import FOLDER, Paths
 from ...ports import Store
 from ...store.opening import open_store
@@ -28,14 +29,10 @@ from ..machine_wide.addresses import link
 from ..waking import wake
 from .confirming import require_chat, require_confirmed
 from .projects import complete, database
-from .workspace import Workspace, opened
+from .workspace import opened
 
 TOOLS = ("claude", "codex", "gemini", "acp")
-LOST = "lost"
 _NO_DAEMON = "no daemon works there"
-SHORT = 700
-"""Characters of an agent's words in an answer."""
-MOST_RUNS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +44,6 @@ class Begun:
     project: str
     goes_on: bool
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunView:
-    """How far a session of a chat is. `state` is LOST where it cannot be looked at; `trouble` says why.
-
-    `last_words` are the agent's; branch, commits and files are facts.
-    """
-
-    run: str
-    tool: str
-    state: str
-    branch: str
-    commits: int
-    files: int
-    last_words: str
-    question: int | None
-    asks: str
-    seconds: float
-    cost_usd: float
-    trouble: str
 
 
 @contextmanager
@@ -83,8 +59,11 @@ def project_store(folder: str) -> Iterator[tuple[Store, Paths]]:
         store.close()
 
 
-def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona: str) -> Begun:
-    """Let the tool work on the prompt in the chat's project. NoProject, NoAgent, UsageError, NotAllowed."""
+def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona: str, plans: bool = False) -> Begun:
+    """Let the tool work on the prompt in the chat's project. NoProject, NoAgent, UsageError, NotAllowed.
+
+    `plans`: in a new session, which changes nothing before a person approved its plan.
+    """
     chat = require_chat(chat)
     workspace = opened()
     with closing(database()) as known:
@@ -95,9 +74,9 @@ def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona
         complete(workspace, project)
         adapter(tool)
         with project_store(folder) as (store, paths):
-            before = _current(known.runs(chat), project, tool, model, persona, store)
+            before = None if plans else _current(known.runs(chat), project, tool, model, persona, store)
             text = _where(prompt, folder, path)
-            wanted = relay.Wanted(text, tool, model, "", chat, persona)
+            wanted = relay.Wanted(text, tool, model, "", chat, persona, plans)
             ready = relay.prepared(paths, load(paths.config), wanted) if before is None else None
             with store.together():
                 if ready is not None:
@@ -111,7 +90,7 @@ def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona
                 _same_place(paths, folder)
             wake(paths)
             known.ran(ChatRun(chat, project, tool, number, model, True, 0.0))
-            note = _see_to_a_daemon(store, paths)
+            note = see_to_a_daemon(store, paths)
     return Begun(f"{project}/{number}", number, project, before is not None, note)
 
 
@@ -139,11 +118,11 @@ def _current(runs: list[ChatRun], project: str, tool: str, model: str, persona: 
         except NoSuchSession:  # its database was lost
             return None
         same = run.model == model and str(session.data.get(PERSONA) or "") == persona
-        return run if same and _is_of(session, run.chat) and session.state is not State.ENDED else None
+        return run if same and is_of(session, run.chat) and session.state is not State.ENDED else None
     return None
 
 
-def _see_to_a_daemon(store: Store, paths: Paths) -> str:
+def see_to_a_daemon(store: Store, paths: Paths) -> str:
     """A daemon runs the session; what the chat agent has to know otherwise."""
     try:
         if relay.see_to_a_daemon(store, paths).beads:
@@ -153,54 +132,19 @@ def _see_to_a_daemon(store: Store, paths: Paths) -> str:
     return "work is paused there: a person resumes it with `nobrakes resume`" if store.setting(PAUSED) == YES else ""
 
 
-def look(chat: str) -> list[RunView]:
-    """The sessions that this chat began, newest first."""
-    workspace = opened()
-    with closing(database()) as known:
-        runs = known.runs(require_chat(chat))
-    return [_looked_at(workspace, run) for run in runs[:MOST_RUNS]]
-
-
-def _looked_at(workspace: Workspace, run: ChatRun) -> RunView:
-    """One of them; what is broken in its project is said, and keeps nobody from the others."""
-    try:
-        if not workspace.has(run.project):
-            raise NoProject(f"the folder of project '{run.project}' is not there", "")
-        with project_store(workspace.folder(run.project)) as (store, paths):
-            return _view(store, paths, run)
-    except NobrakesError as error:
-        trouble = shorten(clean(str(error)), SHORT)
-        return RunView(_name(run), run.tool, LOST, "", 0, 0, "", None, "", 0.0, 0.0, trouble)
-
-
-def _is_of(session: Session, chat: str) -> bool:
+def is_of(session: Session, chat: str) -> bool:
     """Whether the chat began it: a database that was lost may have given its number to another one."""
     return is_relay(session) and session.data.get(CHAT) == chat
 
 
-def _name(run: ChatRun) -> str:
+def name_of(run: ChatRun) -> str:
+    """What a chat agent calls the run."""
     return f"{run.project}/{run.session}"
 
 
-def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
-    if not _is_of(store.session(run.session), run.chat):
-        raise NoSuchSession(f"session {run.session} is another one now")
-    done = relay.summary(store, paths, run.session)
-    asked = next((one for one in store.escalations() if one.session == run.session), None)
-    return RunView(
-        _name(run),
-        run.tool,
-        done.session.state.value,
-        done.branch,
-        len(done.commits),
-        len(done.files),
-        shorten(clean(done.last_words), SHORT),
-        asked.id if asked else None,
-        shorten(clean(asked.title), 200) if asked else "",
-        done.seconds,
-        done.session.cost_usd,
-        "",
-    )
+def is_answered_by_chat(asked: Escalation) -> bool:
+    """Whether who began the session may answer it: a question of its agent, and nothing that is a person's yes."""
+    return asked.type is EscalationType.QUESTION and asked.bead is None
 
 
 def confirmed_folder(chat: str) -> tuple[str, str]:
@@ -214,10 +158,11 @@ def answer(chat: str, number: int, text: str) -> str:
     _, folder = confirmed_folder(chat)
     with project_store(folder) as (store, paths):
         found = desk.show(store, number)
-        if found.session is None or not _is_of(store.session(found.session), chat):
+        is_own = found.session is not None and is_of(store.session(found.session), chat)
+        if not is_own or not is_answered_by_chat(found):
             raise persons(folder, f"escalation {number} is a person's to decide", f"nobrakes escalation {number}")
         desk.answer(store, number, text, chat, paths)
-        _see_to_a_daemon(store, paths)
+        see_to_a_daemon(store, paths)
     return f"answered; session {found.session} goes on"
 
 

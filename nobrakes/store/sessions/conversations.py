@@ -81,6 +81,14 @@ def _message(
     return Message(made, number, author, now, text[:MOST_TEXT], turn, answers)
 
 
+def note(db: Database, number: int, data: Mapping[str, Any]) -> Session:
+    """Set values of the session's data; what else is in it stays."""
+    with db.write():
+        kept = {**session(db, number).data, **data}
+        db.run("UPDATE sessions SET data = ?, updated_at = ? WHERE id = ?", (rows.as_json(kept), db.now(), number))
+        return session(db, number)
+
+
 def add_message(db: Database, number: int, author: str, text: str, turn: int) -> None:
     """What an agent said in its turn, in the caller's transaction."""
     _message(db, number, author, text, db.now(), turn)

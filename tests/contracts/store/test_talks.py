@@ -221,3 +221,14 @@ def test_what_a_turn_did_is_noted_once_by_every_way(tmp_path: Path) -> None:
     with pytest.raises(Stale):
         store.did(turn.id, "found")
     store.close()
+
+
+def test_what_is_noted_of_a_session_stays_beside_what_a_turn_notes(store: SqliteStore) -> None:
+    one = begun(store)
+    store.note_session(one.id, {"stage": "plan"})
+    turn = opened(store, one.id)
+    store.note_session(one.id, {"stage": "work", "bead": "a"})
+    store.close_turn(turn.id, Fact.CUT_OFF, Outcome.INTERRUPTED, "stopped")
+    assert store.session(one.id).data == {"stage": "work", "bead": "a", "cut_off": "interrupted"}
+    with pytest.raises(NoSuchSession):
+        store.note_session(99, {"stage": "work"})

@@ -41,4 +41,20 @@ def test_only_what_is_missing_or_was_left_by_us_is_written(tmp_path: Path) -> No
     git("branch", "relay/1-loose-2", start)
     assert clones.remove(1, 2, start, second.head) == "relay/1-loose-2-2"
     assert git("show", "relay/1-loose-2-2:loose") == "loose" and git("rev-parse", "relay/1-loose-2") == start
+
+    for command in clones.making(2, start, "Session"):
+        subprocess.run(command.argv if hasattr(command, "argv") else command, check=True)
+    git("commit", "-q", "--allow-empty", "-m", "Sneaked", at=tmp_path / "relays" / "2")
+    (tmp_path / "relays" / "2" / "loose").write_text("sneaked\n")
+    assert clones.clear(2, 1, start) == "relay/2-unapproved", "who only plans hands nothing back"
+    assert git("show", "relay/2-unapproved:loose") == "sneaked"
+    assert git("log", "-1", "--format=%s", "relay/2-unapproved~1") == "Sneaked"
+    assert clones.clear(2, 2, start) == "" and git("branch", "--list", "relay/2") == ""
+
+    git("branch", "relay/3", second.head)
+    clones.put_away("tea", "relay/3", start)
+    assert git("rev-parse", "relay/3") == second.head, "a person moved it"
+    clones.put_away("tea", "relay/3", second.head)
+    assert git("for-each-ref", "--format=%(objectname)", "refs/nobrakes/archive/tea/relay-3") == second.head
+    assert git("branch", "--list", "relay/3") == ""
     clones.close()

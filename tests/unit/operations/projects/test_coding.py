@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import NoProject, NotAllowed, UsageError
 from nobrakes.core.owners import of_person
 from nobrakes.core.projects import guard
 from nobrakes.core.projects.brief import Brief
-from nobrakes.core.sessions.session import SessionKind
-from nobrakes.operations import relay
-from nobrakes.operations.projects import chat_api, clients, coding, confirming, projects
+from nobrakes.core.sessions.relay import PLAN_OF, only_plans
+from nobrakes.core.sessions.session import Fact, SessionKind
+from nobrakes.operations import desk, relay
+from nobrakes.operations.projects import chat_api, clients, coding, confirming, projects, runs
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import create_store
 from nobrakes.store.sqlite import SqliteStore
@@ -45,7 +47,7 @@ def workspace(git: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NOBRAKES_USER_HOME", str(tmp_path))
     made = Workspace(tmp_path)
-    monkeypatch.setattr(coding, "_see_to_a_daemon", lambda store, paths: "")
+    monkeypatch.setattr(coding, "see_to_a_daemon", lambda store, paths: "")
 
     def noted(name: str, real: Any) -> Any:
         def do(*given: Any) -> Any:
@@ -97,13 +99,13 @@ def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(
     database.unlink()
     with closing(create_store(str(database))) as store:
         store.begin_session(SessionKind.RELAY, of_person("Ada"), "Another", ("script", "script", ""), "Else", "Ada")
-    site, tea = coding.look("phone")
+    site, tea = runs.look("phone")
     assert (site.run, site.state, site.trouble) == ("site/1", "ready", "")
-    assert (tea.run, tea.state) == ("tea/1", coding.LOST) and "another one now" in tea.trouble
+    assert (tea.run, tea.state) == ("tea/1", runs.LOST) and "another one now" in tea.trouble
     database.write_text("no database")
-    assert coding.look("phone")[1].state == coding.LOST
+    assert runs.look("phone")[1].state == runs.LOST
     workspace.folder.rename(workspace.folder.parent / "pot")
-    assert "is not there" in coding.look("phone")[1].trouble
+    assert "is not there" in runs.look("phone")[1].trouble
 
 
 def test_a_chat_answers_its_own_agents_and_nobody_elses(workspace: Workspace) -> None:
@@ -122,7 +124,7 @@ def test_a_chat_answers_its_own_agents_and_nobody_elses(workspace: Workspace) ->
         assert f"nobrakes escalation {number}" in refused.value.hint
     with pytest.raises(UsageError):
         coding.answer("phone", mine, " ")
-    assert coding.look("phone")[0].question == mine
+    assert runs.look("phone")[0].question == mine
     assert coding.answer("phone", mine, "Green") == f"answered; session {own} goes on"
     with coding.project_store(str(workspace.folder)) as (store, _paths):
         assert store.escalation(mine).answer == "Green"
@@ -150,3 +152,40 @@ def test_a_session_by_http_is_of_one_client_and_its_own_word_suggests_the_projec
     with pytest.raises(UsageError, match="by HTTP"):
         confirming.require_word("pocket: Tea")
     assert confirming.require_word("telegram:7") == "telegram:7"
+
+
+def test_a_plan_and_a_merge_are_a_persons_and_words_change_a_plan(workspace: Workspace) -> None:
+    begun = coding.begin("phone", "acp", "Make it", "", "", "", plans=True)
+    with coding.project_store(str(workspace.folder)) as (store, paths):
+        session = store.session(begun.session)
+        assert only_plans(session)
+        turn = store.open_turn(session.id)
+        assert turn is not None
+        new = NewEscalation(EscalationType.PLAN_REVIEW, "Plan", "Brew.", {PLAN_OF: session.id}, session=session.id)
+        asked = store.escalate(new, None, None, "nobrakes").id
+        store.close_turn(turn[0].id, Fact.ENDED_WELL, Outcome.COMPLETED, "", said="Brew. " + "\u6c34" * 9000)
+    (run,) = runs.look("phone")
+    assert (run.stage, run.question, run.decide) == ("plan", asked, f"nobrakes resolve {asked} --approve")
+    assert len(runs.dumped(run).encode()) <= runs.MOST_BYTES
+    assert len(runs.dumped(runs.output("phone", begun.run)).encode()) <= runs.MOST_BYTES
+    with pytest.raises(NotAllowed):
+        coding.answer("phone", asked, "approve")
+    with pytest.raises(NotAllowed):
+        runs.hand_in("phone", begun.run)
+    with pytest.raises(UsageError):
+        runs.output("pocket", begun.run)
+    workspace.begin("In a pot")
+    with coding.project_store(str(workspace.folder)) as (store, paths):
+        assert store.escalation(asked).answer == "In a pot" and only_plans(store.session(begun.session))
+        again = store.escalate(new, None, None, "nobrakes").id
+        with pytest.raises(NotAllowed):
+            desk.resolve(store, again, "dismiss", "", "Ada")
+        desk.resolve(store, again, "approve", "Green tea", "Ada")
+        assert not only_plans(store.session(begun.session))
+        assert store.messages(begun.session)[-1].text.endswith("approve: Green tea")
+        with pytest.raises(NotAllowed):
+            desk.resolve(store, again, "approve", "", "Ada")
+        Path(paths.config).write_text('main = "main"\n[review]\napprove = "never"\n')
+    with pytest.raises(NotAllowed) as refused:
+        runs.hand_in("phone", begun.run)
+    assert "--hand-in" in refused.value.hint
