@@ -163,6 +163,18 @@ def escalate(
     return _do("escalate", suggestion=text_or_stdin(suggestion, "suggestion"), detail=detail, severity=severity)
 
 
+def document(
+    text: Annotated[str, Argument(help="The document, as Markdown; '-' reads it from stdin.")],
+    kind: Annotated[str, Option("--kind", help="decision, deviation, wish, review or plan.")] = "decision",
+    name: Annotated[str, Option("--name", help="Of a plan: what the sprint is called.")] = "",
+) -> Output:
+    """Hand in for the documents of your project's sprint; nobrakes writes them to main when it begins and ends.
+
+    Example: nobrakes agent document "SQLite, not Postgres: one file, no server" --kind decision
+    """
+    return _do("document", text=text_or_stdin(text, "text"), kind=kind, name=name)
+
+
 def propose(plan: Annotated[str, Argument(help="The plan as YAML or JSON; '-' reads it from stdin.")]) -> Output:
     """Propose the beads of your feature's plan: they become drafts under its epic, and nothing is worked on yet.
 

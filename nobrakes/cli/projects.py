@@ -14,6 +14,7 @@ from .screen import Screen, table
 if TYPE_CHECKING:
     from ..operations.projects.looking import ProjectPage
     from ..operations.projects.projects import ProjectView
+    from ..operations.projects.running import RunView
 
 Name = Annotated[str, Argument(metavar="NAME", help="The project's name, which is its folder's.")]
 Lines = list[str] | None
@@ -105,10 +106,21 @@ def _page(found: "ProjectPage", screen: Screen) -> list[str]:
     out = [screen.paint(f"{one.name}: {one_line(found.title)}", "bold"), one_line(one.path)]
     out.append(f"status    {found.status or 'task.md gives none'}; {_state(one)}; {_waiting(one)} for you")
     out += [f"sprint    {one_line(found.sprint)}"] if found.sprint else []
+    out += [f"sprints   {line}" for line in run_lines(found.run)]
     out += [f"objective {line}" if not i else f"          {line}" for i, line in enumerate(lines(found.objective))]
     out += [f"  [{'x' if box.is_checked else ' '}] {cut(one_line(box.text), 100)}" for box in found.criteria]
     out += [f"archived  {spoken(one.archived_at)}"] if one.archived_at is not None else []
     return out
+
+
+def run_lines(run: "RunView") -> list[str]:
+    """How far the sprints are that a person said yes to."""
+    if not run.state:
+        return []
+    stage = f", {one_line(run.sprint)} in {run.stage}" if run.sprint else ""
+    out = [f"{run.state}: {run.done} of {run.asked} done{stage}"]
+    out += [f"it waits: {cut(one_line(run.waits_for), 100)}"] if run.waits_for else []
+    return out + ([cut(one_line(run.why), 200)] if run.why else [])
 
 
 def status() -> Output:
@@ -121,6 +133,7 @@ def status() -> Output:
     def text(screen: Screen) -> str:
         rows = [(one.project.name, one.status or "?", _met(one), _waiting(one.project), one.sprint) for one in found]
         out = [table(("PROJECT", "STATUS", "CRITERIA", "ESCALATIONS", "SPRINT"), rows, screen) or "no project"]
+        out += [f"{one.project.name}: {line}" for one in found for line in run_lines(one.run)]
         talks = [(one.name, one.project or "none confirmed", spoken(one.seen_at)) for one in chats]
         out += ["", table(("SESSION", "PROJECT", "SEEN"), talks, screen)] if talks else []
         return "\n".join(out)

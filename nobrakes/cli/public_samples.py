@@ -114,6 +114,7 @@ _OF_FEATURES = frozenset(
 _WITHOUT_AN_ATTEMPT = _OF_FEATURES | frozenset(
     {Kind.PROPOSED, Kind.CHANGED, Kind.APPROVED, Kind.HELD, Kind.RELEASED, Kind.DEFERRED}
     | {Kind.CHANGE_PROPOSED, Kind.CHANGE_DROPPED, Kind.CHANGE_APPROVED}
+    | {Kind.SPRINT_MOVED}
     | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.REOPENED, Kind.UNDONE}
 )
 
@@ -186,6 +187,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
         "reason": "ten items were collected",
     },
     Kind.FEATURE_CHANGED: {"parts": ["criteria", "notes"]},
+    Kind.SPRINT_MOVED: {"sprint": 2, "state": "executing"},
     Kind.FEATURE_TOLD: {"text": "its session expires in 2.0 hours", "severity": "warning", "session": 5},
     Kind.PLAN_ROUND_ENDED: {
         "round": 2,

@@ -56,6 +56,7 @@ from .perform import Performer
 from .ports import Ports
 from .recovery import take_up
 from .review.reach import Reach
+from .sprints.turn import Sprints
 from .watchers import View, Waker
 
 LINGER_SECONDS = 1.0
@@ -100,6 +101,7 @@ class Daemon:
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
         self.forge = Forge(ports)
+        self.sprints = Sprints(ports)
         self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.queueing.landings)
         self.performer.review.judging.watchman = self.monitor.found_red
         self.jumps = Jumps(ports)
@@ -127,7 +129,8 @@ class Daemon:
             changed, board = True, self._look()
         self._guarded(partial(self.work.look, self.intake.without_dead(board)))
         if board.now >= self._trouble_until:
-            if self._guarded(partial(self.forge.turn, board)):
+            went_on = [self._guarded(partial(part.turn, board)) for part in (self.forge, self.sprints)]
+            if any(went_on):
                 changed, board = True, self._look()
             for action in self._decide(board):
                 changed |= self._guarded(partial(self.performer.perform, action, board))

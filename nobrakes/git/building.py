@@ -38,6 +38,10 @@ class Building(Tools):
         assert isinstance(lands, SharedLander), "whoever asks a remote can push to it"
         return lands.commit(lambda: self._committer.commit_files(files, message))
 
+    def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, name: str) -> str | None:
+        """A commit on `onto` with these contents, kept under refs/nobrakes/<name>; None: nothing differs."""
+        return self._committer.write_files(onto, files, message, refs.own_ref(name))
+
     def pin(self, name: str, commit: str | None) -> None:
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         refs.update(self.place, {refs.own_ref(name): commit})

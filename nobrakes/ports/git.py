@@ -260,6 +260,10 @@ class Building(Protocol):
         """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
         ...
 
+    def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, name: str) -> str | None:
+        """A commit on `onto` with these contents, kept as refs/nobrakes/<name>; None: nothing differs. Main stays."""
+        ...
+
     def pin(self, name: str, commit: str | None) -> None:
         """Keep `commit` alive under refs/nobrakes/<name>; None removes the ref."""
         ...

@@ -20,6 +20,7 @@ from .requests import Requests
 from .reviews import ByHand, Reviews
 from .sessions import Sessions
 from .spending import Spending
+from .sprints import Sprints
 
 if TYPE_CHECKING:
     from ..core.board import Board, Limits
@@ -346,6 +347,7 @@ class Store(
     Life,
     Spending,
     Forge,
+    Sprints,
     Reviews,
     Sessions,
     Outbox,

@@ -328,6 +328,16 @@ class FakeGit(FakeChain, DecidedHere, Showing):
         self.put_on_main(self._commit(tree, self.head, message).id)
         return self.head
 
+    def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, name: str) -> str | None:
+        """A commit on `onto` with these contents, kept under the name; None: nothing differs."""
+        tree = dict(self.objects.tree_of(onto))
+        tree |= {path: content.decode("utf-8", "surrogateescape") for path, content in files.items()}
+        if not differing(self.objects.tree_of(onto), tree):
+            return None
+        made = self._commit(tree, onto, message).id
+        self.pin(name, made)
+        return made
+
     def settle_in(self) -> tuple[str, ...]:
         """Nobody moves it."""
         return ()

@@ -143,6 +143,18 @@ CREATE TABLE settings (
     value VARCHAR NOT NULL,
     PRIMARY KEY ("key")
 );
+CREATE TABLE sprint_runs (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    asked INTEGER NOT NULL,
+    needs_tests BOOLEAN NOT NULL,
+    terms VARCHAR NOT NULL,
+    state VARCHAR NOT NULL,
+    why VARCHAR NOT NULL,
+    actor VARCHAR NOT NULL,
+    created_at FLOAT NOT NULL,
+    updated_at FLOAT NOT NULL
+);
+CREATE UNIQUE INDEX sprint_runs_going ON sprint_runs (state) WHERE state = 'going';
 CREATE TABLE validations (
     tree VARCHAR NOT NULL,
     contract VARCHAR NOT NULL,
@@ -254,6 +266,27 @@ CREATE TABLE levels_due (
     FOREIGN KEY(id) REFERENCES beads (id)
 );
 CREATE INDEX levels_due_lowest ON levels_due (level, id);
+CREATE TABLE sprints (
+    number INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    name VARCHAR NOT NULL,
+    stage VARCHAR NOT NULL,
+    session INTEGER,
+    bead VARCHAR,
+    opening VARCHAR,
+    closing VARCHAR,
+    nudged INTEGER NOT NULL,
+    began_at FLOAT NOT NULL,
+    ended_at FLOAT,
+    PRIMARY KEY (number),
+    FOREIGN KEY(run) REFERENCES sprint_runs (id),
+    FOREIGN KEY(session) REFERENCES sessions (id),
+    FOREIGN KEY(bead) REFERENCES beads (id),
+    FOREIGN KEY(opening) REFERENCES beads (id),
+    FOREIGN KEY(closing) REFERENCES beads (id)
+);
+CREATE INDEX sprints_of_bead ON sprints (bead) WHERE bead IS NOT NULL;
+CREATE INDEX sprints_of_session ON sprints (session) WHERE session IS NOT NULL;
 CREATE TABLE turns (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL,
@@ -359,6 +392,16 @@ CREATE TABLE runs (
     FOREIGN KEY(attempt) REFERENCES attempts (id),
     FOREIGN KEY(turn) REFERENCES turns (id)
 );
+CREATE TABLE sprint_documents (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    sprint INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,
+    text VARCHAR NOT NULL,
+    actor VARCHAR NOT NULL,
+    at FLOAT NOT NULL,
+    FOREIGN KEY(sprint) REFERENCES sprints (number)
+);
+CREATE INDEX sprint_documents_of ON sprint_documents (sprint, id);
 CREATE TABLE findings (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     feature VARCHAR NOT NULL,

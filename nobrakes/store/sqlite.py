@@ -15,6 +15,7 @@ from .people import People
 from .questions import Questions
 from .requests import Requests
 from .spender import Spender
+from .sprints import Sprints
 from .state import Machine
 from .talks import Talks
 from .upkeep import Upkeep
@@ -40,6 +41,7 @@ class SqliteStore(
     Features,
     Shapers,
     Collected,
+    Sprints,
     Outbox,
     Machine,
     People,

@@ -17,10 +17,10 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import Field, SQLModel
 
-from . import forge_tables, talk_tables
+from . import forge_tables, sprint_tables, talk_tables
 from .conditions import CLAIMABLE, EPIC_COMPLETE, ESTIMATED, PROPOSED, REVIEWABLE, WAITS
 
-__all__ = ["forge_tables", "talk_tables"]  # imported so that their tables are among all tables
+__all__ = ["forge_tables", "sprint_tables", "talk_tables"]  # imported so that their tables are among all tables
 
 _ORDER = (text("rank"), text("b_level DESC"), text("dependents DESC"), text("ready_since DESC"), text("id"))
 

@@ -372,8 +372,7 @@ COMMANDS: tuple[Command, ...] = (
 )
 NOT_HERE: Mapping[str, str] = {
     "init": "It writes what a shell runs later: nobrakes init in the repository.",
-    "config set": "What a shell runs is never edited from a page: nobrakes config set KEY VALUE.",
-    "config unset": "What a shell runs is never edited from a page: nobrakes config unset KEY.",
+    **dict.fromkeys(("config set", "config unset"), "What a shell runs is edited at a terminal: nobrakes config."),
     "shape": "It talks in a terminal: nobrakes shape. A session plans with you in a page.",
     "reshape": "It talks in a terminal: nobrakes reshape. A session plans with you in a page.",
     "take": "It makes a worktree where you work: nobrakes take BEAD in a terminal.",
@@ -386,6 +385,7 @@ NOT_HERE: Mapping[str, str] = {
     "machine": "Limits above one repository: nobrakes machine set agents=3.",
     "project new": "It makes a folder in your workspace: nobrakes project new NAME.",
     "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
+    "project run": "A yes to sprints is given at the terminal that shows them: nobrakes project run NAME.",
     "project archive": "The list above one repository: nobrakes project archive NAME.",
     "relay": "It begins in a folder that you name: nobrakes relay PATH PROMPT. What it asks is on the Desk.",
     "mcp client": "A token is shown once, at the terminal alone: nobrakes mcp client add NAME.",

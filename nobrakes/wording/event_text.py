@@ -176,6 +176,12 @@ def _culprit(event: Event) -> str:
     )
 
 
+def _sprint(event: Event) -> str:
+    data = event.data
+    what = f"sprint {data['sprint']}" if data.get("sprint") is not None else "the sprints"
+    return f"{what}: {data.get('state', '')}" + (f": {data['reason']}" if data.get("reason") else "")
+
+
 def _project(event: Event) -> str:
     name, chat = (one_line(str(event.data.get(key) or "")) for key in ("projectName", "sessionId"))
     return f"project {name} set for session {chat}"
@@ -236,4 +242,5 @@ _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.CHECKS_BEGAN: _checks_began,
     Kind.CULPRIT_FOUND: _culprit,
     Kind.PROJECT_SET: _project,
+    Kind.SPRINT_MOVED: _sprint,
 }

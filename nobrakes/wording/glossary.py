@@ -100,6 +100,7 @@ KEYS: Mapping[str, str] = {
     "file": "the file, in the repository; empty where it is about none",
     "line": "the line in the file, counted from 1; 0 where it is about none",
     "session": "the session's number",
+    "sprint": "the sprint's number; not there: what is told is the whole run's",
     "sessionId": "the name of a chat agent's session",
     "projectName": "the name of a project's folder",
     "projectPath": "its whole path",
@@ -213,6 +214,7 @@ EVENTS: Mapping[Kind, Happening] = {
         "A chat agent's session works on this project from now on.",
         ("sessionId", "projectName", "projectPath", "isNew"),
     ),
+    Kind.SPRINT_MOVED: Happening("A sprint went on, or its run.", ("sprint", "state", "reason")),
     Kind.HANDED_OFF: Happening(
         "`nobrakes agent done`: the agent left a note for the next one; its process has not ended yet.", ("outcome",)
     ),

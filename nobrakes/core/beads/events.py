@@ -90,6 +90,8 @@ class Kind(StrEnum):
     FINDING_SETTLED = "finding_settled"
     ITEM_COLLECTED = "item_collected"
     ITEM_SETTLED = "item_settled"
+    # projects
+    SPRINT_MOVED = "sprint_moved"
     # the machine
     DAEMON_STARTED = "daemon_started"
     DAEMON_STOPPED = "daemon_stopped"

@@ -136,6 +136,19 @@ def _of_feature(event: Event) -> NewNotice:
     return _made(event, NoticeKind.SESSION, _severity(event, Severity.INFO), text, f"{event.bead}:{text}")
 
 
+def _of_sprint(event: Event) -> NewNotice | None:
+    """How a sprint and its run ended, and what the run waits for."""
+    state, number = str(event.data.get("state", "")), event.data.get("sprint")
+    if number is not None:
+        over = f"sprint {number} is over, and its review is on main"
+        return _made(event, NoticeKind.SESSION, Severity.INFO, over) if state == "done" else None
+    text = f"the sprints are {state}: {event.data.get('reason', '')} (`nobrakes project status`)"
+    if state == "waits":
+        text = f"the sprints wait for your yes: {event.data.get('reason', '')} (`nobrakes project run`)"
+        return _made(event, NoticeKind.SESSION, Severity.URGENT, text)
+    return _made(event, NoticeKind.SESSION, Severity.INFO, text) if state in ("complete", "over") else None
+
+
 def _unconfined(event: Event) -> NewNotice:
     return _made(event, NoticeKind.DAEMON_TROUBLE, Severity.WARNING, str(event.data.get("why", "")), "unconfined")
 
@@ -154,5 +167,6 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.NOTIFIED: _notified,
     Kind.TURN_ENDED: _talked,
     Kind.FEATURE_TOLD: _of_feature,
+    Kind.SPRINT_MOVED: _of_sprint,
     Kind.UNCONFINED: _unconfined,
 }

@@ -44,6 +44,7 @@ INTERNAL: Mapping[Kind, str] = {
     Kind.SIGN_OFF_ASKED: "A notice for people: the reviews that it counts are public by themselves.",
     Kind.SIGNED_OFF: "Nothing goes live by it; that a person makes the plan live is public by itself.",
     Kind.FEATURE_TOLD: "A notice for people; what it tells of is public by itself.",
+    Kind.SPRINT_MOVED: "Sprints are documents on main; the beads that they are made of are public by themselves.",
 }
 """The kinds that are not public, and why."""
 CRASHES = frozenset(

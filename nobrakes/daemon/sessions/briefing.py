@@ -17,7 +17,7 @@ from ...core.forge.feature import Feature
 from ...core.sessions.relay import PLAN_OF, is_relay, only_plans
 from ...core.sessions.session import Message, SessionKind, Talk
 from ...core.text.cleaning import only_seen
-from ...roles import shaper_briefing, talking
+from ...roles import shaper_briefing, sprint_briefing, talking
 from ...roles.prompts import role_text
 from ...roles.talking import turn_prompt
 from ..ports import Ports
@@ -53,7 +53,10 @@ def brief(ports: Ports, talk: Talk) -> TurnBrief:
     prompt = turn_prompt(
         told, earlier, _cut_off(talk), _nonce(talk), resumes=turn.resumes, protocol=protocol if is_new else ""
     )
-    return TurnBrief(only_seen(role_text("relay" if own else Role.SHAPER.value, ports.paths.folder)), prompt)
+    role = "relay" if own else Role.SHAPER.value
+    if sprint_briefing.SPRINT in talk.session.data:
+        role = sprint_briefing.PLANNER
+    return TurnBrief(only_seen(role_text(role, ports.paths.folder)), prompt)
 
 
 def _approves(ports: Ports, message: Message) -> bool:

@@ -11,7 +11,7 @@ from ...core.beads import blockers
 from ...core.beads.forms import MOST_OPTIONS
 from ...core.beads.progress import WORK_TYPES
 from ...core.forge.categories import CATEGORIES
-from . import client
+from . import client, sprinting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -272,6 +272,16 @@ OPERATIONS: "tuple[Operation, ...]" = (
         ),
     ),
     Operation(
+        "document",
+        "Hand in for the documents of your sprint: a decision, a deviation, a wish, its review, its plan.",
+        lambda text, kind, name: Reply(*sprinting.document(text, kind, name)),
+        (
+            _TEXT,
+            Parameter("kind", "What it is.", default="decision", choices=sprinting.KINDS),
+            Parameter("name", "Of a plan: what the sprint is called, in one or two words.", default=""),
+        ),
+    ),
+    Operation(
         "propose",
         "Propose the beads of your feature's plan, as a plan file has them: they become drafts under its epic. What a "
         "plan names again is changed; what it wants of a live bead waits for a person's yes.",
@@ -351,14 +361,8 @@ def _value(parameter: Parameter, given: "Any") -> "Any":
     value: Any = given
     fits = type(value) is kind
     if not fits:
-        words = {
-            str: "a text",
-            int: "a whole number",
-            float: "a number",
-            bool: "true or false",
-            list: "a list of texts",
-        }
-        raise _refused(f"{name} has to be {words[kind]}")
+        what = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list of texts"}
+        raise _refused(f"{name} has to be {what[kind]}")
     if kind is list and not all(type(one) is str for one in value):
         raise _refused(f"{name} has to be a list of texts")
     if kind is list and len(value) > parameter.most:

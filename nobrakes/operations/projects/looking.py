@@ -3,10 +3,14 @@
 import os
 from dataclasses import dataclass
 
+from ...core.errors import NobrakesError
 from ...core.projects import documents
 from ...core.projects.documents import Box
+from ...core.projects.sprint import Stage
 from ...core.text.cleaning import clean
+from .coding import project_store
 from .projects import ProjectView, listed, one
+from .running import NONE, RunView, view
 from .workspace import MOST, Workspace, opened
 
 SHORT = 2000
@@ -15,7 +19,9 @@ SHORT = 2000
 
 @dataclass(frozen=True, slots=True)
 class ProjectPage:
-    """One project. `status` is that of task.md, empty where it gives none; `sprint` its current one."""
+    """One project. `status` is that of task.md, empty where it gives none; `sprint` its current one; `run` says how far
+    sprints are that a person said yes to.
+    """
 
     project: ProjectView
     title: str
@@ -23,6 +29,7 @@ class ProjectPage:
     status: str
     sprint: str
     criteria: tuple[Box, ...]
+    run: RunView = NONE
 
 
 def page(name: str) -> ProjectPage:
@@ -45,7 +52,24 @@ def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
     criteria = tuple(Box(box.is_checked, clean(box.text), box.line) for box in documents.criteria(brief))
     sprint = documents.field(task, "Current Sprint")
     status = documents.status(task)
-    return ProjectPage(found, clean(title), clean(objective)[:SHORT], status, clean(sprint), criteria)
+    run = _run(found)
+    if run.sprint and run.waits_for:
+        status = "blocked"
+    elif run.sprint:
+        status = "planning" if run.stage == Stage.PLANNING.value else "executing"
+    sprint = run.sprint or sprint
+    return ProjectPage(found, clean(title), clean(objective)[:SHORT], status, clean(sprint), criteria, run)
+
+
+def _run(found: ProjectView) -> RunView:
+    """How far its sprints are; what cannot be looked at says nothing."""
+    if not found.is_repository:
+        return NONE
+    try:
+        with project_store(found.path) as (store, _):
+            return view(store)
+    except NobrakesError:
+        return NONE
 
 
 def read(workspace: Workspace, name: str, path: str) -> str:

@@ -188,6 +188,18 @@ def test_commit_files_commits_large_files_byte_by_byte(git_world):
     assert git_world.git.commit_files(files, message("x", trailers=())) is None
 
 
+def test_write_files_makes_a_commit_that_is_kept_and_leaves_main(git_world):
+    git, main = git_world.git, git_world.git.main()
+    files = {"docs/a b.md": b"one\n", "src/app.py": b"two\n"}
+    for text in (b"one\n", b"again\n"):  # done again, the ref is the last one's
+        made = git.write_files(main, {**files, "docs/a b.md": text}, message("x", trailers=()), "incoming/b1/1")
+        assert git.kept()["incoming/b1/1"] == made and git.main() == main
+        assert git.read(made, "docs/a b.md") == text and git.read(made, "src/app.py") == b"two\n"
+        assert git.fork(main, made) == main and len(git.changes(main, made)) == 2
+    assert git.write_files(made, {"src/app.py": b"two\n"}, message("x", trailers=()), "incoming/b1/2") is None
+    assert "incoming/b1/2" not in git.kept()
+
+
 def test_commit_files_commits_what_differs_and_nothing_else(git_world):
     before = git_world.files(git_world.git.main())
     files = {".nobrakes/beads.jsonl": b"{}\n", "README": None, "a b/\xe9": b"\x00\xff\n"}

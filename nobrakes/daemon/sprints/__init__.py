@@ -1,0 +1,1 @@
+"""A project's sprints, done: core.projects.sprints decides."""

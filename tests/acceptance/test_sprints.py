@@ -1,0 +1,170 @@
+"""Sprints of a project, unattended: planned, built, reviewed, written down; killed, limited and asked in between."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.scripted import Scripted, until
+
+BRIEF = """# Tea
+
+## Objective
+
+Sell tea.
+
+## Success Criteria
+
+- [ ] The menu is there
+- [ ] An order can be paid
+- [ ] The shop is open
+"""
+ROADMAP = "# Roadmap\n\n- [ ] Write the menu\n- [ ] Take the money\n- [ ] Open the door\n"
+TASK = "# Task: Tea\n\n**Status:** planning\n**Current Sprint:** none yet\n\n## History\n\n- then — Created\n"
+NAMES = ("menu", "pay", "open")
+TASKS = ("Write the menu", "Take the money", "Open the door")
+CRITERIA = ("The menu is there", "An order can be paid", "The shop is open")
+PLAN = """nobrakes agent document - --kind plan --name {name} <<'PLAN'
+## Tasks
+- [ ] {task}: `src/{name}`
+- [ ] Look at it
+## Criteria
+- [ ] src/{name} is there
+PLAN
+echo planned; echo "NOBRAKES: COMPLETED"
+"""
+WORK = """mkdir -p src; echo {name} >src/{name}; git add -A; git commit -q -m "Make {name}"
+nobrakes agent document "Sell {name} first
+Since it is asked for." --kind decision
+nobrakes agent document - --kind review <<'REVIEW'
+## Done
+- {task}
+- {task}: `src/{name}`
+## Not done
+- Look at it
+## Success criteria
+- [x] {criterion}
+REVIEW
+nobrakes agent done --summary "{name} is made"
+"""
+
+
+class Tea(Scripted):
+    """A project of three sprints, each with a play of its own."""
+
+    def __init__(self, folder: Path, more: str = "") -> None:
+        self.mine = folder / "mine"
+        super().__init__(folder, more=more)
+        self.configure('test_writer = "script"', 'shaper = "script"\ntest_writer = "script"')
+        for name, text in (("CLAUDE.md", BRIEF), ("AGENTS.md", BRIEF), ("task.md", TASK)):
+            (self.folder / name).write_text(text)
+        (self.folder / "docs").mkdir()
+        (self.folder / "docs" / "ROADMAP.md").write_text(ROADMAP)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Begin tea")
+        plans = "".join(f"{number - 1}) {self.plan_of(number)};;\n" for number in (1, 2, 3))
+        for session in range(1, 12):  # whichever is the planner's: it sees by the documents what is to be planned
+            self.does(f"session~{session}", f"case $(ls docs/sprints 2>/dev/null | wc -l) in\n{plans}esac\n")
+        for number in (1, 2, 3):
+            self.does(f"sprint-{number}", self.work_of(number))
+        workspace = folder / "mine" / "workspace" / "PROJECTS"
+        workspace.mkdir(parents=True)
+        self.folder = self.folder.rename(workspace / "tea")
+        self.config = self.folder / ".nobrakes" / "config.toml"
+
+    def env(self) -> dict[str, str]:
+        return {**super().env(), "NOBRAKES_USER_HOME": str(self.mine)}
+
+    @staticmethod
+    def plan_of(number: int) -> str:
+        return PLAN.format(name=NAMES[number - 1], task=TASKS[number - 1])
+
+    @staticmethod
+    def work_of(number: int) -> str:
+        return WORK.format(name=NAMES[number - 1], task=TASKS[number - 1], criterion=CRITERIA[number - 1])
+
+    def yes(self, sprints: int, *more: str) -> None:
+        self.nobrakes("project", "run", "tea", "--sprints", str(sprints), "--no-tests", "--later", "--yes", *more)
+
+    def sprints(self) -> dict[str, Any]:
+        (found,) = self.ask("project", "status")["projects"]
+        return dict(found["run"])
+
+    def on_main(self, path: str) -> str:
+        return self.git("show", f"main:{path}")
+
+
+def test_a_sprint_goes_from_a_yes_to_documents_on_main(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    refused = tea.nobrakes("project", "run", "tea", "--no-tests", expect=17)
+    assert "An order can be paid" in refused.stderr and "cap       none" in refused.stderr
+    tea.yes(1)
+    tea.nobrakes("run")
+    assert "- [x] Write the menu: `src/menu`" in tea.on_main("docs/sprints/s1-menu/plan.md")
+    assert "## Not done\n- Look at it" in tea.on_main("docs/sprints/s1-menu/review.md")
+    assert "## Sell menu first" in tea.on_main("DECISIONS.md")
+    assert "Sell menu first" in tea.on_main("docs/sprints/s1-menu/plan.md"), "a decision is in the plan"
+    task = tea.on_main("task.md")
+    assert "**Status:** planning" in task and "- [x] s1-menu" in task and "2 of 3 success criteria are open" in task
+    assert "- [x] Write the menu" in tea.on_main("docs/ROADMAP.md")
+    for brief in ("CLAUDE.md", "AGENTS.md"):
+        assert "- [x] The menu is there" in tea.on_main(brief)
+    assert tea.sprints()["state"] == "over"
+    assert tea.ask("project", "whats-next", "tea")["findings"] == []
+    tea.assert_main_is_green_at_every_commit(tmp_path / "scratch")
+
+
+FAKE = Path(__file__).parents[1] / "support" / "scripted_gemini.py"
+NEEDS_PERSON = 40
+
+
+class Remembering(Tea):
+    """The same with a CLI that has sessions and limits."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        own = folder / "gemini"
+        own.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "{folder}/agent.sh" "$@"\n')
+        own.chmod(0o755)
+        text = self.config.read_text().replace('"script"', '"gemini"')
+        self.config.write_text(f"{text}\n[agents.gemini]\nexecutable = {json.dumps(str(own))}\n")
+
+    def env(self) -> dict[str, str]:
+        return {**super().env(), "GEMINI_API_KEY": "dummy"}
+
+    def sessions(self, bead: str) -> list[str]:
+        """Whether each of its turns began a session or went on with it."""
+        rows = [line.split() for line in self.flag("sessions").read_text().splitlines()]
+        return [how for name, how in rows if name == bead]
+
+
+def test_three_sprints_unattended_are_killed_limited_and_asked_and_end_complete(tmp_path: Path) -> None:
+    tea = Remembering(tmp_path)
+    tea.does("sprint-1", 'touch "$BOOK/working"; sleep 100', 1)
+    tea.does("sprint-2", "echo LIMIT 1", 1)
+    tea.does("sprint-3", 'nobrakes agent ask "Open at night?"; echo "NOBRAKES: BLOCKED"', 1)
+    tea.yes(3)
+    with tea.running():
+        until(tea.flag("working").exists)
+    assert tea.sprints()["stage"] == "executing", "the daemon and its agent were killed in the middle"
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    assert (tea.sprints()["stage"], tea.sprints()["done"]) == ("executing", 2)
+    (found,) = tea.ask("project", "status")["projects"]
+    assert found["status"] == "blocked" and "Open at night?" in found["run"]["waits_for"]
+    (question,) = tea.open()
+    tea.nobrakes("answer", str(question["id"]), "Only in summer")
+    tea.nobrakes("run")
+    assert tea.sprints()["state"] == "complete", tea.sprints()
+    assert tea.ask("project", "whats-next", "tea")["findings"] == []
+    task = tea.on_main("task.md")
+    assert "**Status:** complete" in task and all(f"- [x] s{n}-{NAMES[n - 1]}" in task for n in (1, 2, 3))
+    assert "- [ ]" not in tea.on_main("CLAUDE.md") + tea.on_main("docs/ROADMAP.md")
+    for number, name in enumerate(NAMES, 1):
+        folder = f"docs/sprints/s{number}-{name}"
+        assert f"`src/{name}`" in tea.on_main(f"{folder}/plan.md") and "## Done" in tea.on_main(f"{folder}/review.md")
+        assert tea.sessions(f"sprint-{number}") == ["new", "resumed"], "inside a sprint its session goes on"
+    assert "Only in summer" in tea.prompt("sprint-3", 2)
+    assert tea.outcomes("sprint-2")[0] == "rate_limited"
+    tea.assert_main_is_green_at_every_commit(tmp_path / "scratch")
+    tea.nobrakes("run")
+    assert tea.sprints()["state"] == "complete", "nothing begins after that"
