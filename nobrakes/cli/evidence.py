@@ -28,6 +28,8 @@ LISTED = {
     "taken_back": "merged, and taken back later",
 }
 """What is said of the commits that are listed though nothing is wrong with them."""
+_WRONG, _UNDER = "WRONG", 8
+"""What a fault begins with, and how far what follows the first line is indented."""
 _HUNG = len("validate   ")
 
 
@@ -101,8 +103,12 @@ def _times(count: int, what: str) -> str:
 def _report(report: "Report", screen: Screen) -> str:
     out = [_listed(seen, screen) for seen in report.commits if seen.word.value in LISTED]
     out += [f"rerun   {one.commit[:12]}  {one_line(one.bead)}: {_rerun(one)}" for one in report.reruns]
-    out += [_note(one) for one in report.notes]
-    out += [_wrong(one, screen) for one in report.wrong]
+    sheet = Sheet(screen, is_whole=True)
+    for text in map(_note, report.notes):
+        out += sheet.wrapped(text, "", _UNDER)
+    for text in map(_wrong, report.wrong):
+        first, *more = sheet.wrapped(text, "", _UNDER)
+        out += [first.replace(_WRONG, screen.paint(_WRONG, "red"), 1), *more]
     merged = sum(seen.word.value in ("merged", "taken_back") for seen in report.commits)
     out.append(f"{_times(len(report.commits), 'commit')} on main, {merged} of beads with their evidence")
     end = f", the last is {report.tip[:12]}" if report.tip else ""
@@ -125,9 +131,9 @@ def _note(one: "Note") -> str:
     return one_line(f"note    {one.commit[:12]}  evidence {one.evidence[:12]}  {one.bead}: {one.text}")
 
 
-def _wrong(one: "Wrong", screen: Screen) -> str:
+def _wrong(one: "Wrong") -> str:
     where = [one.commit and one.commit[:12], one.evidence and f"evidence {one.evidence[:12]}", one_line(one.bead)]
-    return f"{screen.paint('WRONG', 'red')}   {'  '.join(part for part in where if part)}: {one_line(one.text)}"
+    return f"{_WRONG}   {'  '.join(part for part in where if part)}: {one_line(one.text)}"
 
 
 # --- one record

@@ -142,8 +142,8 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.DOER_STOPPED: {**_ENDED, "outcome": "stalled", "detail": "no sign of life for 10 minutes", "head": None},
     Kind.STOP_ASKED: {"name": "Ada", "number": 1},
     Kind.REVIEW_STARTED: {"role": "reviewer", "name": "Reviewer", "agent": "", "model": "", "number": 2},
-    Kind.CHECKS_BEGAN: {"step": "validate_branch", "commit": _HEAD, "run": "8-check1", "seconds": 41.2},
-    Kind.REVIEW_STEP: {"step": "validate_branch", "commit": _HEAD, "run": "8-1", "results": []},
+    Kind.CHECKS_BEGAN: {"step": "validate_rebased", "commit": _HEAD, "run": "8-check1", "seconds": 41.2},
+    Kind.REVIEW_STEP: {"step": "validate_rebased", "commit": _HEAD, "run": "8-1", "results": []},
     Kind.REVIEW_REJECTED: {**_ENDED, "role": "reviewer", "name": "Reviewer", "outcome": "failed_review"},
     Kind.REVIEW_INTERRUPTED: {
         **_ENDED,

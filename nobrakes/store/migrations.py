@@ -201,6 +201,8 @@ WHERE (({_OF_AGENTS} AND {_IS_OPEN}) OR (status = 'needs_review' AND {_IS_OPEN})
     "CREATE INDEX beads_estimated ON beads (estimate) WHERE estimate IS NOT NULL AND type <> 'epic'",
     # what is usual was 1 for all so far: it is learnt from the next estimate on
 )
+_NO_RUN_OF_THE_BRANCH = """UPDATE attempts SET data = json_set(data, '$.step', 'rebase', '$.validating', '')
+WHERE json_extract(data, '$.step') = 'validate_branch'"""
 
 
 _SPRINTS = (
@@ -223,8 +225,8 @@ REFERENCES sprints (number) )""",
 
 
 def _to_7(connection: Connection) -> None:
-    """Beads rise a day after they became ready; equals are ordered by how many they block. A project's sprints."""
-    for statement in (*_COMPETING, *_SPRINTS):
+    """Beads rise a day after they were ready; equals go by how many they block. No branch is run by itself. Sprints."""
+    for statement in (*_COMPETING, _NO_RUN_OF_THE_BRANCH, *_SPRINTS):
         connection.execute(statement)
 
 

@@ -18,7 +18,6 @@ MAIN = "main"
 STAGES: Mapping[str, str] = {
     Step.TAKE_IN.value: "fetching the work",
     Step.BOUNDARIES.value: "checking which files it changes",
-    Step.VALIDATE_BRANCH.value: "checking the branch",
     Step.REBASE.value: "putting the branch on top of main",
     Step.VALIDATE_REBASED.value: "checking on top of main",
     Step.VALIDATE_BASE.value: "checking main without the branch",
@@ -107,7 +106,6 @@ def subject(step: str) -> str:
 
 
 _SUBJECTS: Mapping[str, str] = {
-    Step.VALIDATE_BRANCH.value: "the branch",
     Step.VALIDATE_REBASED.value: "the branch on top of main",
     Step.VALIDATE_BASE.value: "main without the branch",
     Step.COUNT_BASE.value: "main, to count its tests",

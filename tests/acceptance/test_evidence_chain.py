@@ -41,7 +41,8 @@ class Repository:
         person = self.nobrakes("verify", *arguments)
         if texts:
             assert found["error"]["code"] == person.returncode == 43 and found["error"]["hint"]
-            assert all(text in person.stdout for text in texts) and person.stdout.count("WRONG") == len(texts)
+            said = " ".join(person.stdout.split())
+            assert all(text in said for text in texts) and person.stdout.count("WRONG") == len(texts)
         else:
             assert found["ok"] and person.returncode == 0 and "all of it agrees" in person.stdout
         return texts
@@ -108,7 +109,7 @@ def test_one_beads_evidence_tells_the_steps_the_runs_and_who_worked(repository: 
     for place in ("base", "branch", "candidate", "merged"):
         assert record[place]["tree"] == repository.git("rev-parse", record[place]["commit"] + "^{tree}")
     assert [step["step"] for step in record["steps"]] == ["validate", "rebase", "validate", "merge", "validate"]
-    assert [step.get("how") for step in record["steps"]] == ["ran", None, "recorded", None, "recorded"]
+    assert [step.get("how") for step in record["steps"]] == ["recorded", None, "ran", None, "recorded"]
     (run,) = record["runs"].values()
     (check,) = run["checks"]
     assert (check["code"], check["outcome"], check["counts"]["passed"]) == (0, "pass", 1)
@@ -264,8 +265,8 @@ def test_each_commit_of_a_rebased_merge_names_its_run(tmp_path: Path) -> None:
     assert [one["commit"] for one in record["commits"]] == list(project.landed())
     inner = record["commits"][0]["proof"]
     assert (inner["how"], record["runs"][inner["run"]]["outcome"]) == ("ran", "pass")
-    assert [step["how"] for step in record["steps"] if step["step"] == "validate"] == ["ran", "ran", "ran"]
-    assert len(record["runs"]) == 4, "the run after the merge hides none from before"
+    assert [step["how"] for step in record["steps"] if step["step"] == "validate"] == ["recorded", "ran", "ran"]
+    assert len(record["runs"]) == 3, "the run after the merge hides none from before"
     assert project.ask("verify")["wrong"] == []
 
 

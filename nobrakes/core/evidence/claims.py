@@ -31,7 +31,7 @@ class Claims:
         self.steps = [str(step["step"]) for step in record["steps"]]
         self.inner = [one["proof"] for one in record["commits"] if "proof" in one]
         self.stands_for = [one for one in (*self.validations, *self.inner) if one["how"] == How.STANDS_FOR]
-        self.places += [("the batch's tip", _pair(one["tip"])) for one in self.stands_for]
+        self.places += [("what was run for it", _pair(one["tip"])) for one in self.stands_for]
         self.approval = record.get("approval")
         # asked for here, so that a record that lacks one of them is found
         self.proofs = [(str(proof["of"]), str(proof["tree"])) for proof in (*self.validations, *self.inner)]
@@ -66,7 +66,7 @@ class Claims:
         return found
 
     def _of_tip(self, newest_first: list[str], proof: Mapping[str, Any]) -> str:
-        """What is wrong with the tip of a batch whose run stands for this commit; empty: nothing."""
+        """What is wrong with the candidate or the tip of a batch whose run stands for this commit; empty: nothing."""
         tip = str(proof["tip"]["commit"])
         if tip not in newest_first or newest_first.index(tip) > newest_first.index(self.merged):
             return f"the run of {tip[:12]} stands for it, which did not come to main with it"

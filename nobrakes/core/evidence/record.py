@@ -4,7 +4,8 @@
 2. The whole commit that keeps a record (text, trailers, date, people) follows from it: `Entry.problem` compares.
 3. A record is about one commit that came to main: the merge of a bead, or the commit that takes one back.
 4. A validation was run for this (`ran`), is the recorded run of the same tree, checks and environment (`recorded`), or
-   is the run of the tip of its batch, which `stands_for` it; anything else is `unknown`, and nobody believes it.
+   is the run of what it came to main with, which `stands_for` it: for a branch its candidate's, in a batch that of the
+   batch's tip. Anything else is `unknown`, and nobody believes it.
 """
 
 import json

@@ -17,7 +17,6 @@ class Step(StrEnum):
 
     TAKE_IN = "take_in"
     BOUNDARIES = "boundaries"
-    VALIDATE_BRANCH = "validate_branch"
     REBASE = "rebase"
     VALIDATE_REBASED = "validate_rebased"
     VALIDATE_BASE = "validate_base"  # only when the candidate failed: is main itself green?
@@ -48,7 +47,6 @@ class Journal:
     checked: int = 0  # how many of the chain have been validated
     kept: tuple[str, ...] = ()  # those of the chain that passed alone
     anchor: str = ""  # where the evidence ended when the review began: the commits that it makes say so
-    branch_contract: str = ""  # the key of the checks that the branch passed
     contract: str = ""  # the key of the checks that the candidate, its chain and `failure` are judged by
     serial: int = 0  # numbers the validations
     cut_off: int = 0  # how many validations of this review were killed with their wrapper

@@ -39,14 +39,12 @@ class Fact(StrEnum):
     REFUSED = "refused"  # there is none, or it breaks a rule
     QUESTIONED = "questioned"  # it changes what only a person may change, or its runner seems bent
     IN_BOUNDS = "in_bounds"
-    IN_A_BATCH = "in_a_batch"  # the run of the batch that it lands with stands for the branch's own
     # what is known of the commit that the step is about
     PROVEN = "proven"
     UNPROVEN = "unproven"
     NO_CHECKS = "no_checks"  # so nothing can be proven
     NOT_YET = "not_yet"  # no validator is free, or others come first
     CHECKS_EDITED = "checks_edited"
-    CHECKS_EDITED_EARLY = "checks_edited_early"  # before there was a candidate
     # the candidate
     FREED = "freed"  # what kept it from main is over
     STANDS = "stands"
@@ -69,7 +67,6 @@ class Fact(StrEnum):
     RAN_UNSURE = "ran_unsure"
     RAN_BESIDE = "ran_beside"  # of a candidate that lands already
     RAN_OUTDATED = "ran_outdated"  # its checks were edited meanwhile
-    RAN_OUTDATED_EARLY = "ran_outdated_early"
     RAN_SUSPECT = "ran_suspect"  # it may be a flake
     RAN_COMMIT = "ran_commit"  # of one of the commits that lead to the candidate
     RAN_COUNTED = "ran_counted"
@@ -140,7 +137,7 @@ _WAITS: Final = "waiting waiting_until waiting_since passing passing_since behin
 """Why main cannot be moved, and since when."""
 _CONFIRMS: Final = "confirming again"
 _JUDGED: Final = "results is_suspect"
-_KEPT_WITHOUT_CANDIDATE: Final = "head fork anchor branch_contract brings gates"
+_KEPT_WITHOUT_CANDIDATE: Final = "head fork anchor brings gates"
 _KEPT_ALWAYS: Final = "is_scaffolding serial cut_off rebuilt"
 
 _VALIDATE = Rule(None, Act.VALIDATE, _names("validating"), counts=_names("serial"))
@@ -189,20 +186,9 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         **_IN_EACH,
     },
     Step.BOUNDARIES: {
-        Fact.IN_BOUNDS: _to(Step.VALIDATE_BRANCH, "gates is_scaffolding brings", forgets="base"),
+        Fact.IN_BOUNDS: _to(Step.REBASE, "gates is_scaffolding brings", forgets="base"),
         Fact.REFUSED: _REJECT,
         Fact.QUESTIONED: _ASK,
-        **_IN_EACH,
-    },
-    Step.VALIDATE_BRANCH: {
-        Fact.IN_A_BATCH: _to(Step.REBASE),
-        Fact.PROVEN: _to(Step.REBASE, "branch_contract"),
-        **_VALIDATES,
-        Fact.RAN_GREEN: _stays(f"{_JUDGED} proven", forgets=_CONFIRMS),
-        Fact.RAN_RED: _to(Step.VALIDATE_BASE, f"{_JUDGED} failure contract", forgets=f"is_broken {_CONFIRMS}"),
-        Fact.RAN_UNSURE: _ASK_FIRST,
-        Fact.RAN_SUSPECT: _CONFIRM,
-        Fact.RAN_OUTDATED_EARLY: _stays(forgets=_CONFIRMS),
         **_IN_EACH,
     },
     Step.REBASE: {
@@ -249,7 +235,6 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
     },
     Step.VALIDATE_BASE: {
         Fact.CHECKS_EDITED: _OTHER_CHECKS,
-        Fact.CHECKS_EDITED_EARLY: _to(Step.VALIDATE_BRANCH, forgets="failure"),
         Fact.MAIN_PASSES: _REJECT,
         **_VALIDATES,
         Fact.RAN_UNSURE: _ASK_FIRST,
@@ -257,7 +242,6 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.MAIN_RED: _GIVE_BACK,
         Fact.MAIN_MOVED: _to(Step.REBASE, forgets=f"failure is_suspect {_CONFIRMS}"),
         Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
-        Fact.RAN_OUTDATED_EARLY: _to(Step.VALIDATE_BRANCH, forgets=f"failure {_CONFIRMS}"),
         **_ON_THE_TRAIN,
     },
     Step.SWAP: {

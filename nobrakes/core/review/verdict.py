@@ -43,14 +43,4 @@ def outdated(journal: Journal, results: Sequence[CheckResult], was_edited: bool)
     is_good_news = journal.step is Step.VALIDATE_MAIN and of_run(results) is Fact.RAN_GREEN
     if not was_edited or is_good_news:
         return None
-    return Fact.RAN_OUTDATED_EARLY if _is_early(journal) else Fact.RAN_OUTDATED
-
-
-def edited(journal: Journal) -> Fact:
-    """What it is that the checks were edited since this review looked."""
-    return Fact.CHECKS_EDITED_EARLY if _is_early(journal) else Fact.CHECKS_EDITED
-
-
-def _is_early(journal: Journal) -> bool:
-    """Whether there is no candidate yet that was built on main."""
-    return journal.step is Step.VALIDATE_BRANCH or (journal.step is Step.VALIDATE_BASE and not journal.base)
+    return Fact.RAN_OUTDATED

@@ -18,7 +18,7 @@ from ...core.errors import GitFailed
 from ...core.evidence.verify import NONE
 from ...core.policy.boundaries import violations
 from ...core.policy.ownership import CONTRACT
-from ...core.review import machine, verdict
+from ...core.review import machine
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Act, Fact, Next
 from ..attempts.end import close
@@ -56,7 +56,6 @@ class Review:
         self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
             Step.TAKE_IN: self._take_in,
             Step.BOUNDARIES: self._boundaries,
-            Step.VALIDATE_BRANCH: self._validate_branch,
             Step.REBASE: self.queueing.rebase,
             Step.VALIDATE_REBASED: self.queueing.validate_rebased,
             Step.VALIDATE_BASE: self._validate_base,
@@ -177,14 +176,6 @@ class Review:
             return refused(Outcome.NO_WORK, "the branch changes nothing")
         return None
 
-    def _validate_branch(self, context: ReviewContext, journal: Journal) -> Report:
-        if is_paced(context.limits):  # the run of the batch that it lands with stands for this one
-            return Report(Fact.IN_A_BATCH)
-        contract = self.validation.contract(journal.brings)
-        if self.judging.is_proven(context, journal, journal.head):
-            return Report(Fact.PROVEN, {"branch_contract": contract})
-        return self.judging.to_validate(context, journal, journal.head)
-
     def _validate_main(self, context: ReviewContext, journal: Journal) -> Report:
         is_proven = journal.proven == self.train.proof(journal, journal.candidate)
         if is_proven or self.ports.config().review.revalidate == "cached":
@@ -200,12 +191,13 @@ class Review:
     def _validate_base(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate failed. Before it is blamed: does main pass by itself?"""
         if journal.contract != self.validation.contract(journal.brings):
-            return Report(verdict.edited(journal))
-        base = journal.base or journal.fork
-        known = self.validation.passed(self.ports.git.tree(base), context.attempt.id, journal.brings) is not None
+            return Report(Fact.CHECKS_EDITED)
+        known = (
+            self.validation.passed(self.ports.git.tree(journal.base), context.attempt.id, journal.brings) is not None
+        )
         if known or journal.is_scaffolding or context.bead.type is BeadType.REPAIR:  # which has to turn main green
             return blamed(journal)
-        return self.judging.to_validate(context, journal, base)
+        return self.judging.to_validate(context, journal, journal.base)
 
     # --- from outside ----------------------------------------------------------------------------
 

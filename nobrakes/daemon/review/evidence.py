@@ -78,7 +78,8 @@ class Evidence:
         base, candidate = self._place(journal.base), self._place(journal.candidate)
         after, tip = journal.contract, journal.tip
         validations = (
-            self._of_branch(gathered, journal, branch),
+            # the branch was not run by itself: what stands for it is what came of it on main
+            gathered.validation("branch", None, branch, after, tip or journal.candidate),
             gathered.validation("candidate", Step.VALIDATE_REBASED, candidate, after, tip),
             gathered.validation("main", Step.VALIDATE_MAIN, candidate, after, tip),
         )
@@ -197,18 +198,6 @@ class Evidence:
             found.append(made)
             following = made.parents[0] if made.parents else None
         return found[::-1]
-
-    def _of_branch(self, gathered: "_Gathered", journal: Journal, branch: dict[str, str]) -> Json:
-        """The first validation. It may have failed where main failed too, since what counts is how they do together."""
-        ran = any(one["step"] == Step.VALIDATE_BRANCH for one in gathered.steps)
-        if not journal.branch_contract and not ran:  # in a batch it is not run by itself
-            return gathered.validation("branch", Step.VALIDATE_BRANCH, branch, journal.contract, journal.tip)
-        found = gathered.validation("branch", Step.VALIDATE_BRANCH, branch, journal.branch_contract, "")
-        if gathered.runs.get(found.get("run", ""), {}).get("outcome") == "pass":
-            return found
-        fork = self._place(journal.fork)
-        main = gathered.validation("fork", Step.VALIDATE_BASE, fork, found["contract"], "")
-        return {**found, "main_was_red": main} if main["how"] == How.RAN else found
 
     def _steps(self, attempt: Attempt) -> list[Json]:
         """What this review ran, newest first."""

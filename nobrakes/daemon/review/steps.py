@@ -18,7 +18,6 @@ from ...core.board import Board
 from ...core.errors import NotAllowed
 from ...core.idle import look_again, may_pass
 from ...core.policy.ownership import CONTRACT
-from ...core.review import verdict
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
 from ...core.review.train import Entry
@@ -141,7 +140,7 @@ class ReviewSteps:
     def validate_rebased(self, context: ReviewContext, journal: Journal) -> Report:
         """Validate the candidate, land it, or send it back, as core.review.queue decides for the whole train."""
         if journal.contract != self.validation.contract(journal.brings):
-            return Report(verdict.edited(journal))
+            return Report(Fact.CHECKS_EDITED)
         train = self.train.look(context.board).train
         place = next((number for number, entry in enumerate(train, 1) if entry.attempt == context.attempt.id), 0)
         if not place:  # what it stood on is not there any more
@@ -201,7 +200,7 @@ class ReviewSteps:
     def count_base(self, context: ReviewContext, journal: Journal) -> Report:
         """Run main's own tests, which nobody did since it got there: a candidate has to prove as much."""
         if journal.contract != self.validation.contract(journal.brings):
-            return Report(verdict.edited(journal))
+            return Report(Fact.CHECKS_EDITED)
         if not self.train.is_uncounted(journal):
             return Report(Fact.COUNTED)
         return self.judging.to_validate(context, journal, journal.base)

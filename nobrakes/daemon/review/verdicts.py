@@ -54,13 +54,6 @@ class Verdicts:
         self.flaky = Flaky(ports, validation)
         self.watchman: Watchman = _nobody
 
-    def is_proven(self, context: ReviewContext, journal: Journal, commit: str) -> bool:
-        """Whether the commit's tree has passed before, or with revalidate = "always" in this very step."""
-        if self.ports.config().review.revalidate == "always":
-            return journal.proven == self.train.proof(journal, commit)
-        tree = self.ports.git.tree(commit)
-        return self.validation.passed(tree, context.attempt.id, journal.brings) is not None
-
     def to_validate(self, context: ReviewContext, journal: Journal, commit: str) -> Report:
         """That the commit has to be validated, and whether that can begin now."""
         if not self.validation.present(journal.brings).checks:
@@ -189,21 +182,17 @@ class Verdicts:
         if journal.step is Step.VALIDATE_BASE:
             return self._report_of_main(context, journal, results)
         fact = verdict.of_run(results)
-        suspect = journal.step is Step.VALIDATE_REBASED and self.flaky.is_suspect(run, results)
-        judged: dict[str, Any] = {"results": rows, "is_suspect": suspect}
-        if journal.step is Step.VALIDATE_REBASED and commit in journal.chain:
+        if journal.step is Step.VALIDATE_MAIN:
+            judged: dict[str, Any] = {"results": rows, "is_suspect": False}
+            return self._report_after_landing(context, journal, commit, fact, results, judged)
+        judged = {"results": rows, "is_suspect": self.flaky.is_suspect(run, results)}
+        if commit in journal.chain:
             kept = (*journal.kept, commit) if fact is Fact.RAN_GREEN else journal.kept
             return Report(Fact.RAN_COMMIT, {**judged, "kept": kept})
-        if journal.step is Step.VALIDATE_MAIN:
-            return self._report_after_landing(context, journal, commit, fact, results, judged)
         if fact is Fact.RAN_GREEN:
             return Report(fact, {**judged, "proven": self.train.proof(journal, commit)})
-        judged["failure"] = explain(results)
-        if journal.step is Step.VALIDATE_REBASED:  # whose fault it is depends on what it stands on
-            return Report(fact, judged | ({"is_broken": True} if fact is Fact.RAN_UNSURE else {}))
-        if fact is Fact.RAN_UNSURE:
-            return Report(fact, ending=unsure(replace(journal, **judged)))
-        return Report(fact, {**judged, "contract": self.validation.contract(journal.brings)})
+        judged["failure"] = explain(results)  # whose fault it is depends on what it stands on
+        return Report(fact, judged | ({"is_broken": True} if fact is Fact.RAN_UNSURE else {}))
 
     def _report_after_landing(
         self,
@@ -228,7 +217,7 @@ class Verdicts:
         fact = verdict.of_main(journal, results, is_repair=context.bead.type is BeadType.REPAIR)
         if fact is Fact.MAIN_PASSES:
             return blamed(journal)
-        if self.ports.git.main() != (journal.base or journal.fork):
+        if self.ports.git.main() != journal.base:
             # main was red where the branch left it, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)

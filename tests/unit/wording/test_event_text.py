@@ -95,14 +95,14 @@ def test_what_is_slow_says_that_it_begins_and_how_long_it_took(data: dict[str, o
 @pytest.mark.parametrize(
     ("results", "said"),
     [
-        ([{"name": "test", "outcome": "pass", "seconds": 12.4}], "checking the branch: passed in 12 s"),
-        ([{"name": "lint", "outcome": "fail", "reason": "exit code 1"}], "checking the branch: lint: exit code 1"),
-        ([], "checking the branch"),
+        ([{"name": "test", "outcome": "pass", "seconds": 12.4}], "checking on top of main: passed in 12 s"),
+        ([{"name": "lint", "outcome": "fail", "reason": "exit code 1"}], "checking on top of main: lint: exit code 1"),
+        ([], "checking on top of main"),
     ],
 )
 def test_a_step_of_a_review_says_what_came_of_it(results: list[dict[str, object]], said: str) -> None:
     assert (
-        event_text.what(Event(Kind.REVIEW_STEP, "a", 1, data={"step": "validate_branch", "results": results})) == said
+        event_text.what(Event(Kind.REVIEW_STEP, "a", 1, data={"step": "validate_rebased", "results": results})) == said
     )
 
 

@@ -14,21 +14,10 @@ from nobrakes.core.review.machine import GOES_TO, TABLE, Act, Fact, Next, Rule, 
 STORY = """
 take_in           taken_in                boundaries
 take_in           refused                 reject
-boundaries        in_bounds               validate_branch
+boundaries        in_bounds               rebase
 boundaries        refused                 reject
 boundaries        questioned              ask
 
-validate_branch   in_a_batch              rebase
-validate_branch   proven                  rebase
-validate_branch   unproven                validate
-validate_branch   no_checks               ask_first
-validate_branch   not_yet                 wait
-validate_branch   cut_off                 validate_branch
-validate_branch   ran_green               validate_branch
-validate_branch   ran_red                 validate_base
-validate_branch   ran_unsure              ask_first
-validate_branch   ran_suspect             validate_branch
-validate_branch   ran_outdated_early      validate_branch
 
 rebase            blocked                 wait
 rebase            freed                   rebase
@@ -69,7 +58,6 @@ count_base        ran_counted             validate_rebased
 count_base        ran_outdated            rebase
 
 validate_base     checks_edited           rebase
-validate_base     checks_edited_early     validate_branch
 validate_base     main_passes             reject
 validate_base     unproven                validate
 validate_base     no_checks               ask_first
@@ -78,7 +66,6 @@ validate_base     cut_off                 validate_base
 validate_base     ran_unsure              ask_first
 validate_base     ran_suspect             validate_base
 validate_base     ran_outdated            rebase
-validate_base     ran_outdated_early      validate_branch
 validate_base     main_red                give_back
 validate_base     main_moved              rebase
 
@@ -134,11 +121,9 @@ REST = (
 FIELDS = f"""
 taken_in               brings head fork base anchor
 in_bounds              brings gates is_scaffolding brings; forgets base
-validate_branch.proven brings branch_contract
 unproven               brings validating; counts serial
 cut_off                forgets validating; counts cut_off
 ran_green              brings results is_suspect proven; forgets confirming again
-validate_branch.ran_red brings results is_suspect failure contract; forgets is_broken confirming again
 validate_rebased.ran_red brings results is_suspect failure; forgets is_broken confirming again; counts red
 validate_rebased.ran_unsure brings results is_suspect failure is_broken; forgets confirming again; counts red
 ran_commit             brings results is_suspect kept; forgets confirming again; counts checked
@@ -148,10 +133,7 @@ ran_suspect            brings confirming again
 ran_counted            brings counted before
 ran_outdated           forgets failure tip waiting waiting_until confirming again
 validate_main.ran_outdated forgets confirming again
-validate_branch.ran_outdated_early forgets confirming again
-validate_base.ran_outdated_early forgets failure confirming again
 checks_edited          forgets failure tip waiting waiting_until
-checks_edited_early    forgets failure
 blocked                brings {WAITS}
 swap.blocked           brings {WAITS}; forgets tip
 blocked_head           forgets tip
@@ -172,7 +154,7 @@ main_moved             forgets failure is_suspect confirming again
 stopped_before_landing forgets tip
 stopped_after_landing  forgets validating waiting_until
 candidate_gone         forgets {REST}; counts rebuilt
-head_gone              forgets {REST} head fork anchor branch_contract brings gates; counts rebuilt
+head_gone              forgets {REST} head fork anchor brings gates; counts rebuilt
 """
 """What the journal takes up, forgets and counts, by the fact or by the step and the fact."""
 
@@ -304,8 +286,7 @@ class Review:
         return self.sees(Fact.BUILT, base=on, candidate=candidate, tree="t", chain=(), contract="k")
 
     def is_validated(self) -> "Review":
-        self.is_handed_in().passes().sees(Fact.PROVEN, branch_contract="k")
-        return self.is_built().passes()
+        return self.is_handed_in().is_built().passes()
 
 
 def test_good_work_lands() -> None:
@@ -318,9 +299,7 @@ def test_good_work_lands() -> None:
 
 
 def test_work_that_fails_is_sent_back_once_main_was_seen_to_pass() -> None:
-    review = Review().is_handed_in().sees(Fact.UNPROVEN, validating="c1")
-    failed = {"results": (), "is_suspect": False, "failure": "tests: fail"}
-    review.sees(Fact.RAN_RED, **failed, contract="k")
+    review = Review().is_handed_in().is_built().fails().sees(Fact.BLAMED)
     assert (review.journal.step, review.journal.failure) == (Step.VALIDATE_BASE, "tests: fail")
     assert review.sees(Fact.UNPROVEN, validating="c1").act is Act.VALIDATE
     assert review.sees(Fact.MAIN_PASSES).act is Act.REJECT
@@ -378,9 +357,8 @@ def test_a_red_main_after_the_merge_takes_it_back() -> None:
 def test_edited_checks_validate_anew() -> None:
     review = Review().is_validated().sees(Fact.CHECKS_EDITED)
     assert review.journal.step is Step.REBASE
-    early = Review().is_handed_in().sees(Fact.UNPROVEN, validating="c1")
-    early.sees(Fact.RAN_RED, results=(), is_suspect=False, failure="no", contract="k").sees(Fact.CHECKS_EDITED_EARLY)
-    assert (early.journal.step, early.journal.failure) == (Step.VALIDATE_BRANCH, "")
+    blamed = Review().is_validated().fails().sees(Fact.BLAMED).sees(Fact.CHECKS_EDITED)
+    assert (blamed.journal.step, blamed.journal.failure) == (Step.REBASE, "")
 
 
 def test_every_step_can_be_reached_and_every_review_ends() -> None:

@@ -56,7 +56,7 @@ def lively(store: SqliteStore) -> SqliteStore:
     store.close_attempt(attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, head="1" * 40)
     review = store.open_attempt("a", Role.REVIEWER, "", ["Reviewer"], 60.0, None)
     assert review is not None
-    store.journal(review.id, {"step": "validate_branch", "results": [{"name": "unit", "outcome": "pass"}]})
+    store.journal(review.id, {"step": "validate_rebased", "results": [{"name": "unit", "outcome": "pass"}]})
     assert store.open_attempt("b", Role.DOER, "script", ["Bo"], 60.0, None) is not None
     store.escalate(NewEscalation(EscalationType.QUESTION, "Which?", evidence={"tried": [1]}), "c", None, "Ada")
     store.start_cooldown(Cooldown("north", Outcome.AUTH, "no key", 1.0, 9e9, 1, told=False))
