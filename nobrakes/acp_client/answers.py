@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from . import files
 from .lines import LONGEST, Lines
-from .permission import CannotJudge, Guard, choice, questions
+from .permission import CannotJudge, Guard, choice, commands, questions
 
 REFUSED = "nobrakes refuses this: "
 
@@ -103,7 +103,11 @@ class Answers:
 
     def _tool(self, told: dict[str, Any]) -> None:
         title = str(told.get("title") or told.get("kind") or "")
-        self.lines.event("tool", id=told.get("toolCallId"), title=title[:2000])
+        raw = told.get("rawInput")
+        found = commands(raw) if isinstance(raw, dict) else []
+        is_run = told.get("kind") == "execute" or bool(found)
+        more = {"command": "\n".join(found or [title])[:LONGEST]} if is_run else {}
+        self.lines.event("tool", id=told.get("toolCallId"), title=title[:2000], **more)
 
     def _ended(self, told: dict[str, Any]) -> None:
         if told.get("status") in ("completed", "failed"):

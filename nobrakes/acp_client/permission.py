@@ -35,7 +35,7 @@ def questions(call: Mapping[str, Any]) -> list[Question]:
     raw = given if isinstance(given, dict) else {}
     if kind == "switch_mode":
         raise CannotJudge("the mode in which you ask is not yours to change")
-    found: list[Question] = [("Bash", {"command": command}) for command in _commands(raw)]
+    found: list[Question] = [("Bash", {"command": command}) for command in commands(raw)]
     if kind == "execute" and not found:
         title = str(call.get("title") or "").strip()
         if not title:
@@ -49,7 +49,8 @@ def questions(call: Mapping[str, Any]) -> list[Question]:
     return found
 
 
-def _commands(raw: Mapping[str, Any]) -> list[str]:
+def commands(raw: Mapping[str, Any]) -> list[str]:
+    """The command lines that a call of a tool names."""
     found = []
     for name in ("command", "cmd", "script"):
         value = raw.get(name)

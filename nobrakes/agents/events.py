@@ -9,6 +9,8 @@ from ..core.text.cleaning import clean, shorten
 from ..core.transcript import Line, LineKind
 
 _SHORT = 600
+MOST_GIVEN = 20_000
+"""Characters of what a tool is given that are kept where its line has not all of it."""
 
 
 def parse(raw: bytes) -> dict[str, Any] | None:
@@ -43,3 +45,10 @@ def moment(value: object) -> float:
 def lined(kind: LineKind, text: str, data: Mapping[str, Any] | None = None, limit: int = _SHORT) -> Line:
     """A line, clean and short."""
     return Line(kind, shorten(clean(text).strip(), limit), data or {})
+
+
+def called(shown: str, what: str, data: Mapping[str, Any]) -> Line:
+    """A tool's call: what it is given stands in the line, and in its data (`given`) where that is too short."""
+    text = f"{shown}: {what}" if what else shown
+    line = lined(LineKind.TOOL_CALL, text, data)
+    return line if line.text == text else lined(LineKind.TOOL_CALL, text, {**data, "given": what[:MOST_GIVEN]})

@@ -97,6 +97,7 @@ _BY_THE_AGENT = frozenset(
     {
         Kind.FILES_CHANGED,
         Kind.TESTS_RUN,
+        Kind.DANGER_SEEN,
         Kind.LOGGED,
         Kind.PROGRESSED,
         Kind.NOTIFIED,
@@ -242,6 +243,12 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.LOGGED: {"text": "the grammar has two rules", "data": {}},
     Kind.PROGRESSED: {"text": "the parser", "data": {"step": 2, "of": 5}},
     Kind.FILES_CHANGED: {"changed": 3},
+    Kind.DANGER_SEEN: {
+        "run": "7-agent",
+        "call": "toolu_01A",
+        "why": "it removes what is not its own: /",
+        "text": "rm -rf /",
+    },
     Kind.TESTS_RUN: {"passed": True, "call": "toolu_01A"},
     Kind.NOTIFIED: {"text": "the fixture is slow", "data": {}},
     Kind.TESTED: {"text": "unit: pass", "data": {}},

@@ -47,6 +47,7 @@ from .background.upkeep import Upkeep
 from .checks.overdue import CheckClock
 from .clock_jumps import Jumps
 from .courier import Courier
+from .danger_watch import DangerWatch
 from .forge.turn import Forge
 from .main_monitor.monitor import MainMonitor
 from .main_monitor.rewritten import Rewritten
@@ -97,6 +98,7 @@ class Daemon:
         self.performer.endings.refused = self.intake.refused
         self.meter = Meter(ports)
         self.work = WorkWatch(ports)
+        self.danger = DangerWatch(ports)
         self.performer.endings.work, self.work.left = self.work, self.intake.left
         self.reach = Reach(ports)
         self.upkeep = Upkeep(ports)
@@ -120,6 +122,7 @@ class Daemon:
         board = seen or self._look()
         changed = False
         ended = self._ended(board)
+        self._guarded(partial(self.danger.look, board, {run.id for run in ended}))
         for run in ended:
             changed |= self._guarded(partial(self._close, run, board))
         if ended:
@@ -161,6 +164,7 @@ class Daemon:
         self.intake.keep({run.id for run in board.all_runs})
         self.meter.keep(watched)
         self.work.keep({run.id for run in board.all_runs})
+        self.danger.keep({run.id for run in board.all_runs})
 
     def _look(self) -> Board:
         jump = self.jumps.settle()

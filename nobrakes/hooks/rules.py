@@ -10,8 +10,8 @@ import os
 
 from nobrakes.core.policy.ownership import ONLY_TESTS
 from nobrakes.core.policy.ownership import why_not as why_not_path
+from nobrakes.core.policy.shell import Call, calls, patched
 from nobrakes.hooks.gitrules import why_not, why_not_reading
-from nobrakes.hooks.shell import Call, calls, patched
 
 TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
 if TYPE_CHECKING:

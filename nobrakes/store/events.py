@@ -26,6 +26,7 @@ QUIET = frozenset(
         Kind.HANDED_OFF,
         Kind.FILES_CHANGED,
         Kind.TESTS_RUN,
+        Kind.DANGER_SEEN,
         Kind.SESSION_BEGAN,
         Kind.SESSION_SAID,
         Kind.TURN_STARTED,

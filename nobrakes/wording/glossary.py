@@ -203,9 +203,8 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.TESTED: Happening("`nobrakes agent test`: how each check ended.", _SAID),
     Kind.FILES_CHANGED: Happening("An agent changed files in its workspace; told once in a while.", ("changed",)),
     Kind.TESTS_RUN: Happening("An agent ran the tests by a tool of its own.", ("call", "passed")),
-    Kind.SESSION_BEGAN: Happening(
-        "A session began: a conversation with an agent.", ("session", "kind", "agent", "title")
-    ),
+    Kind.DANGER_SEEN: Happening("A tool call looked dangerous; the person gets a notice.", ("call", "text", "why")),
+    Kind.SESSION_BEGAN: Happening("A conversation with an agent began.", ("session", "kind", "agent", "title")),
     Kind.SESSION_SAID: Happening("Something was said to a session.", ("session", "text")),
     Kind.TURN_STARTED: Happening("A session's agent was started.", ("session", "turn", "agent", "model")),
     Kind.TURN_ENDED: Happening("A session's agent ended.", ("session", "turn", "outcome", "detail", "state")),

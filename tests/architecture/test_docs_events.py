@@ -128,6 +128,7 @@ def test_the_keys_of_an_event_are_those_that_the_store_records(tmp_path: Path) -
     }  # tests/unit/daemon/forge
     unseen |= {Kind.TESTS_RUN}  # tests/unit/daemon/test_work_watch
     unseen |= {Kind.SPRINT_MOVED}  # tests/acceptance/test_sprints
+    unseen |= {Kind.DANGER_SEEN}  # tests/unit/daemon/test_danger_watch
     unseen |= {Kind.PROJECT_SET}  # tests/acceptance/test_projects
     unseen |= {Kind.ARCHIVE_EXPIRED}  # tests/acceptance/test_archive_retention
     unseen |= {Kind.BROUGHT_BACK}  # tests/acceptance/test_put_back, tests/unit/operations/test_keeping

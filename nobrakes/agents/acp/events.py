@@ -31,7 +31,9 @@ def _readable(event: Mapping[str, Any]) -> list[Line]:
     if kind in ("text", "thought"):
         return [lined(LineKind.TEXT if kind == "text" else LineKind.THINKING, text, limit=_TEXT)]
     if kind == "tool":
-        return [lined(LineKind.TOOL_CALL, title or "tool", data)]
+        command = str(event.get("command") or "")
+        more = {"tool": "execute", "given": command} if command else {}
+        return [lined(LineKind.TOOL_CALL, title or "tool", {**data, **more})]
     if kind == "result":
         return [lined(LineKind.RESULT, text or "(done)", {**data, "failed": event.get("failed") is True})]
     if kind == "permission" and event.get("allowed") is not True:

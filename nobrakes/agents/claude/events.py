@@ -11,7 +11,7 @@ from typing import Any
 from ...core.text.cleaning import clean
 from ...core.transcript import Line, LineKind
 from ..adapter import Use
-from ..events import lined, mapping, parse
+from ..events import called, lined, mapping, parse
 
 _TEXT = 4000
 _TOKENS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -101,7 +101,7 @@ def _tool_call(block: Mapping[str, Any]) -> Line:
     given = mapping(block.get("input"))
     what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
     data = {"tool": name, "id": str(block.get("id", ""))}
-    return lined(LineKind.TOOL_CALL, f"{name}: {what}" if what else name, data)
+    return called(name, what, data)
 
 
 def _user(event: Mapping[str, Any]) -> list[Line]:

@@ -11,7 +11,7 @@ from typing import Any
 from ...core.text.cleaning import clean
 from ...core.transcript import Line, LineKind
 from ..adapter import Use
-from ..events import lined, mapping, moment, parse, tokens
+from ..events import called, lined, mapping, moment, parse, tokens
 
 _TEXT = 4000
 TOKENS = {
@@ -69,7 +69,7 @@ def _item(item: Mapping[str, Any], ended: bool) -> list[Line]:
     data = {"tool": kind, "id": str(item.get("id", ""))}
     if kind == "command_execution":
         if not ended:
-            return [lined(LineKind.TOOL_CALL, f"Bash: {item.get('command', '')}", data)]
+            return [called("Bash", str(item.get("command", "")), data)]
         failed = {"id": data["id"], "failed": item.get("exit_code") != 0}
         return [lined(LineKind.RESULT, str(item.get("aggregated_output") or "(no output)"), failed)]
     if kind == "mcp_tool_call":

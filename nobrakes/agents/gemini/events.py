@@ -11,7 +11,7 @@ from typing import Any
 from ...core.text.cleaning import clean
 from ...core.transcript import Line, LineKind
 from ..adapter import Use
-from ..events import lined, mapping, moment, parse, tokens
+from ..events import called, lined, mapping, moment, parse, tokens
 
 _TEXT = 4000
 _MAIN_INPUT = ("command", "file_path", "pattern", "dir_path", "path", "url", "query", "description")
@@ -63,7 +63,7 @@ def _read(event: Mapping[str, Any]) -> list[Line]:
         name, given = str(event.get("tool_name", "tool")), mapping(event.get("parameters"))
         what = next((str(given[key]) for key in _MAIN_INPUT if given.get(key)), "")
         data = {"tool": name, "id": str(event.get("tool_id", ""))}
-        return [lined(LineKind.TOOL_CALL, f"{name}: {what}" if what else name, data)]
+        return [called(name, what, data)]
     if kind == "tool_result":
         failed = {"id": str(event.get("tool_id", "")), "failed": event.get("status") != "success"}
         return [lined(LineKind.RESULT, message(event) or str(event.get("output") or "(no output)"), failed)]

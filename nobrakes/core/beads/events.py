@@ -68,6 +68,7 @@ class Kind(StrEnum):
     # what the daemon sees of their work
     FILES_CHANGED = "files_changed"
     TESTS_RUN = "tests_run"
+    DANGER_SEEN = "danger_seen"
     # sessions
     SESSION_BEGAN = "session_began"
     SESSION_SAID = "session_said"

@@ -153,6 +153,13 @@ def _unconfined(event: Event) -> NewNotice:
     return _made(event, NoticeKind.DAEMON_TROUBLE, Severity.WARNING, str(event.data.get("why", "")), "unconfined")
 
 
+def _danger(event: Event) -> NewNotice:
+    session = event.data.get("session")
+    look = f"`nobrakes watch {event.bead or f'session~{session}'}`"
+    text = f"{event.actor} may do harm: {event.data['why']} ({look}): {event.data['text']}"
+    return _made(event, NoticeKind.DANGER, Severity.URGENT, text)
+
+
 _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.ESCALATED: _asked,
     Kind.SUGGESTED: _asked,
@@ -169,4 +176,5 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.FEATURE_TOLD: _of_feature,
     Kind.SPRINT_MOVED: _of_sprint,
     Kind.UNCONFINED: _unconfined,
+    Kind.DANGER_SEEN: _danger,
 }

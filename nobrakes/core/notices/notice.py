@@ -38,6 +38,7 @@ class NoticeKind(StrEnum):
     CAP_REACHED = "cap_reached"
     PROVIDER_REFUSES = "provider_refuses"
     AGENT_NOTIFY = "agent_notify"
+    DANGER = "danger"
     SESSION = "session"
     RUN_FINISHED = "run_finished"
     DAEMON_TROUBLE = "daemon_trouble"

@@ -298,6 +298,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.BROUGHT_BACK: (),  # only the end of an attempt is public: the facts that came back were public before
     Kind.UNCONFINED: (Rule(Name.SAFETY_REDUCED, say.Warned),),
     Kind.DEGRADED: (Rule(Name.SAFETY_REDUCED, say.Warned),),
+    Kind.DANGER_SEEN: (Rule(Name.SAFETY_DANGER_SEEN, say.DangerSeen, {"session_id": "session"}),),
     Kind.HOSTS_REFUSED: (Rule(Name.SAFETY_HOSTS_REFUSED, say.HostsRefused),),
 }
 TAKES_AWAY = frozenset({Kind.TAKEN, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED, Kind.BROUGHT_BACK})

@@ -102,6 +102,7 @@ class Name(StrEnum):
     PROVIDER_AVAILABLE = "provider.available", "The provider may be asked again."
     CAP_REACHED = "cap.reached", "A cap on cost, tokens or time is reached: nothing new is started under it."
     SAFETY_REDUCED = "safety.reduced", "Agents run with less protection than they should."
+    SAFETY_DANGER_SEEN = "safety.danger_seen", "An agent called a tool in a way that looks dangerous."
     SAFETY_HOSTS_REFUSED = "safety.hosts_refused", "A confined run asked for hosts that it may not reach."
     # the log itself
     LOG_BEGUN = "log.begun", "A file of events begins here, or begins anew; `seq` is 0."

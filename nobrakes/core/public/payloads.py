@@ -309,6 +309,16 @@ class Warned(Payload):
 
 
 @dataclass(frozen=True, slots=True)
+class DangerSeen(Payload):
+    """An agent called a tool in a way that looks dangerous: `text` is the call, `why` what is dangerous about it."""
+
+    run: str = ""
+    why: str = ""
+    text: str = ""
+    session_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HostsRefused(Payload):
     """A confined run asked for hosts that it may not reach."""
 
@@ -358,6 +368,7 @@ KINDS: tuple[type[Payload], ...] = (
     Cap,
     Main,
     Warned,
+    DangerSeen,
     HostsRefused,
     Begun,
     *feature_payloads.KINDS,
