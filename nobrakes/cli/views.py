@@ -75,13 +75,14 @@ def _sessions(found: "tuple[Speaker, ...]", screen: Screen) -> list[str]:
     rows = []
     for one in found:
         since = f" for {age(one.seconds)}" if one.seconds is not None else ""
+        since += f", {one.memory_mb} MB" if one.memory_mb is not None else ""
         rows.append(cut(f"session {one.session}, {one.agent}, {one.state}{since}: {one_line(one.title)}", screen.width))
     return rows
 
 
 def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
-    rows = [(w.name, stages.ROLES[w.role.value], w.bead, age(w.seconds), w.title) for w in working]
-    out = [table(("WHO", "ROLE", "BEAD", "SINCE", "TITLE"), rows, screen)]
+    rows = [(w.name, stages.ROLES[w.role.value], w.bead, age(w.seconds), _memory(w), w.title) for w in working]
+    out = [table(("WHO", "ROLE", "BEAD", "SINCE", "MEMORY", "TITLE"), rows, screen)]
     out += [cut(f"  {w.bead}: {stages.stage(w.step)}", screen.width) for w in working if w.step]
     for w in working:
         if w.says:
@@ -89,6 +90,10 @@ def _workers(working: "tuple[Worker, ...]", screen: Screen) -> str:
         if w.doubt:
             out.append(screen.paint(f"  but {w.doubt}", "yellow"))
     return "\n".join(out)
+
+
+def _memory(one: "Worker") -> str:
+    return "-" if one.memory_mb is None else f"{one.memory_mb} MB"
 
 
 def board(

@@ -22,6 +22,7 @@ class LimitSettings(Section):
 
     doers: Annotated[int, Rule(ge=0, le=256)] = 4
     sessions: Annotated[int, Rule(ge=0, le=64)] = 2
+    agents_mb: Annotated[int, Rule(ge=0)] = 0
     max_failures: Annotated[int, Rule(ge=1)] = 3
     agent_minutes: Annotated[float, Rule(gt=0)] = 60.0
     idle_minutes: Annotated[float, Rule(gt=0)] = 10.0

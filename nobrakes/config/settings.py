@@ -89,6 +89,7 @@ class Config(Section):
                 Cap(caps.attempt.usd, caps.attempt.tokens, caps.attempt.minutes), bead, day, run, caps.calls_per_hour
             ),
             context_share=limits.context_share,
+            agents_mb=limits.agents_mb,
             approve=self.review.approve,
             queue=Rules(
                 validators=self.review.validators,

@@ -10,7 +10,8 @@
    bead is closed. While all of them have a cooldown the bead just waits.
 4. A bead at which every agent's breaker is open, or that has cost what a bead may, goes to a person.
 5. Nothing is started under a cap that is reached; the person is told once.
-6. Nor is anything started beyond what all repositories of the machine may start together (core.limits.machine).
+6. Nor is anything started beyond what all repositories of the machine may start together (core.limits.machine), or
+   while agents hold as much memory as they may (core.limits.memory).
 7. Reviews are never held back by agents: as many are open as the queue takes (core.review.train), on a red main those
    of repairs alone.
 """
@@ -24,7 +25,7 @@ from .beads.bead import Role, Status
 from .beads.escalations import EscalationType
 from .board import Board
 from .checks.trial import REPAIR, Starts
-from .limits import caps, cooldowns, machine
+from .limits import caps, cooldowns, machine, memory
 from .limits.breaker import State
 from .merge_approval import not_asked_any_more
 from .owners import of_bead
@@ -56,7 +57,11 @@ def plan(board: Board) -> list[Action]:
     places = machine.free(board.machine)
     if places is not None:
         free = min(free, places - len(talks))
-    if caps.reached(limits, spent, board.now) or machine.reached(board.machine, board.now):
+    if (
+        caps.reached(limits, spent, board.now)
+        or machine.reached(board.machine, board.now)
+        or memory.is_full(board.memory_mb, board.limits.agents_mb)
+    ):
         return actions
     room = cooldowns.room(board.gates, board.agents, board.now)
     for session in board.sessions:

@@ -34,6 +34,7 @@ class Limits:
     breaker: Thresholds = field(default_factory=Thresholds)
     caps: Caps = field(default_factory=Caps)
     context_share: float = 0.8
+    agents_mb: int = 0  # no agent starts while those at work hold so much memory; 0: as much as they like
     queue: Rules = field(default_factory=Rules)
     approve: str = "labelled"  # whose merge waits for a person's yes (core.merge_approval)
     starts: Starts = Starts.OPEN  # which beads may be started: what the trial of main says (core.checks.trial)
@@ -70,6 +71,7 @@ class Board:
     spent: Spent = field(default_factory=Spent)
     contexts: Mapping[int, float] = field(default_factory=dict)  # by attempt: how full, where its agent can tell
     machine: MachineRoom | None = None  # what all repositories share; None: nothing is limited so
+    memory_mb: int = 0  # that agents hold now, where that is limited (core.limits.memory)
     wake_at: float | None = None  # the next retry or deferral that comes due
     retry_at: float | None = None  # the next retry alone: deferrals may be days away
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from .beads.outcomes import Outcome
 from .board import Board
-from .limits import caps, machine
+from .limits import caps, machine, memory
 from .limits.caps import Reached
 from .limits.cooldowns import Cooldown
 from .limits.machine import MachineRoom
@@ -45,6 +45,7 @@ class Kind(StrEnum):
     CAP = "cap"
     COOLDOWN = "cooldown"
     NO_PLACE = "no_place"  # other repositories hold every place of the machine
+    MEMORY = "memory"  # agents at work use as much as they may
     ESCALATION = "escalation"
     FEATURE = "feature"  # one that is planned or built is paused, has expired, or does not go on
     MERGE_WAITS = "merge_waits"  # git's locks, edits in a checkout, a remote
@@ -63,7 +64,7 @@ STOPS = frozenset(
     {
         *(Kind.CONFIG, Kind.DAEMON_DEAD, Kind.RUN_CUT_OFF, Kind.STOPPING, Kind.PAUSED, Kind.NO_CHECK, Kind.NO_RUNNER),
         *(Kind.NO_AGENT, Kind.NO_LOGIN, Kind.NO_SANDBOX, Kind.NO_DOERS, Kind.MACHINE, Kind.MAIN_RED, Kind.CAP),
-        *(Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE),
+        *(Kind.CHECKS_BROKEN, Kind.COOLDOWN, Kind.NO_PLACE, Kind.MEMORY),
     }
 )
 """What holds up more than single beads."""
@@ -137,7 +138,16 @@ def of_board(board: Board, paused_by: str = "") -> list[Hindrance]:
         )
     found += [of_cap(one) for one in caps.reached(board.limits.caps, board.spent, board.now)]
     found += [of_cooldown(gate, board.now) for gate in board.gates.values()]
-    return [*found, *of_machine(board.machine, board.now)]
+    found += of_machine(board.machine, board.now)
+    if memory.is_full(board.memory_mb, board.limits.agents_mb):
+        why = "it goes on by itself when they give memory back, or end; a higher limit lets more of it be used"
+        more = f"nobrakes set agents_mb={board.memory_mb + board.limits.agents_mb}"
+        found.append(
+            Hindrance(
+                Kind.MEMORY, memory.full_text(board.memory_mb, board.limits.agents_mb), why, ("nobrakes status", more)
+            )
+        )
+    return found
 
 
 def of_cap(one: Reached) -> Hindrance:

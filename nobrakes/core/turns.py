@@ -9,7 +9,7 @@
 
 from .actions import StartTurn
 from .board import Board
-from .limits import caps, cooldowns, machine
+from .limits import caps, cooldowns, machine, memory
 from .sessions.session import State
 
 
@@ -17,7 +17,7 @@ def plan(board: Board) -> list[StartTurn]:
     """The turns to begin, oldest session first."""
     if board.paused or board.stopping or caps.reached(board.limits.caps, board.spent, board.now):
         return []
-    if machine.reached(board.machine, board.now):
+    if machine.reached(board.machine, board.now) or memory.is_full(board.memory_mb, board.limits.agents_mb):
         return []
     free = board.limits.sessions - len(board.talks)
     left = caps.calls_left(board.limits.caps, board.spent, board.now)

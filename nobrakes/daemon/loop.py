@@ -174,7 +174,7 @@ class Daemon:
         limits = self.ports.limits()
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
-        board = self.reach.seen(self.ports.store.board(limits))
+        board = self.performer.memory.seen(self.reach.seen(self.ports.store.board(limits)))
         names = board.limits.agent_choice.names()
         providers = {name: self._provider(name) for name in names}
         room = self.performer.share.room(board)
@@ -301,7 +301,7 @@ class Daemon:
         if board.ready or board.sessions:
             times += [cooldowns.wake_at(board.gates, board.agents, board.now)]
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
-        times.append(self.performer.share.wake_at(board))
+        times += [self.performer.share.wake_at(board), self.performer.memory.wake_at(board)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += self.forge.wake_at() + self.work.wake_at()
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.monitor.wake_at()

@@ -27,6 +27,7 @@ from .confine import REFUSED
 from .forge.checkpoints import holds_back
 from .forge.completing import complete
 from .machine_share import MachineShare
+from .memory_watch import MemoryWatch
 from .news import retire
 from .ports import Ports
 from .review.driver import Review
@@ -48,7 +49,7 @@ class Performer:
         self.launcher = Launcher(ports)
         self.endings = AgentEndings(ports, self.validation)
         self.turns = TurnLauncher(ports)
-        self.share = MachineShare(ports)
+        self.share, self.memory = MachineShare(ports), MemoryWatch(ports)
         self.turn_endings = TurnEndings(ports)
         self.review = Review(ports, self.validation)
         self._renewed = -math.inf

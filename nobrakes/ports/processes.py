@@ -143,6 +143,10 @@ class Processes(Protocol):
         """KILL to the whole tree, until none is left."""
         ...
 
+    def memory_mb(self, run: Run) -> int:
+        """MB of memory that the run's processes hold now; 0: none lives."""
+        ...
+
     def activity(self, run: Run, folder: str, workspace: str) -> str:
         """A fingerprint of output, files, commits and CPU: the same text again means silence."""
         ...

@@ -173,6 +173,10 @@ class FakeProcesses:
             child.told_to_stop |= child.alive
             self._end(child)
 
+    def memory_mb(self, run: Run) -> int:
+        """Nobody measures here."""
+        return 0
+
     def activity(self, run: Run, folder: str, workspace: str) -> str:
         """A fingerprint: the same text again means silence."""
         child = self.children.get(run.id)

@@ -83,6 +83,7 @@ def _worker(found: "AtWork", now: float) -> Row:
 
     def draw(columns: int) -> Content:
         since = age(now - one.started_at)
+        held = f"{one.memory_mb} MB  " if one.memory_mb is not None else ""
         title, last = one_line(one.title), one_line(found.last)
         says: list[Part] = [one_line(one.says)] if one.says else []
         if one.doubt:
@@ -97,7 +98,7 @@ def _worker(found: "AtWork", now: float) -> Row:
             rest += [line(columns, "  ", *says)] if says else []
             return Content("\n").join([first, *rest])
         head: list[Part] = [("◐ ", "$primary"), (field(one.name, 9) + " ", "bold"), field(role, 11) + " "]
-        head += [(field(one.bead, 10), "$accent"), f"{since:>8}  ", title]
+        head += [(field(one.bead, 10), "$accent"), f"{since:>8}  {held}", title]
         below = [*says, *([("   " if says else "", ""), (last, MUTED)] if last else [])]
         return Content("\n").join([line(columns, *head), *([line(columns, "  ", *below)] if below else [])])
 

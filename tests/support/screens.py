@@ -27,6 +27,7 @@ _MASKS = (
     (re.compile(r"\bprocess \d+"), "process PID"),
     (re.compile(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{12,40}\b"), "HASH"),
     (re.compile(r"\b\d+(?:\.\d+)? (?:ms|s|min|h)\b"), "TIME"),
+    (re.compile(r"\b\d+ MB\b"), "SIZE"),
 )
 
 

@@ -65,6 +65,7 @@ MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[0-9a-f]{16}\b"), "0123456789abcdef"),
     (re.compile(r"\b[0-9a-f]{12}\b"), "0123456789ab"),
     (re.compile(r"\b(process|pid) \d+"), r"\1 4711"),
+    (re.compile(r"\b\d+ MB\b"), "9 MB"),
     (re.compile(r"\bin \d+\.\d+s$", re.MULTILINE), "in 0.001s"),
     (re.compile(r"receipt is (needs|writing)_tests"), "receipt is needs_tests"),
     (re.compile(r"\bscratch/\d+-check\d+"), "scratch/7-check1"),

@@ -17,7 +17,7 @@ from ...core.beads.attempt import Run
 from ...core.errors import NobrakesError
 from ...ports import Born, Command, Remains
 from ..files import SHORT, private_folder, read_tail, storage_errors, write_private
-from ..system import proctable
+from ..system import memory, proctable
 from ..system.process import Process
 from . import activity, endings, wrapper
 from .exits import Exits
@@ -265,6 +265,11 @@ class LocalProcesses(Outputs):
             time.sleep(pause)
             pause = min(0.05, pause * 2)
         self._forget(run)
+
+    def memory_mb(self, run: Run) -> int:
+        """MB of memory that the run's processes hold now; 0: none lives."""
+        held = memory.held_mb(run.pid, run.born)
+        return memory.resident_mb([one.pid for one in self._members(run)]) if held is None else held
 
     def activity(self, run: Run, folder: str, workspace: str) -> str:
         """A fingerprint of output, files, commits and CPU: the same text again means silence."""

@@ -7,6 +7,7 @@
 import os
 import subprocess
 import time
+from collections.abc import Sequence
 
 from ...core.errors import NoAnswer
 from .process import Process
@@ -53,6 +54,12 @@ def everything() -> dict[int, Process]:
     """Every process by pid."""
     processes = (_parse(line) for line in _ps("-A", "-o", _COLUMNS))
     return {process.pid: process for process in processes}
+
+
+def resident(pids: Sequence[int]) -> int:
+    """Bytes of memory that these processes hold."""
+    found = (line.strip() for line in _ps("-o", "rss=", "-p", ",".join(map(str, pids))))
+    return sum(int(word) for word in found if word.isdigit()) * 1024
 
 
 def environment(pid: int) -> list[bytes]:

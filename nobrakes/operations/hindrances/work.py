@@ -16,6 +16,7 @@ from ...core.review.journal import Journal
 from ...core.standstill import SHOWN, Standstill
 from ...core.text.cleaning import shorten
 from ..flakes import quarantined
+from ..held_memory import memory_of_agents
 from ..machine_wide.views import MachineView, shown
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def of_switches(store: "Store", board: "Board", root: str) -> Iterator[Hindrance
             Kind.MACHINE, "the limits that your repositories share are not known", room.trouble, ("nobrakes machine",)
         )
     paused_by = _paused_by(store) if board.paused or board.stopping else ""
-    yield from of_board(replace(board, machine=_room(room, root)), paused_by)
+    held = sum(memory_of_agents(board.all_runs).values()) if board.limits.agents_mb else 0
+    yield from of_board(replace(board, machine=_room(room, root), memory_mb=held), paused_by)
 
 
 def _room(view: MachineView | None, root: str) -> MachineRoom | None:

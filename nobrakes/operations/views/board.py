@@ -23,6 +23,7 @@ from ...paths import Paths
 from .. import control
 from ..cooldowns import CapView, caps_of
 from ..flakes import quarantined
+from ..held_memory import memory_of_agents
 from ..hindrances.look import NOTHING, Hindrances
 from ..hindrances.look import hindrances as looked_for
 from ..hindrances.machine import Here
@@ -70,6 +71,7 @@ class Worker:
     says: str = ""  # what it claims, and what its clone says: two tracks
     doubt: str = ""  # what speaks against the claim
     step: str = ""  # of a review: the step that it is at
+    memory_mb: int | None = None  # that its processes hold; None: none lives
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class Speaker:
     agent: str
     state: str
     seconds: float | None
+    memory_mb: int | None = None  # that its agent holds; None: it is not at work
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ class BoardView:
 def workers(store: "Store") -> tuple[Worker, ...]:
     """The attempts that are open, those that began first in front."""
     now = store.now()
-    found = []
+    found, held = [], memory_of_agents(store.runs())
     for bead in store.beads(WORKING):
         for attempt in store.attempts(bead.id):
             if attempt.outcome is None:
@@ -159,6 +162,7 @@ def workers(store: "Store") -> tuple[Worker, ...]:
                         attempt.started_at,
                         max(0.0, now - attempt.started_at),
                         step=str(attempt.data.get("step", "")) if attempt.role is Role.REVIEWER else "",
+                        memory_mb=held.get((attempt.id, 0)),
                     )
                 )
     return tuple(sorted(found, key=lambda worker: worker.started_at))
@@ -167,10 +171,12 @@ def workers(store: "Store") -> tuple[Worker, ...]:
 def speakers(store: "Store") -> tuple[Speaker, ...]:
     """The sessions that go on, those at work first."""
     now, found = store.now(), []
+    held = memory_of_agents(store.runs())
     for one in store.sessions():
         turns = store.turns(one.id) if one.state is State.RUNNING else []
         seconds = max(0.0, now - turns[-1].started_at) if turns else None
-        found.append(Speaker(one.id, one.kind.value, one.title, one.agent, one.state.value, seconds))
+        memory = held.get((0, turns[-1].id)) if turns else None
+        found.append(Speaker(one.id, one.kind.value, one.title, one.agent, one.state.value, seconds, memory))
     return tuple(sorted(found, key=lambda one: (one.seconds is None, one.session)))
 
 

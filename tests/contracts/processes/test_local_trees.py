@@ -322,3 +322,26 @@ def test_a_run_whose_folder_was_removed_is_over(local: LocalWorld, ends_first: b
     local.processes.kill(run)
     until(lambda: local.remains(run) is Remains.NOTHING)
     assert local.processes.ending(str(folder), ["step"]).steps[0].code is None
+
+
+HOLDS = """
+import os, subprocess, sys
+held = bytearray(40 << 20)
+if sys.argv[1:]:
+    subprocess.run([sys.executable, "-c", open(sys.argv[1]).read()])
+os.setsid()
+import time; time.sleep(1000)
+"""
+
+
+def test_what_a_run_holds_counts_all_that_it_started_and_nothing_once_it_is_dead(local: LocalWorld) -> None:
+    script = local.place / "holds.py"
+    script.write_text(HOLDS)
+    run = local.start(local.command("1-1", ("step", local.python(HOLDS, str(script)))))
+    until(lambda: local.processes.memory_mb(run) > 80)
+    assert run.pid is not None
+    os.kill(run.pid, signal.SIGKILL)  # its wrapper, alone
+    until(lambda: not lives(run.pid or 0))
+    assert local.processes.memory_mb(run) > 80
+    local.processes.kill(run)
+    assert local.processes.memory_mb(run) == 0

@@ -1,0 +1,40 @@
+"""The memory that agents at work hold, where that is limited: measured now and then, and told when it is too much."""
+
+from dataclasses import replace
+
+from ..core.beads.attempt import RunKind
+from ..core.board import Board
+from ..core.limits import memory
+from ..ports import Notice
+from .ports import Ports
+
+HOLDS_SECONDS = 0.25
+"""What was measured holds so long: a turn looks several times."""
+
+
+class MemoryWatch:
+    """What was measured last, and whether a person was told."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._measured: tuple[frozenset[str], float, int] = (frozenset(), 0.0, 0)
+        self._is_full = False
+
+    def seen(self, board: Board) -> Board:
+        """The board with the memory that agents hold."""
+        if not board.limits.agents_mb:
+            return board
+        runs = [run for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None]
+        names = frozenset(run.id for run in runs)
+        known, at, _ = self._measured
+        if names != known or not at <= board.now < at + HOLDS_SECONDS:
+            self._measured = names, board.now, sum(map(self.ports.processes.memory_mb, runs))
+        return replace(board, memory_mb=self._measured[2])
+
+    def wake_at(self, board: Board) -> float | None:
+        """When to look again, since nobody tells that memory is free; a person is told when it begins."""
+        is_full = memory.is_full(board.memory_mb, board.limits.agents_mb) and bool(board.ready or board.sessions)
+        if is_full and not self._is_full:
+            self.ports.notifier.tell(Notice(memory.full_text(board.memory_mb, board.limits.agents_mb)))
+        self._is_full = is_full
+        return board.now + memory.LOOK_SECONDS if is_full else None
