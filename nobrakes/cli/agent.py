@@ -166,13 +166,13 @@ def escalate(
 def document(
     text: Annotated[str, Argument(help="The document, as Markdown; '-' reads it from stdin.")],
     kind: Annotated[str, Option("--kind", help="decision, deviation, wish, review or plan.")] = "decision",
-    name: Annotated[str, Option("--name", help="Of a plan: what the sprint is called.")] = "",
+    title: Annotated[str, Option("--title", help="Of a plan: what the sprint is called.")] = "",
 ) -> Output:
     """Hand in for the documents of your project's sprint; nobrakes writes them to main when it begins and ends.
 
     Example: nobrakes agent document "SQLite, not Postgres: one file, no server" --kind decision
     """
-    return _do("document", text=text_or_stdin(text, "text"), kind=kind, name=name)
+    return _do("document", text=text_or_stdin(text, "text"), kind=kind, title=title)
 
 
 def propose(plan: Annotated[str, Argument(help="The plan as YAML or JSON; '-' reads it from stdin.")]) -> Output:

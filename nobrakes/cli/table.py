@@ -71,6 +71,8 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("project status", "projects:status", BOARD, "Every project, and every chat agent's session."),
     Entry("project whats-next", "projects:whats_next", BOARD, "What does not fit together in a project."),
     Entry("project run", "sprinting:run", FORGE, "Say yes to some sprints of a project.", changes=True),
+    Entry("project schedule", "sprinting:schedule", FORGE, "Have sprints begin at a time.", changes=True),
+    Entry("project continue", "continuing:go_on", BREAKER, "Let unfinished projects go on.", changes=True),
     Entry("project archive", "projects:archive", BREAKER, "Hide a project; nothing is removed.", changes=True),
     Entry("relay", "relaying:relay", FORGE, "Let an agent work in a clone, and get a branch.", changes=True),
     Entry("sessions", "talking:sessions", BOARD, "The open sessions with agents."),

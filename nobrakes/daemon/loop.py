@@ -303,7 +303,7 @@ class Daemon:
             times += [caps.wake_at(board.limits.caps, board.spent, board.now)]
         times += [self.performer.share.wake_at(board), self.performer.memory.wake_at(board)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
-        times += self.forge.wake_at() + self.work.wake_at()
+        times += self.forge.wake_at() + self.work.wake_at() + self.sprints.wake_at(board.now)
         times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.monitor.wake_at()
         times += [
             Journal.of(a.data).waiting_until

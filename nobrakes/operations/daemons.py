@@ -32,6 +32,11 @@ def running(paths: Paths) -> int | None:
     return holder(paths.lock)
 
 
+def is_wanted(store: "Store") -> bool:
+    """Whether a person started a daemon in the background and did not stop it since."""
+    return store.setting(WANTED) is not None
+
+
 def start(paths: Paths, wait: float = STARTING_SECONDS, store: "Store | None" = None) -> int:
     """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning.
 

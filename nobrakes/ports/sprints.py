@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from ..core.projects.schedules import Due, Schedule
 from ..core.projects.sprint import Document, Going, Kind, RunState, Sprint, SprintRun
 
 
@@ -41,4 +42,23 @@ class Sprints(Protocol):
 
     def hand_in_document(self, sprint: int, kind: Kind, text: str, actor: str, name: str = "") -> Document:
         """Keep what an agent handed in; a plan names its sprint. NotAllowed once the sprint is past it."""
+        ...
+
+    def add_schedule(self, wanted: Schedule) -> Schedule:
+        """Keep sprints that begin at a time; its number and its time are given here."""
+        ...
+
+    def remove_schedule(self, schedule: int, actor: str) -> bool:
+        """It begins nothing any more; False: it did not before."""
+        ...
+
+    def schedules(self) -> list[Schedule]:
+        """Those that begin something, by number."""
+        ...
+
+    def settle_due(self, due: Due) -> bool:
+        """Write down what came of a due time, and begin its sprints where they start; False: it was written down.
+
+        NotAllowed: sprints go on already.
+        """
         ...

@@ -21,7 +21,7 @@ MOST_PLAN = 16_000
 """Characters of a plan that are in its bead; the whole of it is on main."""
 MOST_FINDINGS = 30
 NUDGE = (
-    "Your turn ended, and no plan was handed in. Hand it in with `nobrakes agent document - --kind plan --name NAME` "
+    "Your turn ended, and no plan was handed in. Hand it in with `nobrakes agent document - --kind plan --title NAME` "
     "(its text from stdin, tasks as `- [ ] …` below `## Tasks`), or ask what only a person can decide. An agent "
     "without a shell writes the whole plan as its last message, with its `## Tasks`."
 )

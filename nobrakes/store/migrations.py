@@ -221,6 +221,12 @@ REFERENCES beads (id), FOREIGN KEY(closing) REFERENCES beads (id) )""",
 VARCHAR NOT NULL, text VARCHAR NOT NULL, actor VARCHAR NOT NULL, at FLOAT NOT NULL, FOREIGN KEY(sprint)
 REFERENCES sprints (number) )""",
     """CREATE INDEX sprint_documents_of ON sprint_documents (sprint, id)""",
+    """CREATE TABLE schedules ( id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, at VARCHAR NOT NULL, days VARCHAR NOT
+NULL, zone VARCHAR NOT NULL, sprints INTEGER NOT NULL, late_hours FLOAT NOT NULL, needs_tests BOOLEAN NOT
+NULL, terms VARCHAR NOT NULL, actor VARCHAR NOT NULL, created_at FLOAT NOT NULL, removed_at FLOAT )""",
+    """CREATE TABLE schedule_starts ( schedule INTEGER NOT NULL, due FLOAT NOT NULL, came VARCHAR NOT NULL, why
+VARCHAR NOT NULL, run INTEGER, at FLOAT NOT NULL, PRIMARY KEY (schedule, due), FOREIGN KEY(schedule)
+REFERENCES schedules (id), FOREIGN KEY(run) REFERENCES sprint_runs (id) )""",
 )
 
 

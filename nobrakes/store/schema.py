@@ -112,6 +112,19 @@ CREATE TABLE requests (
     PRIMARY KEY ("key")
 );
 CREATE INDEX requests_by_time ON requests (at);
+CREATE TABLE schedules (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    at VARCHAR NOT NULL,
+    days VARCHAR NOT NULL,
+    zone VARCHAR NOT NULL,
+    sprints INTEGER NOT NULL,
+    late_hours FLOAT NOT NULL,
+    needs_tests BOOLEAN NOT NULL,
+    terms VARCHAR NOT NULL,
+    actor VARCHAR NOT NULL,
+    created_at FLOAT NOT NULL,
+    removed_at FLOAT
+);
 CREATE TABLE sessions (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     kind VARCHAR NOT NULL,
@@ -266,6 +279,17 @@ CREATE TABLE levels_due (
     FOREIGN KEY(id) REFERENCES beads (id)
 );
 CREATE INDEX levels_due_lowest ON levels_due (level, id);
+CREATE TABLE schedule_starts (
+    schedule INTEGER NOT NULL,
+    due FLOAT NOT NULL,
+    came VARCHAR NOT NULL,
+    why VARCHAR NOT NULL,
+    run INTEGER,
+    at FLOAT NOT NULL,
+    PRIMARY KEY (schedule, due),
+    FOREIGN KEY(schedule) REFERENCES schedules (id),
+    FOREIGN KEY(run) REFERENCES sprint_runs (id)
+);
 CREATE TABLE sprints (
     number INTEGER NOT NULL,
     run INTEGER NOT NULL,

@@ -61,3 +61,35 @@ class SprintDocumentRow(SQLModel, table=True):
     text: str
     actor: str
     at: float
+
+
+class ScheduleRow(SQLModel, table=True):
+    """Sprints that begin at a time; JSON in `terms`. `days` are joined by commas."""
+
+    __tablename__ = "schedules"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: int | None = Field(default=None, primary_key=True)
+    at: str
+    days: str
+    zone: str
+    sprints: int
+    late_hours: float
+    needs_tests: bool
+    terms: str
+    actor: str
+    created_at: float
+    removed_at: float | None = None
+
+
+class ScheduleStartRow(SQLModel, table=True):
+    """What came of a due time: schedule and time are the key, so that it comes once."""
+
+    __tablename__ = "schedule_starts"
+
+    schedule: int = Field(primary_key=True, foreign_key="schedules.id")
+    due: float = Field(primary_key=True)
+    came: str
+    why: str
+    run: int | None = Field(default=None, foreign_key="sprint_runs.id")
+    at: float

@@ -14,8 +14,8 @@ from .outbox import Outbox
 from .people import People
 from .questions import Questions
 from .requests import Requests
+from .schedules import Schedules
 from .spender import Spender
-from .sprints import Sprints
 from .state import Machine
 from .talks import Talks
 from .upkeep import Upkeep
@@ -41,7 +41,7 @@ class SqliteStore(
     Features,
     Shapers,
     Collected,
-    Sprints,
+    Schedules,
     Outbox,
     Machine,
     People,

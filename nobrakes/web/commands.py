@@ -385,7 +385,7 @@ NOT_HERE: Mapping[str, str] = {
     "machine": "Limits above one repository: nobrakes machine set agents=3.",
     "project new": "It makes a folder in your workspace: nobrakes project new NAME.",
     "project use": "It is a chat session's own choice: nobrakes project use NAME, or the chat's tool.",
-    "project run": "A yes to sprints is given at the terminal that shows them: nobrakes project run NAME.",
+    **dict.fromkeys(("project run", "project schedule", "project continue"), "At the terminal that shows it whole."),
     "project archive": "The list above one repository: nobrakes project archive NAME.",
     "relay": "It begins in a folder that you name: nobrakes relay PATH PROMPT. What it asks is on the Desk.",
     "mcp client": "A token is shown once, at the terminal alone: nobrakes mcp client add NAME.",

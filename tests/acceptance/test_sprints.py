@@ -2,9 +2,14 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nobrakes.store.opening import open_store
+from nobrakes.store.sqlite import SqliteStore
 from tests.support.scripted import Scripted, until
 
 BRIEF = """# Tea
@@ -24,7 +29,7 @@ TASK = "# Task: Tea\n\n**Status:** planning\n**Current Sprint:** none yet\n\n## 
 NAMES = ("menu", "pay", "open")
 TASKS = ("Write the menu", "Take the money", "Open the door")
 CRITERIA = ("The menu is there", "An order can be paid", "The shop is open")
-PLAN = """nobrakes agent document - --kind plan --name {name} <<'PLAN'
+PLAN = """nobrakes agent document - --kind plan --title {name} <<'PLAN'
 ## Tasks
 - [ ] {task}: `src/{name}`
 - [ ] Look at it
@@ -89,6 +94,14 @@ class Tea(Scripted):
     def sprints(self) -> dict[str, Any]:
         (found,) = self.ask("project", "status")["projects"]
         return dict(found["run"])
+
+    @contextmanager
+    def database(self) -> Iterator[SqliteStore]:
+        store = open_store(str(self.folder / ".nobrakes" / "nobrakes.db"))
+        try:
+            yield store
+        finally:
+            store.close()
 
     def on_main(self, path: str) -> str:
         return self.git("show", f"main:{path}")
@@ -168,3 +181,43 @@ def test_three_sprints_unattended_are_killed_limited_and_asked_and_end_complete(
     tea.assert_main_is_green_at_every_commit(tmp_path / "scratch")
     tea.nobrakes("run")
     assert tea.sprints()["state"] == "complete", "nothing begins after that"
+
+
+def test_a_schedule_begins_its_sprints_once_and_a_daemon_continues_them(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    with tea.database() as store:
+        clock = datetime.fromtimestamp(store.now() - 120, UTC)
+    words = ("project", "schedule", "tea", "--at", f"{clock:%H:%M}", "--zone", "UTC", "--no-tests")
+    assert "An order can be paid" in tea.nobrakes(*words, expect=17).stderr
+    tea.nobrakes(*words, "--yes")
+    (made,) = tea.ask("project", "schedule", "tea")["schedules"]
+    assert made["next_at"] > made["schedule"]["created_at"]
+    tea.nobrakes("run")
+    assert tea.sprints()["state"] == "", "it was asked for after it would have been due"
+    with tea.database() as store:
+        store._db.run("UPDATE schedules SET created_at = created_at - 600")
+    tea.nobrakes("pause")
+    tea.nobrakes("run", expect=62)
+    assert tea.sprints()["state"] == "", "paused, nothing begins"
+    tea.nobrakes("resume")
+    (rests,) = tea.ask("project", "continue")
+    assert rests["daemon"] is None and "never started one" in rests["text"]
+    (works,) = tea.ask("project", "continue", "tea")
+    assert works["daemon"], works
+    try:
+        until(lambda: tea.sprints()["state"] == "over", what=tea.sprints)
+    finally:
+        tea.nobrakes("daemon", "stop")
+    assert "## Done" in tea.on_main("docs/sprints/s1-menu/review.md")
+    tea.nobrakes("run")
+    assert tea.sprints()["done"] == 1, "the same due time begins nothing again"
+    brief = tea.folder / "CLAUDE.md"
+    brief.write_text(brief.read_text().replace("Sell tea", "Sell coffee"))
+    tea.git("commit", "-q", "-am", "Another objective")
+    with tea.database() as store:
+        store._db.run("DELETE FROM schedule_starts")
+    tea.nobrakes("run")
+    refused = [one for one in tea.events("sprint_moved") if one["metadata"].get("state") == "refused"]
+    assert "the brief changed" in refused[0]["metadata"]["reason"] and tea.sprints()["done"] == 1
+    tea.nobrakes("project", "schedule", "tea", "--remove", "1")
+    assert tea.ask("project", "schedule", "tea")["schedules"] == []

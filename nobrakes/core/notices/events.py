@@ -143,6 +143,10 @@ def _of_sprint(event: Event) -> NewNotice | None:
         over = f"sprint {number} is over, and its review is on main"
         return _made(event, NoticeKind.SESSION, Severity.INFO, over) if state == "done" else None
     text = f"the sprints are {state}: {event.data.get('reason', '')} (`nobrakes project status`)"
+    if state in ("missed", "refused"):
+        return _made(
+            event, NoticeKind.SESSION, Severity.WARNING, f"sprints did not begin: {event.data.get('reason', '')}"
+        )
     if state == "waits":
         text = f"the sprints wait for your yes: {event.data.get('reason', '')} (`nobrakes project run`)"
         return _made(event, NoticeKind.SESSION, Severity.URGENT, text)

@@ -22,6 +22,7 @@ from ..ports import Ports
 from .facts import facts
 from .main_files import MainFiles
 from .placing import BY, free_id, handed_in, place
+from .scheduling import Scheduling
 
 MOST_STEPS = 10
 """In one turn; the rest comes with the next."""
@@ -32,6 +33,7 @@ class Sprints:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
+        self.scheduling = Scheduling(ports)
         self.methods: dict[type, Callable[[Going, Any], bool]] = {
             Begin: self._begin,
             Nudge: self._nudge,
@@ -43,7 +45,7 @@ class Sprints:
 
     def turn(self, board: Board) -> bool:
         """Do what is next, step by step; whether anything is different now. Nothing while nothing may be started."""
-        changed = False
+        changed = self.scheduling.turn(board)
         if board.paused or board.stopping or board.frozen:
             return changed
         for _ in range(MOST_STEPS):
@@ -53,6 +55,10 @@ class Sprints:
                 return changed
             changed = True
         return changed
+
+    def wake_at(self, now: float) -> list[float]:
+        """When something is due without anything happening."""
+        return self.scheduling.wake_at(now)
 
     def _begin(self, going: Going, step: Begin) -> bool:
         ports = self.ports

@@ -274,11 +274,11 @@ OPERATIONS: "tuple[Operation, ...]" = (
     Operation(
         "document",
         "Hand in for the documents of your sprint: a decision, a deviation, a wish, its review, its plan.",
-        lambda text, kind, name: Reply(*sprinting.document(text, kind, name)),
+        lambda text, kind, title: Reply(*sprinting.document(text, kind, title)),
         (
             _TEXT,
             Parameter("kind", "What it is.", default="decision", choices=sprinting.KINDS),
-            Parameter("name", "Of a plan: what the sprint is called, in one or two words.", default=""),
+            Parameter("title", "Of a plan: what the sprint is called, in one or two words.", default=""),
         ),
     ),
     Operation(

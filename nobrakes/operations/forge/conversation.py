@@ -48,7 +48,8 @@ _CHANGING = (
     "machine", "repositories", "quarantine", "archive", "session start", "session say", "session stop", "session end",
     "notify test", "notify secret", "web", "take", "hand-in", "forge new", "forge edit", "forge change",
     "forge discuss", "forge pause", "forge resume", "forge cancel", "forge archive", "forge rollback",
-    "forge sign-off", "forge checkpoint", "project new", "project use", "project archive", "relay", "mcp client",
+    "forge sign-off", "forge checkpoint", "project new", "project use", "project archive",
+    "project run", "project schedule", "project continue", "relay", "mcp client",
 )  # fmt: skip
 _ASKED = (*(f"{words}:*" for words in _CHANGING), "commit-strategy *-y*", "commit-strategy *--drop*")
 """Asked even where the human's own settings allow every command: it changes what is live, or starts work."""

@@ -58,8 +58,8 @@ NONE = RunView()
 """Nobody said yes to a sprint."""
 
 
-def offer(store: Store, git: Git, config: "Config", sprints: int, needs_tests: bool) -> Offer:
-    """What a yes to so many sprints would be given for. UsageError, NotAllowed."""
+def offer(store: Store, git: Git, config: "Config", sprints: int, needs_tests: bool, later: bool = False) -> Offer:
+    """What a yes to so many sprints would be given for; `later`: not for now. UsageError, NotAllowed."""
     if not 1 <= sprints <= ASKED:
         raise UsageError(f"from 1 to {ASKED} sprints can be asked for, and not {sprints}")
     if not config.checks:
@@ -68,7 +68,7 @@ def offer(store: Store, git: Git, config: "Config", sprints: int, needs_tests: b
             "`nobrakes init --test 'COMMAND'` in its folder sets them.",
         )
     going = store.sprints_going()
-    if going is not None and going.run.state is RunState.GOING:
+    if going is not None and going.run.state is RunState.GOING and not later:
         raise NotAllowed(
             f"{going.run.asked} sprints were asked for already, and they go on",
             "`nobrakes project status` says how far they are.",
@@ -135,3 +135,11 @@ def _waits(store: Store, sprint: Sprint) -> str:
         if one.bead in mine or (one.session is not None and one.session == sprint.session):
             return f"escalation {one.id}: {clean(one.title)}"
     return ""
+
+
+def unfinished(store: Store) -> str:
+    """What a daemon would go on with here, in words; empty: nothing."""
+    run, planned = view(store), store.schedules()
+    if run.state == RunState.GOING.value:
+        return f"{run.done} of {run.asked} sprints are done"
+    return f"{len(planned)} schedules begin sprints" if planned else ""

@@ -20,13 +20,13 @@ from nobrakes.hooks.rules import Place, decide
 from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.mcp_server import server
 from nobrakes.operations import board_api, desk
-from nobrakes.operations.agent import api, client, forging, own_bead
+from nobrakes.operations.agent import api, client, forging, own_bead, sprinting
 from nobrakes.store.agent import edits, flood
 from nobrakes.store.agent.channel import reply
 from nobrakes.store.opening import create_store
 from nobrakes.trash import Trash
 
-CALLS = {**own_bead.CALLS, **forging.CALLS}
+CALLS = {**own_bead.CALLS, **forging.CALLS, **sprinting.CALLS}
 PLANNED = {"labels": ("plan-review",), "acceptance": ("it is parsed", "errors are told")}
 
 
