@@ -207,7 +207,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .host.steady import steady
     from .host.zone import local_zone
     from .operations import control
-    from .operations.agent import forging, own_bead, sprinting
+    from .operations.agent import forging, own_bead, permission, sprinting
     from .operations.machine_wide.shared import SharedMachine
     from .operations.notices import packing
     from .operations.public.export import Exporter
@@ -216,7 +216,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
     from .store.agent.channel import reply
     from .trash import Trash
 
-    calls = {**own_bead.CALLS, **forging.CALLS, **sprinting.CALLS}
+    calls = {**own_bead.CALLS, **forging.CALLS, **sprinting.CALLS, **permission.CALLS}
     answer = partial(reply, app.paths.database, partial(_keep_up, app.paths), calls)
 
     def tell(text: str) -> None:

@@ -146,6 +146,25 @@ class RoleModels(Section):
     doer: str = ""
 
 
+ASK_FIRST = (
+    "terraform apply",
+    "terraform destroy",
+    "kubectl apply",
+    "kubectl delete",
+    "helm upgrade",
+    "npm publish",
+    "twine upload",
+    "cargo publish",
+    "docker push",
+    "gh release create",
+    "fly deploy",
+    "vercel deploy",
+    "dropdb",
+    "aws s3 rm",
+)
+"""What reaches others, or removes what no git brings back: a person says yes to it first."""
+
+
 @section
 class AgentSettings(Section):
     """Which agent works in which role, and how each is called."""
@@ -156,6 +175,7 @@ class AgentSettings(Section):
     models: Mapping[str, RoleModels] = field(default_factory=dict)
     shaper: Agents = ("claude",)
     environment: tuple[str, ...] = ()
+    ask_first: tuple[str, ...] = ASK_FIRST
     script: ScriptSettings = ScriptSettings()
     claude: ClaudeSettings = ClaudeSettings()
     codex: CodexSettings = CodexSettings()

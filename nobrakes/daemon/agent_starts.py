@@ -36,6 +36,7 @@ def environment(ports: Ports, config: Config, credentials: Sequence[str], token:
         "NOBRAKES_HANDOFF": os.path.join(folder, HANDOFF),
         "NOBRAKES_TESTS": "\n".join(boundary.tests),
         "NOBRAKES_GATES": "\n".join(boundary.gates),
+        "NOBRAKES_ASK_FIRST": "\n".join(config.agents.ask_first),
         "NOBRAKES_PYTHON": sys.executable,
     }
 

@@ -5,7 +5,9 @@
 3. It runs thousands of times a day as `python -I -S guard.py`, so it imports nothing heavy, not even `json` or `re`.
 4. It proves at the start of a session that it answers, by two known cases. Claude Code shows what `--canary` prints;
    where a CLI does not, the call that tells of the start leaves SELF_TEST in the file that NOBRAKES_CANARY names.
-5. Three dialects are one: Claude Code, Codex and Gemini CLI all take exit 2 and a reason on stderr for a no.
+5. A command of `agents.ask_first` needs a person's yes: it files the question, and lets the command through once for
+   each yes. That alone reaches the database, or the daemon's door.
+6. Three dialects are one: Claude Code, Codex and Gemini CLI all take exit 2 and a reason on stderr for a no.
 """
 
 import sys
@@ -47,7 +49,7 @@ def main(arguments: list[str]) -> int:
     try:
         import os
 
-        from nobrakes.hooks.rules import Place, decide
+        from nobrakes.hooks.rules import Place, asks_first, decide
 
         place = Place.of(os.environ)
         if arguments == ["--canary"]:
@@ -56,6 +58,11 @@ def main(arguments: list[str]) -> int:
         if isinstance(call, dict) and call.get("hook_event_name") == "SessionStart":
             return self_test(place, os.environ["NOBRAKES_CANARY"])
         why = decide(call, place)
+        asks = asks_first(call, place) if why is None else None
+        if asks is not None:
+            from nobrakes.operations.agent.permission import why_not
+
+            why = why_not(*asks)
     except Exception as error:  # whatever it is, it is a no
         why = f"the guard cannot judge this call ({type(error).__name__}: {error})"
     if why is None:

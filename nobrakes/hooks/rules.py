@@ -8,6 +8,7 @@
 
 import os
 
+from nobrakes.core.policy.ask_first import pattern_of
 from nobrakes.core.policy.ownership import ONLY_TESTS
 from nobrakes.core.policy.ownership import why_not as why_not_path
 from nobrakes.core.policy.shell import Call, calls, patched
@@ -46,7 +47,7 @@ _REMOVES = frozenset(("rm", "mv", "touch", "chmod", "chown", "ln", "truncate", "
 class Place:
     """Who asks, and where: what the daemon said in the environment. ValueError where it said too little."""
 
-    __slots__ = ("branch", "gates", "handoff", "home", "role", "scaffolding", "tests", "workspace")
+    __slots__ = ("ask_first", "branch", "gates", "handoff", "home", "role", "scaffolding", "tests", "workspace")
 
     def __init__(self, role: str, workspace: str, tests: str, gates: str, **more: str) -> None:
         if role not in ROLES or not os.path.isabs(workspace):
@@ -57,6 +58,7 @@ class Place:
         self.gates = gates.split("\n") if gates else []
         self.scaffolding = bool(more.get("scaffolding"))
         self.branch = more.get("branch", "")
+        self.ask_first = more["ask_first"].split("\n") if more.get("ask_first") else []
         self.home = os.path.realpath(more["home"]) if more.get("home") else ""
         self.handoff = os.path.realpath(more["handoff"]) if more.get("handoff") else ""
 
@@ -67,7 +69,7 @@ class Place:
         missing = [name for name in needed if name not in env]
         if missing:
             raise ValueError(f"{', '.join(missing)} not set")
-        more = ("scaffolding", "branch", "home", "handoff")
+        more = ("scaffolding", "branch", "home", "handoff", "ask_first")
         return cls(*(env[name] for name in needed), **{name: env.get(f"NOBRAKES_{name.upper()}", "") for name in more})
 
 
@@ -208,6 +210,18 @@ def decide(call: object, place: object) -> str | None:
     reasons = [why_not_file(path, cwd, place) for path in paths]
     reasons += [why_not_command(command, cwd, place) for command in commands]
     return next((why for why in reasons if why is not None), None)
+
+
+def asks_first(call: object, place: Place) -> "tuple[str, str] | None":
+    """(the command, the pattern of it) that a person says yes to before it runs; None: the call needs no yes."""
+    given = call.get("tool_input") if isinstance(call, dict) else None
+    if not place.ask_first or not isinstance(given, dict) or "command" not in given:
+        return None
+    if isinstance(call, dict) and call.get("tool_name") in PATCHERS:
+        return None
+    command = _text(given, "command")
+    pattern = pattern_of(command, place.ask_first)
+    return (command, pattern) if pattern else None
 
 
 def _text(given: "Mapping[str, object]", key: str) -> str:

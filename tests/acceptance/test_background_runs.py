@@ -29,14 +29,14 @@ WORK = [
 ]
 
 
-def made(chat: Chat) -> Path:
-    """The project `tea`, confirmed, whose agent plans and works as above, and whose check looks for `brew`."""
+def made(chat: Chat, work: list[list[Any]] = WORK) -> Path:
+    """The project `tea`, confirmed, whose agent plans and works as above."""
     chat.nobrakes("project", "new", "tea")
     chat.nobrakes("project", "use", "tea", "--session", "phone")
     (chat.folder / "agent").mkdir()
     script = chat.folder / "script.json"
     plan = [*PLAN[:-1], ["say", f"{PLAN[-1][1]}\n\nNOBRAKES: COMPLETED"]]
-    turns = {"shaper": plan, "doer": WORK}
+    turns = {"shaper": plan, "doer": work}
     script.write_text(json.dumps({"turns": turns, "sessions": str(chat.folder / "agent")}))
     project = chat.projects / "tea"
     command = json.dumps([sys.executable, str(ACP), str(script)])
@@ -120,6 +120,42 @@ def test_a_run_is_planned_approved_worked_approved_merged_and_cleaned_up(chat: C
         assert (run["bead_status"], run["decide"]) == ("done", "")
 
     chat.talk(ends)
+
+
+DEPLOY = [
+    [
+        "ask",
+        "execute",
+        "Deploy",
+        {"command": "terraform apply"},
+        ["run", "echo x >>x && git add -A && git commit -qm X"],
+    ],
+    ["say", "Tried.\n\nNOBRAKES: COMPLETED"],
+]
+
+
+def test_a_command_that_needs_a_yes_pauses_the_run_and_the_yes_lets_it_through_once(chat: Chat) -> None:
+    project = made(chat, DEPLOY)
+
+    async def begins(client: Client) -> Any:
+        await call(client, "acp", prompt="Deploy tea")
+        run = await comes(client, "state", "asking")
+        assert run["commits"] == 0 and run["decide"] == f"nobrakes answer {run['question']} yes"
+        assert "a person" in await refused(client, "answer", number=run["question"], text="yes")
+        return run
+
+    run = chat.talk(begins)
+    person = [NOBRAKES, "answer", str(run["question"]), "yes"]
+    subprocess.run(person, cwd=project, env=chat.env, check=True, capture_output=True)
+
+    async def goes_on(client: Client) -> None:
+        assert (await comes(client, "state", "idle"))["commits"] == 1
+        await call(client, "acp", prompt="Once more")
+        again = await comes(client, "state", "asking")
+        assert again["commits"] == 1 and again["question"] != run["question"], "one yes, one run"
+
+    chat.talk(goes_on)
+    assert in_project(project, "show", "relay/1:x") == "x\n"
 
 
 def _told(project: Path) -> list[str]:

@@ -101,6 +101,7 @@ def test_the_guard_before_each_tool_loads_nothing_heavy() -> None:
         "nobrakes.core",
         "nobrakes.core.globs",
         "nobrakes.core.policy",
+        "nobrakes.core.policy.ask_first",
         "nobrakes.core.policy.ownership",
         "nobrakes.core.policy.shell",
     }  # which import nothing themselves

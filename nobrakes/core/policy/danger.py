@@ -10,14 +10,13 @@
 import re
 from collections.abc import Sequence
 
-from .shell import Call, calls
+from .shell import Call, calls, plain
 
 MOST_DEPTH = 4
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 _INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "php"}
 _FETCHERS = frozenset(("curl", "wget", "fetch"))
 _DECODERS = frozenset(("base64", "xxd", "openssl"))
-_WRAPPERS = frozenset(("env", "command", "exec", "nohup", "time", "nice", "stdbuf", "setsid", "builtin", "ionice"))
 _RIGHTS = frozenset(("sudo", "su", "doas", "pkexec"))
 _CLIS = frozenset(("claude", "codex", "gemini"))
 _ELEVATED = (
@@ -94,7 +93,7 @@ def of_command(text: str, own: str = "", depth: int = 0) -> str:
         return ""
     before = ""
     for call in found:
-        words = _plain(call.words)
+        words = plain(call.words)
         program = words[0].rpartition("/")[2] if words else ""
         why = _of_call(program, words[1:], call, before, depth)
         if why:
@@ -118,28 +117,6 @@ def of_tool(tool: str, what: str, own: str = "") -> str:
     if name in ("write", "edit", "multiedit", "notebookedit", "write_file", "replace"):
         return of_file(what, True)
     return of_file(what, False) if name in ("read", "read_file") else ""
-
-
-def _plain(words: Sequence[str]) -> list[str]:
-    """The words from the program on: without settings of variables and what only carries it."""
-    left = list(words)
-    while left:
-        word = left[0]
-        if "=" in word and word.partition("=")[0].isidentifier():
-            left.pop(0)
-        elif word.rpartition("/")[2] in _WRAPPERS:
-            left.pop(0)
-            while left and left[0].startswith("-"):
-                left.pop(0)
-        elif word.rpartition("/")[2] == "timeout":
-            left = left[1:]
-            while left and (left[0].startswith("-") or left[0][:1].isdigit()):
-                left.pop(0)
-        elif word in ("then", "do", "else", "if", "while", "until", "!"):
-            left.pop(0)
-        else:
-            break
-    return left
 
 
 def _of_call(program: str, rest: list[str], call: Call, before: str, depth: int) -> str:

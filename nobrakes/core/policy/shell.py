@@ -7,6 +7,8 @@
 """
 
 _SECTIONS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+_WRAPPERS = frozenset(("env", "command", "exec", "nohup", "time", "nice", "stdbuf", "setsid", "builtin", "ionice"))
+_WORDS = frozenset(("then", "do", "else", "if", "while", "until", "!"))
 _SEPARATORS = frozenset(";&|(){}\n")
 
 
@@ -189,3 +191,22 @@ def patched(text: str) -> list[str]:
     """The files that the patch in `text` makes, changes, removes or moves to."""
     lines = [line.strip() for line in text.splitlines()]
     return [line[len(section) :].strip() for line in lines for section in _SECTIONS if line.startswith(section)]
+
+
+def plain(words: list[str]) -> list[str]:
+    """The words from the program on: without settings of variables and what only carries it."""
+    left = list(words)
+    while left:
+        word = left[0]
+        name = word.rpartition("/")[2]
+        if "=" in word and word.partition("=")[0].isidentifier():
+            left.pop(0)
+        elif name in _WRAPPERS or name == "timeout":
+            left.pop(0)
+            while left and (left[0].startswith("-") or (name in ("timeout", "nice") and left[0][:1].isdigit())):
+                left.pop(0)
+        elif word in _WORDS:
+            left.pop(0)
+        else:
+            break
+    return left

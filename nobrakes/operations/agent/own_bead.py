@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    Calls = Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]
+
 PLAN_TITLE = 200
 
 
@@ -52,19 +54,19 @@ def new_nonce() -> str:
     return os.urandom(6).hex()
 
 
-def _asked(name: str, *arguments: "Any") -> "Any":
-    """What the call of this name gives for the attempt whose token this process has."""
+def asked(name: str, *arguments: "Any", calls: "Calls | None" = None) -> "Any":
+    """What the call of this name gives for the attempt whose token this process has. `calls`: those of another room."""
     path, token = client.key()
     if client.is_confined():
         from . import folder
 
         return folder.call(token, name, *arguments)
-    return CALLS[name][0](path, token, *arguments)
+    return (calls or CALLS)[name][0](path, token, *arguments)
 
 
 def bead() -> "tuple[dict[str, Any], str]":
     """The agent's own bead with its answers and its plan, as (JSON values, text)."""
-    data, text = _asked("bead")
+    data, text = asked("bead")
     return data, text
 
 
@@ -100,7 +102,7 @@ def _bead(path: str, token: str) -> "tuple[dict[str, Any], str]":
 
 def attempts() -> "tuple[list[dict[str, Any]], str]":
     """The bead's earlier attempts with their logs, as (JSON values oldest first, text newest first)."""
-    data, text = _asked("attempts")
+    data, text = asked("attempts")
     return data, text
 
 
@@ -115,7 +117,7 @@ def _attempts(path: str, token: str) -> "tuple[list[dict[str, Any]], str]":
 def next_steps() -> "tuple[str, ...]":
     """What the agent does next, most urgent first."""
     since = float(client.store().agent_standing(*client.key()))
-    return tuple(_asked("next_steps", client.own_commits(since)))
+    return tuple(asked("next_steps", client.own_commits(since)))
 
 
 def _next_steps(path: str, token: str, commits: "int | None") -> "tuple[str, ...]":
@@ -141,7 +143,7 @@ def request_review(plan: str, wait: float) -> "tuple[int, str | None]":
 
     NotAllowed where the bead does not ask for it, or where a plan was approved already.
     """
-    number = int(_asked("file_plan", client.cleaned(plan)))
+    number = int(asked("file_plan", client.cleaned(plan)))
     return number, client.wait_for(*client.key(), number, wait)
 
 
@@ -161,7 +163,7 @@ def _file_plan(path: str, token: str, plan: str) -> int:
     return agent_plan(path, token, shorten(f"Plan for {own.bead.id}: {' '.join(text.split())}", PLAN_TITLE), text)
 
 
-CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {
+CALLS: "Calls" = {
     "bead": (_bead, ()),
     "attempts": (_attempts, ()),
     "next_steps": (_next_steps, ((int, type(None)),)),

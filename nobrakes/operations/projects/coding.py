@@ -21,6 +21,7 @@ from ...core.sessions.session import Session, State
 from ...core.text.cleaning import clean
 from ...paths import FOLDER, Paths
 from ...ports import Store
+from ...store.agent.permits import KEY as ASK_FIRST
 from ...store.opening import open_store
 from ...store.user.projects import ChatRun
 from .. import desk, relay
@@ -144,7 +145,7 @@ def name_of(run: ChatRun) -> str:
 
 def is_answered_by_chat(asked: Escalation) -> bool:
     """Whether who began the session may answer it: a question of its agent, and nothing that is a person's yes."""
-    return asked.type is EscalationType.QUESTION and asked.bead is None
+    return asked.type is EscalationType.QUESTION and asked.bead is None and not asked.evidence.get(ASK_FIRST)
 
 
 def confirmed_folder(chat: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from ...git.opening import open_git
 from ...lightjson import visible
 from ...paths import Paths
 from ...ports import Store
+from ...store.agent.permits import KEY as ASK_FIRST
 from ...store.user.projects import ChatRun
 from .. import relay, relay_landing, taking
 from ..relay_landing import Landing
@@ -139,6 +140,8 @@ def _asked(store: Store, session: int, bead: Bead | None) -> Escalation | None:
 
 def _decided_by(asked: Escalation) -> str:
     """What a person types to say yes to it; else what shows it."""
+    if asked.evidence.get(ASK_FIRST):
+        return f"nobrakes answer {asked.id} yes"
     how = "approve" if "approve" in deciding.ways(asked) else ""
     return f"nobrakes resolve {asked.id} --{how}" if how else f"nobrakes escalation {asked.id}"
 

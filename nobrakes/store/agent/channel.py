@@ -44,7 +44,7 @@ CALLS: Calls = {
 }
 
 
-_FILING = ("ask", "blocked", "escalate", "file_plan", "forge_propose", "forge_ready", "forge_finding")
+_FILING = ("ask", "blocked", "escalate", "file_plan", "forge_propose", "forge_ready", "forge_finding", "permit")
 """The calls after which a person has something to read."""
 
 

@@ -49,7 +49,7 @@ def _worker(who: Speaker) -> "tuple[int, str, str]":
     return who.attempt, who.bead, who.name
 
 
-def _at_door(path: str, token: str, work: "Callable[[Connection, Speaker], T]") -> "T":
+def at_door(path: str, token: str, work: "Callable[[Connection, Speaker], T]") -> "T":
     """What `work` does in one transaction that the token opens: all of it or nothing."""
 
     def inside(connection: "Connection") -> "T":
@@ -67,12 +67,12 @@ def _at_door(path: str, token: str, work: "Callable[[Connection, Speaker], T]") 
     return connected(path, inside)
 
 
-_EVENT = f"INSERT INTO events (at, kind, bead, attempt, actor, data) VALUES ({NOW}, ?, ?, ?, ?, %s)"
+EVENT = f"INSERT INTO events (at, kind, bead, attempt, actor, data) VALUES ({NOW}, ?, ?, ?, ?, %s)"
 
 
 def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
     """Write a log line, a progress or a notice down: `kind` is a key of SAYING, `data_json` a JSON object."""
-    event = _EVENT % "json_object('text', ?, 'data', json(?))"
+    event = EVENT % "json_object('text', ?, 'data', json(?))"
 
     def work(connection: "Connection", who: Speaker) -> None:
         if len(data_json) > LIMIT or not connection.execute("SELECT json_valid(?)", (data_json,)).fetchone()[0]:
@@ -82,7 +82,7 @@ def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}"
         refuse_flood(connection, who, REMARKS)
         connection.execute(event, (SAYING[kind], who.bead, who.attempt, who.name, bounded(text), data_json))
 
-    _at_door(path, token, work)
+    at_door(path, token, work)
 
 
 def agent_standing(path: str, token: str) -> float:
@@ -139,7 +139,7 @@ def agent_done(
 ) -> None:
     """Leave the attempt's log and what the agent says of its end; the daemon reads both when the process ends."""
     log = (summary, blockers, learnings)
-    _at_door(path, token, lambda connection, who: _done(connection, who, outcome, log, keep))
+    at_door(path, token, lambda connection, who: _done(connection, who, outcome, log, keep))
 
 
 def _done(connection: "Connection", who: Speaker, outcome: str, log: "tuple[str, str, str]", keep: bool = True) -> None:
@@ -153,7 +153,7 @@ def _done(connection: "Connection", who: Speaker, outcome: str, log: "tuple[str,
         "UPDATE attempts SET said = ?, summary = ?, blockers = ?, learnings = ?, keep_branch = ? WHERE id = ?",
         (outcome, *map(bounded, log), keep, attempt),
     )
-    connection.execute(_EVENT % "json_object('outcome', ?)", ("handed_off", bead, attempt, name, outcome))
+    connection.execute(EVENT % "json_object('outcome', ?)", ("handed_off", bead, attempt, name, outcome))
 
 
 _UNREAD = """SELECT id FROM escalations WHERE (bead = :bead OR session = :session) AND answer IS NOT NULL
@@ -173,7 +173,7 @@ def _read(path: str, token: str, look: "Callable[[Connection, Speaker], tuple[T,
 
     def marking(connection: "Connection", who: Speaker) -> "T":
         found, number = look(connection, who)
-        event = _EVENT % "json_object('escalation', ?)"
+        event = EVENT % "json_object('escalation', ?)"
         unread = {"bead": who.bead, "session": who.session, "number": number}
         for (one,) in connection.execute(_UNREAD, unread).fetchall():
             connection.execute("UPDATE escalations SET read_at = ? WHERE id = ?", (now(), one))
@@ -183,7 +183,7 @@ def _read(path: str, token: str, look: "Callable[[Connection, Speaker], tuple[T,
         return found
 
     found, is_new = connected(path, reading)
-    return _at_door(path, token, marking) if is_new else found
+    return at_door(path, token, marking) if is_new else found
 
 
 _ANSWER = """SELECT id, coalesce(answer, iif(resolved_at IS NULL, NULL, resolution)) FROM escalations
@@ -212,8 +212,8 @@ def agent_ask(path: str, token: str, question: str, form_json: str = "") -> int:
 
     `form_json`: its form (core.beads.forms), '' where any text is an answer; UsageError for a wrong one.
     """
-    form = _form(path, form_json) if form_json else ""
-    return _file(path, token, _Filing("question", question, form=form))
+    form = form_text(path, form_json) if form_json else ""
+    return _file(path, token, Filing("question", question, form=form))
 
 
 def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
@@ -221,15 +221,15 @@ def agent_blocked(path: str, token: str, what: str, form_json: str) -> int:
 
     NotAllowed for a session, which has no bead.
     """
-    filing = _Filing("question", what, form=_form(path, form_json), blocks=True)
+    filing = Filing("question", what, form=form_text(path, form_json), blocks=True)
 
     def work(connection: "Connection", who: Speaker) -> int:
         _worker(who)
-        number = _filed(connection, who, filing)
+        number = filed(connection, who, filing)
         _done(connection, who, "blocked", ("", what, ""))
         return number
 
-    return _at_door(path, token, work)
+    return at_door(path, token, work)
 
 
 def agent_escalate(path: str, token: str, title: str, detail: str = "", severity: str = "info") -> int:
@@ -239,12 +239,12 @@ def agent_escalate(path: str, token: str, title: str, detail: str = "", severity
 
         raise UsageError(f"'{bounded(severity)[:40]}' is no severity", f"Use one of: {', '.join(SEVERITIES)}.")
     said = "" if severity == "info" else severity
-    return _file(path, token, _Filing("doer_suggestion", title, detail, severity=said))
+    return _file(path, token, Filing("doer_suggestion", title, detail, severity=said))
 
 
 def agent_plan(path: str, token: str, title: str, plan: str) -> int:
     """File a plan for a person's approval, or find the open one with the same title; its number."""
-    return _file(path, token, _Filing("plan_review", title, plan))
+    return _file(path, token, Filing("plan_review", title, plan))
 
 
 def _refuse_reviewer(connection: "Connection", who: Speaker) -> None:
@@ -261,7 +261,7 @@ _FILE = """INSERT INTO escalations
 VALUES (?, ?, ?, ?, 'human', ?, ?, '', ?, '', ?, ?, ?)"""
 
 
-def _form(path: str, text: str) -> str:
+def form_text(path: str, text: str) -> str:
     """The form as the store keeps it: judged, bounded, and without secrets."""
     from ...core.beads.forms import as_values, form
     from ...lightjson import dumps, loads
@@ -288,14 +288,24 @@ def _safe(value: "Any") -> "Any":
     return {name: _safe(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
-class _Filing:
-    """What is filed. `form`: as the store keeps it; `severity`: '' for info; `blocks`: the agent cannot go on."""
+class Filing:
+    """What is filed. `form`: as the store keeps it; `severity`: '' for info; `blocks`: the agent cannot go on.
+
+    `more`: what else its evidence holds.
+    """
 
     def __init__(
-        self, type_: str, title: str, detail: str = "", form: str = "", severity: str = "", blocks: bool = False
+        self,
+        type_: str,
+        title: str,
+        detail: str = "",
+        form: str = "",
+        severity: str = "",
+        blocks: bool = False,
+        more: "dict[str, str] | None" = None,
     ) -> None:
         self.type, self.title, self.detail = type_, bounded(title), bounded(detail)
-        self.form, self.severity, self.blocks = form, severity, blocks
+        self.form, self.severity, self.blocks, self.more = form, severity, blocks, more or {}
 
     def kind(self) -> str:
         """The event's kind."""
@@ -303,19 +313,19 @@ class _Filing:
 
     def evidence(self) -> str:
         """The escalation's evidence, as JSON text."""
-        if not self.blocks:
+        if not self.blocks and not self.more:
             return "{}"
         from ...core.beads.blockers import MARK
         from ...lightjson import dumps
 
-        return dumps({MARK: True})
+        return dumps({**self.more, MARK: True} if self.blocks else self.more)
 
 
-def _file(path: str, token: str, filing: _Filing) -> int:
-    return _at_door(path, token, lambda connection, who: _filed(connection, who, filing))
+def _file(path: str, token: str, filing: Filing) -> int:
+    return at_door(path, token, lambda connection, who: filed(connection, who, filing))
 
 
-def _filed(connection: "Connection", who: Speaker, one: _Filing) -> int:
+def filed(connection: "Connection", who: Speaker, one: Filing) -> int:
     """What store.escalations does for a bead that is worked on, as the bead of an open attempt is: nothing moves.
 
     NotAllowed where the attempt has asked too often.
@@ -337,7 +347,7 @@ def _filed(connection: "Connection", who: Speaker, one: _Filing) -> int:
     told += [("'session', ?", who.session)] if who.session is not None else []
     told += [("'severity', ?", one.severity)] if one.severity else []
     told += [("'title', ?", one.title), ("'type', ?", one.type)]
-    event = _EVENT % f"json_object({', '.join(words for words, _ in told)})"
+    event = EVENT % f"json_object({', '.join(words for words, _ in told)})"
     connection.execute(event, (one.kind(), who.bead, who.attempt, who.name, *(value for _, value in told)))
     return number
 
