@@ -25,6 +25,9 @@ def relay(
     ] = None,
     agent: Annotated[str, Option("--agent", help="Which agent; else the first of agents.doer.")] = "",
     model: Annotated[str, Option("--model", help="Its model; else that of the settings.")] = "",
+    in_place: Annotated[
+        bool, Option("--in-place", help="Work in the checkout itself, and in no clone; its files change.")
+    ] = False,
     session: Annotated[
         int | None, Option("--session", min=1, help="Go on in this one; without a prompt: what it came to.")
     ] = None,
@@ -41,8 +44,18 @@ def relay(
     nobrakes is set up, the session is that repository's: `relay --session N FOLDER` looks there, too. Anywhere else it
     is your own (`--user`, as for `nobrakes sessions`).
 
+    With --in-place it works on the files of the checkout, one session a checkout, in the sandbox alone. Its HEAD, its
+    index and its files are kept before each turn, in your own place; merges that would move it wait until the session
+    is ended. What it commits is on the branch relay/N, which is checked out then; no branch of yours is moved.
+
     Example: nobrakes relay ~/code/shop "Mend the failing test of the basket"
     """
+    if plan and in_place:
+        raise UsageError("--plan and --in-place do not go together", "A session that plans first works in a clone.")
+    if session is not None and in_place:
+        raise UsageError(
+            "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
+        )
     if session is not None:
         if plan:
             raise UsageError("--plan is for a session that begins", "Leave --session or --plan out.")
@@ -53,17 +66,34 @@ def relay(
     with _place(where, user) as (app, repository):
         from ..operations import relay as operations
 
-        wanted = operations.Wanted(text_or_stdin(prompt, "prompt"), agent, model, repository, plans=plan)
+        checkout = _checkout(app, where) if in_place else ""
+        asked = text_or_stdin(prompt, "prompt")
+        wanted = operations.Wanted(asked, agent, model, repository, plans=plan, in_place=checkout)
         made = operations.start(app.store, app.paths, app.config, wanted, actor())
         started = _daemon(app)
         own, there = (" --user", "") if repository else ("", _elsewhere(app.paths.root))
     watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
+    place = "in the checkout itself; what lies there is kept before" if in_place else "in a clone of its own"
     text = (
-        f"session {made.id} works with {made.agent} in a clone of its own{started}\n"
+        f"session {made.id} works with {made.agent} {place}{started}\n"
         f"  {there}`{watch}` follows it, `{stop}` stops it\n"
         f"  {there}`nobrakes relay --session {made.id}{own}` says what it came to"
     )
     return said({"session": plain(made)}, text)
+
+
+def _checkout(app: "App", where: str) -> str:
+    """The checkout around the folder. NoSandbox where no agent could be kept out of its git folder."""
+    from ..core.errors import NoSandbox
+
+    trouble = 'sandbox.mode is "none"' if app.config.sandbox.mode == "none" else app.sandbox_trouble()
+    if trouble:
+        why = f"nobody works in place without the sandbox (bubblewrap): {one_line(trouble)}"
+        raise NoSandbox(why, "Without --in-place a session works in a clone of its own.")
+    folder = os.path.realpath(os.path.expanduser(where))
+    while folder != os.path.dirname(folder) and not os.path.lexists(os.path.join(folder, ".git")):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _elsewhere(root: str) -> str:
@@ -187,5 +217,12 @@ def _page(found: "Summary", screen: Screen) -> list[str]:
     out += [f"  {commit[:12]} {one_line(subject)}" for commit, subject in found.commits]
     out += [f"  {what} {one_line(path)}" for what, path in found.files]
     out += [f"tests: {one_line(command)}" for command in found.tests]
+    if found.kept:
+        out += [
+            "it works in the checkout itself; what lay there before each turn is kept in",
+            f"  {one_line(found.kept)}",
+            "  each folder has HEAD, the index, ignored files, and a repository whose branch `before` has all others:",
+            "  git fetch FOLDER/repository.git before:before-session  brings them back as a branch of yours",
+        ]
     out += ["its last words:", *(f"  {line}" for line in lines(found.last_words))] if found.last_words else []
     return out

@@ -19,7 +19,7 @@ from ..host.files import private_folder
 from ..ports import Argv, Login
 from ..sandbox import bubblewrap, none, wall
 from ..sandbox.bubblewrap import lies_in
-from ..sandbox.closure import Bounds, Closure, Machine
+from ..sandbox.closure import Bounds, Closure, Laid, Machine
 from ..sandbox.home import HOME, NO_USER_SITE, caches, steady, variables
 from ..sandbox.machine import kept, machine, named_files, program
 from ..sandbox.wall import Wall
@@ -88,8 +88,19 @@ class Confinement:
         why_open = self.why_open() if why_not else ""
         return f"{why_not}, and {why_open}" if why_open else ""
 
-    def agent(self, run: str, workspace: str, folder: str, launch: Launch, lent: tuple[str, ...] = ()) -> Confined:
-        """The closure of an agent's run, with its door made. `lent`: folders of objects of another repository."""
+    def agent(
+        self,
+        run: str,
+        workspace: str,
+        folder: str,
+        launch: Launch,
+        lent: tuple[str, ...] = (),
+        laid: Laid | None = None,
+    ) -> Confined:
+        """The closure of an agent's run, with its door made. `lent`: folders of objects of another repository.
+
+        `laid`: the workspace is a person's checkout, with this over it.
+        """
         if self.nothing():
             return Confined()
         paths = self.ports.paths
@@ -125,6 +136,7 @@ class Confinement:
             environment=(("NOBRAKES_DOOR", door), ("NOBRAKES_SANDBOX", "bubblewrap"), *launch.confined.items()),
             inner=tuple(dict.fromkeys((*inner, *named, *lent))),
             own=(os.path.join(door, "in"), *own),
+            laid=laid,
         )
 
     def check(self, checkout: str, folder: str, read: tuple[str, ...] = ()) -> Confined:
@@ -182,6 +194,7 @@ class Confinement:
         environment: tuple[tuple[str, str], ...] = (),
         inner: tuple[str, ...] = (),
         own: tuple[str, ...] = (),
+        laid: Laid | None = None,
     ) -> Confined:
         settings = self.ports.config().sandbox
         is_narrow = settings.network == "provider"
@@ -191,8 +204,9 @@ class Confinement:
             workspace,
             known,
             hidden=hidden,
-            inner=(*(path for path in lent if os.path.isdir(path)), *inner),
+            inner=(*(path for path in lent if os.path.isdir(path) and not _is_laid(path, laid)), *inner),
             own=own,
+            laid=laid,
             read=self._let_in("read", settings.read, self._private()),
             write=self._let_in("write", settings.write, hidden),
             environment=environment,
@@ -224,6 +238,11 @@ class Confinement:
             found += [whole, real]
         present = [path for path in dict.fromkeys(found) if os.path.exists(path)]
         return tuple(present)
+
+
+def _is_laid(path: str, laid: Laid | None) -> bool:
+    """Whether something else lies there in the sandbox."""
+    return laid is not None and any(lies_in(path, where) for _, where in laid.over)
 
 
 def _login(source: str, place: str, own: tuple[str, ...]) -> Login:

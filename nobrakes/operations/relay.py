@@ -23,6 +23,7 @@ from ..core.sessions.relay import (
     CHAT,
     FOLDER,
     HEAD,
+    IN_PLACE,
     PERSONA,
     PLAN,
     PLAN_OF,
@@ -35,6 +36,7 @@ from ..core.sessions.relay import (
 from ..core.sessions.session import Message, Session, SessionKind, State
 from ..core.text.cleaning import clean
 from ..core.transcript import LineKind
+from ..git import in_place
 from ..git.workspaces.inside import commits_since
 from ..git.workspaces.relays import RelayClones
 from ..paths import Paths
@@ -74,6 +76,7 @@ class Wanted:
     chat: str = ""
     persona: str = ""
     plans: bool = False
+    in_place: str = ""  # the checkout that is meant; empty: it works in a clone of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class Summary:
     seconds: float
     stage: str
     claim: Claim | None
+    kept: str = ""  # of one in place: the folder with what lay in the checkout before each turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +136,45 @@ class Ready:
 
 def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> Session:
     """Begin the session. UsageError, NoAgent, NoMain: nothing was begun."""
+    root = os.path.realpath(wanted.repository or paths.root)
+    if wanted.in_place:
+        _require_whole(root, wanted.in_place)
+        _free(store, paths, root)
     made = begin(store, paths, prepared(paths, config, wanted), actor)
+    if wanted.in_place:
+        try:
+            in_place.take(in_place.Claim(wanted.repository or paths.root, paths.folder, made.id))
+        except NotAllowed:
+            store.end_session(made.id, actor)  # another one was quicker
+            raise
     wake(paths)
     return made
+
+
+def _require_whole(root: str, checkout: str) -> None:
+    """UsageError unless the checkout is the repository's own, with its git folder in it."""
+    if os.path.realpath(checkout) != root or not os.path.isdir(os.path.join(root, ".git")):
+        why = f"{checkout} is a linked worktree, a submodule or a bare repository, and no session works in place there"
+        raise UsageError(why, "Name the repository's own checkout, or leave --in-place out.")
+
+
+def _free(store: "Store", paths: Paths, root: str) -> None:
+    """NotAllowed where a session that goes on works there. One of this store that is over is not waited for."""
+    there = in_place.who(root)
+    if there is None:
+        return
+    if there.folder == paths.folder:
+        going = {one.id for one in store.sessions()} | {
+            store.turn(run.turn).session for run in store.runs() if run.turn
+        }
+        if there.session not in going:
+            in_place.release(there)
+            return
+    where = "" if there.folder == paths.folder else f" of {os.path.dirname(there.folder)}"
+    raise NotAllowed(
+        f"session {there.session}{where} works in this checkout already, and only one may",
+        f"`nobrakes session end {there.session}` ends it; without --in-place a session has a clone of its own.",
+    )
 
 
 def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
@@ -148,6 +188,8 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
     data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, PERSONA: wanted.persona}
     data |= {STAGE: PLAN} if wanted.plans else {}
+    if wanted.in_place:
+        data[IN_PLACE] = "yes"
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
     return Ready(clean(first)[:MOST_TITLE], seat, text, data)
 
@@ -240,6 +282,7 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
         sum((turn.ended_at or now) - turn.started_at for turn in turns),
         stage,
         None if stage == PLAN else _claim(store, paths, one, len(commits)),
+        in_place.kept(repository) if one.data.get(IN_PLACE) else "",
     )
 
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ..ports import Argv
-from .closure import Closure
+from .closure import Closure, Laid
 
 HOME = "/agent"
 DEAF = 'trap "" TERM; exec "$@"'
@@ -63,11 +63,22 @@ def _mounts(closure: Closure) -> Iterator[str]:
         yield from ("--bind", path, path)
     yield from _covers(closure.hidden, (*machine.system, *wide, *closure.write))
     yield from _readable(narrow)
+    if closure.laid is not None:  # a person's checkout may have what is let in below it
+        yield from ("--bind", closure.workspace, closure.workspace)
+        yield from _laid(closure.laid)
     for path in closure.inner:
         yield from ("--ro-bind", path, path)
-    for path in (closure.workspace, *closure.own):
+    for path in (*(() if closure.laid is not None else (closure.workspace,)), *closure.own):
         yield from ("--bind", path, path)
     yield from ("--remount-ro", "/")
+
+
+def _laid(laid: Laid) -> Iterator[str]:
+    for path in laid.covered:
+        yield from ("--tmpfs", path)
+    for option, pairs in (("--bind", laid.over), ("--ro-bind", laid.read)):
+        for source, path in pairs:
+            yield from (option, source, path)
 
 
 def _readable(paths: Iterable[str]) -> Iterator[str]:

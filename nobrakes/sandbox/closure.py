@@ -42,6 +42,18 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Laid:
+    """What is laid over a workspace that is a person's checkout: pairs of what is there outside, and where inside.
+
+    `covered` are empty folders inside, `over` may be written, `read` may not.
+    """
+
+    covered: tuple[str, ...] = ()
+    over: tuple[tuple[str, str], ...] = ()
+    read: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Closure:
     """One run's view. Paths are absolute; writable ones are taken as they are, links in them are not followed."""
 
@@ -49,6 +61,7 @@ class Closure:
     machine: Machine
     hidden: tuple[str, ...]  # the repository, its git folder and the state of nobrakes
     inner: tuple[str, ...] = ()  # read-only, also below what is hidden
+    laid: Laid | None = None  # over the workspace, below what is `inner` and `own`
     own: tuple[str, ...] = ()  # writable, also below what is hidden
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()

@@ -6,8 +6,9 @@ One that plans first changes nothing before a person approved its plan.
 from .session import Session, SessionKind
 
 REPOSITORY, START, CHAT, PERSONA = "repository", "start", "chat", "persona"
+IN_PLACE = "in_place"
 """In a session's data: the repository that it works on, the commit that it began with, the chat that began it, and who
-its agent is to be."""
+its agent is to be; and whether it works in the repository's own checkout."""
 STAGE, PLAN, WORK = "stage", "plan", "work"
 """In a session's data, with its values: whether its turns only plan. Without it they work."""
 BEAD = "bead"

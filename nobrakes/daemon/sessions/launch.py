@@ -97,8 +97,9 @@ class TurnLauncher:
         run = Run(run_id, 0, RunKind.AGENT, now, hard_deadline=deadline, idle_seconds=idle, active_at=now, turn=turn.id)
         ports.store.plan_run(run)
         lent = self.relays.lent(session) if is_own else ()
-        confined = self.confinement.agent(run_id, workspace, folder, launch, lent)
-        prologue = self.relays.making(session) if is_own else self._checkout(workspace)
+        laid = self.relays.laid(session) if is_own else None
+        confined = self.confinement.agent(run_id, workspace, folder, launch, lent, laid)
+        prologue = self.relays.making(talk) if is_own else self._checkout(workspace)
         command = agent_starts.command(launch, confined, folder, workspace, told.prompt, prologue)
         born = ports.processes.start(run_id, command)
         ports.store.update_run(run_id, pid=born.pid, born=born.mark)

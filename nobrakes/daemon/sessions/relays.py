@@ -4,21 +4,26 @@
    configuration and hooks are out of its reach, as a Doer's.
 2. What a turn came to is written into the turn before it is closed, so that a summary needs no model.
 3. The clone stays as long as the session goes on; then all of it is kept as branches, and it is removed.
+4. A session that a person wants in place works on the files of the checkout itself. Its git folder is the clone's, laid
+   over the checkout's in the sandbox, so that the real one stays out of reach; without a sandbox nothing starts. What
+   lies there is kept before each turn; the checkout follows to the session's branch after it.
 """
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
 from ...core.beads.bead import Status
 from ...core.beads.escalations import EscalationType
-from ...core.errors import NobrakesError, NoSuchSession
+from ...core.errors import ConfigError, NobrakesError, NoSandbox, NoSuchSession
 from ...core.sessions.relay import (
     BEAD,
     BRANCH,
     CHAT,
     FOLDER,
     HEAD,
+    IN_PLACE,
     PLAN_OF,
     REPOSITORY,
     START,
@@ -26,13 +31,20 @@ from ...core.sessions.relay import (
     only_plans,
 )
 from ...core.sessions.session import Session, State, Talk
-from ...git.workspaces.relays import HandedBack, RelayClones, branch_of
+from ...git import in_place
+from ...git.workspaces import keep
+from ...git.workspaces.relays import LENT, HandedBack, RelayClones, branch_of
+from ...host.files import TRACKED, write_private
 from ...ports import Argv, NewEscalation, Notice
+from ...sandbox.closure import Laid
 from ..ports import Ports
 
 _WAITS = (State.IDLE, State.ASKING)
 MOST_PLAN = 7000
 """Characters of a plan that a person is asked about."""
+LENT_AT = "/lent/objects"
+"""In the sandbox of a session in place: the objects of the repository, to be read."""
+NO_SANDBOX = "a session in place needs the sandbox (bubblewrap): else nothing keeps its agent out of the git folder"
 
 
 class Relays:
@@ -42,28 +54,75 @@ class Relays:
         self.ports = ports
         self._told: set[int] = set()
 
+    def _root(self, session: Session) -> str:
+        return str(session.data.get(REPOSITORY) or self.ports.paths.root)
+
     @contextmanager
     def _clones(self, session: Session) -> Iterator[RelayClones]:
-        root = str(session.data.get(REPOSITORY) or self.ports.paths.root)
-        clones = RelayClones(root, os.path.join(self.ports.paths.folder, FOLDER), self.ports.config().sizes())
+        clones = RelayClones(
+            self._root(session), os.path.join(self.ports.paths.folder, FOLDER), self.ports.config().sizes()
+        )
         with closing(clones):
             yield clones
 
     def workspace(self, session: Session) -> str:
         """Where the session's agent works."""
+        if session.data.get(IN_PLACE):
+            return self._root(session)
         return os.path.join(self.ports.paths.folder, FOLDER, str(session.id))
 
-    def making(self, session: Session) -> tuple[Argv, ...]:
-        """The commands that make the clone where it is missing."""
+    def making(self, talk: Talk) -> tuple[Argv, ...]:
+        """The commands that make the clone where it is missing. In place: what the checkout holds is kept before."""
+        session, start = talk.session, str(talk.session.data[START])
         with self._clones(session) as clones:
-            return clones.making(session.id, str(session.data[START]), f"Session {session.id}")
+            made = clones.making(session.id, start, f"Session {session.id}")
+            if not session.data.get(IN_PLACE):
+                return made
+            if clones.start() != (self._last(session.id) or start):
+                raise ConfigError(
+                    f"somebody went on in {clones.root}: what is checked out is not what session {session.id} left",
+                    f"Switch back to {branch_of(session.id)} there, or end it: `nobrakes session end {session.id}`",
+                )
+            os.makedirs(clones.folder, mode=0o700, exist_ok=True)
+            write_private(clones.path(session.id) + LENT, f"{LENT_AT}\n".encode())
+        sizes = self.ports.config().sizes()
+        words = (session.id, talk.turn.number, talk.turn.token[:8])
+        at = os.path.join(in_place.kept(self._root(session)), "-".join(map(str, words)))
+        numbers = map(str, (sizes.file, sizes.new, sizes.paths, sizes.depth))
+        return (sys.executable, "-P", "-m", keep.__name__, self._root(session), at, *numbers), *made
+
+    def laid(self, session: Session) -> Laid | None:
+        """What lies over the checkout in the sandbox; None: the session works in a clone. NotAllowed, NoSandbox."""
+        if not session.data.get(IN_PLACE):
+            return None
+        root = self._root(session)
+        in_place.take(in_place.Claim(root, self.ports.paths.folder, session.id))
+        if self.ports.config().sandbox.mode == "none" or self.ports.sandbox_trouble():
+            raise NoSandbox(NO_SANDBOX, "Without --in-place a session works in a clone of its own, and needs none.")
+        clone, git = os.path.join(self.ports.paths.folder, FOLDER, str(session.id)), os.path.join(root, ".git")
+        ours = os.path.join(root, ".nobrakes")
+        tracked = [os.path.join(ours, name) for name in sorted(TRACKED)]
+        with self._clones(session) as clones:
+            objects = clones.place.objects
+        return Laid(
+            covered=(ours,) if os.path.isdir(ours) else (),
+            over=((os.path.join(clone, ".git"), git),),
+            read=(
+                *((path, path) for path in tracked if os.path.exists(path)),
+                (objects, LENT_AT),
+                (clone + LENT, os.path.join(git, "objects", "info", "alternates")),
+                *((os.path.join(clone, ".git", name), os.path.join(git, name)) for name in ("config", "hooks")),
+            ),
+        )
 
     def lent(self, session: Session) -> tuple[str, ...]:
         """The folders of objects that the clone borrows from, where they are another repository's."""
         if not session.data.get(REPOSITORY):
             return ()
         with self._clones(session) as clones:
-            return clones.place.lent()
+            lent = clones.place.lent()
+        inside = os.path.join(self._root(session), "") if session.data.get(IN_PLACE) else "\0"
+        return tuple(path for path in lent if not path.startswith(inside))
 
     def environment(self, session: Session) -> dict[str, str]:
         """What its agent is told beside what every agent is: no file of the project is closed to it."""
@@ -119,7 +178,8 @@ class Relays:
             return HandedBack(str(data[HEAD]), str(data[BRANCH]))
         with self._clones(session) as clones:
             try:
-                handed = clones.hand_back(session.id, turn.number, str(session.data[START]), self._last(session.id))
+                start, last = str(session.data[START]), self._last(session.id)
+                handed = clones.hand_back(session.id, turn.number, start, last, bool(session.data.get(IN_PLACE)))
             except NobrakesError as error:
                 text = f"what session {session.id} made could not be handed back: {error}"
                 ports.notifier.tell(Notice(text, urgent=True))
@@ -149,7 +209,8 @@ class Relays:
         self.ports.store.escalate(new, None, None, "nobrakes")
 
     def settle(self) -> None:
-        """Keep and remove the clones of sessions that have ended."""
+        """Keep and remove the clones of sessions that have ended; the checkouts in which they worked are free."""
+        self._settle_claims()
         folder = os.path.join(self.ports.paths.folder, FOLDER)
         if not os.path.isdir(folder):
             return
@@ -180,6 +241,16 @@ class Relays:
                     clones.put_away(bead, str(data[BRANCH]), str(data[HEAD]))
             store.end_session(session.id, "nobrakes")
 
+    def _settle_claims(self) -> None:
+        claims = list(in_place.of_store(self.ports.paths.folder))
+        if not claims:
+            return
+        going = {session.id for session in self.ports.store.sessions()}
+        going |= {self.ports.store.turn(run.turn).session for run in self.ports.store.runs() if run.turn}
+        for claim in claims:
+            if claim.session not in going:
+                in_place.release(claim)
+
     def _remove(self, number: int) -> None:
         ports = self.ports
         try:
@@ -188,7 +259,7 @@ class Relays:
                 raise NoSuchSession(f"session {number} is another one now, and has no clone")
             with self._clones(session) as clones:
                 start, last = str(session.data[START]), self._last(number)
-                branch = clones.remove(number, len(turns), start, last)
+                branch = clones.remove(number, len(turns), start, last, bool(session.data.get(IN_PLACE)))
         except NobrakesError as error:
             self._told.add(number)
             text = f"the clone of session {number} is left where it is, since it cannot be kept: {error}"

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from ...core.errors import NobrakesError
 from ...ports import Land, Landing
-from .. import refs
+from .. import in_place, refs
 from ..history import History
 from ..location import Place
 from . import standing, worktrees
@@ -89,7 +89,10 @@ class Lander:
 
     def _hold(self, stack: contextlib.ExitStack, holder: Worktree) -> Land | None:
         """Take the worktree's lock until the stack ends; why that cannot be, or None."""
-        busy = holder.under_way()
+        busy, session = holder.under_way(), in_place.who(holder.path)
+        if session is not None:
+            what = f"session {session.session} works in place there"
+            return blocked(holder, what, f"`nobrakes session end {session.session}` ends it, and the merge goes on.")
         if busy is not None:
             return blocked(holder, f"{busy} is under way there", "Finish it, and the merge goes on.")
         if not stack.enter_context(worktrees.locked(holder)):
@@ -217,7 +220,7 @@ class Lander:
             main = refs.main(self.place)
             for holder in worktrees.of_main(self.place):
                 with contextlib.suppress(NobrakesError), worktrees.locked(holder, adopt=True) as ours:
-                    if ours and holder.under_way() is None:
+                    if ours and holder.under_way() is None and in_place.who(holder.path) is None:
                         self._take_up(holder, main)
 
     def _take_up(self, holder: Worktree, main: str) -> None:

@@ -24,7 +24,10 @@ from ..messages import worker as identity
 from ..objects import Objects
 from . import clones, fetch, salvage
 from .checkouts import INDEX, making
+from .follow import follow
 
+LENT = "~alternates"
+"""Behind a clone's name: where its objects are for an agent that works in the checkout itself."""
 MOST_NAMES = 20
 """So many names are tried beside a session's own."""
 
@@ -68,16 +71,19 @@ class RelayClones:
         who = identity(worker)
         return making(self.place, path, start, branch=branch, head=start, person=who, index=path + INDEX)
 
-    def hand_back(self, session: int, turn: int, start: str, last: str) -> HandedBack:
+    def hand_back(self, session: int, turn: int, start: str, last: str, in_place: bool = False) -> HandedBack:
         """Bring what was committed in, and let a branch of the repository have it. Tampered, TooLarge, GitFailed.
 
-        `start`: where the clone began; `last`: the commit that was handed back before, empty: none was.
+        `start`: where the clone began; `last`: the commit that was handed back before, empty: none was. `in_place`: the
+        checkout follows, where its person did not go on there.
         """
         path = self.path(session)
         head = clones.checked_out(path) if clones.is_folder(path) else None
         if head is None or head in (start, last):
             return HandedBack(last, "")
         fetch.take(self.place, self.objects, self.history, start, path, head, self.sizes)
+        if in_place and follow(self.place, branch_of(session), head, last or start):
+            return HandedBack(head, branch_of(session))
         return HandedBack(head, self._branch(branch_of(session), turn, head, last))
 
     def _branch(self, name: str, turn: int, head: str, last: str) -> str:
@@ -112,10 +118,13 @@ class RelayClones:
         text = f"What session {session} had not committed\n\nKept by nobrakes before its clone was removed.\n"
         return salvage.salvage(self.place, self.objects, path, base, path + INDEX, text, self.sizes)
 
-    def remove(self, session: int, turn: int, start: str, last: str) -> str:
-        """Keep all of the clone and remove it; the branch that has its loose files, empty: there were none."""
-        handed = self.hand_back(session, turn, start, last)
-        loose = self.loose(session, handed.head or start)
+    def remove(self, session: int, turn: int, start: str, last: str, in_place: bool = False) -> str:
+        """Keep all of the clone and remove it; the branch that has its loose files, empty: there were none.
+
+        `in_place`: its files are those of the repository's checkout, and stay there.
+        """
+        handed = self.hand_back(session, turn, start, last, in_place)
+        loose = None if in_place else self.loose(session, handed.head or start)
         name = ""
         if loose is not None:
             name = self._branch(f"{branch_of(session)}-loose", turn, loose, "")
@@ -137,7 +146,7 @@ class RelayClones:
 
     def _throw_away(self, session: int) -> None:
         trash = Trash(os.path.join(os.path.dirname(self.folder), "trash"))
-        for leftover in (self.path(session), self.path(session) + INDEX):
+        for leftover in (self.path(session), self.path(session) + INDEX, self.path(session) + LENT):
             trash.take(self.folder, leftover)
 
     def put_away(self, bead: str, branch: str, commit: str) -> None:
