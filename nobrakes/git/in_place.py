@@ -5,10 +5,11 @@
 2. Nothing of this lies in the repository. A file whose .nobrakes is gone, or that cannot be read, is nobody's.
 """
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 
@@ -23,6 +24,12 @@ class Claim:
     root: str
     folder: str
     session: int
+
+    @property
+    def ending(self) -> str:
+        """What is typed there to end the session."""
+        is_own = self.folder == os.path.join(self.root, ".nobrakes")
+        return f"nobrakes session end {self.session}{'' if is_own else ' --user'}"
 
 
 def place() -> str:
@@ -40,36 +47,57 @@ def who(root: str) -> Claim | None:
 
 
 def take(wanted: Claim) -> None:
-    """Work there from now on; the same claim twice is one. NotAllowed: another session works there."""
+    """Work there from now on; the same claim twice is one. NotAllowed: another session works there, or nobody may."""
+    refuse_home(wanted.root)
     make(os.path.dirname(place()))
     make(place())
-    file, own = _file(wanted.root), json.dumps(asdict(wanted)).encode()
-    there = who(wanted.root)
-    if there is None:
-        with suppress(FileNotFoundError):
-            os.unlink(file)
-        mine = f"{file}.{os.getpid()}"
-        with open(os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-            opened.write(own)
-        try:
-            os.link(mine, file)  # whole from its first moment on, and one alone gets it
-        except FileExistsError:
-            pass
-        finally:
-            os.unlink(mine)
-        there = _read(file)
-    if there != wanted:
-        by = f"session {there.session} of {os.path.dirname(there.folder)}" if there else "another session"
-        ends = f"`nobrakes session end {there.session}` there ends it; " if there else ""
-        hint = f"{ends}Without --in-place a session has a clone of its own."
-        raise NotAllowed(f"{by} works in this checkout already, and only one may", hint)
+    with _alone():
+        there = who(wanted.root)
+        if there is None:
+            file = _file(wanted.root)
+            with open(os.open(f"{file}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
+                opened.write(json.dumps(asdict(wanted)).encode())
+            os.replace(f"{file}.new", file)
+        elif there != wanted:
+            raise taken(there)
+
+
+def taken(there: Claim) -> NotAllowed:
+    """That another session works there."""
+    return NotAllowed(
+        f"session {there.session} of {os.path.dirname(there.folder)} works in this checkout already, and only one may",
+        f"`{there.ending}` ends it; without --in-place a session has a clone of its own.",
+    )
+
+
+def refuse_home(root: str) -> None:
+    """NotAllowed where the checkout holds the home of this account, or the person's own place: an agent would, too."""
+    found = user_place()
+    inside = os.path.join(os.path.realpath(root), "")
+    for path in (os.path.expanduser("~"), found.settings, found.state):
+        if os.path.join(os.path.realpath(path), "").startswith(inside):
+            raise NotAllowed(
+                f"no session works in place in {root}: {path} lies in it, with what is yours alone",
+                "Without --in-place a session has a clone of its own.",
+            )
 
 
 def release(claim: Claim) -> None:
     """Nobody works there any more."""
-    if who(claim.root) == claim:
-        with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError), _alone():
+        if who(claim.root) == claim:
             os.unlink(_file(claim.root))
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """While nobody else of this account changes a claim. FileNotFoundError: there is none."""
+    descriptor = os.open(os.path.join(place(), "lock"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def of_store(folder: str) -> Iterator[Claim]:

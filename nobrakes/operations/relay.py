@@ -139,6 +139,7 @@ def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor:
     root = os.path.realpath(wanted.repository or paths.root)
     if wanted.in_place:
         _require_whole(root, wanted.in_place)
+        in_place.refuse_home(root)
         _free(store, paths, root)
     made = begin(store, paths, prepared(paths, config, wanted), actor)
     if wanted.in_place:
@@ -170,11 +171,7 @@ def _free(store: "Store", paths: Paths, root: str) -> None:
         if there.session not in going:
             in_place.release(there)
             return
-    where = "" if there.folder == paths.folder else f" of {os.path.dirname(there.folder)}"
-    raise NotAllowed(
-        f"session {there.session}{where} works in this checkout already, and only one may",
-        f"`nobrakes session end {there.session}` ends it; without --in-place a session has a clone of its own.",
-    )
+    raise in_place.taken(there)
 
 
 def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:

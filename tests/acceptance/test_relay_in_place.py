@@ -20,10 +20,11 @@ if grep -q "wait here" "$NOBRAKES_PROMPT"; then while ! [ -e go ]; do sleep 0.05
 if grep -q "cheat" "$NOBRAKES_PROMPT"; then
     mkdir -p .git/hooks
     for name in .git/hooks/pre-commit .git/config .git/commondir .git/objects/info/alternates; do
-        echo "$name: $( (echo evil >>"$name") 2>&1 || true)"
+        if (echo evil >>"$name") 2>/dev/null && [ "$name" != .git/commondir ]; then echo "written: $name"; fi
     done
+    rm -f .git/commondir
     mv .git .git-old; git init -q .; git config core.fsmonitor "touch $PWD/../escaped"; git config x.y z
-    git branch -D main; git update-ref -d refs/heads/main; rm -rf .git/objects; ls -A .nobrakes
+    git branch -D main; git update-ref -d refs/heads/main; rm -rf .git/objects; echo evil >.nobrakes/config.toml; echo "TRACKED:"; ls -A .nobrakes
 else
     echo changed >tracked; echo more >>staged; cat untracked >copy; rm -f untracked
     git add tracked copy && git commit -qm "Change in place"; echo rest >rest
@@ -111,21 +112,23 @@ def test_the_files_change_and_all_that_was_there_comes_back(tmp_path: Path, proj
 
 
 def test_git_and_nobrakes_stay_out_of_reach(tmp_path: Path, project: Project) -> None:
-    before = git_folder(project)
+    before, config = git_folder(project), project.config.read_text()
     begin(project, "Please cheat")
     state(project, 1, "asking")
     assert git_folder(project) == before, "nothing of it changed, and nothing is in it that was not"
     assert not (tmp_path / "escaped").exists() and project.git("status", "--porcelain")
-    transcript = project.nobrakes("session", "show", "1").stdout
-    assert "nobrakes.db" not in transcript
-    assert project.config.read_text() and (project.folder / ".nobrakes" / "nobrakes.db").exists()
+    said = (project.folder / ".nobrakes" / "runs" / "s1-agent" / "agent.out").read_text()
+    seen = set(said.split("TRACKED:")[1].split("I did it.")[0].split())
+    assert seen == {".gitignore", "config.toml", "bin", "doors", "runs"}, "its own door and its own run, and settings"
+    assert "written: " not in said, "settings and hooks of the git folder that it has are not its to write"
+    assert project.config.read_text() == config and (project.folder / ".nobrakes" / "nobrakes.db").exists()
 
 
 def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Path, project: Project) -> None:
     assert begin(project, "Please wait here").returncode == 0
     until(lambda: project.ask("relay", "--session", "1")["session"]["state"] == "running")
     second = begin(project, "Me too")
-    assert second.returncode != 0 and "session 1 works in this checkout already" in second.stderr
+    assert second.returncode != 0 and "works in this checkout already" in second.stderr
     assert "nobrakes session end 1" in second.stderr and len(project.ask("sessions")) == 1
 
     tree = project.git("rev-parse", "main^{tree}").strip()

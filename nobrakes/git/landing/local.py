@@ -92,7 +92,7 @@ class Lander:
         busy, session = holder.under_way(), in_place.who(holder.path)
         if session is not None:
             what = f"session {session.session} works in place there"
-            return blocked(holder, what, f"`nobrakes session end {session.session}` ends it, and the merge goes on.")
+            return blocked(holder, what, f"`{session.ending}` ends it, and the merge goes on.")
         if busy is not None:
             return blocked(holder, f"{busy} is under way there", "Finish it, and the merge goes on.")
         if not stack.enter_context(worktrees.locked(holder)):
