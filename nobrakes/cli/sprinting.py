@@ -42,7 +42,8 @@ def run(
     with open_app(found.path) as app:
         offer = running.offer(app.store, app.git, app.config, sprints, tests)
         shown = "\n".join(_offered(found.name, offer))
-        if not _said_yes(shown, yes, f"nobrakes project run {found.name} --sprints {sprints} --yes"):
+        again = f"nobrakes project run {found.name} --sprints {sprints}{'' if tests else ' --no-tests'} --yes"
+        if not _said_yes(shown, yes, again):
             return said({"run": None}, "nothing was begun")
         pid = daemons.running(app.paths)
         if pid is None and not later:

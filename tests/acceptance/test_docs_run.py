@@ -65,6 +65,11 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "docs/workspace.md",
         "nobrakes relay",
     ): "it needs an agent with an account; tests/acceptance/test_relay.py has none",
+    (
+        "docs/workspace.md",
+        "nobrakes project run",
+    ): "it needs checks, agents and a typed yes; tests/acceptance/test_sprints.py has them",
+    ("docs/workspace.md", "nobrakes project schedule"): "the same",
     ("docs/workspace.md", "nobrakes session stop"): "it stops what the line before began",
     ("docs/reliability.md", "NOBRAKES_"): "it takes hours; CI runs these tests with a smaller dose",
 }

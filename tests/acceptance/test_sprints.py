@@ -221,3 +221,34 @@ def test_a_schedule_begins_its_sprints_once_and_a_daemon_continues_them(tmp_path
     assert "the brief changed" in refused[0]["metadata"]["reason"] and tea.sprints()["done"] == 1
     tea.nobrakes("project", "schedule", "tea", "--remove", "1")
     assert tea.ask("project", "schedule", "tea")["schedules"] == []
+
+
+def test_what_cannot_go_on_waits_for_a_new_yes_which_takes_it_over(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    refused = (
+        'nobrakes agent document "Mine" --kind wish 2>>"$BOOK/refused"; mkdir -p src; echo x >src/other; git add -A'
+    )
+    tea.add("other")
+    tea.does("other", f"{refused}; git commit -q -m 'No sprint'")
+    tea.does("session~1", 'echo "I wonder."; echo "NOBRAKES: COMPLETED"')
+    tea.yes(2)
+    tea.nobrakes("run")
+    assert "belongs to no sprint" in (tea.book / "refused").read_text()
+    assert len(tea.turns("session~1")) == 3, "told twice"
+    assert tea.sprints()["state"] == "waits" and "no plan was handed in" in tea.sprints()["why"]
+    tea.does("session~1", f"cat <<'SAID'\n# Sprint 1: Menu\n## Tasks\n- [ ] {TASKS[0]}: `src/menu`\nSAID\n")
+    tea.yes(2)  # an agent without tools says the plan as its last message
+    tea.nobrakes("run")
+    assert "Write the menu" in tea.on_main("docs/sprints/s1-menu/plan.md")
+    assert (tea.sprints()["state"], tea.sprints()["done"]) == ("over", 2)
+    brief = tea.folder / "CLAUDE.md"
+    tea.yes(2)
+    brief.write_text(brief.read_text().replace("Sell tea", "Sell coffee"))
+    tea.git("commit", "-q", "-am", "Another objective")
+    tea.nobrakes("run")
+    assert tea.sprints()["state"] == "waits" and "the brief changed since the yes" in tea.sprints()["why"]
+    assert "Sell coffee" in tea.nobrakes("project", "run", "tea", "--no-tests", expect=17).stderr
+    tea.yes(1)
+    tea.nobrakes("run")
+    assert tea.sprints()["state"] == "complete"
+    assert "Sell coffee" in tea.on_main("CLAUDE.md") and "- [ ]" not in tea.on_main("CLAUDE.md")

@@ -142,8 +142,10 @@ def _field(text: str, name: str, value: str) -> str:
 
 
 def _titled(text: str, title: str) -> str:
+    """The text below a heading of ours; one that it had says nothing of number and name that counts."""
     plain = text.strip()
-    return f"{plain}\n" if plain.startswith("# ") else f"# {title}\n\n{plain}\n"
+    body = plain.partition("\n")[2].strip() if plain.startswith("# ") else plain
+    return f"# {title}\n\n{body}\n"
 
 
 def _list(items: Sequence[str]) -> str:

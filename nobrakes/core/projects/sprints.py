@@ -119,7 +119,7 @@ def is_complete(facts: Facts) -> bool:
 
 def _between(facts: Facts) -> Step:
     if facts.done and is_complete(facts):
-        return Stop(facts.run.id, RunState.COMPLETE, f"all {facts.criteria} success criteria are met")
+        return Stop(facts.run.id, RunState.COMPLETE, f"every success criterion is met ({facts.criteria})")
     if facts.done >= facts.run.asked:
         left = f"{facts.open} of {facts.criteria} success criteria are open"
         if facts.findings:

@@ -62,8 +62,9 @@ class Sprints:
 
     def _begin(self, going: Going, step: Begin) -> bool:
         ports = self.ports
-        agent = ports.config().agents.shaper[0]
-        seat = (agent, ports.adapter(agent).provider, ports.config().agents.model_of(agent, "shaper"))
+        seat, why = self._seat()
+        if seat is None:
+            return ports.store.settle_run(going.run.id, RunState.WAITS, f"nobody can plan: {why}", BY)
         main = MainFiles(ports.git, ports.git.main())
         texts = main.documents()
         findings = main.findings(texts) if going.done else []
@@ -75,6 +76,16 @@ class Sprints:
             )
             ports.store.add_sprint(step.number, going.run.id, session.id)
         return True
+
+    def _seat(self) -> tuple[tuple[str, str, str] | None, str]:
+        """The first agent that may plan and that is known here, with its provider and model; else why none is."""
+        agents, why = self.ports.config().agents, "agents.shaper names no agent"
+        for name in agents.shaper:
+            try:
+                return (name, self.ports.adapter(name).provider, agents.model_of(name, "shaper")), ""
+            except NobrakesError as error:
+                why = f"{error} {error.hint}".strip()
+        return None, why
 
     def _nudge(self, going: Going, step: Nudge) -> bool:
         """An agent without tools says its plan; who says none is told what is wanted."""

@@ -65,7 +65,7 @@ def offer(store: Store, git: Git, config: "Config", sprints: int, needs_tests: b
     if not config.checks:
         raise NotAllowed(
             "nothing decides here whether work is good: the project has no checks",
-            "`nobrakes init --test 'COMMAND'` in its folder sets them.",
+            "`nobrakes config set checks.test.command 'COMMAND'` in its folder names one.",
         )
     going = store.sprints_going()
     if going is not None and going.run.state is RunState.GOING and not later:

@@ -1,7 +1,10 @@
 """The page of the workspace: its projects, and which of them each chat agent's session works on."""
 
+from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.projects.brief import Brief
-from nobrakes.operations.projects import confirming, projects
+from nobrakes.core.sessions.session import SessionKind
+from nobrakes.operations.projects import coding, confirming, projects
+from nobrakes.ports import NewEscalation
 from tests.support.web import Served
 
 
@@ -12,3 +15,16 @@ def test_what_a_session_confirmed_stands_on_the_page(site: Served) -> None:
     page = site.get("/projects").text
     assert "&lt;i&gt;phone&lt;/i&gt;" in page and "<i>phone" not in page
     assert "works on tea" in page and "0 of 1 criteria" in page and "project.set" in page and 'href="/r/tea/"' in page
+
+
+def test_the_page_says_how_far_sprints_are_and_what_they_wait_for(site: Served) -> None:
+    made = projects.create(Brief("tea", criteria=("It is sold",)), "me")
+    with coding.project_store(made.path) as (store, _):
+        run = store.begin_sprints(3, False, {}, "me")
+        seat = ("script", "", "")
+        session = store.begin_session(SessionKind.PLANNING, "person:me", "Plan", seat, "Plan it.", "nobrakes")
+        store.add_sprint(1, run.id, session.id)
+        store.escalate(NewEscalation(EscalationType.QUESTION, "<b>Which</b>?", session=session.id), None, None, "x")
+    page = site.get("/projects").text
+    assert "sprints going: 0 of 3 done, s1 in planning" in page and "blocked" in page
+    assert "it waits: escalation 1: &lt;b&gt;Which&lt;/b&gt;?" in page

@@ -57,7 +57,7 @@ def test_the_story_of_a_sprint() -> None:
 
 def test_it_ends_when_every_criterion_is_met_and_nothing_contradicts_or_after_the_last_sprint() -> None:
     met = replace(BETWEEN, done=2, last=2, open=0)
-    assert next_step(met) == Stop(1, RunState.COMPLETE, "all 3 success criteria are met")
+    assert next_step(met) == Stop(1, RunState.COMPLETE, "every success criterion is met (3)")
     assert next_step(replace(met, findings=1)) == Begin(3), "whats-next is not silent"
     assert next_step(replace(met, done=0)) == Begin(3), "nothing was done by this yes"
     assert next_step(replace(met, criteria=0)) == Begin(3), "a brief without criteria is never complete"

@@ -61,4 +61,4 @@ def test_a_review_that_nobody_handed_in_says_so() -> None:
     text = placing.review(SPRINT, "", "I made it.", ["Give change"])
     assert placing.NOBODY in text and "I made it." in text and "## Not done" in text and "- Give change" in text
     assert placing.done_of(text) == {"i made it"}
-    assert placing.review(SPRINT, "## Done\n- A", "", []).startswith("# Review of sprint 2: pay\n")
+    assert placing.review(SPRINT, "# Mine\n## Done\n- A", "", []) == "# Review of sprint 2: pay\n\n## Done\n- A\n"
