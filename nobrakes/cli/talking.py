@@ -1,5 +1,6 @@
 """Sessions from the command line: `nobrakes session …` and `nobrakes sessions`."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -112,12 +113,13 @@ def sessions(
 
     with opened_or_home(user, is_reading=True) as app:
         found = conversations.listed(app.store, everything=everything)
-    return Output(plain(found), lambda screen: "\n".join(_rows(found)) or "no session goes on")
+        held = conversations.memory(app.store)
+    return Output(plain(found), lambda screen: "\n".join(_rows(found, held)) or "no session goes on")
 
 
-def _rows(found: "list[Session]") -> list[str]:
+def _rows(found: "list[Session]", held: Mapping[int, int]) -> list[str]:
     return [
         f"{one.id:>5}  {pad(one.state.value, 8)} {pad(one.kind.value, 9)} {pad(one.agent, 8)} "
-        f"{cut(one_line(one.title or one.owner), 60)}"
+        f"{cut(one_line(one.title or one.owner), 60)}{f'  {held[one.id]} MB' if one.id in held else ''}"
         for one in found
     ]

@@ -14,6 +14,7 @@ from ..core.errors import UsageError
 from ..core.owners import of_person
 from ..core.sessions.session import Message, Session, SessionKind, Turn
 from ..paths import Paths
+from .held_memory import memory_of_agents
 from .waking import wake
 
 if TYPE_CHECKING:
@@ -102,6 +103,12 @@ def view(store: "Store", number: int) -> SessionView:
 def listed(store: "Store", *, everything: bool) -> list[Session]:
     """Sessions, newest first: those that go on, or all there were, those of attempts as well."""
     return store.sessions(going=False) if everything else store.sessions()[::-1]
+
+
+def memory(store: "Store") -> dict[int, int]:
+    """MB of memory that the agent of each session at work holds now, by the session."""
+    held = memory_of_agents(run for run in store.runs() if run.turn)
+    return {store.turn(turn).session: mb for (_, turn), mb in held.items()}
 
 
 def transcript_of(paths: Paths, turn: Turn) -> str:

@@ -127,6 +127,8 @@ def test_git_and_nobrakes_stay_out_of_reach(tmp_path: Path, project: Project) ->
 def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Path, project: Project) -> None:
     assert begin(project, "Please wait here").returncode == 0
     until(lambda: project.ask("relay", "--session", "1")["session"]["state"] == "running")
+    assert " MB" in until(lambda: " MB" in (text := project.nobrakes("sessions").stdout) and text)
+    assert " MB: Please wait here" in project.nobrakes("status").stdout
     second = begin(project, "Me too")
     assert second.returncode != 0 and "works in this checkout already" in second.stderr
     assert "nobrakes session end 1" in second.stderr and len(project.ask("sessions")) == 1
