@@ -1,7 +1,8 @@
 """The part of the port `Store` that is a project's sprints. Each method is one transaction with its event.
 
 1. One run goes on at a time: the database itself refuses a second one.
-2. A new yes takes over the sprint that the run before it left unfinished: nothing that was planned or built is lost.
+2. A new yes takes over the sprint that the run before it left unfinished: nothing that was planned or built is lost,
+   and what a person gave up of it (a bead, a planner without a plan) is made anew.
 3. A plan is handed in while the sprint is planned, the rest until its review goes to main.
 """
 
@@ -19,6 +20,13 @@ _FIELDS = frozenset({"name", "stage", "run", "session", "bead", "opening", "clos
 _LAST = "SELECT * FROM sprint_runs ORDER BY id DESC LIMIT 1"
 _OPEN = "SELECT * FROM sprints WHERE run = ? AND stage <> 'done' ORDER BY number DESC LIMIT 1"
 _OF = "SELECT * FROM sprints WHERE (? IS NOT NULL AND bead = ?) OR (? IS NOT NULL AND session = ?)"
+_WITHOUT_A_PLANNER = """DELETE FROM sprints WHERE stage = 'planning'
+AND (SELECT state FROM sessions WHERE id = session) = 'ended'
+AND NOT EXISTS (SELECT 1 FROM sprint_documents WHERE sprint = number)"""
+_GIVEN_UP = "iif((SELECT status FROM beads WHERE id = sprints.{0}) = 'cancelled', NULL, {0})"
+_TAKEN_OVER = f"""UPDATE sprints SET run = ?, nudged = 0, bead = {_GIVEN_UP.format("bead")},
+opening = {_GIVEN_UP.format("opening")}, closing = {_GIVEN_UP.format("closing")} WHERE stage <> 'done'"""
+"""What was given up of it is made anew."""
 BY = "nobrakes"
 MOST_DOCUMENTS = 200
 """Of one sprint: whoever writes more writes a program's log."""
@@ -45,7 +53,8 @@ class Sprints:
             made = db.insert("sprint_runs", values)
             if before is not None:
                 db.run("UPDATE sprint_runs SET state = 'over' WHERE id = ? AND state = 'waits'", (before["id"],))
-                db.run("UPDATE sprints SET run = ?, nudged = 0 WHERE stage <> 'done'", (made,))
+                db.run(_WITHOUT_A_PLANNER)
+                db.run(_TAKEN_OVER, (made,))
             told = {"state": RunState.GOING.value, "reason": f"{asked} sprints"}
             events.append(db, now, EventKind.SPRINT_MOVED, None, actor, told)
             return _run(db.one("SELECT * FROM sprint_runs WHERE id = ?", (made,)))

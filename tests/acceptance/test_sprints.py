@@ -252,3 +252,36 @@ def test_what_cannot_go_on_waits_for_a_new_yes_which_takes_it_over(tmp_path: Pat
     tea.nobrakes("run")
     assert tea.sprints()["state"] == "complete"
     assert "Sell coffee" in tea.on_main("CLAUDE.md") and "- [ ]" not in tea.on_main("CLAUDE.md")
+
+
+def test_documents_that_conflict_with_what_a_person_wrote_are_made_anew(tmp_path: Path) -> None:
+    tea = Tea(tmp_path, more='[review]\napprove = "always"\n')
+    tea.yes(1)
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    (asked,) = tea.open()
+    assert asked["bead"] == "sprint-1-plan"
+    task = tea.folder / "task.md"
+    task.write_text(task.read_text().replace("**Status:** planning", "**Status:** planning (mine)"))
+    tea.git("commit", "-q", "-am", "A word of mine")
+    tea.nobrakes("resolve", str(asked["id"]), "--approve")
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    (asked,) = tea.open()
+    assert asked["bead"] == "sprint-1-plan" and asked["type"] == "merge_review", "made anew, and asked about anew"
+    tea.nobrakes("resolve", str(asked["id"]), "--approve")
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    assert "**Status:** executing" in tea.on_main("task.md") and "sprint-1" in [one["bead"] for one in tea.open()]
+
+
+def test_a_sprint_whose_bead_was_cancelled_is_built_anew_by_a_new_yes(tmp_path: Path) -> None:
+    tea = Tea(tmp_path)
+    tea.does("sprint-1", 'nobrakes agent ask "Which menu?"; echo "NOBRAKES: BLOCKED"')
+    tea.does("sprint-1-2", tea.work_of(1))
+    tea.yes(1)
+    tea.nobrakes("run", expect=NEEDS_PERSON)
+    tea.nobrakes("cancel", "sprint-1")
+    tea.nobrakes("run")
+    assert tea.sprints()["state"] == "waits" and "sprint-1 of sprint 1 was cancelled" in tea.sprints()["why"]
+    tea.yes(1)
+    tea.nobrakes("run")
+    assert tea.status("sprint-1-2") == "done" and tea.sprints()["state"] == "over"
+    assert "## Done" in tea.on_main("docs/sprints/s1-menu/review.md")

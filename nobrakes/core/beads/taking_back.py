@@ -10,7 +10,7 @@ from .taking import submitted
 TAKES_BACK = "takes_back"
 """In the data of an attempt: the merges that its work takes off main. Only what hands such work in writes it."""
 BUILT = "built"
-"""In the data of such an attempt: nobrakes made the commit itself, and no person."""
+"""In the data of an attempt that was handed in: nobrakes made the commit itself, and no person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,9 @@ class Merged:
 
 
 def as_data(merges: Sequence[Merged], built: bool = False) -> dict[str, Any]:
-    """What the attempt keeps; nothing where no merge is taken back. `built`: nobrakes made the commit."""
-    if not merges:
-        return {}
+    """What the attempt keeps: the merges that it takes back, where it does, and whether nobrakes made the commit."""
     rows = [{"bead": one.bead, "commit": one.commit, "base": one.base, "seq": one.seq} for one in merges]
-    return {TAKES_BACK: rows, **({BUILT: True} if built else {})}
+    return {**({TAKES_BACK: rows} if rows else {}), **({BUILT: True} if built else {})}
 
 
 def is_built(attempts: Sequence[Attempt]) -> bool:

@@ -28,9 +28,9 @@ def facts(ports: Ports) -> tuple[Going, Facts] | None:
         values |= {
             "has_plan": any(one.kind is Kind.PLAN for one in going.documents),
             "planner": _planner(store, sprint.session) if sprint.stage is Stage.PLANNING else None,
-            "opening": _work(store, sprint.opening) if sprint.stage is Stage.OPENING else None,
-            "work": _work(store, sprint.bead) if sprint.stage is Stage.EXECUTING else None,
-            "closing": _work(store, sprint.closing) if sprint.stage is Stage.CLOSING else None,
+            "opening": _work(going, store, sprint.opening) if sprint.stage is Stage.OPENING else None,
+            "work": _work(going, store, sprint.bead) if sprint.stage is Stage.EXECUTING else None,
+            "closing": _work(going, store, sprint.closing) if sprint.stage is Stage.CLOSING else None,
         }
         if sprint.stage is Stage.EXECUTING and sprint.bead is None:
             values["changed"] = _changed(ports, going, MainFiles(ports.git, ports.git.main()))
@@ -67,7 +67,7 @@ def _planner(store: Store, number: int | None) -> Planner | None:
     return Planner(session.state in _BUSY, session.state is State.STUCK, session.ended_at is not None)
 
 
-def _work(store: Store, id_: str | None) -> Work | None:
+def _work(going: Going, store: Store, id_: str | None) -> Work | None:
     if id_ is None:
         return None
     bead = store.bead(id_)
@@ -78,5 +78,6 @@ def _work(store: Store, id_: str | None) -> Work | None:
         one.type is EscalationType.CONFLICT for one in store.escalations(bead=id_)
     )
     back = bead.status in WAITING_FOR_AGENT and is_handed_back(bead.held)
-    tries = sum(one.role is Role.PERSON for one in attempts)
+    since = going.run.created_at  # a new yes is for so many tries again
+    tries = sum(one.role is Role.PERSON and one.started_at >= since for one in attempts)
     return Work(bead.status, (back or conflict) and is_built(attempts), tries)

@@ -3,6 +3,7 @@
 import pytest
 
 from nobrakes.core.beads.bead import Bead
+from nobrakes.core.beads.events import Event
 from nobrakes.core.beads.events import Kind as EventKind
 from nobrakes.core.errors import NotAllowed
 from nobrakes.core.projects.sprint import Kind, RunState, Stage
@@ -62,3 +63,26 @@ def test_documents_are_taken_while_the_sprint_waits_for_them(store: SqliteStore)
     store.change_sprint(1, {"stage": Stage.DONE}, "nobrakes")
     done = store.sprints_going()
     assert done is not None and done.sprint is None and done.done == 1 and store.sprints()[0].ended_at is not None
+
+
+def test_a_new_yes_makes_anew_what_a_person_gave_up(store: SqliteStore) -> None:
+    session = begun(store)
+    first = store.sprints_going()
+    assert first is not None
+    store.settle_run(first.run.id, RunState.WAITS, "x", "nobrakes")
+    store.end_session(session, "you")
+    second = store.begin_sprints(1, False, TERMS, "you")
+    going = store.sprints_going()
+    assert going is not None and going.sprint is None and going.last == 0, "its planner handed nothing in"
+    seat = ("script", "", "")
+    again = store.begin_session(SessionKind.PLANNING, "person:you", "Plan", seat, "Plan it.", "nobrakes").id
+    store.add_sprint(1, second.id, again)
+    store.hand_in_document(1, Kind.PLAN, "- [ ] A", "Session 2", "menu")
+    store.put([Bead("sprint-1", "Sprint 1"), Bead("kept", "Documents")], [], "nobrakes")
+    store.change_sprint(1, {"stage": Stage.EXECUTING, "bead": "sprint-1", "opening": "kept"}, "nobrakes")
+    store.record(Event(EventKind.CANCELLED, "sprint-1", actor="you"))
+    store.settle_run(second.id, RunState.WAITS, "x", "nobrakes")
+    store.begin_sprints(1, False, TERMS, "you")
+    after = store.sprints_going()
+    assert after is not None and after.sprint is not None
+    assert (after.sprint.bead, after.sprint.opening, after.sprint.name) == (None, "kept", "menu")

@@ -16,6 +16,8 @@ from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import DoorClosed, NobrakesError, NotAllowed, Stale, StoreBusy, UsageError
+from nobrakes.core.projects.sprint import Stage
+from nobrakes.core.sessions.session import SessionKind
 from nobrakes.hooks.rules import Place, decide
 from nobrakes.host.channel.server import FolderChannelServer
 from nobrakes.mcp_server import server
@@ -419,3 +421,19 @@ def test_an_error_tells_what_to_do_next():
         raise NobrakesError("no", "do this")
 
     assert server.answered(refused, api.OPERATIONS, "bead", {}).content[0].text == "no\ndo this"
+
+
+def test_a_document_is_kept_for_the_sprint_whose_work_the_bead_is(work):
+    store, _ = work()
+    run = store.begin_sprints(1, False, {}, "me")
+    session = store.begin_session(SessionKind.PLANNING, "person:me", "Plan", ("script", "", ""), "Plan it.", "me")
+    store.add_sprint(1, run.id, session.id)
+    with pytest.raises(NotAllowed, match="belongs to no sprint"):
+        do("document", text="SQLite")
+    store.change_sprint(1, {"stage": Stage.EXECUTING, "bead": "nb-1"}, "me")
+    assert do("document", text="SQLite\nOne file.").data == {"sprint": 1, "kind": "decision"}
+    for text, kind, error in (("- [ ] A", "plan", NotAllowed), ("x" * 40_000, "review", UsageError)):
+        with pytest.raises(error):
+            do("document", text=text, kind=kind)
+    (kept,) = store.sprints_going().documents
+    assert (kept.text, kept.actor) == ("SQLite\nOne file.", "Ada")
