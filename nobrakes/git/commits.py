@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from ..core.errors import GitFailed
 from ..ports import Message
-from . import commands, refs
+from . import commands, in_place, refs
 from .landing import standing, worktrees
 from .landing.local import Lander
 from .landing.worktrees import Worktree
@@ -81,6 +81,10 @@ class Committer:
             for holder in worktrees.of_main(self.place):
                 if holder.under_way() in ("a rebase", "a rebase or `git am`"):
                     raise GitFailed(f"a rebase of main is under way in {holder.path}", "Finish it, then try again.")
+                session = in_place.who(holder.path)
+                if session is not None:
+                    what = f"session {session.session} works in place in {holder.path}, where main is checked out"
+                    raise GitFailed(what, f"`{session.ending}` ends it; then try again.")
                 if not stack.enter_context(worktrees.locked(holder)):
                     raise GitFailed(f"another git command works in {holder.path}", "Try again when it has ended.")
                 behind = self.lander.stand(holder, main)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from nobrakes.core.errors import GitFailed
 from nobrakes.place import OVERRIDE
 from tests.support.project import Project
 from tests.support.scripted import until
@@ -137,10 +138,12 @@ def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Pat
     newer = project.git("commit-tree", tree, "-p", "main", "-m", "Next").strip()
     from nobrakes.git.repository import Repository
     from nobrakes.paths import Paths
-    from nobrakes.ports import Landing
+    from nobrakes.ports import Landing, Message
 
     git = Repository(Paths(str(project.folder / ".nobrakes")), "main")
     waits = git.land(newer, project.git("rev-parse", "main").strip())
+    with pytest.raises(GitFailed, match="session 1 works in place in"):
+        git.commit_files({"new": b"text"}, Message("New", "", "You <you@example.invalid>", 0.0))
     assert waits.landing is Landing.BLOCKED and "session 1 works in place there" in waits.reason
     assert "nobrakes session end 1" in waits.reason
     (project.folder / "go").write_text("")
@@ -152,6 +155,26 @@ def test_one_session_a_checkout_and_merges_that_would_move_it_wait(tmp_path: Pat
     assert git.land(newer, project.git("rev-parse", "main").strip()).landing is Landing.MOVED
     git.close()
     assert begin(project, "Now I").returncode == 0
+
+
+def test_the_reviewer_waits_for_it_and_goes_on_by_itself(tmp_path: Path, project: Project) -> None:
+    project.git("reset", "-q", "--", "staged")
+    assert begin(project, "Please wait here").returncode == 0
+    until(lambda: project.ask("relay", "--session", "1")["session"]["state"] == "running")
+    main = project.git("rev-parse", "main")
+    project.nobrakes("add", "Do it", "--no-tests", "--id", "one")
+    project.nobrakes("daemon", "start", expect=None)
+
+    def waits() -> Any:
+        found = project.ask("status")["hindrances"]["found"]
+        return [one for one in found if one["kind"] == "merge_waits" and "works in place there" in str(one)]
+
+    (told,) = until(waits)
+    assert "nobrakes session end 1" in str(told) and project.git("rev-parse", "main") == main
+    (project.folder / "go").write_text("")
+    state(project, 1, "asking")
+    assert project.git("symbolic-ref", "HEAD").strip() == "refs/heads/relay/1"
+    until(lambda: project.git("rev-parse", "main") != main, 90.0)
 
 
 def test_without_a_sandbox_or_in_a_linked_worktree_nobody_works_in_place(tmp_path: Path, project: Project) -> None:
