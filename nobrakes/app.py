@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .operations.hindrances.look import Hindrances
     from .operations.hindrances.machine import Here
     from .ports import Git, Notifier, Processes, Store
+    from .ports.codehosts import PullPorts
 
 SEEN_BY_CHILDREN = (
     "HOME",
@@ -88,6 +89,30 @@ class App:
         from .git.opening import open_git
 
         return open_git(self.paths, self.config)
+
+    @cached_property
+    def pulls(self) -> "PullPorts | None":
+        """The code host that requests are opened at; None: work does not land by them. ConfigError."""
+        review = self.config.review
+        if review.land != "pull_request":
+            return None
+        import time
+
+        from .codehosts.registry import code_host
+        from .git.landing.remote_questions import redacted
+        from .git.opening import publisher
+        from .host.asking import Asking
+        from .ports.codehosts import PullPorts
+
+        publish = publisher(self.paths, self.config)
+        quiet = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
+
+        def asking(host: str) -> Asking:  # gh believes a login from the environment for the host that it names alone
+            return Asking({**os.environ, **quiet, "GH_HOST": host}, review.remote_seconds)
+
+        address = publish.remote.address()
+        of_host = (review.code_host, review.code_host_repository, address, redacted(address))
+        return PullPorts(code_host(*of_host, asking, time.time), publish, publish.remote.shared.branch)
 
     @cached_property
     def processes(self) -> "Processes":
@@ -247,6 +272,7 @@ def ports_of(app: App, notifier: "Notifier", store: "Store | None" = None) -> "P
         modules=Modules(app.paths.root).of,
         machine=SharedMachine(app.paths.root, facts.now, tell),
         guard=guard_argv(),
+        pulls=app.pulls,
         words=Words(facts),
         export=Exporter(facts, app.paths.root, lambda: source().events.export, tell).turn,
     )

@@ -128,6 +128,10 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("stop", "breaker:stop", BREAKER, "Stop the agents, or one of them; their work is kept.", changes=True),
     Entry("set", "breaker:set_limits", BREAKER, "Change limits while it runs.", changes=True),
     Entry("providers", "providers:providers", BREAKER, "Which providers refuse; what was spent.", changes=True),
+    Entry("pr list", "pulls:show_all", BREAKER, "The pull requests that wait for people."),
+    Entry("pr show", "pulls:show", BREAKER, "A bead's pull request."),
+    Entry("pr open", "pulls:view", BREAKER, "Show a bead's pull request in the browser."),
+    Entry("pr sync", "pulls:sync", BREAKER, "Look at all pull requests now.", changes=True),
     Entry("machine", "machine:machine", BREAKER, "What all your repositories may do together.", changes=True),
     Entry("doctor", "maintenance:doctor", BREAKER, "Look for what is broken, and mend what can be mended."),
     Entry("version", "maintenance:version", BREAKER, "The versions of nobrakes and Python, and the platform."),
@@ -177,6 +181,7 @@ GROUPS = {
     "project": (FORGE, "Projects: repositories of your own in one workspace."),
     "daemon": (BREAKER, "The daemon in the background."),
     "notify": (BREAKER, "Notices: the channels that reach you, and their secrets."),
+    "pr": (BREAKER, "Pull requests, where people merge."),
     "mcp": (AGENTS, "The operations as an MCP server; who may reach it by HTTP."),
     "agent": (AGENTS, "What an agent may say about its own bead."),
 }

@@ -65,10 +65,24 @@ class ReviewSettings(Section):
     approve: Literal["never", "labelled", "always"] = "labelled"
     decoy: bool = True
     canary_hours: Annotated[float, Rule(ge=0)] = 24.0
-    land: Literal["local", "remote"] = "local"
+    land: Literal["local", "remote", "pull_request"] = "local"
     remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"
     remote_branch: Annotated[str, Branch()] | None = None
     remote_seconds: Annotated[float, Rule(gt=0, le=3600)] = 120.0
+    code_host: Literal["auto", "github", "git"] = "auto"
+    code_host_repository: str = ""
+    max_open: Annotated[int, Rule(ge=1, le=1000)] = 5
+    poll_seconds: Annotated[float, Rule(ge=1, le=3600)] = 60.0
+    pull_draft: bool = False
+    pull_labels: tuple[str, ...] = ()
+    pull_reviewers: tuple[str, ...] = ()
+    pull_names: bool = False
+    pull_cost: bool = False
+
+    @property
+    def watch_hours(self) -> float:
+        """So often main is looked at by itself; 0: never, as where what people merged is theirs to mend."""
+        return 0.0 if self.land == "pull_request" else self.canary_hours
 
 
 @section

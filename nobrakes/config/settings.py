@@ -94,7 +94,9 @@ class Config(Section):
             queue=Rules(
                 validators=self.review.validators,
                 every_commit_green=self.review.every_commit_green,
-                is_serial=self.review.merge == "rebase" or self.review.revalidate == "always",
+                is_serial=self.review.merge == "rebase"
+                or self.review.revalidate == "always"
+                or self.review.land == "pull_request",  # each stands on main alone: people merge in any order
             ),
         )
 

@@ -325,3 +325,32 @@ class ProjectExists(NobrakesError):
     """There is a project of this name already. Nothing was made or changed."""
 
     code = 75
+
+
+class OnlyByRequest(GitFailed):
+    """With review.land = "pull_request" nothing but a merged request changes main. Nothing was committed."""
+
+    code = 76
+    hint = "Bring the change to main as your team does; nobrakes goes on with what is merged there."
+
+
+class HostUnavailable(NobrakesError):
+    """The code host cannot be asked just now. Nothing was changed there by this question, as far as it said.
+
+    `wait`: seconds before it is worth asking again. `needs_person`: it does not pass by itself.
+    """
+
+    code = 77
+    hint = "nobrakes asks again by itself; `nobrakes status` says what waits for it."
+
+    def __init__(self, message: str, hint: str = "", wait: float = 60.0, needs_person: bool = False) -> None:
+        super().__init__(message, hint)
+        self.wait = wait
+        self.needs_person = needs_person
+
+
+class HostRefused(NobrakesError):
+    """The code host answered, and said no."""
+
+    code = 78
+    hint = "Its words are above. Mend it there; nobrakes tries again by itself."

@@ -13,6 +13,7 @@ from ..core.errors import NoSandbox, NotAllowed
 from ..core.forge.markers import PlanStep
 from ..paths import Paths
 from ..ports import Background, ChannelServer, Git, Login, MachineWide, Notifier, Processes, Store
+from ..ports.codehosts import PullPorts
 from ..ports.machine import Alone
 from ..ports.notices import Channels, NoChannels
 
@@ -124,6 +125,7 @@ class Ports:
     steady: Callable[[], tuple[str, float] | None] = lambda: None  # a clock that nobody sets: its boot, and seconds
     modules: Callable[[Sequence[tuple[str, str]]], frozenset[str]] = lambda programs: frozenset()  # what they resolve
     machine: MachineWide = field(default_factory=Alone)  # what it shares with the daemons of other repositories
+    pulls: PullPorts | None = None  # where work lands by pull requests
     guard: tuple[str, ...] = ()  # argv of the guard that agent CLIs call before each tool
     words: ShaperWords = field(default_factory=NoWords)  # what is done for Shapers outside their turns
     export: Callable[[], None] = lambda: None  # brings the file of public events up to date; never raises for it

@@ -11,12 +11,13 @@
 import contextlib
 
 from ..core.beads.attempt import Attempt
-from ..core.beads.bead import Bead, Role
+from ..core.beads.bead import Bead, Role, Status
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import NoMain, Tampered
 from ..core.evidence.reconcile import COMPARED, Merge, is_ours, merges
 from ..core.evidence.record import Value
+from ..core.pulls.pull import WAITING
 from ..core.review.journal import Journal
 from ..ports import Notice
 from .ports import Ports
@@ -69,6 +70,8 @@ class Reconciling:
         chain, recorded = self._evidence()
         if not is_ours(merge, bead, chain, recorded):
             return False
+        if self._waits_for_people(bead.id):
+            return False  # its review hears from the code host what was merged, and finishes it
         if any(candidate == merge.tip.commit for _, candidate in self._reviews()):
             return False
         git = self.ports.git
@@ -90,6 +93,13 @@ class Reconciling:
             return True
         events = self.ports.store.latest_events(_NAMING, limit=_MANY, bead=bead.id)
         return any(event.data.get("merged_commit") in commits for event in events) or self._is_rewritten(bead, merge)
+
+    def _waits_for_people(self, bead: str) -> bool:
+        """Whether a review of the bead waits for its pull request, or is to."""
+        store = self.ports.store
+        pull = store.pull(bead) if self.ports.pulls is not None else None
+        is_reviewed = store.bead(bead).status in (Status.NEEDS_REVIEW, Status.REVIEWING)
+        return pull is not None and pull.state in WAITING and is_reviewed
 
     def _is_rewritten(self, bead: Bead, merge: Merge) -> bool:
         """Whether it is a merge that the store knows, in the words of a person who rewrote main."""

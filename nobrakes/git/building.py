@@ -29,13 +29,17 @@ class Building(Tools):
         return self._merger.revert(commit, onto, message)
 
     def commit_files(self, files: Mapping[str, bytes | None], message: Message) -> str | None:
-        """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed."""
+        """Commit these paths (None removes) on main, whatever else the checkout holds; None: nothing differed.
+
+        OnlyByRequest: nothing but a merged request changes main.
+        """
         lands = self._lands
         if not lands.is_shared():
             return self._committer.commit_files(files, message)
         from .landing.remote import SharedLander
+        from .landing.requests import RequestLander
 
-        assert isinstance(lands, SharedLander), "whoever asks a remote can push to it"
+        assert isinstance(lands, SharedLander | RequestLander), "whoever asks a remote says how a commit gets there"
         return lands.commit(lambda: self._committer.commit_files(files, message))
 
     def write_files(self, onto: str, files: Mapping[str, bytes], message: Message, name: str) -> str | None:

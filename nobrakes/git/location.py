@@ -31,10 +31,12 @@ _WANTED = (
 class Place:
     """One repository, found from a folder inside it (or from a bare one)."""
 
-    def __init__(self, root: str, main: str) -> None:
+    def __init__(self, root: str, main: str, followed: str = "", before: tuple[str, ...] = ()) -> None:
+        """`followed`: the ref that is main, where it is no branch here; `before`: its stand-ins until it is there."""
         self.root = root
         self.branch = main
-        self.ref = f"refs/heads/{main}"
+        self.ref = followed or f"refs/heads/{main}"
+        self.before = before
         self.transactions = Transactions()
         self.commits = Writer("commit")
         self.trees = Writer("tree")

@@ -1,4 +1,4 @@
-"""The repository as its settings say how work lands: on the main here, or on a remote's."""
+"""The repository as its settings say how work lands: on the main here, on a remote's, or by people's merges."""
 
 from typing import TYPE_CHECKING
 
@@ -7,14 +7,30 @@ from .repository import Repository
 
 if TYPE_CHECKING:
     from ..config.settings import Config
+    from .landing.remote_questions import Shared
+    from .landing.requests import Publisher
 
 
 def open_git(paths: Paths, config: "Config") -> Repository:
     """The repository of this .nobrakes."""
-    review = config.review
-    if review.land == "local":
+    if config.review.land == "local":
         return Repository(paths, config.main, sizes=config.sizes())
+    return Repository(paths, config.main, _shared(config), config.sizes())
+
+
+def publisher(paths: Paths, config: "Config") -> "Publisher":
+    """What pushes the branches of requests."""
+    from .landing.remote_questions import Remote
+    from .landing.requests import Publisher, followed
+
+    shared = _shared(config)
+    place = followed(paths.root, config.main, shared)
+    return Publisher(place, Remote(place, shared))
+
+
+def _shared(config: "Config") -> "Shared":
     from .landing.remote_questions import Shared
 
-    shared = Shared(review.remote, review.remote_branch or config.main, review.remote_seconds)
-    return Repository(paths, config.main, shared, config.sizes())
+    review = config.review
+    branch = review.remote_branch or config.main
+    return Shared(review.remote, branch, review.remote_seconds, review.land == "pull_request")

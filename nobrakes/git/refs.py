@@ -57,7 +57,7 @@ def read(place: Place, ref: str) -> str | None:
 
 def main(place: Place) -> str:
     """The commit that main points to; NoMain."""
-    found = read(place, place.ref)
+    found = next((commit for ref in (place.ref, *place.before) if (commit := read(place, ref)) is not None), None)
     if found is None:
         raise NoMain(f"the branch '{place.branch}' does not exist yet")
     return found

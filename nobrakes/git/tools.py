@@ -27,11 +27,18 @@ class Tools:
         self.places = places
         self.shared = shared
         self.sizes = sizes
-        self.place = Place(places.root, main)
+        self.place = self._found(main)
         self.objects = Objects(self.place)
         self.history = History(self.place, self.objects)
         self._changes: dict[tuple[str, str], tuple[Change, ...]] = {}
         self._paths: dict[str, frozenset[str]] = {}
+
+    def _found(self, main: str) -> Place:
+        if self.shared is None or not self.shared.by_request:
+            return Place(self.places.root, main)
+        from .landing.requests import followed
+
+        return followed(self.places.root, main, self.shared)
 
     @cached_property
     def _merger(self) -> "Merger":
@@ -49,8 +56,13 @@ class Tools:
     def _lands(self) -> Lands:
         if self.shared is None:
             return self._lander
-        from .landing.remote import SharedLander
         from .landing.remote_questions import Remote
+
+        if self.shared.by_request:
+            from .landing.requests import RequestLander
+
+            return RequestLander(self.place, Remote(self.place, self.shared))
+        from .landing.remote import SharedLander
 
         return SharedLander(self.place, self.history, self._lander, Remote(self.place, self.shared))
 

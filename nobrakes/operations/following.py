@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _STARTS = frozenset(
     {*(f"limits.{name}" for name in FROM_THE_START), "review.land", "review.remote"}
-    | {"review.remote_branch", "review.remote_seconds"}
+    | {"review.remote_branch", "review.remote_seconds", "review.code_host", "review.code_host_repository"}
 )
 """Settings that are read when nobrakes starts."""
 

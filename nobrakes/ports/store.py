@@ -16,6 +16,7 @@ from ..core.standstill import Standstill
 from .features import Forge
 from .graph import Graph, Proposals
 from .notices import Outbox
+from .pulls import Pulls
 from .requests import Requests
 from .reviews import ByHand, Reviews
 from .sessions import Sessions
@@ -352,6 +353,7 @@ class Store(
     Sessions,
     Outbox,
     Machine,
+    Pulls,
     People,
     EventLog,
     Requests,

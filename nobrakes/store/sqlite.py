@@ -12,6 +12,7 @@ from .graph import Graph
 from .log import EventLog
 from .outbox import Outbox
 from .people import People
+from .pulls import Pulls
 from .questions import Questions
 from .requests import Requests
 from .schedules import Schedules
@@ -44,6 +45,7 @@ class SqliteStore(
     Schedules,
     Outbox,
     Machine,
+    Pulls,
     People,
     EventLog,
     Requests,

@@ -327,16 +327,16 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.CHECKS_CHANGED: "The branch changes what decides whether work is good; a person is shown the difference.",
     Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, or what looks like a secret key.",
     Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's yes.",
+    Outcome.REMARKS: "People want changes of the pull request; the next attempt is told what they wrote.",
+    Outcome.PULL_CLOSED: "People closed the pull request without merging it.",
     Outcome.BROKEN_CHECKS: "A check could not say yes or no, or none is configured, or main itself is red.",
-    Outcome.LOST: "It ended unseen, and its last words do not say how: nobrakes' own process for it was killed, or the "
-    "machine went down. The third time on a bead counts as `killed`.",
+    Outcome.LOST: "It ended unseen: its own process was killed, or the machine. The third time counts as `killed`.",
     Outcome.WORKSPACE_FAILED: "The clone, its checkout or the set-up command failed.",
     Outcome.SESSION_LOST: "The session that was to go on is gone or taken.",
     Outcome.MISSING_EXECUTABLE: "The agent's command was not found.",
     Outcome.BAD_CONFIGURATION: "The settings do not make a command, or the agent CLI refuses them.",
     Outcome.GUARD_FAILED: "The guard did not answer, or let through what it must refuse: the run was stopped.",
-    Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new: it does not know what it is started with, or is "
-    "not served any more.",
+    Outcome.VERSION_UNSUPPORTED: "The agent CLI is too old or too new for its options, or not served any more.",
     Outcome.AUTH: "The provider does not accept the credentials.",
     Outcome.BILLING: "The provider wants money.",
     Outcome.RATE_LIMITED: "A usage limit.",
@@ -359,8 +359,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your yes: the bead or an epic above "
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
     "them, `--retry` sends them back with your note. The yes counts for this content alone, also on another base.",
-    EscalationType.WEAK_TESTS: "As repeated_failure, and the last attempt's tests were too weak: the bead may say too "
-    "little about what has to be proven.",
+    EscalationType.PULL_CLOSED: "People closed the bead's pull request unmerged. `--retry`: a Doer, and a new request.",
+    EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little of them.",
     EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, and a "
     "likely cause where something that was seen speaks for it.",
     EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",
@@ -391,6 +391,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.CHECKS_CHANGED: "changes what decides about work",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
     EscalationType.MERGE_REVIEW: "passed, and its merge waits for your yes",
+    EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
     EscalationType.MAIN_RED: "main fails its checks",
     EscalationType.CHECKOUT_BEHIND: "your edits hold its merge up",
     EscalationType.BREAKER_OPEN: "every agent fails on it",

@@ -39,6 +39,8 @@ class Outcome(StrEnum):
     CHECKS_CHANGED = "checks_changed"
     UNUSUAL_CONTENT = "unusual_content"
     MERGE_REVIEW = "merge_review"
+    REMARKS = "remarks"
+    PULL_CLOSED = "pull_closed"
     # the machine or the provider: does not count
     BROKEN_CHECKS = "broken_checks"
     LOST = "lost"
@@ -146,6 +148,8 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.CHECKS_CHANGED: _PERSON,
     Outcome.UNUSUAL_CONTENT: _PERSON,
     Outcome.MERGE_REVIEW: Consequence(False, Retry.PERSON, Session.RESUME, Told.EACH),
+    Outcome.REMARKS: Consequence(False, Retry.AT_ONCE, Session.FRESH, Told.NOBODY),
+    Outcome.PULL_CLOSED: _PERSON,
     Outcome.BROKEN_CHECKS: _PERSON,
     Outcome.LOST: _VANISHED,
     Outcome.WORKSPACE_FAILED: _MACHINE,

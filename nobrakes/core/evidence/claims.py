@@ -33,6 +33,8 @@ class Claims:
         self.stands_for = [one for one in (*self.validations, *self.inner) if one["how"] == How.STANDS_FOR]
         self.places += [("what was run for it", _pair(one["tip"])) for one in self.stands_for]
         self.approval = record.get("approval")
+        pull = record.get("pull_request") or {}
+        self.proven = str(pull.get("proven", {}).get("commit", ""))  # what people merged as another commit
         # asked for here, so that a record that lacks one of them is found
         self.proofs = [(str(proof["of"]), str(proof["tree"])) for proof in (*self.validations, *self.inner)]
 
@@ -41,7 +43,7 @@ class Claims:
         found = []
         for name, (commit, tree) in [("base", self.base), *self.places, *(("a commit", one) for one in self.commits)]:
             made = find(commit)
-            if made is None and name != "branch":  # it was squashed, and a copy of the repository need not hold it
+            if made is None and name != "branch" and commit != self.proven:  # squashed: no copy need hold it
                 found.append(f"{name}: {commit[:12]} is not in this repository")
             elif made is not None and made.tree != tree:
                 found.append(f"{name}: the tree of {commit[:12]} is {made.tree[:12]}, and the record says {tree[:12]}")
@@ -68,6 +70,8 @@ class Claims:
     def _of_tip(self, newest_first: list[str], proof: Mapping[str, Any]) -> str:
         """What is wrong with the candidate or the tip of a batch whose run stands for this commit; empty: nothing."""
         tip = str(proof["tip"]["commit"])
+        if tip == self.proven:
+            return ""
         if tip not in newest_first or newest_first.index(tip) > newest_first.index(self.merged):
             return f"the run of {tip[:12]} stands for it, which did not come to main with it"
         return ""

@@ -23,6 +23,7 @@ class Step(StrEnum):
     COUNT_BASE = "count_base"  # only when nobody ran main's tests yet: does the candidate have as many?
     SWAP = "swap"
     VALIDATE_MAIN = "validate_main"
+    PULL_REQUEST = "pull_request"  # in the place of the two before it, where people merge
     CLEAN_UP = "clean_up"
 
 
@@ -69,6 +70,7 @@ class Journal:
     carried_for: str = ""  # the commit and the key of the checks that they are of
     rebuilt: int = 0  # how often it was built anew since git had lost what it names
     approval: Mapping[str, Any] = field(default_factory=dict)  # the yes that it lands with; empty: it needs none
+    merged_as: str = ""  # the commit that people merged it as; empty: the candidate itself came to main
     published: bool = False  # it waits, and yet the candidate is at the remote, or may be
 
     def as_data(self) -> dict[str, Any]:
@@ -90,3 +92,8 @@ def is_landing(data: Mapping[str, Any]) -> bool:
 def may_land(data: Mapping[str, Any]) -> bool:
     """Whether the review in this data was about to move main, and nobody knows whether it did."""
     return Journal.of(data).step is Step.SWAP
+
+
+def waits_for_people(data: Mapping[str, Any]) -> bool:
+    """Whether the review in this data waits for its pull request, and holds no place in the queue."""
+    return Journal.of(data).step is Step.PULL_REQUEST

@@ -84,6 +84,13 @@ class Fact(StrEnum):
     LANDED = "landed"
     LANDED_BEFORE = "landed_before"  # in a review that did not hear of it
     MERGED = "merged"
+    # pull requests
+    MAY_ASK = "may_ask"  # it is proven, and people are asked to merge it
+    ADOPTED = "adopted"  # the request that is there has the same content
+    PULL_MERGED = "pull_merged"
+    PULL_RED = "pull_red"  # the code host's checks
+    PULL_REMARKED = "pull_remarked"  # people want changes
+    PULL_CLOSED = "pull_closed"
     # from outside
     STOPPED = "stopped"
     STOPPED_BEFORE_LANDING = "stopped_before_landing"
@@ -200,6 +207,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.NOT_YET: _WAIT,
         Fact.CONFLICTS_AHEAD: _stays("apart"),
         Fact.CONFLICTED: _ASK,
+        Fact.PULL_MERGED: _to(Step.CLEAN_UP, "merged_as base candidate tree contract", forgets=_WAITS),
         Fact.BUILT: _to(
             Step.VALIDATE_REBASED,
             "base candidate tree chain contract",
@@ -223,6 +231,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.RAN_UNSURE: _stays(f"{_JUDGED} failure is_broken", forgets=_CONFIRMS, counts="red"),
         Fact.RAN_COMMIT: _stays(f"{_JUDGED} kept", forgets=_CONFIRMS, counts="checked"),
         Fact.RAN_OUTDATED: _RAN_OTHER_CHECKS,
+        Fact.MAY_ASK: _to(Step.PULL_REQUEST, "approval"),
         **_ON_THE_TRAIN,
     },
     Step.COUNT_BASE: {
@@ -266,6 +275,17 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.RAN_RED: _ends(Act.REVERT, _JUDGED, forgets=_CONFIRMS),
         Fact.RAN_SUSPECT: _CONFIRM,
         Fact.RAN_OUTDATED: _stays(forgets=_CONFIRMS),
+        **_WITH_CANDIDATE,
+    },
+    Step.PULL_REQUEST: {
+        Fact.NOT_YET: _WAIT,
+        Fact.BLOCKED: Rule(None, Act.WAIT, _names(_WAITS)),
+        Fact.ADOPTED: _stays("base candidate tree contract"),
+        Fact.PULL_MERGED: _to(Step.CLEAN_UP, "merged_as base candidate tree contract", forgets=_WAITS),
+        Fact.PULL_RED: _REJECT,
+        Fact.PULL_REMARKED: _REJECT,
+        Fact.PULL_CLOSED: _ASK,
+        Fact.FELL_OFF: _to(Step.REBASE, forgets=_WAITS),
         **_WITH_CANDIDATE,
     },
     Step.CLEAN_UP: {Fact.MERGED: _ends(Act.FINISH), **_WITH_CANDIDATE},

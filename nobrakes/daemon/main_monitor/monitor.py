@@ -80,7 +80,7 @@ class MainMonitor:
 
     def is_at_work(self) -> bool:
         """Whether it finds something out just now, and waits for no person."""
-        if not self.ports.config().review.canary_hours and not self.watch.trial:
+        if not self.ports.config().review.watch_hours and not self.watch.trial:
             return False
         waits = self._is_held or (self._again_at > self.ports.store.now() and not self._passing)
         return self.watch.phase is not Phase.REST and not waits
@@ -103,7 +103,7 @@ class MainMonitor:
         self._wake = None
         config = self.ports.config()
         on_trial = self.watch.trial or board.limits.starts is Starts.UNTRIED
-        if not config.checks or not (config.review.canary_hours or on_trial):
+        if not config.checks or not (config.review.watch_hours or on_trial):
             return self._rest_unwatched(board) if self.watch.unwatched else self._switch_off()
         if board.stopping:
             return self._put_off()
@@ -144,7 +144,7 @@ class MainMonitor:
             return
         self._drop_run()
         main, rows = self.ports.git.main(), as_json(results)
-        if self.ports.config().review.canary_hours:
+        if self.ports.config().review.watch_hours:
             frozen = main_monitor.told_red(self.watch, main, rows)
         else:
             frozen = main_monitor.told_unwatched(self.watch, main, rows, self.validation.contract())
@@ -167,7 +167,7 @@ class MainMonitor:
             main = self.ports.git.main()
         except NoMain:
             return False
-        hours = self.ports.config().review.canary_hours
+        hours = self.ports.config().review.watch_hours
         due = main_monitor.due_at(watch, board, main, self._landed_at(main), self._idle_since, hours)
         contract = self.validation.contract()
         asked = self._looks_anew or self.culprits.was_decided(watch)
@@ -297,7 +297,7 @@ class MainMonitor:
         if watch.trial and following.phase is not Phase.CONFIRM:
             self._hear(watch.tip, seen, results)
             following = replace(following, trial=False)
-            if following.frozen and not self.ports.config().review.canary_hours:
+            if following.frozen and not self.ports.config().review.watch_hours:
                 rows = as_json(results)
                 following = main_monitor.told_unwatched(following, watch.tip, rows, self.validation.contract())
         if watch.phase in (Phase.LOOK, Phase.CONFIRM):  # a review may have begun it; the run is of today's checks

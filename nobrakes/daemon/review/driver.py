@@ -27,6 +27,7 @@ from ..ports import Ports
 from .lost import Lost, handed_in, pin_of
 from .new_contract import NewContract
 from .protected_files import ProtectedFiles
+from .pulls import PullSteps
 from .queue import ReviewContext, Train, is_paced
 from .reports import AttemptEnd, Report, blamed, questioned, refused
 from .steps import ReviewSteps
@@ -52,7 +53,8 @@ class Review:
         self.judging = Verdicts(ports, validation, self.train, self.lost)
         self.gates = ProtectedFiles(ports)
         self.unusual = Unusual(ports)
-        self.queueing = ReviewSteps(ports, validation, self.train, self.judging)
+        self.pulls = PullSteps(ports)
+        self.queueing = ReviewSteps(ports, validation, self.train, self.judging, self.pulls)
         self.steps: dict[Step, Callable[[ReviewContext, Journal], Report]] = {
             Step.TAKE_IN: self._take_in,
             Step.BOUNDARIES: self._boundaries,
@@ -62,6 +64,7 @@ class Review:
             Step.COUNT_BASE: self.queueing.count_base,
             Step.SWAP: self.queueing.swap,
             Step.VALIDATE_MAIN: self._validate_main,
+            Step.PULL_REQUEST: self.pulls.turn,
             Step.CLEAN_UP: self._clean_up,
         }
 
@@ -70,7 +73,7 @@ class Review:
         # another one's turn may have moved it since the board was made
         attempt = self.train.look(board).attempts.get(attempt.id, attempt)
         journal = Journal.of(attempt.data)
-        if journal.waiting_until > board.now:
+        if journal.waiting_until > board.now and not self.pulls.is_due(attempt.id, journal):
             return False
         context = ReviewContext(self.ports, attempt, board)
         moved = False
@@ -184,6 +187,7 @@ class Review:
 
     def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
         self.queueing.landings.forget(context.attempt.bead)
+        self.pulls.forget(context.attempt.bead)
         if journal.brings:
             self.new_contract.take_over(context.attempt.bead, journal)
         return Report(Fact.MERGED)

@@ -64,6 +64,8 @@ class Evidence:
         found: list[tuple[Attempt, Journal]] = []
         for other in self.ports.store.reviewing():
             before = Journal.of(other.data)
+            if before.step is Step.PULL_REQUEST:  # people merge in any order, and its own review hears of it
+                continue
             if other.id == attempt.id or before.candidate in ("", journal.candidate) or not git.has(before.candidate):
                 continue
             if git.contains(before.candidate, journal.base):
@@ -74,6 +76,8 @@ class Evidence:
     def prepared(self, attempt: Attempt, bead: Bead, journal: Journal) -> Json:
         """The record of this review's candidate, as far as it is known now."""
         gathered = _Gathered(self.ports, bead, self._steps(attempt))
+        if journal.merged_as not in ("", journal.candidate):
+            return self._by_people(attempt, bead, journal, gathered)
         branch = self._place(journal.head)
         base, candidate = self._place(journal.base), self._place(journal.candidate)
         after, tip = journal.contract, journal.tip
@@ -111,6 +115,55 @@ class Evidence:
             **self._takes_back(bead),
             **({"approval": dict(journal.approval)} if journal.approval else {}),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
+        }
+        return bounded(record)
+
+    def _by_people(self, attempt: Attempt, bead: Bead, journal: Journal, gathered: "_Gathered") -> Json:
+        """The record of a candidate that people merged as another commit, and perhaps on another base.
+
+        Only where they merged on what it was validated on, main's tree is the one that passed.
+        """
+        made = self.ports.git.made(journal.merged_as)
+        assert made is not None, "the host's merge is on main"
+        merged, candidate = place(made.commit, made.tree), self._place(journal.candidate)
+        base = self._place(made.parents[0]) if made.parents else merged
+        pull = self.ports.store.pull(bead.id)
+        after = journal.contract
+        if made.tree == candidate["tree"]:
+            last, late = gathered.validation("main", Step.VALIDATE_REBASED, merged, after, ""), {}
+        else:
+            last = {"step": "validate", "of": "main", **merged, "contract": "", "how": How.UNKNOWN.value}
+            late = {"added_later": "people merged it on another base than it was validated on"}
+        proven = gathered.validation("candidate", Step.VALIDATE_REBASED, candidate, after, "")
+        record = {
+            **gathered.begin(RecordKind.MERGE, attempt.started_at),
+            **late,
+            "anchor": "" if journal.anchor == NONE else journal.anchor,
+            "base": base,
+            "branch": self._place(journal.head),
+            "merged": merged,
+            "commits": [merged],
+            "steps": [
+                gathered.validation("branch", None, self._place(journal.head), after, journal.candidate),
+                {"step": "rebase", "from": journal.fork, "onto": journal.base, "commit": journal.candidate},
+                proven,
+                {"step": "merge", "from": base["commit"], "to": merged["commit"]},
+                last,
+            ],
+            "counts": {
+                "before": counts_of(gathered.saved(self._place(journal.base)["tree"], after)),
+                "after": counts_of(gathered.runs.get(proven.get("run", ""))),
+            },
+            "attempts": self._attempts(bead, attempt),
+            **self._takes_back(bead),
+            **({"approval": dict(journal.approval)} if journal.approval else {}),
+            "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
+            "pull_request": {
+                "number": pull.number if pull else 0,
+                "url": excerpt(pull.url) if pull else "",
+                "proven": candidate,
+                "validated_on": self._place(journal.base),
+            },
         }
         return bounded(record)
 

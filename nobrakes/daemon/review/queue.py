@@ -110,7 +110,8 @@ class Train:
 
     def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
         opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
-        return QueueSnapshot(main, opened, joined(main, opened, self.validation.contract), busy, pace, attempts)
+        going = [entry for entry in opened if entry.journal.step is not Step.PULL_REQUEST]  # others wait for people
+        return QueueSnapshot(main, going, joined(main, going, self.validation.contract), busy, pace, attempts)
 
     def may_join(self, board: Board) -> bool:
         """Whether another candidate may be put behind the last one."""

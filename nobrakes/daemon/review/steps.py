@@ -30,6 +30,7 @@ from .approval import Approvals
 from .culprits import FROZEN
 from .landing import Landings
 from .protected_files import ProtectedFiles
+from .pulls import PullSteps
 from .queue import ReviewContext, Train
 from .reports import AttemptEnd, Report, questioned, unsure
 from .verdicts import Verdicts
@@ -44,12 +45,13 @@ WAIT_FOR_CHECKOUT = 5.0
 class ReviewSteps:
     """Leads reviews through the queue."""
 
-    def __init__(self, ports: Ports, validation: Validation, train: Train, judging: Verdicts) -> None:
+    def __init__(self, ports: Ports, validation: Validation, train: Train, judging: Verdicts, pulls: PullSteps) -> None:
         self.ports = ports
         self.validation = validation
         self.train = train
         self.judging = judging
         self.landings = Landings(ports)
+        self.pulls = pulls
         self.gates = ProtectedFiles(ports)
         self.approvals = Approvals(ports, self.gates)
 
@@ -70,9 +72,11 @@ class ReviewSteps:
         return replace(self._rebased(context, journal), was_freed=was_freed)
 
     def _rebased(self, context: ReviewContext, journal: Journal) -> Report:
+        if self.pulls.is_on and (before := self.pulls.merged_before(context, journal)) is not None:
+            return before
         seen = self.train.look(context.board)
         main = seen.main
-        landed = self._landed(context, journal, main)
+        landed = None if self.pulls.is_on else self._landed(context, journal, main)
         if landed is not None:
             return landed
         if any(entry.attempt == context.attempt.id for entry in seen.train):
@@ -174,6 +178,8 @@ class ReviewSteps:
         if count < publish and not context.limits.queue.every_commit_green:
             return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
         approvals = [self.approvals.kept(context.board, entry) for entry in train[:count]]
+        if self.pulls.is_on:  # it stands on main alone, and people decide when it is merged
+            return Report(Fact.MAY_ASK, {"approval": self.approvals.kept(context.board, train[0])})
         tip = self.train.begin_landing(context.board, approvals)
         return Report(Fact.MAY_LAND, {"tip": tip, "approval": approvals[0]})
 

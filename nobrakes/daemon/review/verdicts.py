@@ -102,7 +102,7 @@ class Verdicts:
             detail="merged",
             head=journal.head,
             data={**journal.as_data(), "results": passed.get("results", [])},
-            merged_commit=journal.candidate,
+            merged_commit=journal.merged_as or journal.candidate,
         )
 
     def start(self, attempt: Attempt, journal: Journal) -> None:

@@ -42,6 +42,7 @@ class Shared:
     remote: str
     branch: str
     seconds: float = 120.0
+    by_request: bool = False  # nothing is pushed to it: it changes by merged pull requests alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,23 @@ class Remote:
         lease = f"--force-with-lease={self.ref}:{old}"
         return self._reach([*asked, lease, "--", self.shared.remote, f"{new}:{self.ref}"])
 
+    def head_of(self, branch: str) -> tuple[str, Reply]:
+        """Where the branch is at the remote; "": it is not there."""
+        said, out = self._reached(["ls-remote", "--", self.shared.remote, f"refs/heads/{branch}"])
+        lines = [line.split("\t") for line in out.splitlines() if "\t" in line]
+        found = next((commit for commit, name in lines if name == f"refs/heads/{branch}"), "")
+        return found, said
+
+    def push_branch(self, branch: str, new: str, old: str) -> Reply:
+        """Move the remote's branch from `old` ("": it is not there) to `new`, if it is there."""
+        ref = f"refs/heads/{branch}"
+        asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
+        return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
+
+    def address(self) -> str:
+        """The remote's address, as git has it."""
+        return self._ask(["remote", "get-url", "--", self.shared.remote], (0, 2, 128)).text
+
     def _urls(self) -> list[str]:
         asked = ["remote", "get-url", "--push", "--all", "--", self.shared.remote]
         return self._ask(asked, (0, 2, 128)).text.split("\n")
@@ -117,6 +135,9 @@ class Remote:
         return f"{named} -o BatchMode=yes -o ConnectTimeout={max(1, int(self.shared.seconds))}"
 
     def _reach(self, arguments: Sequence[str]) -> Reply:
+        return self._reached(arguments)[0]
+
+    def _reached(self, arguments: Sequence[str]) -> tuple[Reply, str]:
         env = self._env()
         ssh = self._ssh()
         if ssh is not None:
@@ -128,11 +149,11 @@ class Remote:
             code = self._run(["git", *arguments], {**passed, **env}, out, error)
             said = _text(out), _text(error)
         if code == 0 and (arguments[0] != "push" or DONE in said[0].split("\n")):
-            return Reply(True)
+            return Reply(True), said[0]
         if code is None:
             words = f"{self.shared.remote} did not answer in {self.shared.seconds:g} seconds"
-            return Reply(False, _words(words, *said) if any(said) else words)
-        return Reply(False, _words(f"git ended with {code}", *said), refused=_is_refused(code, said[0]))
+            return Reply(False, _words(words, *said) if any(said) else words), ""
+        return Reply(False, _words(f"git ended with {code}", *said), refused=_is_refused(code, said[0])), ""
 
     def _run(self, command: list[str], env: dict[str, str], out: IO[bytes], error: IO[bytes]) -> int | None:
         """The exit code; None: it took too long."""

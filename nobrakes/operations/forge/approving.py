@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...core.beads.bead import Bead, Role, Status
 from ...core.beads.outcomes import Outcome
-from ...core.errors import NoMain, PlanError
+from ...core.errors import NoMain, OnlyByRequest, PlanError
 from ...paths import FOLDER, Paths
 from ...ports import Git, Message, Store
 from ..snapshot import log, since
@@ -140,7 +140,10 @@ def commit_snapshot(store: Store, git: Git, paths: Paths, subject: str) -> str |
                 files[f"{FOLDER}/{name}"] = file.read()
     try:
         commit = git.commit_files(files, Message(subject, "", US, store.now()))
-    except NoMain:  # a repository without a commit: the first snapshot comes with the first commit-strategy after it
+    except (
+        NoMain,
+        OnlyByRequest,
+    ):  # no commit yet, or nobody commits on main here: the file is a person's to bring there
         since.keep_up(store, paths)
         return None
     git.pin(SNAPSHOT_PIN, commit or git.main())

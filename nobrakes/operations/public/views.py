@@ -14,6 +14,7 @@ from ...core.forge.feature import Feature
 from ...core.forge.plan_changes import PlanChanges
 from ...core.forge.rounds import SignOff
 from ...core.public.schema import Schema, schema
+from ...core.pulls.pull import PullRequest
 from ...core.review.flakes import Line as Flaked
 from ...core.review.quarantine import Quarantined
 from ..decisions.view import Asked, DecisionView
@@ -75,6 +76,8 @@ VIEWS: Mapping[str, Any] = {
     **dict.fromkeys(("forge new", "forge edit", "forge change", "forge discuss"), Feature),
     "forge rollback": RollbackView,
     **dict.fromkeys(("forge pause", "forge resume", "forge cancel", "forge archive"), Feature),
+    "pr list": list[PullRequest],
+    "pr show": PullRequest,
     "answer": Escalation,
     "resolve": Escalation,
     **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), Bead),

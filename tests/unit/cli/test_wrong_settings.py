@@ -24,6 +24,7 @@ READING = [
     "review BEAD",
     "verify",
     "flakes",
+    "pr list",
     "forge reviews BEAD",
     "events",
     "escalations",
@@ -37,7 +38,7 @@ READING = [
     "forge list",
 ]
 OTHERS = {"config", "doctor", "plan example", "prompt", "watch", "archive", "mcp", "version", "help"}
-OTHERS |= {"forge show", "forge scan"}
+OTHERS |= {"forge show", "forge scan", "pr show", "pr open"}
 OTHERS |= {"project list", "project show", "project status", "project whats-next"}  # above all repositories
 """Config answers with what is wrong, and a briefing, the archive's rule and what is followed live need it to be right."""
 WRONG = {"empty": "", "no-toml": "x = = 3\n", "no-setting": "[review]\nnope = 1\n", "half": '[review]\nmerge = "squ'}

@@ -27,6 +27,7 @@ rebase            landed_before           validate_main
 rebase            stands                  validate_rebased
 rebase            conflicts_ahead         rebase
 rebase            conflicted              ask
+rebase            pull_merged             clean_up
 rebase            built                   validate_rebased
 
 validate_rebased  checks_edited           rebase
@@ -47,6 +48,7 @@ validate_rebased  questioned              ask
 validate_rebased  uncounted               count_base
 validate_rebased  commit_proven           validate_rebased
 validate_rebased  folded                  validate_rebased
+validate_rebased  may_ask                 pull_request
 
 count_base        checks_edited           rebase
 count_base        counted                 validate_rebased
@@ -92,6 +94,15 @@ validate_main     ran_red                 revert
 validate_main     ran_suspect             validate_main
 validate_main     ran_outdated            validate_main
 
+pull_request      not_yet                 wait
+pull_request      blocked                 wait
+pull_request      adopted                 pull_request
+pull_request      pull_merged             clean_up
+pull_request      pull_red                reject
+pull_request      pull_remarked           reject
+pull_request      pull_closed             ask
+pull_request      fell_off                rebase
+
 clean_up          merged                  finish
 """
 """Where the review is then, and what is done where it is not the step's own work."""
@@ -115,7 +126,7 @@ CANDIDATE = "base candidate tree chain contract"
 OF_A_CANDIDATE = "checked kept apart red is_suspect is_broken counted before"
 REST = (
     f"{CANDIDATE} {OF_A_CANDIDATE} {WAITS} tip approval proven validating results failure confirming again carried "
-    "carried_for"
+    "carried_for merged_as"
 )
 
 FIELDS = f"""
@@ -145,6 +156,10 @@ conflicts_ahead        brings apart
 built                  brings {CANDIDATE}; forgets {OF_A_CANDIDATE}
 fell_off               forgets waiting waiting_until
 swap.fell_off          forgets tip {WAITS}
+pull_request.fell_off  forgets {WAITS}
+may_ask                brings approval
+adopted                brings base candidate tree contract
+pull_merged            brings merged_as base candidate tree contract; forgets {WAITS}
 commit_proven          brings kept; counts checked
 folded                 brings candidate proven; forgets chain kept
 may_land               brings tip approval
@@ -166,7 +181,7 @@ def told() -> dict[tuple[Step, Fact], tuple[Step, Act]]:
             step, fact, *rest = line.split()
             found[Step(step), Fact(fact)] = _end(Step(step), rest)
     train = (Step.REBASE, Step.VALIDATE_REBASED, Step.COUNT_BASE, Step.VALIDATE_BASE, Step.SWAP)
-    candidate = (*train, Step.VALIDATE_MAIN, Step.CLEAN_UP)
+    candidate = (*train, Step.VALIDATE_MAIN, Step.PULL_REQUEST, Step.CLEAN_UP)
     for lines, steps in ((ANYWHERE, tuple(Step)), (WITH_CANDIDATE, candidate), (ON_THE_TRAIN, train)):
         for step, line in product(steps, filter(None, lines.split("\n"))):
             fact, *rest = line.split()

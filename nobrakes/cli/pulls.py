@@ -1,0 +1,85 @@
+"""Pull requests: which there are, one of them, its page, and a look at all of them now."""
+
+from typing import Annotated
+
+from typer import Argument, Option
+
+from ..wording.text import age, one_line
+from .output import Output, plain, said
+from .repository import looked_at, opened
+from .screen import Screen, table
+
+Bead = Annotated[str, Argument(metavar="BEAD", help="The bead.")]
+
+
+def show_all(
+    everything: Annotated[bool, Option("--all", help="Those that are merged or closed too.")] = False,
+) -> Output:
+    """The pull requests that wait for people, the oldest first.
+
+    Example: nobrakes pr list --all
+    """
+    from ..operations import pulls as operations
+
+    with looked_at() as app:
+        found = operations.listed(app.store, everything)
+        now = app.store.now()
+
+    def text(screen: Screen) -> str:
+        rows = [
+            (one.name, one.state, one.bead, one_line(one.title), age(now - one.opened_at), one.url) for one in found
+        ]
+        titles = ("REQUEST", "STATE", "BEAD", "TITLE", "OPENED", "ADDRESS")
+        return table(titles, rows, screen) or "no pull request waits for people"
+
+    return Output(plain(found), text)
+
+
+def show(bead: Bead) -> Output:
+    """A bead's pull request: where it is, what it waits for, and what was proven.
+
+    Example: nobrakes pr show shop-3
+    """
+    from ..operations import pulls as operations
+
+    with looked_at() as app:
+        found = operations.one(app.store, bead)
+        now = app.store.now()
+    looked = f"looked at {age(now - found.looked_at)} ago" if found.looked_at else "nobody looked at it yet"
+    lines = [
+        f"{found.name}  {one_line(found.title)}  ({found.state.value})",
+        one_line(found.url),
+        one_line(found.says),
+        f"branch {found.branch} at {found.head[:12]}, proven on {found.base[:12]}; {looked}",
+        f"merged as {found.merged_as[:12]}" if found.merged_as else "",
+    ]
+    return said(plain(found), "\n".join(line for line in lines if line))
+
+
+def view(bead: Bead) -> Output:
+    """Show a bead's pull request in the browser.
+
+    Example: nobrakes pr open shop-3
+    """
+    from ..operations import pulls as operations
+    from ..operations.browser import open_address
+
+    with looked_at() as app:
+        address = operations.address(app.store, bead)
+    open_address(address)
+    return said({"bead": bead, "url": address}, one_line(address))
+
+
+def sync() -> Output:
+    """Look at all pull requests that wait now, and not when they are due.
+
+    Example: nobrakes pr sync
+    """
+    from ..operations import pulls as operations
+    from ..operations.daemons import running
+
+    with opened() as app:
+        count = operations.sync(app.store, app.config, app.paths)
+        works = running(app.paths) is not None
+    told = f"{count} pull request{'' if count == 1 else 's'} will be looked at"
+    return said({"waiting": count}, f"{told} now" if works else f"{told} by the next `nobrakes run`")

@@ -1,0 +1,123 @@
+"""A pull request as it is kept, and what a code host says of one.
+
+1. The code host decides what becomes of a request; what is kept here is how it was seen last.
+2. A row is written before anything is asked of the host (`OPENING`), so a crash in between is known.
+3. `heard` names the remarks that a Doer was told of: none is told twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+ASKED = "pulls_asked_at"
+"""The setting: when a person asked to look at all requests at once."""
+
+
+class PullState(StrEnum):
+    """Where a request is."""
+
+    OPENING = "opening"  # it is being opened, and nobody knows yet whether it is there
+    OPEN = "open"
+    CLOSED = "closed"  # unmerged
+    MERGED = "merged"
+
+
+WAITING = frozenset({PullState.OPENING, PullState.OPEN})
+"""Those that count against `review.max_open`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """The newest request of a bead. `number` 0: the host told none, or not yet.
+
+    `head` is the commit that we pushed, `base` what it was validated on, `tree` its tree, `contract` the key of the
+    checks that it passed, `branch` its branch at the host.
+    """
+
+    bead: str
+    state: PullState = PullState.OPENING
+    number: int = 0
+    url: str = ""
+    title: str = ""
+    branch: str = ""
+    head: str = ""
+    base: str = ""
+    contract: str = ""
+    merged_as: str = ""
+    text: str = ""  # a digest of the text that the host has
+    heard: tuple[str, ...] = ()
+    says: str = ""  # what it waits for, in words
+    opened_at: float = 0.0
+    looked_at: float = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether it counts against `review.max_open`."""
+        return self.state in WAITING
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return f"#{self.number}" if self.number else self.branch
+
+
+class CheckState(StrEnum):
+    """What a check of the host came to."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True)
+class HostCheck:
+    """One check that the host ran on a commit. `key`: by what its log is asked for; `says`: its own summary."""
+
+    name: str
+    state: CheckState
+    url: str = ""
+    key: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a person with write access wrote in a review. `path` empty: about the whole."""
+
+    key: str
+    by: str
+    text: str
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the host says of a request just now."""
+
+    number: int
+    url: str
+    state: PullState
+    head: str = ""
+    merged_as: str = ""
+    conflicts: bool = False
+    title: str = ""
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one exchange with the host came to.
+
+    `told` None: there is no request yet. `trouble`: why the exchange could not be brought to its end; `wait`: seconds
+    before the next one; `needs_person`: the trouble does not pass by itself. `text`: the digest of the host's text.
+    """
+
+    told: Told | None = None
+    checks: Sequence[HostCheck] = ()
+    logs: Sequence[tuple[str, str]] = ()  # name of a failed check -> its log
+    remarks: Sequence[Remark] = ()
+    trouble: str = ""
+    wait: float = 0.0
+    needs_person: bool = False
+    text: str = field(default="")

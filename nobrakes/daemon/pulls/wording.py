@@ -1,0 +1,99 @@
+"""What a request's text is made of: records of the store and of git, without what is secret in them."""
+
+from dataclasses import replace
+
+from ...core.beads.bead import NO_AGENTS, Bead, DependencyType
+from ...core.checks.test_counts import TestCounts
+from ...core.errors import FileTooLarge
+from ...core.forge.criteria import MANUAL
+from ...core.pulls import text
+from ...core.pulls.pull import PullRequest
+from ...ports.codehosts import Wanted
+from ...roles.plan_beads import epics_above
+from ..checks.proofs import clean
+from ..checks.validation import counts_of
+from ..ports import Ports
+
+_TEMPLATE = 100_000
+
+
+def wanted(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> Wanted:
+    """The request as it should be."""
+    settings = ports.config().review
+    line = text.mark(bead.id)
+    body = clean(ports, text.body(_facts(ports, bead, pull, base_branch), line))
+    if line not in body.splitlines():  # what looked like a secret took it along
+        body = f"{body}\n{line}\n"
+    return Wanted(
+        pull.branch,
+        base_branch,
+        clean(ports, text.title(bead)),
+        body,
+        line,
+        settings.pull_draft,
+        settings.pull_labels,
+        settings.pull_reviewers,
+    )
+
+
+def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> text.Facts:
+    store, git = ports.store, ports.git
+    settings = ports.config().review
+    passed = store.validation(git.tree(pull.head), pull.contract) or {}
+    before = counts_of(store.validation(git.tree(pull.base), pull.contract))
+    after = counts_of(passed)
+    past = [one for one in store.attempts(bead.id) if one.role not in NO_AGENTS]
+    facts = text.Facts(
+        bead,
+        pull.base,
+        base_branch,
+        pull.head,
+        checks=passed.get("results", ()),
+        before=_passing(before),
+        after=_passing(after),
+        attempts=len(past),
+        manual=_manual(ports, bead),
+        epic=_epic(ports, bead),
+        needs=_needs(ports, bead),
+        files=[change.path for change in git.changes(pull.base, pull.head)],
+        template=_template(ports, pull.base),
+    )
+    if settings.pull_names:
+        names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
+        facts = replace(facts, names=tuple(names))
+    if settings.pull_cost:
+        facts = replace(facts, cost=f"${sum(one.cost_usd for one in past):.2f}")
+    return facts
+
+
+def _passing(counts: TestCounts | None) -> int | None:
+    return None if counts is None else counts.passed
+
+
+def _manual(ports: Ports, bead: Bead) -> list[str]:
+    """What a person has to try: of the feature that the bead is a step of."""
+    above = epics_above(ports.store, bead) if bead.epic else []
+    features = [one for one in ports.store.features(going=False) if one.id in above]
+    return [one.text for feature in features for one in feature.criteria if one.how == MANUAL]
+
+
+def _epic(ports: Ports, bead: Bead) -> tuple[str, str] | None:
+    return (bead.epic, ports.store.bead(bead.epic).title) if bead.epic else None
+
+
+def _needs(ports: Ports, bead: Bead) -> list[tuple[str, str]]:
+    found = ports.store.dependencies(bead.id)
+    ids = [one.needs for one in found if one.bead == bead.id and one.type is DependencyType.BLOCKS]
+    return [(one, ports.store.bead(one).title) for one in ids]
+
+
+def _template(ports: Ports, base: str) -> str:
+    """The repository's own template, as its base has it; empty: it has none."""
+    for path in text.TEMPLATES:
+        try:
+            found = ports.git.read(base, path, _TEMPLATE)
+        except FileTooLarge:
+            continue
+        if found is not None:
+            return found.decode("utf-8", "replace")
+    return ""

@@ -1,0 +1,317 @@
+"""The step of a review in which people merge: its request is opened, looked at, and what follows is reported.
+
+1. The row of the request is written, and its commit pinned, before the host is asked: a crash in between finds both.
+2. What is asked takes long, so it goes on beside the loop (daemon.pulls.exchange); its end is heard in a later turn.
+3. The host says whether it is merged. Where none can tell, what the base contains says so: the commit itself, its
+   trailer, or its content.
+4. What waits for people holds no place in the queue, and nobody is asked again before `poll_seconds`, or longer where
+   nothing happens.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from ...core.beads.branches import branch_of
+from ...core.beads.outcomes import Outcome
+from ...core.errors import GitFailed
+from ...core.idle import look_again, may_pass
+from ...core.pulls import life
+from ...core.pulls.life import Turn
+from ...core.pulls.pull import ASKED, WAITING, PullRequest, PullState, Seen
+from ...core.review.journal import Journal, Step
+from ...core.review.machine import Fact
+from ...ports import Notice
+from ...ports.codehosts import PullPorts
+from ..checks.proofs import clean
+from ..ports import Ports
+from ..pulls.exchange import Order, exchange, look
+from ..pulls.wording import wanted
+from .culprits import FROZEN
+from .queue import ReviewContext
+from .reports import AttemptEnd, Report
+
+PINS = "pull"
+PATIENCE = 300.0
+"""So long trouble that may pass is waited for, before a person has to look."""
+LONGEST = 600.0
+"""So many seconds are the most between two looks."""
+_LINE = 500
+"""So many commits of the base are looked through, where no host tells what is merged."""
+
+
+class PullSteps:
+    """Leads reviews through their requests."""
+
+    def __init__(self, ports: Ports) -> None:
+        self.ports = ports
+        self._heard: dict[str, Seen] = {}
+        self._looked: set[int] = set()
+        self._before: set[int] = set()
+
+    @property
+    def is_on(self) -> bool:
+        """Whether work lands by pull requests."""
+        return self.ports.pulls is not None
+
+    def is_due(self, attempt: int, journal: Journal) -> bool:
+        """Whether the request is looked at whatever its journal says: this process never did, or a person asked."""
+        if journal.step is not Step.PULL_REQUEST:
+            return False
+        if attempt not in self._looked:
+            return True
+        asked = self.ports.store.setting(ASKED)
+        return asked is not None and float(asked) > (self._last(attempt) or 0.0)
+
+    def _last(self, attempt: int) -> float | None:
+        pull = self.ports.store.pull(self.ports.store.attempt(attempt).bead)
+        return None if pull is None else pull.looked_at
+
+    # --- before a candidate is built -------------------------------------------------------------
+
+    def merged_before(self, context: ReviewContext, journal: Journal) -> Report | None:
+        """What a review is told whose request people merged before it began; None: it builds its candidate."""
+        attempt, bead = context.attempt.id, context.attempt.bead
+        pull = self.ports.store.pull(bead)
+        if attempt in self._before or pull is None or pull.state not in WAITING or not pull.head:
+            return None
+        if not self.ports.git.has(pull.head):
+            return None
+        if self._pulls.host.tells:
+            if not pull.number:
+                return None  # it is found, if it is there, by the step that opens it
+            seen = self._beside(f"pull look {attempt}", lambda: look(pull.number, self._pulls, self.ports.git.catch_up))
+            if seen is None:
+                return Report(Fact.NOT_YET)
+            if seen.trouble:
+                return self._waits(context, journal, pull, seen)
+            merged = seen.told.merged_as if seen.told is not None and seen.told.state is PullState.MERGED else ""
+        else:
+            merged = self._in_base(pull)
+        if not merged or not self._is_on_main(merged):
+            self._before.add(attempt)
+            return None
+        return self._merged(replace(pull, merged_as=merged))
+
+    # --- the request -----------------------------------------------------------------------------
+
+    def turn(self, context: ReviewContext, journal: Journal) -> Report:
+        """Open it, or see how it is."""
+        attempt, bead = context.attempt.id, context.bead
+        name = f"pull {attempt}"
+        self._looked.add(attempt)
+        pull = self.ports.store.pull(bead.id)
+        if pull is None or pull.state not in WAITING:
+            held = self._held_back(bead.id)
+            if held:
+                return self._waits(
+                    context, journal, None, Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
+                )
+            heard = pull.heard if pull is not None else ()
+            pull = PullRequest(bead.id, branch=branch_of(bead), heard=heard, opened_at=self.ports.store.now())
+        if not self.ports.background.busy(name):
+            adopted = self._adopted(journal, pull)
+            if adopted is not None:
+                return adopted
+            pull = self._prepared(journal, pull, bead.title)
+            order = self._order(pull)
+            return self._goes_on(name, lambda: exchange(order, self._pulls, self.ports.git.catch_up))
+        seen = self._ended(name)
+        return Report(Fact.NOT_YET) if seen is None else self._report(context, journal, pull, seen)
+
+    def forget(self, bead: str) -> None:
+        """The bead is merged: what was pushed for it is archived, and has no pins of its own any more."""
+        if self.is_on:
+            for name in self._pins(bead):
+                pushed = name.rpartition("/")[2]
+                if self.ports.git.has(pushed):
+                    self.ports.git.pin(f"archive/{bead}/pull-{pushed[:12]}", pushed)
+                self.ports.git.pin(name, None)
+
+    def settle(self, attempts: "frozenset[int]") -> None:
+        """Hear the ends of what was begun for reviews that are not open any more."""
+        for name in list(self._heard):
+            if int(name.rpartition(" ")[2]) not in attempts:
+                self._heard.pop(name, None)
+
+    @property
+    def _pulls(self) -> PullPorts:
+        assert self.ports.pulls is not None, "who lands by requests has a host"
+        return self.ports.pulls
+
+    def _held_back(self, bead: str) -> str:
+        """Why no new request is opened now; empty: it is."""
+        store, most = self.ports.store, self.ports.config().review.max_open
+        tip = store.setting(FROZEN)
+        if tip is not None:
+            return f"{self._pulls.base} is red at {tip[:12]}, and no request is opened before it is green again"
+        others = [one for one in store.pulls() if one.bead != bead]
+        if len(others) >= most:
+            return f"{len(others)} pull requests wait for people, and no more are opened (review.max_open = {most})"
+        return ""
+
+    def _adopted(self, journal: Journal, pull: PullRequest) -> Report | None:
+        """A request that is there already stays as it is, where it brings what this review proved."""
+        git = self.ports.git
+        if pull.head in ("", journal.candidate) or not pull.base or pull.contract != journal.contract:
+            return None
+        if not (git.has(pull.head) and git.has(pull.base)):
+            return None
+        if git.content(pull.base, pull.head) != git.content(journal.base, journal.candidate):
+            return None
+        brought = {"base": pull.base, "candidate": pull.head, "tree": git.tree(pull.head), "contract": pull.contract}
+        return Report(Fact.ADOPTED, brought)
+
+    def _prepared(self, journal: Journal, pull: PullRequest, title: str) -> PullRequest:
+        """The row and the pin, before anything is asked of anybody."""
+        now = replace(pull, head=journal.candidate, base=journal.base, contract=journal.contract, title=title)
+        if pull != now:
+            self.ports.git.pin(f"{PINS}/{pull.bead}/{now.head}", now.head)
+            self.ports.store.save_pull(now)
+        return now
+
+    def _order(self, pull: PullRequest) -> Order:
+        text = wanted(self.ports, self.ports.store.bead(pull.bead), pull, self._pulls.base)
+        digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
+        ours = frozenset(name.rpartition("/")[2] for name in self._pins(pull.bead)) | {pull.head}
+        return Order(pull.head, ours, text, digest, pull.text, pull.number)
+
+    def _pins(self, bead: str) -> list[str]:
+        return [name for name in self.ports.git.kept() if name.startswith(f"{PINS}/{bead}/")]
+
+    # --- what came of it -------------------------------------------------------------------------
+
+    def _report(self, context: ReviewContext, journal: Journal, pull: PullRequest, seen: Seen) -> Report:
+        told, store = seen.told, self.ports.store
+        if told is not None:
+            state = PullState.OPEN if told.state is PullState.MERGED else told.state  # until its commit is here
+            pull = replace(pull, state=state, number=told.number, url=clean(self.ports, told.url))
+            pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as)
+        says = clean(self.ports, life.waits_for(seen, pull))
+        pull = replace(pull, says=says, looked_at=store.now())
+        store.save_pull(pull)
+        if seen.trouble:
+            return self._waits(context, journal, pull, seen)
+        if not self._pulls.host.tells:
+            merged = self._in_base(pull)
+            if merged:
+                return self._merged(replace(pull, merged_as=merged))
+        way = life.turn(seen, pull)
+        if way is Turn.MERGED and self._is_on_main(pull.merged_as):
+            return self._merged(pull)
+        if way is Turn.MERGED:
+            why = f"pull request {pull.name} is merged, and its commit is not on {self._pulls.base} yet"
+            return self._waits(context, journal, pull, Seen(told, trouble=why, wait=_wait(self.ports)))
+        if way is Turn.CLOSED:
+            return self._closed(pull)
+        if way is Turn.RED:
+            detail = clean(self.ports, life.log_of_red(seen, pull))
+            return Report(Fact.PULL_RED, ending=AttemptEnd(Outcome.FAILED_REVIEW, detail, journal.head, _about(pull)))
+        if way is Turn.REMARKS:
+            detail = clean(self.ports, life.log_of_remarks(seen, pull))
+            heard = (*pull.heard, *(one.key for one in life.news(seen.remarks, pull)))
+            store.save_pull(replace(pull, heard=heard[-1000:]))
+            return Report(Fact.PULL_REMARKED, ending=AttemptEnd(Outcome.REMARKS, detail, journal.head, _about(pull)))
+        if way is Turn.CONFLICTS and self.ports.git.main() != pull.base:
+            store.save_pull(replace(pull, base=""))  # it is built anew, and not gone on with as it is
+            return Report(Fact.FELL_OFF)
+        return self._waits(context, journal, pull, seen)
+
+    def _merged(self, pull: PullRequest) -> Report:
+        self.ports.store.save_pull(
+            replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
+        )
+        tree = self.ports.git.tree(pull.head)
+        brought = {"base": pull.base, "candidate": pull.head, "tree": tree, "contract": pull.contract}
+        return Report(Fact.PULL_MERGED, {**brought, "merged_as": pull.merged_as})
+
+    def _closed(self, pull: PullRequest) -> Report:
+        self.ports.git.pin(f"archive/{pull.bead}/pull-{pull.head[:12]}", pull.head)
+        self.ports.store.save_pull(replace(pull, state=PullState.CLOSED))
+        detail = (
+            f"People closed pull request {pull.name} without merging it: {pull.url}\n"
+            f"Its work is kept under refs/nobrakes/archive/{pull.bead}/. Reopen it there and retry this, have the bead "
+            "done again with what they said, or give the bead up."
+        )
+        return Report(Fact.PULL_CLOSED, ending=AttemptEnd(Outcome.PULL_CLOSED, detail, pull.head, _about(pull)))
+
+    def _is_on_main(self, commit: str) -> bool:
+        git = self.ports.git
+        return bool(commit) and git.has(commit) and git.contains(commit, git.main())
+
+    def _in_base(self, pull: PullRequest) -> str:
+        """The commit by which the base got what was pushed, also squashed or rebased; empty: it did not."""
+        git = self.ports.git
+        main = git.main()
+        since = pull.base if pull.base and git.has(pull.base) and git.contains(pull.base, main) else None
+        if main == since:
+            return ""
+        line = git.line(main, since)[:_LINE]
+        if git.contains(pull.head, main):
+            return next((made.commit for made in reversed(line) if git.contains(pull.head, made.commit)), "")
+        content = git.content(pull.base, pull.head) if since else ""
+        for made in line:
+            with contextlib.suppress(GitFailed):
+                if made.trailer("Bead") == pull.bead and made.at >= pull.opened_at - _SLACK:
+                    return made.commit
+                if content and made.parents and git.content(made.parents[0], made.commit) == content:
+                    return made.commit
+        return ""
+
+    # --- waiting ---------------------------------------------------------------------------------
+
+    def _waits(self, context: ReviewContext, journal: Journal, pull: PullRequest | None, seen: Seen) -> Report:
+        """The review waits; a person is told once for each reason."""
+        now, bead = self.ports.store.now(), context.attempt.bead
+        reason = clean(self.ports, life.waits_for(seen, pull or PullRequest(bead)))
+        is_same = journal.waiting == reason
+        since = (journal.waiting_since if is_same else 0.0) or now
+        may = bool(seen.trouble) and not seen.needs_person
+        passing_since = (journal.passing_since or now) if may else 0.0
+        passing = may_pass(PATIENCE if may else 0.0, passing_since, now)
+        if not is_same or (journal.passing and not passing):
+            self.ports.notifier.tell(Notice(f"{bead} waits to be merged: {reason}", bead, urgent=not passing))
+        wait = seen.wait or min(LONGEST, max(_wait(self.ports), (now - since) / 10))
+        waits: Mapping[str, Any] = {
+            "waiting": reason,
+            "waiting_until": now + (look_again(passing_since, now, wait) if passing and not seen.wait else wait),
+            "waiting_since": since,
+            "passing": passing,
+            "passing_since": passing_since,
+            "behind": 0,
+            "published": False,
+        }
+        return Report(Fact.BLOCKED, waits)
+
+    # --- beside the loop -------------------------------------------------------------------------
+
+    def _beside(self, name: str, ask: Callable[[], Seen]) -> Seen | None:
+        if not self.ports.background.busy(name):
+            self._goes_on(name, ask)
+        return self._ended(name)
+
+    def _goes_on(self, name: str, ask: Callable[[], Seen]) -> Report:
+        def job() -> None:
+            self._heard[name] = ask()
+
+        self.ports.background.begin(name, job, far=True)
+        return Report(Fact.NOT_YET)
+
+    def _ended(self, name: str) -> Seen | None:
+        """What came of it; None: it goes on."""
+        if not self.ports.background.over(name):
+            return None
+        return self._heard.pop(name, Seen(trouble="its end was not heard", wait=1.0))
+
+
+_SLACK = 2.0
+
+
+def _wait(ports: Ports) -> float:
+    return ports.config().review.poll_seconds
+
+
+def _about(pull: PullRequest) -> Mapping[str, Any]:
+    return {"pull_request": pull.number, "url": pull.url, "head": pull.head}

@@ -1,0 +1,76 @@
+"""Main where only merged pull requests change it: it is followed, and nothing is pushed to it.
+
+1. Main is what the remote's is, as it was heard of last, under a ref of our own. No branch of a person is moved, and no
+   checkout follows: they pull as they always do.
+2. A request's branch is ours where it is not there, or at a commit that we pushed. Any other is left alone.
+"""
+
+from collections.abc import Callable, Collection
+
+from ...core.errors import OnlyByRequest
+from ...ports import Land, Landing
+from ..location import Place
+from .remote_questions import KNOWN, Remote, Shared
+
+WAIT_SECONDS = 60.0
+PATIENCE_SECONDS = 300.0
+_WHY = 'main changes by merged pull requests alone (review.land = "pull_request")'
+
+
+def followed(root: str, main: str, shared: Shared) -> Place:
+    """A repository whose main is what the remote's was when it was last heard of."""
+    return Place(root, main, KNOWN, (f"refs/remotes/{shared.remote}/{shared.branch}", f"refs/heads/{main}"))
+
+
+class RequestLander:
+    """Follows the main that others merge to."""
+
+    def __init__(self, place: Place, remote: Remote) -> None:
+        self.place = place
+        self.remote = remote
+
+    def is_shared(self) -> bool:
+        """The remote is asked."""
+        return True
+
+    def catch_up(self) -> Land:
+        """Learn where the remote's main is now."""
+        heard = self.remote.fetch()
+        if heard.ok:
+            return Land(Landing.MOVED)
+        return Land(Landing.BLOCKED, f"{self.remote} cannot be fetched: {heard.words}", WAIT_SECONDS, PATIENCE_SECONDS)
+
+    def land(self, new: str, old: str) -> Land:
+        """BLOCKED: nobody moves it here."""
+        return Land(Landing.BLOCKED, _WHY, WAIT_SECONDS)
+
+    def commit(self, make: Callable[[], str | None]) -> str | None:
+        """OnlyByRequest."""
+        raise OnlyByRequest(f"nothing was committed on main: {_WHY}")
+
+
+class Publisher:
+    """Pushes the branches of requests."""
+
+    def __init__(self, place: Place, remote: Remote) -> None:
+        self.place = place
+        self.remote = remote
+
+    def __call__(self, branch: str, commit: str, ours: Collection[str]) -> Land:
+        """Push `commit` to the remote's `branch`, which is not there, or at one of `ours`."""
+        there, said = self.remote.head_of(branch)
+        if not said.ok:
+            why = f"{self.remote.shared.remote} cannot be asked: {said.words}"
+            return Land(Landing.BLOCKED, why, WAIT_SECONDS, PATIENCE_SECONDS)
+        if there == commit:
+            return Land(Landing.MOVED)
+        if there and there not in ours:
+            return Land(
+                Landing.LOST,
+                f"the branch {branch} is at {there[:12]} there, which nobrakes did not push. Rename or remove it there",
+            )
+        said = self.remote.push_branch(branch, commit, there)
+        if said.ok:
+            return Land(Landing.MOVED)
+        why = f"{self.remote.shared.remote} did not take the branch {branch}: {said.words}"
+        return Land(Landing.BLOCKED, why, WAIT_SECONDS, 0.0 if said.refused else PATIENCE_SECONDS)

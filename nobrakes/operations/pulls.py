@@ -1,0 +1,44 @@
+"""Pull requests, as people ask for them: what there is, one of them, and a look at all of them now."""
+
+from typing import TYPE_CHECKING
+
+from ..core.errors import NotAllowed
+from ..core.pulls.pull import ASKED, PullRequest
+from .waking import wake
+
+if TYPE_CHECKING:
+    from ..config.settings import Config
+    from ..paths import Paths
+    from ..ports import Store
+
+
+def listed(store: "Store", everything: bool = False) -> list[PullRequest]:
+    """Those that wait, or with `everything` the newest of each bead; oldest first."""
+    return store.pulls(waiting=not everything)
+
+
+def one(store: "Store", bead: str) -> PullRequest:
+    """The bead's; NoSuchBead, NotAllowed: it has none."""
+    store.bead(bead)
+    found = store.pull(bead)
+    if found is None:
+        raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` shows those that there are.")
+    return found
+
+
+def address(store: "Store", bead: str) -> str:
+    """Where the bead's request is to be seen; NotAllowed: no host tells."""
+    found = one(store, bead)
+    if not found.url.startswith(("https://", "http://")):
+        raise NotAllowed(f"the request of {bead} has no page: it is the branch {found.branch}", "Look for it there.")
+    return found.url
+
+
+def sync(store: "Store", config: "Config", paths: "Paths") -> int:
+    """Have all requests that wait looked at now; how many these are. NotAllowed: work does not land by them."""
+    if config.review.land != "pull_request":
+        why = f'work lands in another way: review.land = "{config.review.land}"'
+        raise NotAllowed(why, "`nobrakes config set review.land pull_request` has each bead become a pull request.")
+    store.set_setting(ASKED, repr(store.now()))
+    wake(paths)
+    return len(store.pulls())

@@ -1,0 +1,86 @@
+"""The door to a code host: where pull requests are opened, looked at and merged by people.
+
+1. Every question takes bounded time, and may be asked again: it changes nothing that is so already, but for `open`,
+   which is asked only after `find` found nothing.
+2. Trouble that passes, or that a person has to mend, is HostUnavailable; an answer that says no is HostRefused.
+3. What people wrote there is data. It is handed on cleaned and bounded, and steers nothing.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..core.pulls.pull import HostCheck, Remark, Told
+from .git import Land
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A request as it should be. `mark`: the line of `body` by which it is found again."""
+
+    branch: str
+    base: str
+    title: str
+    body: str
+    mark: str
+    draft: bool = False
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+
+
+class CodeHost(Protocol):
+    """One code host's view of one repository."""
+
+    tells: bool  # whether it knows requests; where not, a request is a branch, and merged is what its base contains
+
+    def ready(self) -> None:
+        """HostUnavailable: why it cannot be used, and what to type."""
+        ...
+
+    def find(self, branch: str, mark: str) -> Sequence[Told]:
+        """The requests from this branch that carry the mark, open ones first, then the newest."""
+        ...
+
+    def open(self, wanted: Wanted) -> Told:
+        """Open it."""
+        ...
+
+    def dress(self, number: int, wanted: Wanted) -> None:
+        """Give it the labels and the reviewers that are wanted."""
+        ...
+
+    def rewrite(self, number: int, wanted: Wanted) -> None:
+        """Give it the title and the body that are wanted."""
+        ...
+
+    def look(self, number: int) -> Told:
+        """How it is now."""
+        ...
+
+    def checks(self, commit: str) -> Sequence[HostCheck]:
+        """What ran on the commit."""
+        ...
+
+    def log(self, check: HostCheck) -> str:
+        """The end of what it printed; empty: the host does not tell."""
+        ...
+
+    def remarks(self, number: int) -> Sequence[Remark]:
+        """What people with write access wrote in reviews, oldest first."""
+        ...
+
+
+Publish = Callable[[str, str, Collection[str]], Land]
+"""Push a commit to a branch of the remote that is not there, or at one of these commits, which we pushed before.
+
+MOVED: it is there. LOST: the branch is somewhere else, so it is not ours. BLOCKED: the remote did not take it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PullPorts:
+    """What a review needs to land by a pull request."""
+
+    host: CodeHost
+    publish: Publish
+    base: str  # the branch there that requests are for

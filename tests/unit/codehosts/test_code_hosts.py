@@ -1,0 +1,115 @@
+"""Addresses of repositories, and how one call of `gh api` is read."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from nobrakes.codehosts.address import Address, named, of_remote
+from nobrakes.codehosts.gh import MOST, Gh, parsed
+from nobrakes.codehosts.registry import code_host
+from nobrakes.core.errors import ConfigError, HostRefused, HostUnavailable
+
+
+@dataclass
+class Said:
+    code: int | None
+    out: str = ""
+    error: str = ""
+
+
+class Asked:
+    """A gh that says what it is told to."""
+
+    def __init__(self, *said: Said) -> None:
+        self.said = list(said)
+        self.calls: list[list[str]] = []
+
+    def __call__(self, argv: Sequence[str], given: bytes) -> Said:
+        self.calls.append(list(argv))
+        return self.said.pop(0) if len(self.said) > 1 else self.said[0]
+
+
+def http(status: int, body: object = None, **headers: str) -> Said:
+    lines = [f"HTTP/2.0 {status} X", *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
+    return Said(0 if status < 300 else 1, "\r\n".join(lines) + "\r\n\r\n" + json.dumps(body))
+
+
+def gh(*said: Said, now: float = 1000.0) -> tuple[Gh, Asked]:
+    asked = Asked(*said)
+    return Gh("github.com", asked, lambda: now), asked
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@github.com:team/thing.git",
+        "https://github.com/team/thing",
+        "https://user:secret@github.com/team/thing.git",
+        "ssh://git@github.com:22/team/thing.git",
+    ],
+)
+def test_a_remotes_address_names_its_repository(url: str) -> None:
+    assert of_remote(url) == Address("github.com", "team", "thing")
+
+
+@pytest.mark.parametrize(
+    "url", ["../remote.git", "/srv/git/thing.git", "file:///srv/x/y", "https://github.com/a", "", "x"]
+)
+def test_a_path_is_no_repository_of_a_host(url: str) -> None:
+    assert of_remote(url) is None
+
+
+def test_settings_name_a_server_of_ones_own_and_nothing_odd() -> None:
+    assert named("localhost:8443/team/thing") == Address("localhost:8443", "team", "thing")
+    assert named("github.com/../x") is None and named("thing") is None and named("h/a/b/c") is None
+    with pytest.raises(ConfigError, match="no repository"):
+        code_host("auto", "thing", "", "", lambda host: Asked(Said(0)), lambda: 0.0)
+    with pytest.raises(ConfigError, match="names no repository"):
+        code_host("github", "", "../x.git", "../x.git", lambda host: Asked(Said(0)), lambda: 0.0)
+    assert not code_host("auto", "", "../x.git", "../x.git", lambda host: Asked(Said(0)), lambda: 0.0).tells
+    assert code_host("auto", "", "git@github.com:a/b.git", "", lambda host: Asked(Said(0)), lambda: 0.0).tells
+
+
+def test_what_was_read_is_asked_for_by_its_tag() -> None:
+    host, asked = gh(http(200, [1], etag='"x"'), http(304))
+    assert host.get("a") == [1] and host.get("a") == [1]
+    assert 'If-None-Match: "x"' in asked.calls[1]
+
+
+def test_a_limit_of_rate_is_waited_out_and_a_login_that_ended_is_said() -> None:
+    host, _ = gh(http(403, {"message": "slow down"}, retry_after="77"))
+    with pytest.raises(HostUnavailable) as slow:
+        host.get("a")
+    assert slow.value.wait == 77 and not slow.value.needs_person
+    host, _ = gh(http(403, {"message": "API rate limit exceeded"}, x_ratelimit_remaining="0", x_ratelimit_reset="1500"))
+    with pytest.raises(HostUnavailable) as limited:
+        host.get("a")
+    assert limited.value.wait == 500
+    host, _ = gh(http(401, {"message": "Bad credentials"}))
+    with pytest.raises(HostUnavailable, match="gh auth login") as out:
+        host.get("a")
+    assert out.value.needs_person
+    host, _ = gh(http(502, {"message": "oops"}))
+    with pytest.raises(HostUnavailable, match="502"):
+        host.get("a")
+    host, _ = gh(http(422, {"message": "Validation Failed", "errors": [{"message": "exists"}]}))
+    with pytest.raises(HostRefused, match="Validation Failed; exists"):
+        host.send("POST", "a", {})
+
+
+def test_no_more_than_thirty_calls_go_out_in_a_minute() -> None:
+    host, asked = gh(http(200, {}))
+    for _ in range(MOST):
+        host.get("a")
+    with pytest.raises(HostUnavailable, match="30 times in a minute"):
+        host.get("a")
+    assert len(asked.calls) == MOST
+
+
+def test_a_gh_that_is_missing_hangs_or_says_nothing_is_told() -> None:
+    for said, words in ((Said(127), "is not installed"), (Said(None), "in time"), (Said(1, "", "boom"), "boom")):
+        with pytest.raises(HostUnavailable, match=words):
+            gh(said)[0].get("a")
+    assert parsed("") is None and parsed("what\n\nelse") is None
