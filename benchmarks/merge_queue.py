@@ -116,7 +116,7 @@ def shipped(queue: Queue) -> Ends:
         tried = waiting[: pace.together]
         trees = [tuple(main.landed + tried[:i]) for i in range(len(tried) + 1)]
         verdicts = [known.get(tree, Verdict.UNKNOWN) for tree in trees]
-        move = decide(verdicts, 1, every=False, suspect=range(len(trees)) if flaky else ())
+        move = decide(verdicts, 1, every=False, size=pace.together, suspect=range(len(trees)) if flaky else ())
         for number in move.validate:
             tree = trees[number]
             green = checks.pass_(tree)
@@ -130,7 +130,7 @@ def shipped(queue: Queue) -> Ends:
         if move.publish:
             main.land(tried[: move.publish])
             del waiting[: move.publish]
-            pace = pace.landed(move.publish, move.publish == len(tried))
+            pace = pace.landed(move.publish, move.publish >= pace.together)
     return main.ends(checks)
 
 

@@ -4,18 +4,23 @@ Prefix i is main with the first i waiting changes on it; prefix 0 is main itself
 
 1. Only a prefix that was validated green is published, so nothing here needs "good plus good is good".
 2. A change is blamed when the prefix that ends with it is red and the one before it is green. The search for it is
-   binary: it needs a green beginning and a red end, and nothing about what lies between.
+   binary: it needs a green beginning and a red end, and nothing about what lies between. One probe at a time: more of
+   them cost more runs than they save time.
 3. Main is known to be green before anybody is blamed.
-4. How many changes go together doubles when all of them were good and halves with each blame. Whoever has cost more
+4. How many changes go together doubles when all of them were good and halves with each blame; there are never more than
+   are likely enough to be good together, as the last ones were. Whoever has cost more
    runs than were won (`Pace.debt`) goes one by one until that is paid back, so a queue of N changes costs at most
    N + 2 MOST + log2(MOST) + 1 runs, whatever they are (and CONFIRMING more for each blame that may be a flake).
-5. With `every` each prefix of one more change is validated by itself: no commit gets into main's history that did not
+5. Validators that idle take the next batch, on top of the one that is tried: as many as its chance to be red allows
+   (`Pace.deep`), since what stands on a red one was run for nothing.
+6. With `every` each prefix of one more change is validated by itself: no commit gets into main's history that did not
    pass. Prefixes are then validated side by side, each on top of those before it that are not proven yet.
 """
 
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import log
 
 from ..checks.verdict import Verdict
 from .flakes import TIMES
@@ -26,7 +31,7 @@ PACE = "queue_pace"
 MOST = 16
 """So many changes go together at most."""
 
-FIRST = 4
+FIRST = 8
 """So many go together as long as nothing is known."""
 
 WINDOW_OF_SHARE = 20
@@ -35,9 +40,12 @@ WINDOW_OF_SHARE = 20
 CONFIRMING = TIMES - 1
 """So often a red prefix that may be a flake is run again before it is held against a change."""
 
-BAD_SHARE = 0.1
-"""From this share of bad changes on, validators that idle look for the culprit before there is one."""
-
+LIKELY = 0.4
+"""The chance to be green that a batch has at least: the searches for who broke the others pay for themselves."""
+WASTE = 0.5
+"""So many runs of what stands on a batch may be for nothing, for each batch that is tried."""
+SURPRISE = 0.02
+"""The chance that a batch is red though none of the last changes was bad."""
 
 _RED = (Verdict.RED, Verdict.CONFIRMED)
 
@@ -62,7 +70,16 @@ class Pace:
     @property
     def together(self) -> int:
         """So many changes may be tried together now."""
-        return 1 if self.debt > 2 * MOST else self.size
+        if self.debt > 2 * MOST or self.bad_share == 1:
+            return 1
+        return self.size if not self.bad_share else max(1, min(self.size, round(log(LIKELY, 1 - self.bad_share))))
+
+    def deep(self, validators: int) -> int:
+        """So many batches may be tried at once, each on top of the one before it."""
+        if self.debt > 2 * MOST:
+            return 1
+        is_red = 1 - (1 - self.bad_share) ** self.together
+        return min(validators, 1 + int(WASTE / (is_red + SURPRISE)))
 
     @property
     def bad_share(self) -> float:
@@ -97,35 +114,33 @@ def red(runs: int) -> Verdict:
     return Verdict.CONFIRMED if runs > CONFIRMING else Verdict.RED
 
 
-def decide(
-    verdicts: Sequence[Verdict], free: int, every: bool, eager: bool = False, suspect: Collection[int] = ()
-) -> Move:
+def decide(verdicts: Sequence[Verdict], free: int, every: bool, size: int = 0, suspect: Collection[int] = ()) -> Move:
     """What to do with a queue.
 
     `verdicts`: of prefix 0, which is main, to that of all waiting changes that are tried together.
     `free`: validators without work.
     `every`: each change's own prefix has to be green.
-    `eager`: with spare validators, prefixes between are validated before it is known that the last one is red.
+    `size`: so many changes go together in a batch, and what is behind them is the next one; 0: all are one batch.
     `suspect`: prefixes whose red may be a flake: before that is held against a change they are confirmed.
     """
     if len(verdicts) < 2:
         return Move()
-    return _each(verdicts, free, suspect) if every else _together(verdicts, free, eager, suspect)
+    return _each(verdicts, free, suspect) if every else _together(verdicts, free, size, suspect)
 
 
-def _together(verdicts: Sequence[Verdict], free: int, eager: bool, suspect: Collection[int]) -> Move:
+def _together(verdicts: Sequence[Verdict], free: int, size: int, suspect: Collection[int]) -> Move:
     last = len(verdicts) - 1
     low = max((i for i, verdict in enumerate(verdicts) if verdict is Verdict.GREEN), default=0)
     high = next((i for i in range(low + 1, last + 1) if verdicts[i] in _RED), None)
     if high is None:
-        busy = Verdict.RUNNING in verdicts[low + 1 :]
+        tried = max((i for i in range(low + 1, last + 1) if verdicts[i] is Verdict.RUNNING), default=low)
+        whole = range(tried + size, last + 1, size) if size else ()
         # while a batch is tried, the next one gathers
-        wanted = [last, *_spread(low, last, free - 1)] if eager else [] if busy else [last]
+        wanted = whole or ([last] if tried == low else [])
         return Move(validate=_unknown(verdicts, wanted, free), publish=low)
     if high > low + 1:
-        busy = Verdict.RUNNING in verdicts[low + 1 : high]
-        # one probe halves what is left; more of them at once part it in more pieces
-        probes = _spread(low, high, free) if not busy else []
+        is_probed = Verdict.RUNNING in verdicts[low + 1 : high]
+        probes = [] if is_probed else [(low + high) // 2]
         return Move(validate=_unknown(verdicts, probes, free), publish=low)
     return _culprit(verdicts, low, high, free, suspect)
 
@@ -150,13 +165,6 @@ def _culprit(verdicts: Sequence[Verdict], low: int, high: int, free: int, suspec
     if high in suspect and verdicts[high] is not Verdict.CONFIRMED:
         return Move(validate=(high,) if free else (), publish=low)
     return Move(publish=low, blame=high)
-
-
-def _spread(low: int, high: int, probes: int) -> list[int]:
-    """So many places strictly between the two, in equal distances."""
-    between = high - low - 1
-    count = min(max(probes, 0), between)
-    return sorted({low + (high - low) * (k + 1) // (count + 1) for k in range(count)} - {low, high})
 
 
 def _unknown(verdicts: Sequence[Verdict], wanted: Sequence[int], free: int) -> tuple[int, ...]:

@@ -42,7 +42,7 @@ def at_once(rules: Rules, pace: Pace) -> int:
     """How many reviews may be open, and thereby on the train."""
     if rules.is_serial:
         return 1
-    return rules.validators if rules.every_commit_green else pace.together
+    return rules.validators if rules.every_commit_green else pace.together * pace.deep(rules.validators)
 
 
 def joined(main: str, entries: Sequence[Entry], contract: Callable[[str], str]) -> list[Entry]:

@@ -20,7 +20,7 @@ from ...core.checks.verdict import Verdict
 from ...core.review import machine
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
-from ...core.review.queue import BAD_SHARE, PACE, Move, Pace, decide, red
+from ...core.review.queue import PACE, Move, Pace, decide, red
 from ...core.review.train import Entry, joined, may_join, to_land
 from ..attempts.test_weakening import proves_less
 from ..checks.decoys import SEEN, decoys_of, unnoticed
@@ -134,8 +134,7 @@ class Train:
             verdicts += [self._verdict(seen, place) for place in range(len(seen.train))]
             every = board.limits.queue.every_commit_green
             suspect = {place for place, entry in enumerate(seen.train, 1) if entry.journal.is_suspect}
-            eager = seen.pace.bad_share >= BAD_SHARE
-            self._move = decide(verdicts, self.free(board), every, eager, suspect)
+            self._move = decide(verdicts, self.free(board), every, seen.pace.together, suspect)
         return self._move
 
     def _of_main(self, head: Entry) -> Verdict:
@@ -233,7 +232,7 @@ class Train:
             for attempt in attempts:
                 self.ports.store.journal(attempt.id, attempt.data)
             if not landing[0].waiting:  # else it is counted already
-                self._keep(board, seen.pace.landed(count, whole=count == len(seen.train)))
+                self._keep(board, seen.pace.landed(count, whole=count >= seen.pace.together))
         for attempt in attempts:
             self.journaled(self.seen, attempt)
         return tip

@@ -46,14 +46,23 @@ def test_main_itself_is_looked_at_before_the_first_change_is_blamed() -> None:
     assert batch("+-") == each("+-") == Move(blame=1)
 
 
-def test_more_validators_part_a_failing_batch_in_more_pieces() -> None:
-    assert batch("+???????-", free=3) == Move(validate=(2, 4, 6))
+def test_one_probe_at_a_time_looks_for_who_broke_a_batch() -> None:
+    assert batch("+???????-", free=3) == Move(validate=(4,))
+    assert batch("+???.???-", free=3) == Move()
 
 
-def test_idle_validators_look_for_a_culprit_beforehand_only_where_many_changes_are_bad() -> None:
-    assert batch("+????", free=2) == Move(validate=(4,))
-    assert batch("+????", free=2, eager=True) == Move(validate=(4, 2))
-    assert batch("+.???", free=2) == Move() and batch("+.???", free=2, eager=True) == Move(validate=(4, 2))
+def test_idle_validators_take_the_next_batch_on_top_of_the_one_that_is_tried() -> None:
+    assert batch("+????????", free=3, size=4) == Move(validate=(4, 8))
+    assert batch("+???.????", free=2, size=4) == Move(validate=(8,))
+    assert batch("+???.??", free=2, size=4) == Move(), "it gathers"
+    assert batch("+???+??", free=2, size=4) == Move(validate=(6,), publish=4), "nothing else is tried"
+    assert batch("+???-????", free=2, size=4) == Move(validate=(2,)), "what stands on a red one waits"
+
+
+def test_few_batches_stand_on_one_another_where_many_changes_are_bad() -> None:
+    assert Pace(size=4).deep(8) == 8 and Pace(size=4).deep(1) == 1
+    assert Pace(size=4, ends="-").deep(8) == 3 and Pace(size=16, ends="-" * 20).deep(8) == 1
+    assert Pace(size=4, debt=2 * MOST + 1).deep(8) == 1
 
 
 def test_a_red_that_may_be_a_flake_is_confirmed_before_it_is_held_against_anybody() -> None:
@@ -81,11 +90,11 @@ def test_what_stands_on_a_red_change_is_not_validated() -> None:
 VERDICTS = st.lists(st.sampled_from(list(Verdict)), min_size=1, max_size=MOST + 1)
 
 
-@given(VERDICTS, st.integers(0, 4), st.booleans(), st.booleans(), st.sets(st.integers(1, MOST)))
+@given(VERDICTS, st.integers(0, 4), st.booleans(), st.integers(0, MOST), st.sets(st.integers(1, MOST)))
 def test_only_what_is_proven_is_published_and_only_who_is_proven_guilty_is_blamed(
-    verdicts: list[Verdict], free: int, every: bool, eager: bool, suspect: set[int]
+    verdicts: list[Verdict], free: int, every: bool, size: int, suspect: set[int]
 ) -> None:
-    move = decide(verdicts, free, every, eager, suspect)
+    move = decide(verdicts, free, every, size, suspect)
     assert len(move.validate) <= free
     for number in move.validate:
         assert verdicts[number] is Verdict.UNKNOWN or (verdicts[number] is Verdict.RED and number in suspect)
@@ -99,8 +108,9 @@ def test_only_what_is_proven_is_published_and_only_who_is_proven_guilty_is_blame
 
 
 @pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize("validators", [1, 3])
 @pytest.mark.parametrize("seed", range(40))
-def test_any_queue_comes_to_its_end_within_its_bound(seed: int, every: bool) -> None:
+def test_any_queue_comes_to_its_end_within_its_bound(seed: int, validators: int, every: bool) -> None:
     chance = random.Random(seed)
     changes = list(range(chance.randint(1, 60)))
     bad = {change for change in changes if chance.random() < chance.choice((0, 0.1, 0.5, 1))}
@@ -108,10 +118,11 @@ def test_any_queue_comes_to_its_end_within_its_bound(seed: int, every: bool) -> 
     waiting, runs, pace = list(changes), 0, Pace()
     known = {(): Verdict.GREEN}
     while waiting:
-        tried = waiting[: 2 if every else pace.together]
+        size = pace.together
+        tried = waiting[: 2 if every else size * pace.deep(validators)]
         trees = [tuple(main + tried[:number]) for number in range(len(tried) + 1)]
         known[trees[0]] = Verdict.GREEN
-        move = decide([known.get(tree, Verdict.UNKNOWN) for tree in trees], 1, every)
+        move = decide([known.get(tree, Verdict.UNKNOWN) for tree in trees], validators, every, size)
         assert move != Move(), "the queue would stand still"
         for number in move.validate:
             runs, pace = runs + 1, pace.ran()
@@ -123,19 +134,23 @@ def test_any_queue_comes_to_its_end_within_its_bound(seed: int, every: bool) -> 
         main += tried[: move.publish]
         waiting = waiting[move.publish :]
         if move.publish:
-            pace = pace.landed(move.publish, move.publish == len(tried))
+            pace = pace.landed(move.publish, move.publish >= size)
     assert main == [change for change in changes if change not in bad]
-    assert runs <= len(changes) + 2 * MOST + 5
+    assert runs <= len(changes) + 2 * MOST + 5 + 2 * (validators - 1)
 
 
 def test_the_pace_doubles_with_good_changes_and_halves_with_bad_ones() -> None:
     pace = Pace()
     assert pace.together == FIRST
-    assert pace.landed(4, whole=True).together == 2 * FIRST
+    assert pace.landed(FIRST, whole=True).together == 2 * FIRST
     assert pace.landed(2, whole=False).together == FIRST
     assert pace.blamed().together == FIRST // 2
     assert Pace(size=MOST).landed(MOST, whole=True).together == MOST
     assert Pace(size=1).blamed().together == 1
+
+
+def test_a_batch_is_likely_enough_to_be_good_as_the_last_changes_were() -> None:
+    assert [Pace(size=MOST, ends="-" * bad).together for bad in (0, 1, 2, 4, 10, 20)] == [MOST, MOST, 9, 4, 1, 1]
 
 
 def test_who_has_cost_more_runs_than_were_won_goes_one_by_one() -> None:

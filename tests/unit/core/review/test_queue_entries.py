@@ -38,7 +38,8 @@ def test_other_checks_or_no_candidate_are_no_place_to_stand_on() -> None:
 
 def test_as_many_reviews_are_open_as_can_be_tried_together() -> None:
     assert at_once(Rules(validators=3), Pace(size=8)) == 3
-    assert at_once(Rules(every_commit_green=False), Pace(size=8)) == 8
+    assert at_once(Rules(validators=1, every_commit_green=False), Pace(size=8)) == 8
+    assert at_once(Rules(validators=3, every_commit_green=False), Pace(size=8)) == 24, "batches on one another"
     assert at_once(Rules(validators=3, is_serial=True), Pace(size=8)) == 1
     assert may_join([FIRST], Rules(validators=2), Pace())
     assert not may_join([FIRST, SECOND], Rules(validators=2), Pace())
