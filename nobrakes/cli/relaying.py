@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.errors import NotARepository, UsageError
+from ..core.sessions.relay import files_of
 from ..wording.text import count, lasted, lines, one_line
 from .output import Output, plain, said
 from .repository import UserPlace, actor, opened_or_home, text_or_stdin
@@ -32,6 +33,7 @@ def relay(
         int | None, Option("--session", min=1, help="Go on in this one; without a prompt: what it came to.")
     ] = None,
     plan: Annotated[bool, Option("--plan", help="It plans first, and works once you approved its plan.")] = False,
+    files: Annotated[bool, Option("--files", help="Keep progress.json and output.json of it, and say where.")] = False,
     hands_in: Annotated[
         bool, Option("--hand-in", help="With --session: have its branch tested, and be asked whether it merges.")
     ] = False,
@@ -57,8 +59,8 @@ def relay(
             "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
         )
     if session is not None:
-        if plan:
-            raise UsageError("--plan is for a session that begins", "Leave --session or --plan out.")
+        if plan or files:
+            raise UsageError("--plan and --files are for a session that begins", "Leave them or --session out.")
         return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
     if hands_in:
         raise UsageError("--hand-in is for a session that worked", "`nobrakes relay --session N --hand-in`")
@@ -68,9 +70,9 @@ def relay(
 
         checkout = _checkout(app, where) if in_place else ""
         asked = text_or_stdin(prompt, "prompt")
-        wanted = operations.Wanted(asked, agent, model, repository, plans=plan, in_place=checkout)
+        wanted = operations.Wanted(asked, agent, model, repository, plans=plan, files=files, in_place=checkout)
         made = operations.start(app.store, app.paths, app.config, wanted, actor())
-        started = _daemon(app)
+        started, kept = _daemon(app), app.paths.folder
         own, there = (" --user", "") if repository else ("", _elsewhere(app.paths.root))
     watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
     place = "in the checkout itself; what lies there is kept before" if in_place else "in a clone of its own"
@@ -79,6 +81,7 @@ def relay(
         f"  {there}`{watch}` follows it, `{stop}` stops it\n"
         f"  {there}`nobrakes relay --session {made.id}{own}` says what it came to"
     )
+    text += f"\n  progress.json and output.json are in {files_of(kept, made.id)}" if files else ""
     return said({"session": plain(made)}, text)
 
 

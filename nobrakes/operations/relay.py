@@ -10,17 +10,18 @@ import os
 import re
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..agents.registry import adapter
 from ..core.beads.events import Kind
-from ..core.beads.progress import doubt
 from ..core.beads.ref_numbers import last_clone
 from ..core.errors import DaemonRunning, NotAllowed, UsageError
 from ..core.owners import of_person
+from ..core.sessions.claims import MOST_CLAIMS, Claim, claim_of
 from ..core.sessions.relay import (
     BRANCH,
     CHAT,
+    FILES,
     FOLDER,
     HEAD,
     IN_PLACE,
@@ -50,9 +51,6 @@ if TYPE_CHECKING:
     from ..ports import Store
 
 MOST_BEADS = 100
-MOST_CLAIMS = 1000
-"""Claims of all agents among which that of a session is looked for."""
-MOST_CLAIM = 200
 MOST_LINES = 2000
 """Readable lines of a turn that are looked through for tests."""
 _TESTS = re.compile(
@@ -66,7 +64,7 @@ class Wanted:
     """A relay session to begin. `repository` empty: that of the store.
 
     `chat`: the chat agent's session that wants it; `persona`: who its agent is to be, in words. `plans`: it changes
-    nothing before a person approved its plan.
+    nothing before a person approved its plan. `files`: its progress and output are kept in files, too.
     """
 
     prompt: str
@@ -76,20 +74,8 @@ class Wanted:
     chat: str = ""
     persona: str = ""
     plans: bool = False
+    files: bool = False
     in_place: str = ""  # the checkout that is meant; empty: it works in a clone of its own
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """Where the agent says it is: `step` of `of` steps (None: it does not say), with the commits so far.
-
-    `doubt`: what speaks against it, from the commits; empty: nothing does.
-    """
-
-    text: str
-    step: int | None
-    of: int | None
-    doubt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +117,15 @@ class Ready:
     title: str
     seat: tuple[str, str, str]
     text: str
-    data: dict[str, str]
+    data: dict[str, Any]
 
 
 def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> Session:
     """Begin the session. UsageError, NoAgent, NoMain: nothing was begun."""
     root = os.path.realpath(wanted.repository or paths.root)
+    if wanted.in_place and wanted.plans:
+        why = "in your own checkout nothing keeps a session that only plans from changing files"
+        raise UsageError(why, "Leave --plan out, or --in-place: then it plans in a clone of its own.")
     if wanted.in_place:
         _require_whole(root, wanted.in_place)
         in_place.refuse_home(root)
@@ -183,8 +172,9 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
     with closing(_clones(paths, wanted.repository)) as clones:
         begun = clones.start()
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
-    data = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, PERSONA: wanted.persona}
+    data: dict[str, Any] = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, PERSONA: wanted.persona}
     data |= {STAGE: PLAN} if wanted.plans else {}
+    data |= {FILES: True} if wanted.files else {}
     if wanted.in_place:
         data[IN_PLACE] = "yes"
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
@@ -285,17 +275,10 @@ def summary(store: "Store", paths: Paths, number: int) -> Summary:
 
 def _claim(store: "Store", paths: Paths, one: Session, commits: int) -> Claim | None:
     """The latest claim of the session's agent, against the commits that it handed back, or that its clone tells of."""
-    said = store.latest_events((Kind.PROGRESSED,), limit=MOST_CLAIMS)
-    name = f"Session {one.id}"
-    found = next((e for e in said if e.actor == name and e.attempt is None and e.at >= one.created_at), None)
-    if found is None:
-        return None
     if one.state is State.RUNNING:
         begun = commits_since(os.path.join(paths.folder, FOLDER, str(one.id)), one.created_at)
         commits = max(commits, begun or 0)
-    told = found.data.get("data") or {}
-    step, of = (value if isinstance(value := told.get(key), int) else None for key in ("step", "of"))
-    return Claim(clean(str(found.data.get("text", "")))[:MOST_CLAIM], step, of, doubt(step, commits))
+    return claim_of(store.latest_events((Kind.PROGRESSED,), limit=MOST_CLAIMS), one, commits)
 
 
 def _tests(store: "Store", paths: Paths, number: int) -> list[str]:

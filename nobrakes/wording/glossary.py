@@ -365,8 +365,8 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     "likely cause where something that was seen speaks for it.",
     EscalationType.DOER_SUGGESTION: "An agent saw work outside of its bead (`nobrakes agent escalate`).",
     EscalationType.QUESTION: "An agent asks (`nobrakes agent ask`), or stopped as blocked and says by what.",
-    EscalationType.PLAN_REVIEW: "A bead with the label `plan-review` waits until you approve its plan "
-    "(`nobrakes agent request-review`).",
+    EscalationType.PLAN_REVIEW: "A session that plans, or a bead with the label `plan-review`, waits until you approve "
+    "its plan (`nobrakes agent request-review`).",
     EscalationType.BROKEN_CHECKS: "A check is missing, collected no test, timed out or was killed.",
     EscalationType.BROKEN_ENVIRONMENT: "The agent's command, login, model or settings; or five faults of the machine "
     "in a row.",

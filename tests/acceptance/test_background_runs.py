@@ -65,6 +65,7 @@ def in_project(project: Path, *words: str) -> str:
 def test_a_run_is_planned_approved_worked_approved_merged_and_cleaned_up(chat: Chat) -> None:
     project = made(chat)
     main = in_project(project, "rev-parse", "main")
+    files = project / ".nobrakes" / "relays" / "1.files"
 
     def person(*words: str) -> Any:
         done = subprocess.run([NOBRAKES, *words, "--json"], cwd=project, env=chat.env, capture_output=True, text=True)
@@ -72,8 +73,8 @@ def test_a_run_is_planned_approved_worked_approved_merged_and_cleaned_up(chat: C
         return json.loads(done.stdout)["data"]
 
     async def plans(client: Client) -> Any:
-        begun = await call(client, "acp", prompt="Make tea", planFirst=True)
-        assert len(begun.encode()) <= 1024
+        begun = await call(client, "acp", prompt="Make tea", planFirst=True, files=True)
+        assert len(begun.encode()) <= 1024 and json.loads(begun)["files"] == str(files)
         run = await comes(client, "state", "asking")
         assert (run["stage"], run["commits"], run["branch"]) == ("plan", 0, "")
         assert run["decide"] == f"nobrakes resolve {run['question']} --approve"
@@ -95,6 +96,9 @@ def test_a_run_is_planned_approved_worked_approved_merged_and_cleaned_up(chat: C
         assert (run["branch"], run["commits"], run["step"], run["of"]) == ("relay/1", 1, 8, 9)
         assert "8 with 1 commit" in run["doubt"]
         told = json.loads(await call(client, "output", run="tea/1"))
+        progress, words = (json.loads((files / name).read_text()) for name in ("progress.json", "output.json"))
+        assert (progress["step"], progress["commits"], progress["works"]) == (8, 1, False) and progress["doubt"]
+        assert (words["text"], words["branch"]) == ("I brewed it.", "relay/1")
         assert told == {"run": "tea/1", "session": 1, "state": "idle", "text": "I brewed it."}
         handed = json.loads(await call(client, "hand_in", run="tea/1"))
         run = await comes(client, "bead_status", "escalated")
@@ -110,7 +114,7 @@ def test_a_run_is_planned_approved_worked_approved_merged_and_cleaned_up(chat: C
     person("resolve", str(waits["question"]), "--approve")
     until(lambda: in_project(project, "rev-parse", "main") != main)
     assert in_project(project, "show", "main:brew") == "brew\n"
-    until(lambda: not (project / ".nobrakes" / "relays" / "1").exists())
+    until(lambda: not (project / ".nobrakes" / "relays" / "1").exists() and not files.exists())
     until(lambda: in_project(project, "branch", "--list", "relay/1") == "")
     kept = in_project(project, "for-each-ref", "--format=%(refname)", "refs/nobrakes/archive")
     assert "relay-1" in kept, "the branch is put away, and nothing is lost"

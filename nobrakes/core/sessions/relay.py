@@ -13,6 +13,8 @@ STAGE, PLAN, WORK = "stage", "plan", "work"
 """In a session's data, with its values: whether its turns only plan. Without it they work."""
 BEAD = "bead"
 """In a session's data: the bead by which its work was handed in."""
+FILES = "files"
+"""In a session's data: whether its progress and its output are kept in files, too."""
 PLAN_OF = "plan_of"
 """In the evidence of a question: the session whose plan it is."""
 HEAD, BRANCH = "head", "branch"
@@ -29,3 +31,8 @@ def is_relay(session: Session) -> bool:
 def only_plans(session: Session) -> bool:
     """Whether its turns change nothing yet: a person approves its plan first."""
     return is_relay(session) and session.data.get(STAGE) == PLAN
+
+
+def files_of(home: str, session: int) -> str:
+    """Where the files of a session lie; `home` is the .nobrakes that keeps it."""
+    return f"{home}/{FOLDER}/{session}.files"

@@ -38,6 +38,7 @@ from ...host.files import TRACKED, write_private
 from ...ports import Argv, NewEscalation, Notice
 from ...sandbox.closure import Laid
 from ..ports import Ports
+from .run_files import RunFiles
 
 _WAITS = (State.IDLE, State.ASKING)
 MOST_PLAN = 7000
@@ -52,6 +53,7 @@ class Relays:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
+        self.files = RunFiles(ports)
         self._told: set[int] = set()
 
     def _root(self, session: Session) -> str:
@@ -131,6 +133,7 @@ class Relays:
     def ended(self, talk: Talk, said: str, asks: bool) -> None:
         """What becomes of the turn's work; with `asks` a person is asked how the session goes on."""
         if only_plans(talk.session):
+            self.files.ended(talk, said, "")
             self._drop(talk)
             if asks and said:
                 self._ask_about_plan(talk, said)
@@ -138,6 +141,7 @@ class Relays:
             handed = HandedBack("", "")
         else:
             handed = self.hand_back(talk)
+            self.files.ended(talk, said, handed.branch)
         if asks:
             self.ask_what_next(talk, said, handed)
 
@@ -238,7 +242,8 @@ class Relays:
                 continue
             with suppress(NobrakesError), self._clones(session) as clones:  # a branch that cannot be moved stays
                 for data in (turn.data for turn in store.turns(session.id) if turn.data.get(BRANCH)):
-                    clones.put_away(bead, str(data[BRANCH]), str(data[HEAD]))
+                    if str(data[BRANCH]).startswith(branch_of(session.id)):  # another one is a person's own
+                        clones.put_away(bead, str(data[BRANCH]), str(data[HEAD]))
             store.end_session(session.id, "nobrakes")
 
     def _settle_claims(self) -> None:

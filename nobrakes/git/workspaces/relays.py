@@ -128,7 +128,7 @@ class RelayClones:
         name = ""
         if loose is not None:
             name = self._branch(f"{branch_of(session)}-loose", turn, loose, "")
-        self._throw_away(session)
+        self._throw_away(session, self.path(session) + ".files")
         return name
 
     def clear(self, session: int, turn: int, start: str) -> str:
@@ -144,9 +144,9 @@ class RelayClones:
         self._throw_away(session)
         return name
 
-    def _throw_away(self, session: int) -> None:
+    def _throw_away(self, session: int, *more: str) -> None:
         trash = Trash(os.path.join(os.path.dirname(self.folder), "trash"))
-        for leftover in (self.path(session), self.path(session) + INDEX, self.path(session) + LENT):
+        for leftover in (self.path(session), self.path(session) + INDEX, self.path(session) + LENT, *more):
             trash.take(self.folder, leftover)
 
     def put_away(self, bead: str, branch: str, commit: str) -> None:

@@ -29,6 +29,7 @@ _DIRECTORY = Parameter("workingDirectory", "A folder in the confirmed project; t
 _MODEL = Parameter("model", "The model; that of the settings if empty.", default="")
 _PERSONA = Parameter("persona", "Who the agent is to be, in words.", default="")
 _PLAN = Parameter("planFirst", "true: it plans in a session of its own, and works once a person said yes.", bool, False)
+_FILES = Parameter("files", "true: progress.json and output.json are kept for it; the answer says where.", bool, False)
 _RUN = Parameter("run", "The run, as `status` names it: project/number.", required=True)
 _SESSION = Parameter("session", "The name of your session: the same one whenever you come back.", required=True)
 MOST_ROWS = 30
@@ -102,8 +103,10 @@ def _set_project(session: str, projectName: str, isNew: bool) -> Reply:
 
 
 def _tool(tool: str) -> Callable[..., Reply]:
-    def do(session: str, prompt: str, workingDirectory: str, model: str, persona: str, planFirst: bool) -> Reply:
-        return _json(coding.begin(session, tool, prompt, workingDirectory, model, persona, planFirst))
+    def do(
+        session: str, prompt: str, workingDirectory: str, model: str, persona: str, planFirst: bool, files: bool
+    ) -> Reply:
+        return _json(coding.begin(session, tool, prompt, workingDirectory, model, persona, planFirst, files))
 
     return do
 
@@ -164,7 +167,7 @@ def _answer(session: str, number: int, text: str) -> Reply:
 def _table() -> "list[Operation]":
     coders = [
         Operation(tool, f"Let {tool} work on the prompt in the confirmed project. Returns a session at once.",
-                  _tool(tool), (_PROMPT, _DIRECTORY, _MODEL, _PERSONA, _PLAN))
+                  _tool(tool), (_PROMPT, _DIRECTORY, _MODEL, _PERSONA, _PLAN, _FILES))
         for tool in coding.TOOLS
     ]  # fmt: skip
     return [

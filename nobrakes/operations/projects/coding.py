@@ -16,7 +16,7 @@ from ...config.settings import load
 from ...core.beads.escalations import Escalation, EscalationType
 from ...core.errors import NobrakesError, NoProject, NoSuchSession, NotAllowed
 from ...core.projects import guard
-from ...core.sessions.relay import CHAT, PERSONA, is_relay
+from ...core.sessions.relay import CHAT, PERSONA, files_of, is_relay
 from ...core.sessions.session import Session, State
 from ...core.text.cleaning import clean
 from ...paths import FOLDER, Paths
@@ -45,6 +45,7 @@ class Begun:
     project: str
     goes_on: bool
     note: str
+    files: str = ""
 
 
 @contextmanager
@@ -60,10 +61,20 @@ def project_store(folder: str) -> Iterator[tuple[Store, Paths]]:
         store.close()
 
 
-def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona: str, plans: bool = False) -> Begun:
+def begin(
+    chat: str,
+    tool: str,
+    prompt: str,
+    directory: str,
+    model: str,
+    persona: str,
+    plans: bool = False,
+    files: bool = False,
+) -> Begun:
     """Let the tool work on the prompt in the chat's project. NoProject, NoAgent, UsageError, NotAllowed.
 
-    `plans`: in a new session, which changes nothing before a person approved its plan.
+    `plans`: in a new session, which changes nothing before a person approved its plan. `files`: in a new session that
+    keeps its progress and output in files.
     """
     chat = require_chat(chat)
     workspace = opened()
@@ -75,9 +86,9 @@ def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona
         complete(workspace, project)
         adapter(tool)
         with project_store(folder) as (store, paths):
-            before = None if plans else _current(known.runs(chat), project, tool, model, persona, store)
+            before = None if plans or files else _current(known.runs(chat), project, tool, model, persona, store)
             text = _where(prompt, folder, path)
-            wanted = relay.Wanted(text, tool, model, "", chat, persona, plans)
+            wanted = relay.Wanted(text, tool, model, "", chat, persona, plans, files)
             ready = relay.prepared(paths, load(paths.config), wanted) if before is None else None
             with store.together():
                 if ready is not None:
@@ -92,7 +103,8 @@ def begin(chat: str, tool: str, prompt: str, directory: str, model: str, persona
             wake(paths)
             known.ran(ChatRun(chat, project, tool, number, model, True, 0.0))
             note = see_to_a_daemon(store, paths)
-    return Begun(f"{project}/{number}", number, project, before is not None, note)
+    where = files_of(paths.folder, number) if files else ""
+    return Begun(f"{project}/{number}", number, project, before is not None, note, where)
 
 
 def _same_place(paths: Paths, folder: str) -> None:
