@@ -93,26 +93,9 @@ class App:
     @cached_property
     def pulls(self) -> "PullPorts | None":
         """The code host that requests are opened at; None: work does not land by them. ConfigError."""
-        review = self.config.review
-        if review.land != "pull_request":
-            return None
-        import time
+        from .operations.code_host import ports_of
 
-        from .codehosts.registry import code_host
-        from .git.landing.remote_questions import redacted
-        from .git.opening import publisher
-        from .host.asking import Asking
-        from .ports.codehosts import PullPorts
-
-        publish = publisher(self.paths, self.config)
-        quiet = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
-
-        def asking(host: str) -> Asking:  # gh believes a login from the environment for the host that it names alone
-            return Asking({**os.environ, **quiet, "GH_HOST": host}, review.remote_seconds)
-
-        address = publish.remote.address()
-        of_host = (review.code_host, review.code_host_repository, address, redacted(address))
-        return PullPorts(code_host(*of_host, asking, time.time), publish, publish.remote.shared.branch)
+        return ports_of(self.paths, self.config)
 
     @cached_property
     def processes(self) -> "Processes":

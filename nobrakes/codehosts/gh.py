@@ -89,6 +89,12 @@ class Gh:
             raise self._logged_out()
         self._logged_in_until = self.clock() + _LOGIN_HOLDS
 
+    def version(self) -> str:
+        """What gh says it is, without its date."""
+        said = self.ask([self.program, "--version"], b"")
+        self._ran(said)
+        return _first(said.out).partition(" (")[0].replace(" version", "") or self.program
+
     def get(self, path: str) -> Any:
         """The JSON at a path."""
         return self.read(path).json()

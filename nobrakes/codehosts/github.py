@@ -36,6 +36,10 @@ class GitHub:
         self.at = f"repos/{address.owner}/{address.name}"
         self._writers: dict[str, tuple[bool, float]] = {}
 
+    def about(self) -> str:
+        """gh with its version, and the repository."""
+        return f"{self.gh.version()}, at {self.address}"
+
     def ready(self) -> None:
         """HostUnavailable: gh is missing, or nobody is logged in."""
         self.gh.ready()

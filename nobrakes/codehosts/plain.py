@@ -17,6 +17,10 @@ class PlainGit:
     def __init__(self, address: str) -> None:
         self.address = address
 
+    def about(self) -> str:
+        """What it can tell, and what not."""
+        return f"git alone, as branches at {self.address}: it tells of no checks and no reviews"
+
     def ready(self) -> None:
         """Nobody logs in."""
 

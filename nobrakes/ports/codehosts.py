@@ -33,6 +33,10 @@ class CodeHost(Protocol):
 
     tells: bool  # whether it knows requests; where not, a request is a branch, and merged is what its base contains
 
+    def about(self) -> str:
+        """With what it is asked and which repository it has, in words."""
+        ...
+
     def ready(self) -> None:
         """HostUnavailable: why it cannot be used, and what to type."""
         ...

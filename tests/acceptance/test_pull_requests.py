@@ -148,9 +148,14 @@ def test_nobody_logged_in_is_said_and_it_goes_on_by_itself(team: Team) -> None:
     team.add("one")
     said = team.run_on()
     assert "gh auth login" in said and not team.hub.pulls and team.show("one")["failures"] == 0
+    assert "gh auth login" in team.nobrakes("doctor", expect=None).stdout
     team.token = TOKEN
     team.run_on()
     assert len(team.hub.pulls) == 1
+    said = team.nobrakes("doctor", expect=None).stdout
+    assert "pull requests are opened with gh " in said and f", at {team.hub.host}/team/thing" in said
+    team.nobrakes("cancel", "one")
+    assert "pull request #1 is open, and its bead one is over" in team.nobrakes("doctor", expect=None).stdout
 
 
 def test_only_so_many_wait_for_people(team: Team) -> None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
+from ...core.beads.bead import CLOSED
 from ...core.beads.branches import branch_of
 from ...core.beads.outcomes import Outcome
 from ...core.errors import GitFailed
@@ -147,7 +148,7 @@ class PullSteps:
         tip = store.setting(FROZEN)
         if tip is not None:
             return f"{self._pulls.base} is red at {tip[:12]}, and no request is opened before it is green again"
-        others = [one for one in store.pulls() if one.bead != bead]
+        others = [one for one in store.pulls() if one.bead != bead and store.bead(one.bead).status not in CLOSED]
         if len(others) >= most:
             return f"{len(others)} pull requests wait for people, and no more are opened (review.max_open = {most})"
         return ""

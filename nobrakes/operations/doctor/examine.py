@@ -25,7 +25,7 @@ from ...trash import Trash
 from ..control import FROZEN
 from ..hindrances.look import hindrances
 from ..hindrances.machine import Here
-from . import channels, machine, place
+from . import channels, code_host, machine, place
 from .findings import ERROR, OK, WARNING, Finding
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def _config(patient: _Patient) -> Iterator[Finding]:
         patient.config, patient.paths, patient.sandbox_trouble, patient.wall_trouble, patient.here
     )
     yield from channels.examine(patient.config.notify)
+    yield from code_host.examine(patient.store, patient.paths, patient.config)
 
 
 def _main(patient: _Patient) -> Iterator[Finding]:
