@@ -20,6 +20,7 @@ from nobrakes.core.projects.documents import Box
 from nobrakes.core.projects.whats_next import Contradiction, Finding
 from nobrakes.core.public.schema import mistakes, schema
 from nobrakes.core.public.values import plain
+from nobrakes.core.pulls.pull import PullRequest, PullState
 from nobrakes.core.transcript import Line, LineKind
 from nobrakes.operations import beads, flakes
 from nobrakes.operations.decisions import page
@@ -116,6 +117,7 @@ def projects() -> dict[str, Any]:
     }
 
 
+PULL = PullRequest("a", PullState.OPEN, 7, "https://code.invalid/7", "A", "task/bead-a", "1" * 40, "2" * 40)
 FORGE = ("checkpoint", "new", "edit", "change", "discuss", "pause", "resume", "cancel", "archive")
 
 
@@ -149,6 +151,8 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "commit-strategy": approving.Approved(("d",), None),
         **features(store, folder),
         **projects(),
+        "pr list": [PULL],
+        "pr show": PULL,
         "answer": escalation,
         "resolve": escalation,
         **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
