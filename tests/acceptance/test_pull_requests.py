@@ -4,12 +4,13 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.github import TOKEN, GitHub
+from tests.support.github import TOKEN, Answer, GitHub
 from tests.support.scripted import Scripted, until
 
 pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
@@ -158,6 +159,35 @@ def test_nobody_logged_in_is_said_and_it_goes_on_by_itself(team: Team) -> None:
     assert "pull request #1 is open, and its bead one is over" in team.nobrakes("doctor", expect=None).stdout
 
 
+def test_a_request_that_was_opened_though_the_host_failed_to_say_so_is_found(team: Team) -> None:
+    answer = team.hub.answer
+
+    def lost(method: str, path: str, body: Mapping[str, Any]) -> Answer:
+        said = answer(method, path, body)
+        return (502, {"message": "Bad gateway"}, {}) if method == "POST" and path.endswith("/pulls") else said
+
+    team.hub.answer = lost  # type: ignore[method-assign]
+    team.add("one")
+    team.run_on()
+    assert len(team.hub.pulls) == 1 and team.ask("pr", "list")[0]["number"] == 1
+    assert sum(call.startswith("POST /api/v3") for call in team.hub.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        (403, {"message": "API rate limit exceeded"}, {"Retry-After": "1", "X-RateLimit-Remaining": "0"}),
+        (503, {"message": "Unavailable"}, {"Retry-After": "1"}),
+    ],
+)
+def test_a_host_that_limits_its_rate_or_is_in_trouble_is_waited_for(team: Team, trouble: Answer) -> None:
+    refusals = [trouble, trouble]
+    team.hub.refuse = lambda method, path: refusals.pop() if refusals and path.endswith("/pulls") else None
+    team.add("one")
+    said = team.run_on()
+    assert len(team.hub.pulls) == 1 and trouble[1]["message"] in said and team.show("one")["failures"] == 0
+
+
 def test_only_so_many_wait_for_people(team: Team) -> None:
     team.configure("poll_seconds = 1", "poll_seconds = 1\nmax_open = 2")
     team.add("one", "two", "three")
@@ -185,12 +215,13 @@ def test_the_base_moves_and_a_request_that_conflicts_is_built_anew_or_asked_abou
 @pytest.mark.parametrize("number", range(4))
 def test_a_daemon_that_is_killed_at_any_call_opens_one_request(team: Team, moment: str, number: int) -> None:
     """Before each call is answered, and after each took effect: no second request, none lost, none done early."""
+    team.configure("poll_seconds = 1", 'poll_seconds = 1\npull_labels = ["by-agents"]\npull_reviewers = ["ann"]')
     team.add("one")
     seen: list[str] = []
     with team.running() as run:
 
         def at(call: str) -> None:
-            if "/pulls" in call or "/commits" in call:
+            if any(word in call for word in ("/pulls", "/commits", "/issues")):
                 seen.append(call)
                 if len(seen) == number + 1:
                     os.kill(run.pid, signal.SIGKILL)
@@ -200,6 +231,7 @@ def test_a_daemon_that_is_killed_at_any_call_opens_one_request(team: Team, momen
     team.hub.before = team.hub.after = lambda call: None
     team.run_on()
     assert len(team.hub.pulls) == 1 and team.status("one") == "reviewing", seen
+    assert team.hub.pull(1)["labels"] == ["by-agents"] and team.hub.pull(1)["reviewers"] == ["ann"]
     team.run_on()
     team.hub.merge(1)
     team.run_on()

@@ -81,6 +81,8 @@ def _exchanged(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> 
     if told is None:
         told = _opened(order, ports)
         return Seen(replace(told, head=told.head or order.head), text=order.text)
+    if not order.number:  # who opened it did not hear of it, and may not have given it its labels
+        _dress(ports, told, order.wanted)
     has = told.title, told.body.rstrip()
     is_new = order.has_text != order.text and told.head == order.head
     if host.tells and is_new and has != (order.wanted.title, order.wanted.body.rstrip()):
