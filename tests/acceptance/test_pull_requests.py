@@ -188,6 +188,18 @@ def test_a_host_that_limits_its_rate_or_is_in_trouble_is_waited_for(team: Team, 
     assert len(team.hub.pulls) == 1 and trouble[1]["message"] in said and team.show("one")["failures"] == 0
 
 
+def test_a_lost_database_finds_its_request_again(team: Team) -> None:
+    team.add("one")
+    team.run_on()
+    for left in (team.folder / ".nobrakes").glob("nobrakes.db*"):
+        left.unlink()
+    team.run_on()
+    assert len(team.hub.pulls) == 1 and team.ask("pr", "list")[0]["number"] == 1
+    team.hub.merge(1)
+    team.run_on()
+    assert team.status("one") == "done" and len(team.hub.pulls) == 1
+
+
 def test_only_so_many_wait_for_people(team: Team) -> None:
     team.configure("poll_seconds = 1", "poll_seconds = 1\nmax_open = 2")
     team.add("one", "two", "three")
