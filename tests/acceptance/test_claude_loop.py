@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.real_clis import CLAUDE, CODE, DONE, TEST, prepare, tool
+from tests.support.real_clis import CLAUDE, CODE, DONE, NOBRAKES, TEST, prepare, tool
 from tests.support.sandboxes import in_both
 
 pytestmark = pytest.mark.claude
@@ -39,6 +39,7 @@ def test_the_real_cli_takes_a_bead_from_ready_to_merged(tmp_path: Path, sandbox:
         tool("Write", {"file_path": f"{field.workspace}/hello.py", "content": CODE}),
         commit("Greet"),
         tool("mcp__nobrakes__progress", {"text": "greets"}),
+        tool("mcp__nobrakes__notify", {"text": "Tea is ready."}),
         tool("mcp__nobrakes__done", {"outcome": "completed", "summary": "greet() is there"}),
         DONE,
     ]
@@ -54,3 +55,4 @@ def test_the_real_cli_takes_a_bead_from_ready_to_merged(tmp_path: Path, sandbox:
     assert [e["hosts"] for e in refused] == ([] if sandbox == "none" else [["elsewhere.invalid:80"]])
     assert ("Forbidden" in field.told()) is (sandbox == "bubblewrap")
     assert field.bead()["attempts"][1]["log"]["summary"] == "greet() is there"
+    assert "Tea is ready." in field.run(NOBRAKES, "events", "--json")

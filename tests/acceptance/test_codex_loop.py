@@ -41,6 +41,7 @@ DOES = [
     commit("Greet"),
     {**shell("true"), "until": "mcp__nobrakes"},
     tool("mcp__nobrakes::progress", {"text": "greets"}),
+    tool("mcp__nobrakes::notify", {"text": "Tea is ready."}),
     tool("mcp__nobrakes::done", {"outcome": "completed", "summary": "greet() is there"}),
     DONE,
 ]
@@ -69,7 +70,8 @@ def test_codex_takes_a_bead_from_ready_to_merged(tmp_path: Path, sandbox: str) -
     assert field.told().count("nobrakes refuses this") >= 2
     assert "key::" in field.told()
     assert field.bead()["attempts"][1]["log"]["summary"] == "greet() is there"
-    assert "greets" in field.run(NOBRAKES, "events", "--json")
+    said = field.run(NOBRAKES, "events", "--json")
+    assert "greets" in said and "Tea is ready." in said
     assert not (tmp_path / "home" / ".codex").exists()
 
 

@@ -49,6 +49,7 @@ def test_gemini_takes_a_bead_from_ready_to_merged(tmp_path: Path, sandbox: str) 
         write("hello.py", CODE),
         commit("Greet"),
         tool("*_progress", {"text": "greets"}),
+        tool("*_notify", {"text": "Tea is ready."}),
         tool("*_done", {"outcome": "completed", "summary": "greet() is there"}),
         DONE,
     ]
@@ -62,7 +63,8 @@ def test_gemini_takes_a_bead_from_ready_to_merged(tmp_path: Path, sandbox: str) 
     assert "tests/more.py: the Doer does not change tests" in field.told()
     assert field.told().count("nobrakes refuses this") >= 2
     assert field.bead()["attempts"][1]["log"]["summary"] == "greet() is there"
-    assert "greets" in field.run(NOBRAKES, "events", "--json")
+    said = field.run(NOBRAKES, "events", "--json")
+    assert "greets" in said and "Tea is ready." in said
     assert not (tmp_path / "home" / ".gemini").exists()
 
 

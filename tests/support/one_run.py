@@ -1,7 +1,7 @@
 """One run of a real CLI on nobrakes' own ground, in a network of its own: `one_run.py SPEC.json`, the answer on stdout.
 
 SPEC: name, executable, folder, own_network, steps, env (added to the run's), `stop` (the file that tells when to stop it)
-`permitted` (beginnings of commands) and `then` (steps of a second run, which goes on with the session of the first).
+`permitted` (beginnings of commands), `word` (which it is told to remember) and `then` (steps of a second run, which goes on with the session of the first).
 """
 
 import json
@@ -56,11 +56,12 @@ def main(path: str) -> None:
     if spec.get("nobody"):
         ground.close()
     ground.model.scripts[spec["name"]] = spec["steps"]
+    word = spec.get("word", "pomegranate")
     left: list[int] = []
     if spec.get("stop"):
-        ran, left = ground.stop("Remember the pomegranate.", spec["stop"])
+        ran, left = ground.stop(f"Remember the {word}.", spec["stop"])
     else:
-        ran = ground.work("Remember the pomegranate.")
+        ran = ground.work(f"Remember the {word}.")
     answer = {"first": told(ran), "left": left, "workspace": ground.workspace}
     if spec.get("then") and ran.verdict.session:
         ground.model.requests.clear()

@@ -32,6 +32,7 @@ def play(folder: Path, name: str, steps: list[dict[str, Any]], **spec: Any) -> d
         pytest.skip(f"no {name}: run .ci/run once, or set NOBRAKES_{name.upper()} to an executable")
     own = {"name": name, "executable": executable, "folder": str(folder / "ground"), "steps": steps, "env": {}}
     own["env"] = {"CLAUDE_CODE_MAX_RETRIES": "1"} if name == "claude" else {}
+    own["env"] |= spec.pop("more_env", {})
     (folder / "spec.json").write_text(json.dumps({**own, "own_network": bool(own_network()), **spec}))
     argv = [*own_network(), sys.executable, str(PROGRAM), str(folder / "spec.json")]
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
