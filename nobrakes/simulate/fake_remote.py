@@ -31,6 +31,8 @@ class SharedFakeGit(FakeGit):
         self.busy = 0.0  # how likely somebody else pushes first
         self.late = 0.0  # how likely a person's commit is at the remote and not here yet
         self.pushes = 0
+        self.lost = ("", "")  # the push that was too late, until the remote is looked at
+        self.asked_again: list[str] = []
         self.midway: Callable[[], None] = lambda: None
         self.is_calm: Callable[[], bool] = lambda: False
 
@@ -43,6 +45,7 @@ class SharedFakeGit(FakeGit):
         self._refuse_when_locked()
         if self._drawn(self.deaf):
             return _waits("the remote does not answer", patience=PATIENCE_SECONDS)
+        self.lost = ("", "")
         return self._follow(landed=False)
 
     def land(self, new: str, old: str) -> Land:
@@ -63,6 +66,9 @@ class SharedFakeGit(FakeGit):
             if self._drawn(self.strict):
                 return _waits("the remote refuses")
             if not self._arrive(new, old):
+                if self.lost == (new, old):
+                    self.asked_again.append(f"{new[:12]} was pushed again to a main that had moved on")
+                self.lost = (new, old)
                 return Land(Landing.LOST)
             self.midway()
         return self._follow(landed=True)

@@ -14,6 +14,7 @@ from ..core.transcript import PREFIX
 from ..daemon.attempts.exit import UNSEEN_IN_PEACE
 from ..daemon.checks.validation import MOST_CUT_OFF
 from . import approving, by_hand, feature_promises, landed, questions
+from .fake_remote import SharedFakeGit
 from .main_monitor import nothing_is_reviewed_while_main_is_red, one_red_main_is_one_question, watch_of
 from .project import run_tests
 from .proven import a_merged_bead_has_its_evidence_once, evidence_only_grows
@@ -209,6 +210,11 @@ def every_place_is_an_agents(scene: Scene) -> list[str]:
     return [f"a place is held for {name}" for name in sorted(held - known)]
 
 
+def a_lost_race_is_followed(scene: Scene) -> list[str]:
+    """Who comes too late looks where main is before it asks again: else it would ask for ever."""
+    return scene.git.asked_again if isinstance(scene.git, SharedFakeGit) else []
+
+
 def epics_close_by_rule(scene: Scene) -> list[str]:
     """An epic is completed when its last child is closed, not before."""
     return scene.observed.take("epics")
@@ -288,6 +294,7 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     evidence_only_grows,
     nothing_is_asked_twice,
     an_open_candidate_has_a_ref,
+    a_lost_race_is_followed,
     a_plain_commit_takes_no_merge_back,
     notices_are_sent_when_they_may_be,
 )

@@ -121,6 +121,13 @@ BUGS = (
         options=("--people", "0.6", "--crash", "0.002"),
     ),
     Bug(
+        "who lost a race for main pushes again without a look",
+        "daemon/review/steps.py",
+        "is_head = not train or train[0].attempt == context.attempt.id",
+        "is_head = not train",
+        seed=4,
+    ),
+    Bug(
         "a yes counts for whatever is merged",
         "core/merge_approval.py",
         'and one.evidence.get("content") == content',

@@ -59,8 +59,9 @@ class ReviewSteps:
         """The candidate: on the last one of the train, or on main where there is none."""
         waits = self.landings.is_pending(context.attempt.id)  # what was begun is heard to its end
         was_freed = False
-        # on a train the head has done so
-        if self.ports.git.is_shared() and (waits or not self.train.look(context.board).train):
+        train = self.train.look(context.board).train
+        is_head = not train or train[0].attempt == context.attempt.id  # those behind it stand on what it saw
+        if self.ports.git.is_shared() and (waits or is_head):
             ready = self.landings.catch_up(context.attempt.id)
             if ready is None:
                 return Report(Fact.NOT_YET)
