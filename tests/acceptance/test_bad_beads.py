@@ -46,8 +46,13 @@ WAYS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("review", ["validators = 2", "every_commit_green = false"])
+@pytest.mark.parametrize(
+    "review",
+    [
+        pytest.param("validators = 2", marks=pytest.mark.slow),
+        pytest.param("every_commit_green = false", marks=pytest.mark.night),
+    ],
+)
 def test_every_bad_bead_is_told_for_what_it_is_and_main_stays_green(tmp_path: Path, review: str) -> None:
     size = max(BEADS, 5 * len(WAYS))
     project = Scripted(tmp_path, doers=4, more=f"[review]\n{review}\n")

@@ -33,8 +33,8 @@ BENT = {
     "a value that equals everything": f"printf '{EQUAL}' >shop/discount.py",
 }
 
-IN_CI = {"a forged summary", "a patched runner"}
-"""One for each of the two questions that come of it; the others are the night's."""
+IN_CI = {"a patched runner"}
+"""The others are the night's."""
 assert set(BENT) > IN_CI
 
 
@@ -113,6 +113,7 @@ X
 true"""
 
 
+@pytest.mark.night
 def test_a_report_is_read_before_an_altered_test_is_reported_in_it(project: Scripted) -> None:
     reporting(project)
     with_tests(project, f"printf '{HONEST}' >shop/discount.py")
@@ -138,6 +139,7 @@ def test_a_module_that_hides_one_of_the_checks_own_interpreter_is_asked_about(pr
     assert asked["type"] == "checks_changed" and "networkx.py" in asked["detail"]
 
 
+@pytest.mark.night
 def test_what_a_person_accepts_lands(project: Scripted) -> None:
     with_tests(project, BENT["a patched runner"])
     project.nobrakes("run", expect=40)
@@ -147,6 +149,7 @@ def test_what_a_person_accepts_lands(project: Scripted) -> None:
     assert project.status("one") == "done"
 
 
+@pytest.mark.night
 def test_without_the_setting_nothing_is_altered(project: Scripted) -> None:
     project.configure("[agents]", "[review]\ndecoy = false\n[agents]")
     with_tests(project, BENT["a patched runner"])
@@ -154,6 +157,7 @@ def test_without_the_setting_nothing_is_altered(project: Scripted) -> None:
     assert project.ask("reviews")[-1]["results"][0]["decoy"] == ""
 
 
+@pytest.mark.night
 def test_where_mains_own_runner_does_not_report_nobody_is_asked(project: Scripted) -> None:
     quiet = (
         f"PYTHONPATH=. {sys.executable} -B -m pytest -q -p no:cacheprovider tests | tail -n 1 | sed s/failed/passed/"

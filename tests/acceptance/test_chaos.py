@@ -88,6 +88,6 @@ def test_a_dozen_beads_settle_while_the_daemon_is_killed(tmp_path: Path, sandbox
     settle(make(tmp_path, 1, sandbox=sandbox), 1, 12, kills=4)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_many_beads_settle(tmp_path: Path) -> None:
     settle(make(tmp_path, 2, doers=4), 2, int(os.environ.get("NOBRAKES_CHAOS", "40")), kills=10)

@@ -48,7 +48,11 @@ UNITTEST = [sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "
 
 @pytest.mark.parametrize(
     ("name", "check"),
-    [("library", UNITTEST), ("existing", UNITTEST), ("javascript", ["node", "--test"])],
+    [
+        ("library", UNITTEST),
+        ("existing", UNITTEST),
+        pytest.param("javascript", ["node", "--test"], marks=pytest.mark.night),
+    ],
 )
 def test_the_example_ends_as_it_says_and_every_commit_passes_alone(name: str, check: list[str], tmp_path: Path) -> None:
     if shutil.which(check[0]) is None:

@@ -16,9 +16,9 @@ import pytest
 
 from tests.support.crashed_review import STEPS, Reviews
 
-SINGLES = 40
-PAIRS = int(os.environ.get("NOBRAKES_PAIRS", "5"))
-"""How many pairs are drawn; 500 of them are 1,000 kills."""
+SINGLES = int(os.environ.get("NOBRAKES_SINGLES", "15"))
+PAIRS = int(os.environ.get("NOBRAKES_PAIRS", "3"))
+"""How many single kills and pairs are drawn; 500 pairs are 1,000 kills."""
 ALL = os.environ.get("NOBRAKES_KILLS_AT", "")
 WORKS = (("one", "src-one"), ("two", "bad-two"), ("three", "src-three"))
 MODES: dict[str, dict[str, Any]] = {"each": {"validators": 2}, "batch": {"every_commit_green": False}}

@@ -1,6 +1,6 @@
 """The real daemon is killed with a person's checkout beside it: at random, at its git commands, at its system calls.
 
-NOBRAKES_DAEMON_KILLS: how many are killed at random (12); NOBRAKES_GIT_KILLS: at how many moments beside a git command
+NOBRAKES_DAEMON_KILLS: how many are killed at random (6); NOBRAKES_GIT_KILLS: at how many moments beside a git command
 (6, or `all`: right before and right after each one of a run of three beads); NOBRAKES_CALL_KILLS: at how many system
 calls that write (3, or `all`, where strace is there).
 """
@@ -14,7 +14,7 @@ import pytest
 from tests.support import shim
 from tests.support.killed_run import CHECKOUTS, KilledRun, tracer, usual
 
-RANDOM = int(os.environ.get("NOBRAKES_DAEMON_KILLS", "12"))
+RANDOM = int(os.environ.get("NOBRAKES_DAEMON_KILLS", "6"))
 AT_GIT = os.environ.get("NOBRAKES_GIT_KILLS", "6")
 AT_CALLS = os.environ.get("NOBRAKES_CALL_KILLS", "3")
 PER_RUN = 5

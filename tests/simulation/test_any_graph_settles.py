@@ -45,8 +45,7 @@ def test_people_who_stage_and_commit_lose_nothing(seed: int) -> None:
     World(seed, rates=Rates(staging=10, people=0.5, crash=0.01)).run()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", each_dosed("kind", range(5), parts=4))
 def test_in_a_kind_world_everything_gets_done(seed: int) -> None:
     world = World(seed, rates=Rates(fail=0, conflict=0, machine=0, crash=0, trouble=0, people=0))
     world.run()
@@ -54,7 +53,7 @@ def test_in_a_kind_world_everything_gets_done(seed: int) -> None:
     assert not left
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_large_graph_settles() -> None:
     world = World(1, beads=int(os.environ.get("SIMULATION_BEADS", "200")), rates=Rates(crash=0.0005, stop=0.001))
     world.run()

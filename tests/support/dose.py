@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-PARTS = 12
+PARTS = 24
 """Of so many cases one is CI's."""
 
 

@@ -107,7 +107,7 @@ assert {hole.name for hole in HOLES} > QUICK and len({hole.name for hole in HOLE
 
 
 def in_turn(hole: Hole) -> Any:
-    """CI plants a twelfth of the holes, `python3 tests/gates --night` all of them."""
+    """CI plants one in 24 of the holes, `python3 tests/gates --night` all of them."""
     marks = [] if hole.name in QUICK else [dosed(hole.name)]
     return pytest.param(hole, id=f"R{hole.rule}-{hole.name.replace(' ', '-')}", marks=marks)
 
