@@ -28,6 +28,7 @@ say request-review '1. this 2. that'
 say plan
 say propose '{beads: []}'
 say plan-ready
+say document 'SQLite: one file, no server' --kind decision
 say finding 'it is too wide'
 say bead --json
 say test

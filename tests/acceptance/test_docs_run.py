@@ -50,6 +50,10 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/quickstart.md", "nobrakes shape"): TALK,
     ("docs/how-to.md", "nobrakes daemon install --yes"): "it changes the services of this account",
     ("docs/how-to.md", "nobrakes daemon uninstall --yes"): "it changes the services of this account",
+    (
+        "docs/how-to.md",
+        'nobrakes relay "Mend the failing',
+    ): "it needs the sandbox; tests/acceptance/test_relay_in_place.py does it",
     ("docs/how-to.md", "claude mcp add"): "it changes the settings of an installed Claude Code",
     (
         "docs/how-to.md",

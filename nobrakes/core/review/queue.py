@@ -160,10 +160,10 @@ def _each(verdicts: Sequence[Verdict], free: int, suspect: Collection[int]) -> M
 
 def _culprit(verdicts: Sequence[Verdict], low: int, high: int, free: int, suspect: Collection[int]) -> Move:
     """The prefix `high` is red, and the one before it is green or main."""
-    if verdicts[low] is not Verdict.GREEN:
-        return Move(validate=_unknown(verdicts, (0,), free))
     if high in suspect and verdicts[high] is not Verdict.CONFIRMED:
         return Move(validate=(high,) if free else (), publish=low)
+    if verdicts[low] is not Verdict.GREEN:
+        return Move(validate=_unknown(verdicts, (0,), free))
     return Move(publish=low, blame=high)
 
 

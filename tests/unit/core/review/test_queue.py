@@ -68,6 +68,7 @@ def test_few_batches_stand_on_one_another_where_many_changes_are_bad() -> None:
 def test_a_red_that_may_be_a_flake_is_confirmed_before_it_is_held_against_anybody() -> None:
     assert batch("++-", suspect={2}) == Move(validate=(2,), publish=1)
     assert batch("++!", suspect={2}) == Move(publish=1, blame=2)
+    assert each("?-", suspect={1}) == Move(validate=(1,)), "nor is main looked at for it"
     assert red(1) is Verdict.RED and red(1 + CONFIRMING) is Verdict.CONFIRMED
 
 
