@@ -123,6 +123,7 @@ def test_a_report_is_read_before_an_altered_test_is_reported_in_it(project: Scri
     assert row["counts"] == {"passed": 3, "failed": 0, "skipped": 0} and row["decoy"].startswith("seen ")
 
 
+@pytest.mark.night
 def test_a_forged_report_does_not_hold_the_altered_test(project: Scripted) -> None:
     reporting(project)
     with_tests(project, FORGED_REPORT)

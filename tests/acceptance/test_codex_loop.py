@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.real_clis import CAP, CLAUDE, CODE, CODEX, DONE, NOBRAKES, TEST, committing, prepare, tool
-from tests.support.sandboxes import in_both, needs_sandbox
+from tests.support.sandboxes import in_both, in_sandbox, needs_sandbox
 
 pytestmark = pytest.mark.codex
 
@@ -133,7 +133,7 @@ def test_claude_writes_the_tests_and_codex_does_the_work(tmp_path: Path) -> None
     field.assert_merged()
 
 
-@in_both
+@pytest.mark.parametrize("sandbox", [pytest.param("none", marks=pytest.mark.night), in_sandbox])
 def test_a_cap_in_tokens_stops_codex_while_it_works(tmp_path: Path, sandbox: str) -> None:
     field = prepare(tmp_path, '[agents]\ntest_writer = "codex"\ndoer = "codex"\n' + codex_settings() + CAP, sandbox)
     writes = [patch("tests/test_hello.py", TEST), commit("Tests for greeting"), SLEEPS, DONE]

@@ -102,7 +102,15 @@ def answers_in_a_browser(planned: Planned, title: str, label: str) -> None:
         person.page.wait_for_url("**/desk")
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=getattr(pytest.mark, n)) for n in CLIS])
+IN_CI = "claude"
+"""The other CLIs are the night's."""
+
+
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    return [getattr(pytest.mark, name), *([] if name == IN_CI else [pytest.mark.night])]
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=marks(n)) for n in CLIS])
 def test_a_feature_goes_from_a_question_to_done(tmp_path: Path, name: str) -> None:
     planned = begun(tmp_path, name)
     sent = planned.works(ASKS, WAITS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.real_clis import CAP, CODE, DONE, GEMINI, NOBRAKES, TEST, committing, prepare, tool
-from tests.support.sandboxes import in_both
+from tests.support.sandboxes import in_both, in_sandbox
 
 pytestmark = pytest.mark.gemini
 
@@ -82,7 +82,7 @@ def test_a_repository_that_switches_the_hooks_off_is_not_worked_on(tmp_path: Pat
     assert field.bead()["status"] == "escalated"
 
 
-@in_both
+@pytest.mark.parametrize("sandbox", [pytest.param("none", marks=pytest.mark.night), in_sandbox])
 def test_a_cap_in_tokens_stops_gemini_while_it_works(tmp_path: Path, sandbox: str) -> None:
     field = prepare(tmp_path, settings() + CAP, sandbox)
     writes = [write("tests/test_hello.py", TEST), commit("Tests for greeting"), shell("sleep 120"), DONE]

@@ -67,7 +67,11 @@ def reviewed(folder: Path, act: Act, moments: Collection[int] | None = (), **rev
     return world
 
 
-@pytest.mark.parametrize("act", [prune, collect, repack], ids=lambda act: act.__name__)
+@pytest.mark.parametrize(
+    "act",
+    [prune, pytest.param(collect, marks=pytest.mark.night), pytest.param(repack, marks=pytest.mark.night)],
+    ids=lambda act: act.__name__,
+)
 def test_whoever_prunes_all_the_time_holds_nothing_up(tmp_path: Path, act: Act) -> None:
     world = reviewed(tmp_path, act, None)
     world.assert_sound(good=("one", "three"), bad=("two",))
@@ -79,7 +83,7 @@ def test_whoever_prunes_all_the_time_holds_nothing_up(tmp_path: Path, act: Act) 
 @pytest.mark.parametrize("names", [("candidate",), ("candidate", "incoming", "start")], ids=["candidate", "head"])
 def test_what_vanishes_at_any_moment_is_built_anew(tmp_path: Path, names: tuple[str, ...], merge: str) -> None:
     plain = reviewed(tmp_path / "plain", prune, (), merge=merge)
-    for moment in random.Random(1).sample(range(1, plain.dice.moment + 1), 4):
+    for moment in random.Random(1).sample(range(1, plain.dice.moment + 1), 2):
         world = reviewed(tmp_path / str(moment), without(*names), {moment}, merge=merge)
         world.assert_sound(good=("one", "three"), bad=("two",))
         shutil.rmtree(tmp_path / str(moment))

@@ -66,6 +66,7 @@ def test_many_graphs_settle(first: int) -> None:
         World(seed, beads=4 + seed % 12).run()
 
 
-@pytest.mark.parametrize("seed", each_dosed("seeds from", range(2000, 2008), parts=8))
+@pytest.mark.night
+@pytest.mark.parametrize("seed", range(2000, 2008))
 def test_a_machine_that_hardly_lives_still_settles(seed: int) -> None:
     World(seed, rates=Rates(crash=0.08, trouble=0.02, fail=0.3, conflict=0.3, machine=0.1)).run()
