@@ -2,10 +2,13 @@
 
 import os
 import signal
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support.dose import is_dosed
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in the background has it, and all that it starts
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -25,10 +28,29 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if IN_CI els
 SKIPPED: list[str] = []
 
 
+_NUMBERS = count()
+HERE = Path(__file__).parent
+HALVED = ("acceptance", "hostile", "integration")
+WHOLE = ("test_cli_run.py", "test_examples.py", "test_docs_run.py", "test_journeys.py", "test_first_screens.py")
+"""The main job, and what the docs say."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """CI runs half of the tests that start whole programs, by their names, and the night all of them."""
+    for item in items:
+        folder = item.path.relative_to(HERE).parts[0]
+        if folder in HALVED and item.path.name not in WHOLE and not is_dosed(item.nodeid.partition("tests/")[2], 2):
+            item.add_marker(pytest.mark.night)
+
+
 @pytest.fixture(autouse=True)
 def nobody_touches_the_real_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of the test's own. What this process says to git, nobrakes or an agent CLI stays in it."""
-    home = tmp_path_factory.mktemp("home")
+    homes = tmp_path_factory.getbasetemp() / "homes"  # apart: pytest reads the whole folder for each numbered one in it
+    homes.mkdir(exist_ok=True)
+    home = homes / str(next(_NUMBERS))
+    home.mkdir()
     for name in list(os.environ):
         if name.startswith(("NOBRAKES_", "GIT_", "XDG_")):
             monkeypatch.delenv(name)

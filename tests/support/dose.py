@@ -13,9 +13,14 @@ PARTS = 24
 """Of so many cases one is CI's."""
 
 
+def is_dosed(name: str, parts: int) -> bool:
+    """Whether the case of this name is CI's."""
+    return zlib.crc32(name.encode()) % parts == 0
+
+
 def dosed(name: str, parts: int = PARTS) -> pytest.MarkDecorator:
     """The mark of a long case: one of so many is CI's, the others are the night's."""
-    return pytest.mark.slow if zlib.crc32(name.encode()) % parts == 0 else pytest.mark.night
+    return pytest.mark.slow if is_dosed(name, parts) else pytest.mark.night
 
 
 def each_dosed(name: str, cases: Iterable[object], parts: int = 3) -> list[Any]:
