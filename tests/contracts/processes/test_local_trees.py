@@ -342,6 +342,6 @@ def test_what_a_run_holds_counts_all_that_it_started_and_nothing_once_it_is_dead
     assert run.pid is not None
     os.kill(run.pid, signal.SIGKILL)  # its wrapper, alone
     until(lambda: not lives(run.pid or 0))
-    assert local.processes.memory_mb(run) > 80
+    until(lambda: local.processes.memory_mb(run) > 80)  # the one below may be about to take its own
     local.processes.kill(run)
     assert local.processes.memory_mb(run) == 0
