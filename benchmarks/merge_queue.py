@@ -130,7 +130,7 @@ def shipped(queue: Queue) -> Ends:
         if move.publish:
             main.land(tried[: move.publish])
             del waiting[: move.publish]
-            pace = pace.landed(move.publish, move.publish >= pace.together)
+            pace = pace.landed(move.publish)
     return main.ends(checks)
 
 

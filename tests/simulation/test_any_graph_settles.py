@@ -69,4 +69,5 @@ def test_many_graphs_settle(first: int) -> None:
 @pytest.mark.night
 @pytest.mark.parametrize("seed", range(2000, 2008))
 def test_a_machine_that_hardly_lives_still_settles(seed: int) -> None:
+    # with more a turn, which is some fifty calls, hardly ever comes to its end
     World(seed, rates=Rates(crash=0.08, trouble=0.02, fail=0.3, conflict=0.3, machine=0.1)).run()

@@ -1,7 +1,8 @@
 """One run of a real CLI on nobrakes' own ground, in a network of its own: `one_run.py SPEC.json`, the answer on stdout.
 
 SPEC: name, executable, folder, own_network, steps, env (added to the run's), `stop` (the file that tells when to stop it)
-`permitted` (beginnings of commands), `word` (which it is told to remember) and `then` (steps of a second run, which goes on with the session of the first).
+`permitted` (beginnings of commands), `word` (which it is told to remember) and `then` (steps of a second run, which goes
+on with the session of the first).
 """
 
 import json

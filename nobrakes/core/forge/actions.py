@@ -61,7 +61,8 @@ class TakeTurn:
     """Deal with a turn of the Shaper that ended: do what its words say, and note that it was dealt with.
 
     `reading`: what the words say; None: it spoke by operations, or its words do not count. `warn`: how full its context
-    is, from 0 to 1, where a person should know. `answer`: its words, where they only answer what a person said.
+    is, from 0 to 1, where a person should know. `answer`: its words, where they only answer what a person said, or the
+    plan is built.
     """
 
     feature: str

@@ -8,9 +8,9 @@ Prefix i is main with the first i waiting changes on it; prefix 0 is main itself
    them cost more runs than they save time.
 3. Main is known to be green before anybody is blamed.
 4. How many changes go together doubles when all of them were good and halves with each blame; there are never more than
-   are likely enough to be good together, as the last ones were. Whoever has cost more
-   runs than were won (`Pace.debt`) goes one by one until that is paid back, so a queue of N changes costs at most
-   N + 2 MOST + log2(MOST) + 1 runs, whatever they are (and CONFIRMING more for each blame that may be a flake).
+   are likely enough to be good together, as the last ones were. Whoever has cost more runs than were won (`Pace.debt`)
+   goes one by one until that is paid back, so a queue of N changes costs at most N + 2 MOST + log2(MOST) + 1 runs,
+   whatever they are (and CONFIRMING more for each blame that may be a flake).
 5. Validators that idle take the next batch, on top of the one that is tried: as many as its chance to be red allows
    (`Pace.deep`), since what stands on a red one was run for nothing.
 6. With `every` each prefix of one more change is validated by itself: no commit gets into main's history that did not
@@ -90,9 +90,9 @@ class Pace:
         """After validations were started."""
         return replace(self, debt=self.debt + runs)
 
-    def landed(self, changes: int, whole: bool) -> "Pace":
-        """After changes were published; `whole`: all that were tried together."""
-        size = min(2 * self.size, MOST) if whole and changes >= self.size else self.size
+    def landed(self, changes: int) -> "Pace":
+        """After changes were published."""
+        size = min(2 * self.size, MOST) if changes >= self.size else self.size
         return replace(self, size=size, debt=self.debt - changes, ends=_last(self.ends + "+" * changes))
 
     def blamed(self) -> "Pace":

@@ -196,9 +196,8 @@ class Review:
         """The candidate failed. Before it is blamed: does main pass by itself?"""
         if journal.contract != self.validation.contract(journal.brings):
             return Report(Fact.CHECKS_EDITED)
-        known = (
-            self.validation.passed(self.ports.git.tree(journal.base), context.attempt.id, journal.brings) is not None
-        )
+        tree = self.ports.git.tree(journal.base)
+        known = self.validation.passed(tree, context.attempt.id, journal.brings) is not None
         if known or journal.is_scaffolding or context.bead.type is BeadType.REPAIR:  # which has to turn main green
             return blamed(journal)
         return self.judging.to_validate(context, journal, journal.base)

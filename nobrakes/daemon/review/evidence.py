@@ -76,17 +76,43 @@ class Evidence:
     def prepared(self, attempt: Attempt, bead: Bead, journal: Journal) -> Json:
         """The record of this review's candidate, as far as it is known now."""
         gathered = _Gathered(self.ports, bead, self._steps(attempt))
-        if journal.merged_as not in ("", journal.candidate):
-            return self._by_people(attempt, bead, journal, gathered)
-        branch = self._place(journal.head)
-        base, candidate = self._place(journal.base), self._place(journal.candidate)
+        branch, candidate = self._place(journal.head), self._place(journal.candidate)
         after, tip = journal.contract, journal.tip
-        validations = (
-            # the branch was not run by itself: what stands for it is what came of it on main
-            gathered.validation("branch", None, branch, after, tip or journal.candidate),
-            gathered.validation("candidate", Step.VALIDATE_REBASED, candidate, after, tip),
-            gathered.validation("main", Step.VALIDATE_MAIN, candidate, after, tip),
-        )
+        # the branch was not run by itself: what stands for it is what came of it on main
+        first = gathered.validation("branch", None, branch, after, tip or journal.candidate)
+        second = gathered.validation("candidate", Step.VALIDATE_REBASED, candidate, after, tip)
+        if journal.merged_as in ("", journal.candidate):
+            own, third = self._as_validated(journal, gathered, candidate)
+        else:
+            own, third = self._by_people(bead, journal, gathered, candidate)
+        before = gathered.saved(self._place(journal.base)["tree"], after)
+        record = {
+            **gathered.begin(RecordKind.MERGE, attempt.started_at),
+            "anchor": "" if journal.anchor == NONE else journal.anchor,
+            "branch": branch,
+            **own,
+            "steps": [
+                first,
+                {"step": "rebase", "from": journal.fork, "onto": journal.base, "commit": journal.candidate},
+                second,
+                {"step": "merge", "from": own["base"]["commit"], "to": own["merged"]["commit"]},
+                third,
+            ],
+            "counts": {
+                "before": counts_of(before),
+                "after": counts_of(gathered.runs.get(second.get("run", ""))),
+            },
+            "attempts": self._attempts(bead, attempt),
+            **self._takes_back(bead),
+            **({"approval": dict(journal.approval)} if journal.approval else {}),
+            "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
+        }
+        return bounded(record)
+
+    def _as_validated(self, journal: Journal, gathered: "_Gathered", candidate: dict[str, str]) -> tuple[Json, Json]:
+        """What is a record's own where the candidate itself came to main, and main's validation."""
+        after, tip = journal.contract, journal.tip
+        last = gathered.validation("main", Step.VALIDATE_MAIN, candidate, after, tip)
         line = self._between(journal.base, journal.candidate)
         commits = [
             {
@@ -97,67 +123,24 @@ class Evidence:
             }
             for made in line[:-1]
         ]
-        rebase = {"step": "rebase", "from": journal.fork, "onto": journal.base, "commit": journal.candidate}
-        merge = {"step": "merge", "from": journal.base, "to": journal.candidate}
-        first, second, third = validations
-        last = gathered.runs.get(second.get("run", ""))
-        record = {
-            **gathered.begin(RecordKind.MERGE, attempt.started_at),
-            "anchor": "" if journal.anchor == NONE else journal.anchor,
-            "base": base,
-            "branch": branch,
-            "candidate": candidate,
-            "merged": candidate,
-            "commits": [*commits, candidate],
-            "steps": [first, rebase, second, merge, third],
-            "counts": {"before": counts_of(gathered.saved(base["tree"], after)), "after": counts_of(last)},
-            "attempts": self._attempts(bead, attempt),
-            **self._takes_back(bead),
-            **({"approval": dict(journal.approval)} if journal.approval else {}),
-            "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
-        }
-        return bounded(record)
+        base = self._place(journal.base)
+        return {"base": base, "candidate": candidate, "merged": candidate, "commits": [*commits, candidate]}, last
 
-    def _by_people(self, attempt: Attempt, bead: Bead, journal: Journal, gathered: "_Gathered") -> Json:
-        """The record of a candidate that people merged as another commit, and perhaps on another base.
+    def _by_people(
+        self, bead: Bead, journal: Journal, gathered: "_Gathered", candidate: dict[str, str]
+    ) -> tuple[Json, Json]:
+        """The same where people merged the candidate as another commit, and perhaps on another base.
 
         Only where they merged on what it was validated on, main's tree is the one that passed.
         """
         made = self.ports.git.made(journal.merged_as)
         assert made is not None, "the host's merge is on main"
-        merged, candidate = place(made.commit, made.tree), self._place(journal.candidate)
-        base = self._place(made.parents[0]) if made.parents else merged
+        merged = place(made.commit, made.tree)
         pull = self.ports.store.pull(bead.id)
-        after = journal.contract
-        if made.tree == candidate["tree"]:
-            last, late = gathered.validation("main", Step.VALIDATE_REBASED, merged, after, ""), {}
-        else:
-            last = {"step": "validate", "of": "main", **merged, "contract": "", "how": How.UNKNOWN.value}
-            late = {"added_later": "people merged it on another base than it was validated on"}
-        proven = gathered.validation("candidate", Step.VALIDATE_REBASED, candidate, after, "")
-        record = {
-            **gathered.begin(RecordKind.MERGE, attempt.started_at),
-            **late,
-            "anchor": "" if journal.anchor == NONE else journal.anchor,
-            "base": base,
-            "branch": self._place(journal.head),
+        own: Json = {
+            "base": self._place(made.parents[0]) if made.parents else merged,
             "merged": merged,
             "commits": [merged],
-            "steps": [
-                gathered.validation("branch", None, self._place(journal.head), after, journal.candidate),
-                {"step": "rebase", "from": journal.fork, "onto": journal.base, "commit": journal.candidate},
-                proven,
-                {"step": "merge", "from": base["commit"], "to": merged["commit"]},
-                last,
-            ],
-            "counts": {
-                "before": counts_of(gathered.saved(self._place(journal.base)["tree"], after)),
-                "after": counts_of(gathered.runs.get(proven.get("run", ""))),
-            },
-            "attempts": self._attempts(bead, attempt),
-            **self._takes_back(bead),
-            **({"approval": dict(journal.approval)} if journal.approval else {}),
-            "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
             "pull_request": {
                 "number": pull.number if pull else 0,
                 "url": excerpt(pull.url) if pull else "",
@@ -165,7 +148,10 @@ class Evidence:
                 "validated_on": self._place(journal.base),
             },
         }
-        return bounded(record)
+        if made.tree == candidate["tree"]:
+            return own, gathered.validation("main", Step.VALIDATE_REBASED, merged, journal.contract, "")
+        own["added_later"] = "people merged it on another base than it was validated on"
+        return own, {"step": "validate", "of": "main", **merged, "contract": "", "how": How.UNKNOWN.value}
 
     def unknown(self, bead: Bead, base: Made, commits: Sequence[Made], anchor: str, why: str) -> Json:
         """The record of a merge of which only what main says is known. `why` it is added later."""

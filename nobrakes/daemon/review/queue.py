@@ -232,7 +232,7 @@ class Train:
             for attempt in attempts:
                 self.ports.store.journal(attempt.id, attempt.data)
             if not landing[0].waiting:  # else it is counted already
-                self._keep(board, seen.pace.landed(count, whole=count >= seen.pace.together))
+                self._keep(board, seen.pace.landed(count))
         for attempt in attempts:
             self.journaled(self.seen, attempt)
         return tip

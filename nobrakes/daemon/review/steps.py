@@ -73,11 +73,9 @@ class ReviewSteps:
         return replace(self._rebased(context, journal), was_freed=was_freed)
 
     def _rebased(self, context: ReviewContext, journal: Journal) -> Report:
-        if self.pulls.is_on and (before := self.pulls.merged_before(context, journal)) is not None:
-            return before
         seen = self.train.look(context.board)
         main = seen.main
-        landed = None if self.pulls.is_on else self._landed(context, journal, main)
+        landed = self._landed(context, journal, main)
         if landed is not None:
             return landed
         if any(entry.attempt == context.attempt.id for entry in seen.train):
@@ -111,6 +109,8 @@ class ReviewSteps:
 
     def _landed(self, context: ReviewContext, journal: Journal, main: str) -> Report | None:
         """Whether it is on main already: a crash hid that, or an attempt before it was not told of it."""
+        if self.pulls.is_on:
+            return self.pulls.merged_before(context, journal)
         if journal.candidate and self.ports.git.contains(journal.candidate, main):
             return Report(Fact.LANDED)
         before = self.landings.landed_before(context.attempt.bead)
@@ -180,7 +180,7 @@ class ReviewSteps:
             return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
         approvals = [self.approvals.kept(context.board, entry) for entry in train[:count]]
         if self.pulls.is_on:  # it stands on main alone, and people decide when it is merged
-            return Report(Fact.MAY_ASK, {"approval": self.approvals.kept(context.board, train[0])})
+            return Report(Fact.MAY_ASK, {"approval": approvals[0]})
         tip = self.train.begin_landing(context.board, approvals)
         return Report(Fact.MAY_LAND, {"tip": tip, "approval": approvals[0]})
 

@@ -218,7 +218,7 @@ class Verdicts:
         if fact is Fact.MAIN_PASSES:
             return blamed(journal)
         if self.ports.git.main() != journal.base:
-            # main was red where the branch left it, and has moved: what counts is how they do together
+            # main was red where the candidate stands, and has moved: what counts is how they do together
             return Report(Fact.MAIN_MOVED)
         self.watchman(results)
         why = "main itself does not pass the checks; the review begins again when it does"

@@ -135,7 +135,7 @@ def test_any_queue_comes_to_its_end_within_its_bound(seed: int, validators: int,
         main += tried[: move.publish]
         waiting = waiting[move.publish :]
         if move.publish:
-            pace = pace.landed(move.publish, move.publish >= size)
+            pace = pace.landed(move.publish)
     assert main == [change for change in changes if change not in bad]
     assert runs <= len(changes) + 2 * MOST + 5 + 2 * (validators - 1)
 
@@ -143,10 +143,10 @@ def test_any_queue_comes_to_its_end_within_its_bound(seed: int, validators: int,
 def test_the_pace_doubles_with_good_changes_and_halves_with_bad_ones() -> None:
     pace = Pace()
     assert pace.together == FIRST
-    assert pace.landed(FIRST, whole=True).together == 2 * FIRST
-    assert pace.landed(2, whole=False).together == FIRST
+    assert pace.landed(FIRST).together == 2 * FIRST
+    assert pace.landed(2).together == FIRST
     assert pace.blamed().together == FIRST // 2
-    assert Pace(size=MOST).landed(MOST, whole=True).together == MOST
+    assert Pace(size=MOST).landed(MOST).together == MOST
     assert Pace(size=1).blamed().together == 1
 
 
@@ -158,11 +158,11 @@ def test_who_has_cost_more_runs_than_were_won_goes_one_by_one() -> None:
     pace = Pace(size=MOST)
     assert pace.ran(2 * MOST).together == MOST
     assert pace.ran(2 * MOST + 1).together == 1
-    assert pace.ran(2 * MOST + 1).landed(1, whole=True).together == MOST
+    assert pace.ran(2 * MOST + 1).landed(1).together == MOST
 
 
 def test_the_share_of_bad_changes_is_that_of_the_last_ones() -> None:
-    pace = Pace().landed(18, whole=True).blamed().blamed()
+    pace = Pace().landed(18).blamed().blamed()
     assert pace.bad_share == 0.1
-    assert pace.landed(20, whole=True).bad_share == 0
+    assert pace.landed(20).bad_share == 0
     assert Pace.of_text(pace.as_text()) == pace and Pace.of_text(None) == Pace()

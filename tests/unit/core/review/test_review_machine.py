@@ -18,7 +18,6 @@ boundaries        in_bounds               rebase
 boundaries        refused                 reject
 boundaries        questioned              ask
 
-
 rebase            blocked                 wait
 rebase            freed                   rebase
 rebase            not_yet                 wait
