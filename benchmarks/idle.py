@@ -6,17 +6,22 @@ Targets: at most 20 ms of CPU a minute and 80 MiB resident. It has merged one be
 is loaded. Linux only.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from measure import keep, table
-from pipeline import CONFIG, NOBRAKES, repository
+from pipeline import AGENT, NOBRAKES, config, set_up
 
-from nobrakes.core.beads.bead import Bead, Status
+from nobrakes.core.beads.bead import Bead, Dependency, Status
+from nobrakes.core.beads.escalations import EscalationType
+from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
 
 
@@ -35,40 +40,129 @@ def rss_mib(pid: int) -> float:
     raise SystemExit("no VmRSS")
 
 
-def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+def switches(pid: int) -> int:
+    """How often the process has waited until now: each time something woke it."""
+    total = 0
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        lines = (thread / "status").read_text().splitlines()
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+    return total
+
+
+def own(folder: str, daemon: int) -> set[int]:
+    """The daemon, whatever it started, and whatever names its folder: wrappers of runs outlive a daemon."""
+    parents, found = {}, {daemon}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):  # it ended
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if folder.encode() in (entry / "cmdline").read_bytes():
+                found.add(int(entry.name))
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def used(pids: Iterable[int]) -> dict[int, tuple[float, int]]:
+    """CPU milliseconds and waits of each process that lives."""
+    found = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            found[pid] = (cpu_ms(pid), switches(pid))
+    return found
+
+
+@contextmanager
+def daemon(folder: str) -> Iterator[int]:
+    """A daemon at work in the folder; its pid."""
+    subprocess.run([NOBRAKES, "daemon", "start"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    try:
+        yield int(Path(folder, ".nobrakes", "daemon.lock").read_text().split()[0])
+    finally:
+        subprocess.run([NOBRAKES, "daemon", "stop"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def until(condition: Callable[[], bool], what: str) -> None:
+    """Wait a minute at most."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"within a minute {what}")
+        time.sleep(0.1)
+
+
+def over(seconds: float, folder: str, pid: int) -> dict[str, float]:
+    """What the daemon and all of its own use, as for a minute; the agents wait, and are counted with them."""
+    before = used(own(folder, pid))
+    time.sleep(seconds)
+    after = used(own(folder, pid))
+    a_minute = 60 / seconds
+    return {
+        "seconds": seconds,
+        "processes": len(after),
+        "cpu_ms_a_minute": a_minute * sum(cpu - before.get(one, (0, 0))[0] for one, (cpu, _) in after.items()),
+        "wakes_a_minute": a_minute * sum(n - before.get(one, (0, 0))[1] for one, (_, n) in after.items()),
+        "rss_mib": rss_mib(pid),
+    }
+
+
+def nothing_to_do(seconds: float, beads: int = 0, escalations: int = 0, settle: float = 2.0) -> dict[str, float]:
+    """After one bead was merged. The other `beads` wait for questions that nobody answers."""
     with tempfile.TemporaryDirectory() as folder:
-        repository(folder)
-        subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        Path(folder, ".nobrakes", "config.toml").write_text(CONFIG.replace("WORKERS", "2").replace("SANDBOX", "none"))
+        set_up(folder, 1, config(2, "none"))
         store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
-        store.put([Bead("b1", "bead 1", status=Status.NEEDS_DOER, needs_tests=False)], [], "benchmark")
-        subprocess.run([NOBRAKES, "daemon", "start"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         try:
-            pid = int(Path(folder, ".nobrakes", "daemon.lock").read_text().split()[0])
-            deadline = time.monotonic() + 60
-            while store.bead("b1").status is not Status.DONE:
-                if time.monotonic() > deadline:
-                    raise SystemExit("the first bead was not merged within a minute")
-                time.sleep(0.1)
-            time.sleep(2)
-            before = cpu_ms(pid)
-            time.sleep(seconds)
-            used, resident = cpu_ms(pid) - before, rss_mib(pid)
+            asked = [Bead(f"q{n}", f"Question {n}", status=Status.NEEDS_DOER) for n in range(escalations)]
+            live = [Bead(f"w{n}", f"Bead {n}", status=Status.NEEDS_DOER) for n in range(beads - escalations)]
+            needs = [Dependency(one.id, asked[n % len(asked)].id) for n, one in enumerate(live)]
+            store.put([*asked, *live], needs, "benchmark")
+            for one in asked:
+                store.escalate(NewEscalation(EscalationType.QUESTION, f"Why {one.id}?"), one.id, None, "benchmark")
+            with daemon(folder) as pid:
+                until(lambda: store.bead("b1").status is Status.DONE, "the first bead was not merged")
+                time.sleep(settle)
+                return over(seconds, folder, pid)
         finally:
             store.close()
-            subprocess.run([NOBRAKES, "daemon", "stop"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    a_minute = used * 60 / seconds
+
+
+def silent_agents(seconds: float, agents: int = 4, settle: float = 3.0) -> dict[str, float]:
+    """As installed: agents that say nothing, each in its sandbox."""
+    with tempfile.TemporaryDirectory() as folder:
+        set_up(folder, agents, config(agents).replace(AGENT, f"sleep {3600 + seconds:g}"))
+        store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
+        try:
+            with daemon(folder) as pid:
+                slept = f"sleep {3600 + seconds:g}".encode()
+                began = lambda: sum(slept in words for words in _cmdlines(own(folder, pid)))  # noqa: E731
+                until(lambda: began() >= agents, f"not all of {agents} agents began")
+                time.sleep(settle)
+                return over(seconds, folder, pid)
+        finally:
+            store.close()
+
+
+def _cmdlines(pids: Iterable[int]) -> list[bytes]:
+    found = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").strip())
+    return [words for words in found if words.startswith(b"sleep ")]
+
+
+def main() -> None:
+    found = nothing_to_do(float(sys.argv[1]) if len(sys.argv) > 1 else 60.0)
     print(
         table(
             [
                 ["what", "measured", "target"],
-                ["CPU, ms a minute", f"{a_minute:.1f}", "<= 20"],
-                ["resident, MiB", f"{resident:.1f}", "<= 80"],
+                ["CPU, ms a minute", f"{found['cpu_ms_a_minute']:.1f}", "<= 20"],
+                ["resident, MiB", f"{found['rss_mib']:.1f}", "<= 80"],
             ]
         )
     )
-    keep("idle", {"seconds": seconds, "cpu_ms_a_minute": a_minute, "rss_mib": resident})
+    keep("idle", found)
 
 
 if __name__ == "__main__":

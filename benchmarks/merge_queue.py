@@ -22,6 +22,7 @@ import statistics
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from measure import keep, table
 
@@ -230,6 +231,7 @@ def drawn(share: float, pairs: float, flakes: float, seed: int) -> Queue:
 
 
 SCENES: dict[str, tuple[float, float, float]] = {
+    "all good": (0.0, 0, 0),
     "1 % bad": (0.01, 0, 0),
     "5 % bad": (0.05, 0, 0),
     "20 % bad": (0.2, 0, 0),
@@ -262,6 +264,19 @@ def worst(policy: Callable[[Queue], Ends], steps: int) -> tuple[float, frozenset
     return found
 
 
+def scene(policy: Callable[[Queue], Ends], name: str, seeds: int) -> dict[str, Any]:
+    """What a policy needs for the queues of a scene: runs and repeats a change of each, and what went wrong."""
+    share, pairs, flakes = SCENES[name]
+    queues = [drawn(share, pairs, flakes, seed) for seed in range(seeds)]
+    ends = [policy(queue) for queue in queues]
+    return {
+        "runs": [end.runs / CHANGES for end in ends],
+        "again": [end.again / CHANGES for end in ends],
+        "good_refused": sum(q.blameless(one) for q, e in zip(queues, ends, strict=True) for one in e.refused),
+        "red_landings": sum(end.red for end in ends),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=60)
@@ -270,19 +285,13 @@ def main() -> None:
     rows, raw = [], {}
     for name, policy in POLICIES.items():
         row = [name]
-        for scene, (share, pairs, flakes) in SCENES.items():
-            queues = [drawn(share, pairs, flakes, seed) for seed in range(given.seeds)]
-            ends = [policy(queue) for queue in queues]
-            costs = [end.runs / CHANGES for end in ends]
-            wronged = sum(q.blameless(change) for q, e in zip(queues, ends, strict=True) for change in e.refused)
-            red = sum(end.red for end in ends)
-            again = [end.again / CHANGES for end in ends]
-            raw[f"{name}: {scene}"] = {"runs": costs, "again": again, "good_refused": wronged, "red_landings": red}
+        for title in SCENES:
+            raw[f"{name}: {title}"] = found = scene(policy, title, given.seeds)
             row.append(
-                f"{statistics.mean(costs):.3f}"
-                + (f" + {statistics.mean(again):.3f}" if any(again) else "")
-                + (f" ({wronged} wronged)" if wronged else "")
-                + " RED" * bool(red)
+                f"{statistics.mean(found['runs']):.3f}"
+                + (f" + {statistics.mean(found['again']):.3f}" if any(found["again"]) else "")
+                + (f" ({found['good_refused']} wronged)" if found["good_refused"] else "")
+                + " RED" * bool(found["red_landings"])
             )
         most, bad = worst(policy, given.search)
         raw[f"{name}: worst found"] = {"runs": most, "bad": sorted(bad)}

@@ -55,29 +55,41 @@ def verify(folder: str, beads: int) -> None:
     subprocess.run(["git", "fsck", "--no-dangling", "--no-progress"], cwd=folder, check=True)
 
 
-def script(beads: int, workers: int) -> float:
+def script(beads: int, workers: int, name: str = "pipeline.sh", sleep: float = 0.0) -> float:
     with tempfile.TemporaryDirectory() as folder:
         repository(folder)
+        subprocess.run(["git", "checkout", "-q", "--detach"], cwd=folder, check=True)
         start = time.perf_counter()
-        subprocess.run(["sh", str(HERE / "pipeline.sh"), folder, str(beads), str(workers)], check=True)
+        subprocess.run(["sh", str(HERE / name), folder, str(beads), str(workers), f"{sleep:g}"], check=True)
         taken = time.perf_counter() - start
         verify(folder, beads)
     return taken
 
 
-def nobrakes(beads: int, workers: int, sandbox: str = "none") -> float:
+def config(workers: int, sandbox: str = "", sleep: float = 0.0) -> str:
+    """The settings of a run; without `sandbox` nothing is said of it, as installed. Agents sleep first."""
+    text = CONFIG.replace("WORKERS", str(workers)).replace("SANDBOX", sandbox)
+    if not sandbox:
+        text = text[: text.index("[sandbox]")]
+    return text.replace(AGENT, f"sleep {sleep:g} && {AGENT}") if sleep else text
+
+
+def set_up(folder: str, beads: int, settings: str) -> None:
+    """A repository with nobrakes in it, and so many beads that may begin."""
+    repository(folder)
+    # the shell script's main is checked out nowhere that is brought along; neither is ours
+    subprocess.run(["git", "checkout", "-q", "--detach"], cwd=folder, check=True)
+    subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    Path(folder, ".nobrakes", "config.toml").write_text(settings)
+    store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
+    live = [Bead(f"b{i}", f"bead {i}", status=Status.NEEDS_DOER, needs_tests=False) for i in range(1, beads + 1)]
+    store.put(live, [], "benchmark")
+    store.close()
+
+
+def nobrakes(beads: int, workers: int, sandbox: str = "none", sleep: float = 0.0) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        repository(folder)
-        # the shell script's main is checked out nowhere that is brought along; neither is ours
-        subprocess.run(["git", "checkout", "-q", "--detach"], cwd=folder, check=True)
-        subprocess.run([NOBRAKES, "init", "--main", "main"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        Path(folder, ".nobrakes", "config.toml").write_text(
-            CONFIG.replace("WORKERS", str(workers)).replace("SANDBOX", sandbox)
-        )
-        store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
-        live = [Bead(f"b{i}", f"bead {i}", status=Status.NEEDS_DOER, needs_tests=False) for i in range(1, beads + 1)]
-        store.put(live, [], "benchmark")
-        store.close()
+        set_up(folder, beads, config(workers, sandbox, sleep))
         start = time.perf_counter()
         subprocess.run([NOBRAKES, "run"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         taken = time.perf_counter() - start

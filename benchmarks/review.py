@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from measure import keep, table
@@ -76,6 +78,19 @@ class Own:
         Daemon.tick = self._tick  # type: ignore[method-assign]
 
 
+@contextmanager
+def silent() -> Iterator[None]:
+    """Standard output goes nowhere."""
+    out, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    try:
+        yield
+    finally:
+        os.dup2(out, 1)
+        os.close(out)
+        os.close(null)
+
+
 def hand_in(app: App, beads: int) -> None:
     """Work as Doers leave it: a clone with a commit, its head taken in."""
     ports = ports_of(app, StdoutNotifier())
@@ -116,17 +131,10 @@ def nobrakes(beads: int) -> tuple[float, float]:
         Path(folder, ".nobrakes", "config.toml").write_text(CONFIG)
         with open_app(folder) as app:
             hand_in(app, beads)
-        out, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        try:
-            with Own() as own, open_app(folder) as app:
-                start = time.perf_counter()
-                serve(app, Quiet(), until_idle=True)
-                taken = time.perf_counter() - start
-        finally:
-            os.dup2(out, 1)
-            os.close(out)
-            os.close(null)
+        with silent(), Own() as own, open_app(folder) as app:
+            start = time.perf_counter()
+            serve(app, Quiet(), until_idle=True)
+            taken = time.perf_counter() - start
         verify(folder, beads)
     return taken, own.seconds
 

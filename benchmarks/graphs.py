@@ -1,0 +1,64 @@
+"""Large graphs, and what one command costs in them."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from measure import ORDINARY
+from pipeline import NOBRAKES, repository
+
+from nobrakes.core.beads.bead import Bead, Dependency, Status
+from nobrakes.store.opening import open_store
+
+COST = str(Path(__file__).parent / "cost.py")
+AT_ONCE = 100_000
+STATUSES = (Status.DONE, *[Status.NEEDS_DOER] * 9)
+
+
+def beads_of(count: int, status: Status | None = None) -> Iterator[tuple[list[Bead], list[Dependency]]]:
+    """Beads with two dependencies each on one of the 1,000 before, a tenth of them done, in parts."""
+    rng = random.Random(1)
+    for start in range(0, count, AT_ONCE):
+        places = range(start, min(count, start + AT_ONCE))
+        beads = [
+            Bead(f"b{i:07}", f"Bead number {i}", status=status or STATUSES[i % 10], priority=i % 5, needs_tests=False)
+            for i in places
+        ]
+        needs = {(i, j) for i in places if i >= 1000 for j in rng.sample(range(i - 1000, i), 2)}
+        yield beads, [Dependency(f"b{i:07}", f"b{j:07}") for i, j in sorted(needs)]
+
+
+@contextmanager
+def repository_with(count: int) -> Iterator[str]:
+    """A repository with nobrakes in it, its settings untouched, and so many live beads."""
+    with TemporaryDirectory() as folder:
+        repository(folder)
+        subprocess.run([NOBRAKES, "init"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        with closing(open_store(database(folder))) as store:
+            for beads, needs in beads_of(count):
+                store.put(beads, needs, "benchmark")
+        yield folder
+
+
+def database(folder: str) -> str:
+    return os.path.join(folder, ".nobrakes", "nobrakes.db")
+
+
+def cost(argv: Sequence[str], folder: str) -> dict[str, Any]:
+    """Seconds, CPU seconds, megabytes and bytes of output of a process; an exit code that is no answer is an error."""
+    whole = [sys.executable, "-I", "-S", COST, *argv]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("NOBRAKES_")}
+    done = subprocess.run(whole, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(argv)} could not be measured: {done.stderr.strip()[-200:]}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    if found["code"] not in ORDINARY:
+        raise SystemExit(f"{' '.join(argv)} ended with {found['code']}: {done.stderr.strip()[-200:]}")
+    return found

@@ -1,0 +1,55 @@
+"""Whether a bead costs the same after thousands of others as the first ones did.
+
+One run, whose beads are merged one after the other; when each was is in the log of events, and what the daemon had used
+of the processor by then is looked at while it runs.
+"""
+
+import os
+import subprocess
+import tempfile
+import time
+from contextlib import closing
+from typing import Any
+
+from idle import cpu_ms
+from pipeline import NOBRAKES, config, set_up, verify
+
+from nobrakes.store.opening import open_store
+
+LOOKS_SECONDS = 0.25
+MERGED = "SELECT at FROM events WHERE kind = 'merged' ORDER BY seq"
+
+
+def run(beads: int, workers: int, part: int, sandbox: str = "none") -> dict[str, Any]:
+    """Seconds and the daemon's CPU milliseconds of the first `part` beads and of the last ones, each for a bead."""
+    with tempfile.TemporaryDirectory() as folder:
+        set_up(folder, beads, config(workers, sandbox))
+        child = subprocess.Popen([NOBRAKES, "run"], cwd=folder, stdout=subprocess.DEVNULL)
+        used: list[tuple[float, float]] = []
+        while child.poll() is None:
+            try:
+                used.append((time.time(), cpu_ms(child.pid)))
+            except OSError:  # it has just ended
+                break
+            time.sleep(LOOKS_SECONDS)
+        if child.wait() != 0:
+            raise SystemExit(f"nobrakes run ended with {child.returncode}")
+        with closing(open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))) as store:
+            at = [row[0] for row in store._db.plain(MERGED)]
+        verify(folder, beads)
+    first, last = (at[0], at[part - 1]), (at[-part], at[-1])
+    return {
+        "beads": beads,
+        "part": part,
+        "seconds": [(end - start) / (part - 1) for start, end in (first, last)],
+        "cpu_ms": [(_at(used, end) - _at(used, start)) / (part - 1) for start, end in (first, last)],
+        "every_100th": at[::100],
+    }
+
+
+def _at(used: list[tuple[float, float]], when: float) -> float:
+    """The CPU at a time, between the two looks round it."""
+    before = max((one for one in used if one[0] <= when), default=used[0])
+    after = min((one for one in used if one[0] >= when), default=used[-1])
+    share = (when - before[0]) / (after[0] - before[0]) if after[0] > before[0] else 0.0
+    return before[1] + share * (after[1] - before[1])

@@ -1,0 +1,107 @@
+"""How long one command keeps everybody else from writing, as somebody sees it who tries all the time."""
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from figures import Dose, Figure, Found, Measured, told
+from graphs import cost, database, repository_with
+from pipeline import NOBRAKES
+
+MODE = "as installed, whole commands; a second connection tries to write every millisecond, and is never let wait"
+LARGE, LARGEST = "longest hold at 100,000 beads", "longest hold at 1,000,000 beads"
+TRIES_SECONDS = 0.001
+ADDED = 1000
+
+FIGURES = (Figure(LARGE, 100, " ms"), Figure(LARGEST, 1000, " ms"))
+
+
+class Watcher:
+    """Tries to begin a write again and again; the longest time from a refusal to the next success is kept."""
+
+    def __init__(self, path: str) -> None:
+        self.longest = 0.0
+        self._path = path
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> "Watcher":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        db = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+        refused: float | None = None
+        while not self._over.is_set() or refused is not None:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                db.execute("ROLLBACK")
+            except sqlite3.OperationalError:
+                refused = refused or time.perf_counter()
+            else:
+                if refused is not None:
+                    self.longest, refused = max(self.longest, time.perf_counter() - refused), None
+            time.sleep(TRIES_SECONDS)
+        db.close()
+
+
+def commands(beads: int, folder: str) -> dict[str, Sequence[str]]:
+    """What people do with a graph; each as it would be typed. `plan apply` brings 1,000 more, and then nothing new."""
+    first, last = "b0000001", f"b{beads - 1:07}"
+    more = [{"id": f"more-{n}", "title": "One more", "needs": [last]} for n in range(min(ADDED, beads))]
+    Path(folder, "more.json").write_text(json.dumps({"beads": more}))
+    apply = [NOBRAKES, "plan", "apply", "more.json"]
+    return {
+        "plan apply": apply,
+        "plan apply, unchanged": apply,
+        "commit-strategy": [NOBRAKES, "commit-strategy", "--yes"],
+        "edit": [NOBRAKES, "edit", first, "--priority", "0"],
+        "depend": [NOBRAKES, "depend", last, first],
+        "undepend": [NOBRAKES, "undepend", last, first],
+        "hold": [NOBRAKES, "hold", first],
+        "release": [NOBRAKES, "release", first],
+        "defer": [NOBRAKES, "defer", first, "2099-01-01"],
+        "cancel": [NOBRAKES, "cancel", last],
+        "reopen": [NOBRAKES, "reopen", last],
+        "done": [NOBRAKES, "done", first],
+        "undo": [NOBRAKES, "undo"],
+        "add": [NOBRAKES, "add", "Another"],
+        "doctor": [NOBRAKES, "doctor"],
+    }
+
+
+def held(beads: int) -> dict[str, Any]:
+    """The longest hold of each command, in milliseconds; what a command fails with is told in its place."""
+    found: dict[str, Any] = {}
+    with repository_with(beads) as folder:
+        for name, argv in commands(beads, folder).items():
+            with Watcher(database(folder)) as watcher:
+                try:
+                    taken = cost(argv, folder)["s"]
+                except SystemExit as error:
+                    taken = str(error)
+            found[name] = {"hold_ms": watcher.longest * 1000, "s": taken}
+    return found
+
+
+def measured(dose: Dose) -> Measured:
+    """Two graphs; in a smaller dose both are smaller."""
+    sizes = dose.pick((100_000, 1_000_000), (10_000, 50_000), (30, 60))
+    found: dict[str, Found] = {}
+    for name, beads in zip((LARGE, LARGEST), sizes, strict=True):
+        with told(found, name):
+            raw = held(beads)
+            order = sorted(raw, key=lambda one: -raw[one]["hold_ms"])
+            longest = ", ".join(f"{one} {raw[one]['hold_ms']:.0f}" for one in order[:4])
+            failed = [f"{one} failed" for one in raw if isinstance(raw[one]["s"], str)]
+            beside = "; ".join([f"longest: {longest} ms", *failed])
+            found[name] = Found(raw[order[0]]["hold_ms"], "0", beside, raw=raw)
+    return Measured(f"{sizes[0]:,} and {sizes[1]:,} beads, each command once", found)

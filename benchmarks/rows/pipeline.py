@@ -1,0 +1,89 @@
+"""Beads through the whole machinery, against clone and bubblewrap in a shell script, and what they ask of the store."""
+
+import math
+import os
+import statistics
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from figures import Dose, Figure, Found, Measured, told
+from growth import run
+from pipeline import nobrakes, script
+from statements import a_bead
+
+from nobrakes.host.probing import trouble
+from nobrakes.sandbox import probe
+
+MODE = "as installed (sandbox auto, every_commit_green, 2 validators), 4 Doers, one check that does nothing"
+PLAIN = "plain.sh"
+MEMORY, DISK = "repositories in memory", "repositories on disk"
+FREE = "in memory, no sandbox, against pipeline.sh"
+SLEEP, SLEEPERS, DOERS = 2.0, 32, 4
+IDEAL = f"{SLEEPERS} Doers that sleep {SLEEP:g} s, of the ideal"
+GROWTH = "a bead at the end against one at the beginning (no sandbox)"
+SQL = "SQL statements a bead"
+
+FIGURES = (
+    Figure(MEMORY, 1.4, " x"),
+    Figure(DISK, None, " x"),
+    Figure(FREE, None, " x"),
+    Figure(IDEAL, 0.65, "", at_least=True),
+    Figure(GROWTH, 1.1, " x"),
+    Figure(SQL, 100),
+)
+
+
+@contextmanager
+def inside(folder: str) -> Iterator[None]:
+    """Repositories are made there."""
+    before, tempfile.tempdir = tempfile.tempdir, folder
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def no_sandbox() -> str:
+    """Why bubblewrap does not work here; empty: it does."""
+    return probe.platform_trouble() or trouble(probe.argv(os.getcwd(), os.environ)) or ""
+
+
+def pairs(rounds: int, beads: int, sandbox: str, name: str) -> Found:
+    """In turn; both sides are verified."""
+    taken = [(script(beads, DOERS, name), nobrakes(beads, DOERS, sandbox)) for _ in range(rounds)]
+    floor = statistics.median(floor for floor, _ in taken) / beads * 1000
+    ours = statistics.median(ours for _, ours in taken) / beads * 1000
+    ratio = statistics.median(ours / floor for floor, ours in taken)
+    return Found(ratio, f"{name} {floor:.0f} ms a bead, nobrakes {ours:.0f}", raw=taken)
+
+
+def measured(dose: Dose) -> Measured:
+    """In memory where there is a folder in memory."""
+    rounds, beads, sleeping = dose.pick(5, 2, 1), dose.pick(100, 40, 3), dose.pick(256, 64, 4)
+    many, part = dose.pick(10_000, 400, 6), dose.pick(100, 50, 3)
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
+    missing = no_sandbox()
+    found: dict[str, Found] = {}
+    for name, folder in ((MEMORY, memory), (DISK, "/var/tmp")):
+        with told(found, name), inside(folder):
+            found[name] = Found(why=missing) if missing else pairs(rounds, beads, "", PLAIN)
+    with inside(memory):
+        with told(found, FREE):
+            found[FREE] = pairs(rounds, beads, "none", "pipeline.sh")
+        with told(found, IDEAL):
+            ideal = math.ceil(sleeping / SLEEPERS) * SLEEP
+            floor = 0.0 if missing else script(sleeping, SLEEPERS, PLAIN, SLEEP)
+            ours = nobrakes(sleeping, SLEEPERS, "", SLEEP)
+            least = f"{PLAIN} {ideal / floor:.2f}" if floor else ""
+            found[IDEAL] = Found(ideal / ours, least, raw={"ideal": ideal, "script": floor, "nobrakes": ours})
+        with told(found, SQL):
+            count, kinds = a_bead(dose.pick(100, 40, 4), DOERS)
+            found[SQL] = Found(count, raw=kinds)
+        with told(found, GROWTH):
+            raw = run(many, DOERS, part)
+            (first, last), cpu = raw["seconds"], raw["cpu_ms"]
+            least = f"the first {part}: {first * 1000:.0f} ms, {cpu[0]:.0f} of the daemon's CPU"
+            beside = f"the last {part}: {last * 1000:.0f} ms, {cpu[1]:.0f} of CPU"
+            found[GROWTH] = Found(last / first, least, beside, raw=raw)
+    return Measured(f"{rounds} pairs of {beads} beads, {sleeping} that sleep, {many:,} in one run", found)
