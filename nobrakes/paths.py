@@ -10,6 +10,8 @@ import os
 HOOKS = ("reference-transaction", "pre-push", "pre-rebase")
 """Git's hooks of a workspace."""
 FOLDER = ".nobrakes"
+AGAIN = ".again"
+"""At a confined agent's door, beside what it asks: written anew by whoever was not answered at once."""
 
 
 class Paths:

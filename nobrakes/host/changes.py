@@ -21,9 +21,10 @@ class Changes:
                     changed()
 
         self._over = threading.Event()
-        self._observer: Any = Observer()
-        self._observer.schedule(Handler(), folder, event_filter=[FileModifiedEvent])
+        self._observer: Any = None
         try:
+            self._observer = Observer()
+            self._observer.schedule(Handler(), folder, event_filter=[FileModifiedEvent])
             self._observer.start()
         except OSError:  # the system has no watch left
             self._observer = None

@@ -21,20 +21,19 @@ from collections.abc import Iterator
 from ..core.errors import StopCut
 from .readable import is_readable
 from .system import proctable
-from .system.process import LINUX
 
 STOP_SECONDS = 25.0
 """Between the signal and the end, for a stop in order."""
 AT_ONCE_SECONDS = 5.0
 """The same for a stop at once: the second signal, or a hand-over."""
-PENDING_SECONDS = 2.0
-"""Between two looks for a signal that nobody could hear."""
+PENDING_SECONDS = 10.0
+"""Between two looks for a signal that nobody could hear: it wakes for nothing else while nobody asks for a stop."""
 LAST_WORDS_SECONDS = 2
 LEFT = "left running: "
 """What the line about it begins with, wherever it is read again."""
 IDLE = "idle"
 """What the name of a thread begins with that has nothing to do: it is not told as left."""
-_HEARD = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+_HEARD = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR1}
 _MOST = 12
 
 
@@ -76,6 +75,8 @@ class StopLimit:
             os.write(self._writing, what)
 
     def _watch(self) -> None:
+        # what waits for the process is told only to who blocks it, and this thread is not the one to take it
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
         ends_at: float | None = None
         while True:
             now = time.monotonic()
@@ -100,11 +101,7 @@ class StopLimit:
 
 def _is_asked_unheard() -> bool:
     """Whether a signal that asks for a stop waits for a thread that can take it."""
-    if not LINUX:
-        return False
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigPnd:", "ShdPnd:"))]
-    return any(mask >> (number - 1) & 1 for mask in masks for number in _HEARD)
+    return bool(_HEARD & signal.sigpending())
 
 
 def _cut(part: str) -> None:

@@ -61,9 +61,9 @@ class Waker:
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         # one event a touch where the system tells of the end of a write
         kinds = [FileClosedEvent] if sys.platform == "linux" else [FileCreatedEvent, FileModifiedEvent, FileMovedEvent]
-        self._observer = Observer()
-        self._observer.schedule(Handler(), self.folder, event_filter=kinds)
         try:
+            self._observer = Observer()
+            self._observer.schedule(Handler(), self.folder, event_filter=kinds)
             self._observer.start()
             self.polling = False
         except OSError as error:

@@ -1,67 +1,122 @@
-"""Files that appear in some folders, told by the system: one watch a folder, none below it.
+"""Sleeping until something is laid down in one of some folders, told by the system: one thread, one wake-up a word.
 
 1. A folder is watched by itself and not with what is in it: who writes there may make as many folders as it likes.
-2. Where the system cannot watch (no more inotify instances, no such folder), `watch` says so, and the caller looks.
+2. What the system cannot watch (no inotify instance left, a folder that may not be read) is said by `watch`, and the
+   caller looks by itself; it is tried again with the next call. One folder's trouble is no other's.
+3. A folder that is moved, removed or unmounted, and events that were too many, are told as "look at everything".
+4. All but `wake` belongs to the thread that sleeps.
 """
 
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+import select
+from collections.abc import Iterable
+from contextlib import suppress
+
+from ...paths import AGAIN
+from ..system import inotify
+from ..system.inotify import Inotify
+
+_EVENTS = inotify.CLOSE_WRITE | inotify.MOVED_TO | inotify.DELETE_SELF | inotify.MOVE_SELF
+_LOST = inotify.DELETE_SELF | inotify.MOVE_SELF | inotify.UNMOUNT | inotify.OVERFLOW | inotify.IGNORED
 
 
 class Arrivals:
-    """Calls `tell`, from a thread of its own, when a file was written in or moved into a watched folder."""
+    """Says which of the watched folders something was written in or moved into."""
 
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell = tell
-        self._observer: Any = None
-        self._watches: dict[str, tuple[int, Any]] = {}
-        self._broken = False
+    def __init__(self) -> None:
+        self.why_not = ""
+        """Why something is not watched that is there, in the system's words; empty: nothing."""
+        self.missing = False
+        """Whether a folder that is to be watched is not there."""
+        self._reading, self._writing = os.pipe()
+        os.set_blocking(self._reading, False)
+        os.set_blocking(self._writing, False)
+        self._sleep = select.poll()
+        self._sleep.register(self._reading, select.POLLIN)
+        self._inotify: Inotify | None = None
+        self._watches: dict[str, tuple[int, int]] = {}  # folder -> (inode, watch)
+        self._folders: dict[int, str] = {}
+        self._deaf: set[str] = set()
 
-    def watch(self, folders: Iterable[str]) -> bool:
-        """Watch these folders and no others; whether every one of them is watched."""
+    def wake(self) -> None:
+        """End the sleep: everything is to be looked at. May be called from any thread."""
+        with suppress(OSError):  # it is woken already, or closed
+            os.write(self._writing, b"\n")
+
+    def wait(self, seconds: float | None) -> set[str] | None:
+        """The folders that something came to, of so many seconds (None: without end). None: look at everything."""
+        ready = {number for number, _ in self._sleep.poll(None if seconds is None else max(0.0, seconds * 1000))}
+        is_called = self._reading in ready
+        if is_called:
+            with suppress(BlockingIOError):
+                while os.read(self._reading, 4096):
+                    pass
+        told: set[str] = set()
+        if self._inotify is not None and self._inotify.descriptor in ready:
+            for watch, events, name in self._inotify.read():
+                if events & _LOST:
+                    is_called = True
+                    self._let_go(watch, is_gone=bool(events & inotify.IGNORED))
+                elif watch in self._folders and (name == AGAIN or not name.startswith(".")):
+                    told.add(self._folders[watch])
+        return None if is_called else told
+
+    def watch(self, folders: Iterable[str]) -> set[str]:
+        """Watch these folders and no others; those that are there and not watched. What came before is not told."""
         wanted = {folder: _identity(folder) for folder in folders}
+        self._deaf &= wanted.keys()
         for folder, (identity, watch) in list(self._watches.items()):
             if wanted.get(folder) != identity:
-                del self._watches[folder]
-                self._forget(watch)
-        new = {folder: identity for folder, identity in wanted.items() if identity and folder not in self._watches}
-        if new and not self._broken:
-            self._begin(new)
-        return all(folder in self._watches for folder in wanted)
+                self._let_go(watch)
+        self.why_not = ""
+        there = {folder: identity for folder, identity in wanted.items() if identity}
+        self.missing = len(there) < len(wanted)
+        new = {folder: identity for folder, identity in there.items() if folder not in self._watches}
+        if new:
+            try:
+                self._begin(new)
+            except OSError as error:
+                self.why_not = error.strerror or str(error)
+        return (there.keys() - self._watches.keys()) | self._deaf
+
+    def distrust(self, folder: str) -> None:
+        """Something came there and was not told: it counts as not watched from now on."""
+        self._deaf.add(folder)
+
+    def watched(self) -> set[str]:
+        """The folders that are watched now."""
+        return set(self._watches)
 
     def _begin(self, folders: dict[str, int]) -> None:
-        from watchdog.events import FileClosedEvent, FileCreatedEvent, FileMovedEvent, FileSystemEventHandler
-        from watchdog.observers import Observer
+        if self._inotify is None:
+            self._inotify = Inotify()
+            self._sleep.register(self._inotify.descriptor, select.POLLIN)
+        for folder, identity in folders.items():
+            try:
+                watch = self._inotify.add(folder, _EVENTS)
+            except OSError as error:
+                self.why_not = error.strerror or str(error)
+                continue
+            if _identity(folder) != identity:  # another one came in its place meanwhile
+                self._inotify.remove(watch)
+                continue
+            self._watches[folder] = identity, watch
+            self._folders[watch] = folder
 
-        arrivals = self
-
-        class Handler(FileSystemEventHandler):
-            def on_any_event(self, event: object) -> None:
-                arrivals._tell()
-
-        try:
-            if self._observer is None:
-                self._observer = Observer()
-                self._observer.start()
-            for folder, identity in folders.items():
-                kinds = [FileClosedEvent, FileCreatedEvent, FileMovedEvent]
-                self._watches[folder] = identity, self._observer.schedule(Handler(), folder, event_filter=kinds)
-            self._tell()  # what came before the watch
-        except OSError:
-            self._broken = True  # too many watches, or a system without them: the caller looks from now on
-
-    def _forget(self, watch: object) -> None:
-        try:
-            self._observer.unschedule(watch)
-        except (KeyError, OSError):
-            return  # it ended by itself when its folder was removed
+    def _let_go(self, watch: int, is_gone: bool = False) -> None:
+        folder = self._folders.pop(watch, None)
+        if folder is not None:
+            del self._watches[folder]
+            if not is_gone and self._inotify is not None:
+                self._inotify.remove(watch)
 
     def close(self) -> None:
         """Watch nothing any more."""
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join()
+        if self._inotify is not None:
+            self._inotify.close()
+        os.close(self._reading)
+        os.close(self._writing)
+        self._writing = -1
 
 
 def _identity(folder: str) -> int:

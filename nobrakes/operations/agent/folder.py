@@ -1,7 +1,8 @@
 """The agent's side of its channel, inside a sandbox: a file in a folder that the daemon reads, its answer in another.
 
 1. A request is whole or not there. It stays where it is when nobody answers: a daemon that comes back takes it in.
-2. Imported only where NOBRAKES_DOOR is set, and then in place of store.agent.edits: the same functions with the same
+2. The daemon sleeps until the system tells it of a request. Whoever is not answered soon says again that it lies there.
+3. Imported only where NOBRAKES_DOOR is set, and then in place of store.agent.edits: the same functions with the same
    arguments. The path of the database is not used, since it is not there.
 """
 
@@ -9,6 +10,7 @@ import os
 import time
 
 from ...lightjson import dumps, loads
+from ...paths import AGAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ PATIENCE = 100.0
 """Seconds to wait for an answer: the daemon may be starting anew."""
 LOOK = 0.02
 """Seconds between two looks, at most: the first ones follow each other faster."""
+SOON = 0.25
+"""After so many seconds without an answer it is said again that a request lies there; then in ever longer steps."""
 
 
 def agent_say(path: str, token: str, kind: str, text: str, data_json: str = "{}") -> None:
@@ -67,15 +71,7 @@ def call(token: str, name: str, *arguments: "Any") -> "Any":
         file.write(dumps({"token": token, "call": name, "arguments": arguments}))
     os.rename(temporary, os.path.join(door, "in", request))
     answer = os.path.join(door, "out", request)
-    until = time.monotonic() + PATIENCE
-    pause = LOOK / 16
-    while not os.path.exists(answer):
-        if time.monotonic() > until:
-            from ...core.errors import DoorClosed
-
-            raise DoorClosed("nobrakes does not answer just now; what you said is stored for it")
-        time.sleep(pause)
-        pause = min(2 * pause, LOOK)
+    _await(answer, os.path.join(door, "in", AGAIN))
     with open(answer, encoding="utf-8") as file:
         said = loads(file.read())
     if "error" in said:
@@ -84,3 +80,22 @@ def call(token: str, name: str, *arguments: "Any") -> "Any":
         kind, message, hint = said["error"]
         raise getattr(errors, kind, errors.NobrakesError)(message, hint)
     return said["value"]
+
+
+def _await(answer: str, again: str) -> None:
+    """Return when the answer is there; DoorClosed."""
+    begun = time.monotonic()
+    waited, soon = 0.0, SOON
+    while not os.path.exists(answer):
+        if waited > PATIENCE:
+            from ...core.errors import DoorClosed
+
+            raise DoorClosed("nobrakes does not answer just now; what you said is stored for it")
+        if waited > soon:
+            soon = 2 * waited
+            from contextlib import suppress
+
+            with suppress(OSError):  # the request lies there all the same
+                os.close(os.open(again, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        time.sleep(min(LOOK, LOOK / 20 + waited / 4))
+        waited = time.monotonic() - begun

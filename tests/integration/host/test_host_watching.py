@@ -116,15 +116,16 @@ def test_a_folder_in_the_folder_wakes_nobody(waker: Waker) -> None:
     assert waker.wait(0.05) is False
 
 
+@pytest.mark.parametrize("step", ["__init__", "schedule", "start"])
 def test_where_watching_is_impossible_it_polls_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], step: str
 ) -> None:
     from watchdog.observers import Observer
 
-    def refuse(self: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(28, "inotify watch limit reached")
 
-    monkeypatch.setattr(Observer, "start", refuse)
+    monkeypatch.setattr(Observer, step, refuse)
     monkeypatch.setattr("nobrakes.host.watching.POLL", 0.02)
     with Waker(str(tmp_path / "wake")) as waker:
         assert waker.polling

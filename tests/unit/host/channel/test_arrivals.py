@@ -1,21 +1,18 @@
 """A folder's new files are told by the system; what it cannot watch is said, and a folder made anew is watched anew."""
 
 import os
-import threading
 
 import pytest
 
+from nobrakes.host.channel import arrivals as module
 from nobrakes.host.channel.arrivals import Arrivals
+from nobrakes.host.system.inotify import Inotify
+from nobrakes.paths import AGAIN
 
 
 @pytest.fixture
-def told():
-    return threading.Event()
-
-
-@pytest.fixture
-def arrivals(told):
-    made = Arrivals(told.set)
+def arrivals():
+    made = Arrivals()
     yield made
     made.close()
 
@@ -25,52 +22,109 @@ def arrives(folder, name="request"):
     os.rename(folder / f".{name}", folder / name)
 
 
-def test_a_file_that_was_moved_in_is_told(arrivals, told, tmp_path):
-    assert arrivals.watch([str(tmp_path)])
-    told.clear()
-    arrives(tmp_path)
-    assert told.wait(10)
+def told(arrivals):
+    """The next that is told; what is told of files that are no request (an empty set) is passed over."""
+    while (found := arrivals.wait(5.0)) == set():
+        pass
+    return found
 
 
-def test_what_came_before_the_watch_is_told_too(arrivals, told, tmp_path):
-    arrives(tmp_path)
+def test_a_file_that_was_moved_in_is_told_with_its_folder(arrivals, tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    assert arrivals.watch([str(tmp_path / "one"), str(tmp_path / "other")]) == set()
+    arrives(tmp_path / "one")
+    assert told(arrivals) == {str(tmp_path / "one")}
+    assert arrivals.wait(0.05) == set()
+
+
+def test_whoever_was_not_answered_is_told_of_again(arrivals, tmp_path):
     arrivals.watch([str(tmp_path)])
-    assert told.is_set()
+    (tmp_path / AGAIN).touch()
+    assert told(arrivals) == {str(tmp_path)}
 
 
-def test_a_folder_that_is_not_there_is_not_watched_and_the_others_are(arrivals, told, tmp_path):
-    assert not arrivals.watch([str(tmp_path), str(tmp_path / "none")])
-    told.clear()
+def test_a_wake_up_says_that_everything_is_to_be_looked_at_and_is_never_lost(arrivals):
+    for _ in range(100_000):  # more than the pipe holds
+        arrivals.wake()
+    assert arrivals.wait(None) is None
+
+
+def test_a_folder_that_is_not_there_is_said_and_the_others_are_watched(arrivals, tmp_path):
+    assert arrivals.watch([str(tmp_path), str(tmp_path / "none")]) == set()
+    assert arrivals.missing and arrivals.watched() == {str(tmp_path)}
     arrives(tmp_path)
-    assert told.wait(10)
+    assert told(arrivals) == {str(tmp_path)}
 
 
-def test_a_folder_that_was_made_anew_is_watched_anew(arrivals, told, tmp_path):
+@pytest.mark.parametrize("way", ["moved", "removed"])
+def test_a_folder_that_was_made_anew_is_told_and_watched_anew(arrivals, tmp_path, way):
     inbox = tmp_path / "in"
     inbox.mkdir()
-    assert arrivals.watch([str(inbox)])
-    inbox.rename(tmp_path / "kept")  # its inode stays taken
+    assert arrivals.watch([str(inbox)]) == set()
+    if way == "moved":
+        inbox.rename(tmp_path / "kept")
+    else:
+        inbox.rmdir()
     inbox.mkdir()
-    assert arrivals.watch([str(inbox)])
-    told.clear()
+    assert told(arrivals) is None, "everything is to be looked at"
+    assert arrivals.watch([str(inbox)]) == set()
+    while arrivals.wait(0.05) is None:
+        pass
     arrives(inbox)
-    assert told.wait(10)
+    assert told(arrivals) == {str(inbox)}
 
 
 def test_folders_below_it_are_nobodys_affair(arrivals, tmp_path):
     for number in range(200):
         (tmp_path / str(number)).mkdir()
-    assert arrivals.watch([str(tmp_path)])
-    assert len(arrivals._watches) == 1
-    assert arrivals.watch([]) and arrivals._watches == {}
+    assert arrivals.watch([str(tmp_path)]) == set()
+    assert len(arrivals.watched()) == 1
+    assert arrivals.watch([]) == set() and arrivals.watched() == set()
 
 
-def test_where_the_system_cannot_watch_the_caller_is_told(arrivals, tmp_path, monkeypatch):
-    from watchdog.observers import Observer
+def test_a_link_in_its_place_is_not_followed(arrivals, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "in").symlink_to(tmp_path / "elsewhere")
+    assert arrivals.watch([str(tmp_path / "in")]) == {str(tmp_path / "in")}
 
-    def refuses(*_, **__):
-        raise OSError(24, "inotify instance limit reached")
 
-    monkeypatch.setattr(Observer, "schedule", refuses)
-    assert not arrivals.watch([str(tmp_path)])
-    assert not arrivals.watch([str(tmp_path)])
+def test_where_the_system_has_no_watch_left_the_caller_is_told_and_it_is_tried_again(arrivals, tmp_path, monkeypatch):
+    def refuses():
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(module, "Inotify", refuses)
+    for _ in range(2):
+        assert arrivals.watch([str(tmp_path)]) == {str(tmp_path)}
+        assert arrivals.why_not == "Too many open files"
+    monkeypatch.undo()
+    assert arrivals.watch([str(tmp_path)]) == set() and not arrivals.why_not
+
+
+def test_one_folder_that_cannot_be_watched_is_no_others_trouble(arrivals, tmp_path, monkeypatch):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    real = Inotify.add
+
+    def refuses(self, folder, events):
+        if folder.endswith("one"):
+            raise OSError(13, "Permission denied")
+        return real(self, folder, events)
+
+    monkeypatch.setattr(Inotify, "add", refuses)
+    assert arrivals.watch([str(tmp_path / "one"), str(tmp_path / "other")]) == {str(tmp_path / "one")}
+    arrives(tmp_path / "other")
+    assert told(arrivals) == {str(tmp_path / "other")}
+
+
+def test_events_that_were_too_many_mean_a_look_at_everything(arrivals, tmp_path, monkeypatch):
+    arrivals.watch([str(tmp_path)])
+    monkeypatch.setattr(Inotify, "read", lambda self: [(-1, 0x4000, "")])
+    arrives(tmp_path)
+    assert arrivals.wait(5.0) is None
+
+
+def test_who_is_closed_can_still_be_woken():
+    made = Arrivals()
+    made.close()
+    made.wake()
