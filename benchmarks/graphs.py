@@ -1,12 +1,15 @@
 """Large graphs, and what one command costs in them."""
 
+import atexit
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +18,7 @@ from measure import ORDINARY
 from pipeline import NOBRAKES, repository
 
 from nobrakes.core.beads.bead import Bead, Dependency, Status
-from nobrakes.store.opening import open_store
+from nobrakes.store.opening import create_store
 
 COST = str(Path(__file__).parent / "cost.py")
 AT_ONCE = 100_000
@@ -35,15 +38,30 @@ def beads_of(count: int, status: Status | None = None) -> Iterator[tuple[list[Be
         yield beads, [Dependency(f"b{i:07}", f"b{j:07}") for i, j in sorted(needs)]
 
 
+@cache
+def filled(count: int) -> str:
+    """A database with so many live beads, made once while this process lives."""
+    path = os.path.join(_home(), f"{count}.db")
+    with closing(create_store(path)) as store:
+        for beads, needs in beads_of(count):
+            store.put(beads, needs, "benchmark")
+    return path
+
+
+@cache
+def _home() -> str:
+    home = TemporaryDirectory()
+    atexit.register(home.cleanup)
+    return home.name
+
+
 @contextmanager
 def repository_with(count: int) -> Iterator[str]:
     """A repository with nobrakes in it, its settings untouched, and so many live beads."""
     with TemporaryDirectory() as folder:
         repository(folder)
         subprocess.run([NOBRAKES, "init"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        with closing(open_store(database(folder))) as store:
-            for beads, needs in beads_of(count):
-                store.put(beads, needs, "benchmark")
+        shutil.copy(filled(count), database(folder))
         yield folder
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 MISSING = "not installed"
+Times = tuple[float | None, float]
+"""Seconds to bring tasks in (None: it cannot) and to list them."""
 
 
 def _seconds(argv: Sequence[str], folder: str, env: dict[str, str]) -> float:
@@ -23,7 +25,7 @@ def _seconds(argv: Sequence[str], folder: str, env: dict[str, str]) -> float:
     return time.perf_counter() - start
 
 
-def _warrior(folder: str, count: int) -> tuple[float, float]:
+def _warrior(folder: str, count: int) -> Times:
     """Seconds to import so many tasks that wait for one another, and to list them."""
     Path(folder, "rc").write_text(f"data.location={folder}\nconfirmation=off\nverbose=nothing\n")
     ids = [str(uuid.UUID(int=n + 1)) for n in range(count)]
@@ -38,29 +40,27 @@ def _warrior(folder: str, count: int) -> tuple[float, float]:
     return taken, statistics.median(_seconds(["task", "list"], folder, env) for _ in range(3))
 
 
-def _backlog(folder: str, count: int) -> tuple[float, float]:
-    """The same; its tasks are files, so the import is our writing them."""
+def _backlog(folder: str, count: int) -> Times:
+    """The same; it has no import, its tasks are files that we write."""
     env = os.environ | {"HOME": folder}
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     _seconds(["backlog", "init", "peer", "--defaults"], folder, env)
     tasks = Path(folder, "backlog", "tasks")
     tasks.mkdir(parents=True, exist_ok=True)
-    start = time.perf_counter()
     for n in range(1, count + 1):
         needs = f"[task-{n - 1}]" if n > 1 else "[]"
         head = f"id: task-{n}\ntitle: Bead number {n}\nstatus: To Do\nassignee: []\ncreated_date: '2026-01-01'\n"
         text = f"---\n{head}labels: []\ndependencies: {needs}\n---\n\n## Description\n\nNothing.\n"
         (tasks / f"task-{n} - Bead-number-{n}.md").write_text(text)
-    taken = time.perf_counter() - start
-    return taken, statistics.median(_seconds(["backlog", "task", "list", "--plain"], folder, env) for _ in range(3))
+    return None, statistics.median(_seconds(["backlog", "task", "list", "--plain"], folder, env) for _ in range(3))
 
 
 PEERS = {"task": _warrior, "backlog": _backlog}
 
 
-def measured(count: int) -> dict[str, tuple[float, float] | str]:
+def measured(count: int) -> dict[str, Times | str]:
     """Of each peer the seconds to bring in and to list so many tasks, or why not."""
-    found: dict[str, tuple[float, float] | str] = {}
+    found: dict[str, Times | str] = {}
     for name, peer in PEERS.items():
         if not shutil.which(name):
             found[name] = MISSING
@@ -77,7 +77,9 @@ def told(count: int, place: int) -> str:
     """One of both numbers of each peer, in words."""
     words = []
     for name, one in measured(count).items():
-        words.append(f"{name}: {one}" if isinstance(one, str) else f"{name}, {count:,} tasks: {one[place]:.2f} s")
+        taken = one if isinstance(one, str) else one[place]
+        if taken is not None:
+            words.append(f"{name}: {taken}" if isinstance(taken, str) else f"{name}, {count:,} tasks: {taken:.2f} s")
     return "; ".join(words)
 
 

@@ -7,7 +7,8 @@ PART is one or more of the parts below; without one all are measured, in this or
 
     queue       runs of the checks for each change, and how soon it lands
     flakes      repeats of a check that failed
-    pipeline    beads through the whole machinery, and what they ask of the store
+    pipeline    beads through the whole machinery, and their SQL
+    growth      whether the last beads cost what the first ones did
     lock        how long one command keeps others from writing
     scheduling  how long plans take
     plans       large plans in, and small ones approved
@@ -25,15 +26,17 @@ other mode says so in its row. What is compared runs in turn; of the ratios of a
 """
 
 import argparse
+import compileall
 from pathlib import Path
 
 from figures import FULL, KEPT, QUICK, TINY, Dose, Part, markdown, printed, read, taken, write
-from rows import claims, flakes, idle, large, lock, pipeline, plans, queue, scheduling
+from rows import claims, flakes, growth, idle, large, lock, pipeline, plans, queue, scheduling
 
 PARTS: dict[str, Part] = {
     "queue": queue,
     "flakes": flakes,
     "pipeline": pipeline,
+    "growth": growth,
     "lock": lock,
     "scheduling": scheduling,
     "plans": plans,
@@ -58,6 +61,7 @@ def main() -> None:
     records = read(path)
     chosen = {one: PARTS[one] for one in PARTS if one in (given.part or PARTS)}
     if not given.kept:
+        compileall.compile_dir(Path(__file__).parent.parent / "nobrakes", quiet=2)  # as pip does it
         if name != FULL:
             print(f"a {name} dose of everything: it says which way a figure goes, and is not to be quoted\n")
         for one, part in chosen.items():

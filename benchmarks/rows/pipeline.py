@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from figures import Dose, Figure, Found, Measured, told
-from growth import run
 from pipeline import nobrakes, script
 from statements import a_bead
 
@@ -21,7 +20,6 @@ MEMORY, DISK = "repositories in memory", "repositories on disk"
 FREE = "in memory, no sandbox, against pipeline.sh"
 SLEEP, SLEEPERS, DOERS = 2.0, 32, 4
 IDEAL = f"{SLEEPERS} Doers that sleep {SLEEP:g} s, of the ideal"
-GROWTH = "a bead at the end against one at the beginning (no sandbox)"
 SQL = "SQL statements a bead"
 
 FIGURES = (
@@ -29,7 +27,6 @@ FIGURES = (
     Figure(DISK, None, " x"),
     Figure(FREE, None, " x"),
     Figure(IDEAL, 0.65, "", at_least=True),
-    Figure(GROWTH, 1.1, " x"),
     Figure(SQL, 100),
 )
 
@@ -61,7 +58,6 @@ def pairs(rounds: int, beads: int, sandbox: str, name: str) -> Found:
 def measured(dose: Dose) -> Measured:
     """In memory where there is a folder in memory."""
     rounds, beads, sleeping = dose.pick(5, 2, 1), dose.pick(100, 40, 3), dose.pick(256, 64, 4)
-    many, part = dose.pick(10_000, 400, 6), dose.pick(100, 50, 3)
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else tempfile.gettempdir()
     missing = no_sandbox()
     found: dict[str, Found] = {}
@@ -73,17 +69,14 @@ def measured(dose: Dose) -> Measured:
             found[FREE] = pairs(rounds, beads, "none", "pipeline.sh")
         with told(found, IDEAL):
             ideal = math.ceil(sleeping / SLEEPERS) * SLEEP
-            floor = 0.0 if missing else script(sleeping, SLEEPERS, PLAIN, SLEEP)
-            ours = nobrakes(sleeping, SLEEPERS, "", SLEEP)
+            taken = [
+                (0.0 if missing else script(sleeping, SLEEPERS, PLAIN, SLEEP), nobrakes(sleeping, SLEEPERS, "", SLEEP))
+                for _ in range(dose.pick(3, 1, 1))
+            ]
+            floor, ours = (statistics.median(column) for column in zip(*taken, strict=True))
             least = f"{PLAIN} {ideal / floor:.2f}" if floor else ""
-            found[IDEAL] = Found(ideal / ours, least, raw={"ideal": ideal, "script": floor, "nobrakes": ours})
+            found[IDEAL] = Found(ideal / ours, least, raw={"ideal": ideal, "pairs": taken})
         with told(found, SQL):
             count, kinds = a_bead(dose.pick(100, 40, 4), DOERS)
             found[SQL] = Found(count, raw=kinds)
-        with told(found, GROWTH):
-            raw = run(many, DOERS, part)
-            (first, last), cpu = raw["seconds"], raw["cpu_ms"]
-            least = f"the first {part}: {first * 1000:.0f} ms, {cpu[0]:.0f} of the daemon's CPU"
-            beside = f"the last {part}: {last * 1000:.0f} ms, {cpu[1]:.0f} of CPU"
-            found[GROWTH] = Found(last / first, least, beside, raw=raw)
-    return Measured(f"{rounds} pairs of {beads} beads, {sleeping} that sleep, {many:,} in one run", found)
+    return Measured(f"{rounds} pairs of {beads} beads, {sleeping} that sleep", found)
