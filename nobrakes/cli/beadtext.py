@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..core.pulls.shown import RequestLine
+
     Values = dict[str, Any]
 
+REMARKS = 5
+"""So many of the latest remarks on a pull request are shown."""
 NEIGHBOURS = 20
 """So many dependencies in one direction are shown with their titles."""
 STYLES = {
@@ -40,8 +44,10 @@ def where(bead: "Values") -> str:
     return place(bead["status"], bead["held"])
 
 
-def place(status: str, held: "str | None") -> str:
-    """The same of a status and what the bead is held for."""
+def place(status: str, held: "str | None", request: "RequestLine | None" = None) -> str:
+    """The same of a status, what the bead is held for, and the pull request that it waits in."""
+    if request is not None:
+        status = f"in request #{request.number}" if request.number else "in a request"
     return f"{status} (held)" if held is not None else status
 
 
@@ -59,6 +65,7 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
     if bead["merged_commit"]:
         word = "merged" if bead["status"] == "done" else "opened again after it was merged"
         out.append(f"  {word} as {bead['merged_commit'][:12]}")
+    out += _request(bead.get("request"))
     for name in ("description", "notes"):
         if bead[name]:
             out += ["", f"{name}:", paragraph(bead[name])]
@@ -76,6 +83,27 @@ def show_text(bead: "Values", screen: Screen, find: "Callable[[str], Values | No
         out += ["", "waits for you:"]
         out += [f"  escalation {e['id']}: {e['type']}: {one_line(e['title'])}" for e in bead["escalations"]]
     return "\n".join(out)
+
+
+def _request(request: "Values | None") -> "list[str]":
+    """Its newest pull request: where it is, what it waits for, what others made of it."""
+    if request is None:
+        return []
+    name = f"pull request #{request['number']}" if request["number"] else f"branch {one_line(request['branch'])}"
+    return [f"  {name}, {request['state']}: {one_line(request['url'])}", *request_text(request, "    ")]
+
+
+def request_text(request: "Values", indent: str) -> "list[str]":
+    """What a pull request waits for, its checks, who approved it, and what people wrote, newest last."""
+    out = [f"{indent}{one_line(request['says'])}"] if request["says"] else []
+    checks = ", ".join(f"{one_line(one['name'])} {one['state']}" for one in request["checks"])
+    out += [f"{indent}checks: {checks}"] if checks else []
+    approved = ", ".join(map(one_line, request["approved_by"]))
+    out += [f"{indent}approved by {approved}"] if approved else []
+    for one in request["remarks"][-REMARKS:]:
+        place = f" on {one_line(one['path'])}" + (f":{one['line']}" if one["line"] else "") if one["path"] else ""
+        out.append(f"{indent}{one_line(one['by'])} wrote{place}: {cut(one_line(one['text']), 200)}")
+    return out
 
 
 def _head(bead: "Values", screen: Screen) -> str:

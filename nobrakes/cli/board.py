@@ -37,7 +37,7 @@ def list_beads(
 
     Example: nobrakes list --status needs_doer --status doing
     """
-    from ..operations.views.listing import listing
+    from ..operations.views.listing import listing, with_requests
 
     statuses = _statuses(status)
     with looked_at() as app:
@@ -49,7 +49,14 @@ def list_beads(
 
     def text(screen: Screen) -> str:
         rows = [
-            (b.id, f"P{b.priority}", str(b.type), beadtext.place(b.status.value, b.held), b.assignee or "", b.title)
+            (
+                b.id,
+                f"P{b.priority}",
+                str(b.type),
+                beadtext.place(b.status.value, b.held, found.requested.get(b.id)),
+                b.assignee or "",
+                b.title,
+            )
             for b in beads
         ]
         out = table(("BEAD", "", "TYPE", "STATUS", "WHO", "TITLE"), rows, screen) or "no bead"
@@ -57,7 +64,7 @@ def list_beads(
             out += f"\n{found.read} of {found.fitting} beads; --all shows the rest"
         return out
 
-    return Output(beads, text)
+    return Output(with_requests(found) if as_json else beads, text)
 
 
 def show(bead: BeadId) -> Output:

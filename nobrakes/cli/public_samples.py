@@ -25,6 +25,8 @@ _ROLES: Mapping[Kind, Role] = {
     **dict.fromkeys((Kind.TEST_WRITER_STARTED, Kind.TESTS_PROVEN_RED), Role.TEST_WRITER),
     **dict.fromkeys((Kind.TESTS_REJECTED, Kind.TEST_WRITER_STOPPED), Role.TEST_WRITER),
     **dict.fromkeys((Kind.REVIEW_STARTED, Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED, Kind.MERGED), Role.REVIEWER),
+    **dict.fromkeys((Kind.PULL_OPENED, Kind.PULL_REVIEW_BEGAN, Kind.PULL_ISSUE_FOUND), Role.REVIEWER),
+    **dict.fromkeys((Kind.PULL_APPROVED, Kind.PULL_MERGED), Role.REVIEWER),
 }
 _OF_THE_MACHINE = frozenset(
     {
@@ -119,6 +121,8 @@ _WITHOUT_AN_ATTEMPT = _OF_FEATURES | frozenset(
     | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.REOPENED, Kind.UNDONE}
 )
 
+_AT = {"pr_number": 12, "pr_url": "https://github.com/you/tool/pull/12"}
+_PULL = {**_AT, "title": "The command line", "branch": "task/bead-cli", "head": _HEAD, "merged_commit": None}
 _PRIORITY = {"before": 2, "after": 0, "actor": "shaper", "at": AT - 60}
 
 DATA: Mapping[Kind, Mapping[str, Any]] = {
@@ -157,6 +161,20 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.FOUND_MERGED: {"merged_commit": _MERGE, "base": _HEAD, "reason": "found on main", **_DONE},
     Kind.REVERTED: {"commit": _MERGE, "revert": "d00d" * 10, "results": []},
     Kind.FLAKED: {"check": "unit", "tests": ["test_cli.py::test_help"], "tree": "beef" * 10, "run": "8-1"},
+    Kind.PULL_OPENED: _PULL,
+    Kind.PULL_REVIEW_BEGAN: _PULL,
+    Kind.PULL_ISSUE_FOUND: {
+        **_AT,
+        "issue": "This path may be empty.",
+        "severity": "warning",
+        "suggestion": "",
+        "by": "ann",
+        "check": "",
+        "file": "src/cli.py",
+        "line": 12,
+    },
+    Kind.PULL_APPROVED: {**_AT, "by": "ann"},
+    Kind.PULL_MERGED: {**_PULL, "merged_commit": _MERGE},
     Kind.ESCALATED: {
         "escalation": 3,
         "type": "question",

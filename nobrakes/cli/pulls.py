@@ -5,6 +5,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from ..wording.text import age, one_line
+from .beadtext import request_text
 from .output import Output, plain, said
 from .repository import looked_at, opened
 from .screen import Screen, table
@@ -49,7 +50,7 @@ def show(bead: Bead) -> Output:
     lines = [
         f"{found.name}  {one_line(found.title)}  ({found.state.value})",
         one_line(found.url),
-        one_line(found.says),
+        *request_text(plain(found), ""),
         f"branch {found.branch} at {found.head[:12]}, proven on {found.base[:12]}; {looked}",
         f"merged as {found.merged_as[:12]}" if found.merged_as else "",
     ]

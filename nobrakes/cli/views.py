@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from ..operations.views.board import BoardView, Speaker, StatusView, Worker
 
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
-COLUMN_STYLES = {"ready": "green", "working": "cyan", "review": "cyan", "escalated": "red", "done": "dim"}
+COLUMN_STYLES = {
+    "ready": "green",
+    "working": "cyan",
+    "review": "cyan",
+    "requested": "yellow",
+    "escalated": "red",
+    "done": "dim",
+}
 
 NO_BEAD = "no bead yet: nobrakes shape, or nobrakes plan example"
 
@@ -151,6 +158,8 @@ def _board(found: "BoardView", now: float, screen: Screen) -> str:
                 if name == "blocked"
                 else ""
             )
+            if card.request is not None:
+                why = card.request.says
             title = cut(one_line(card.title), max(20, screen.width // 2))
             out.append(cut(f"  {card.id}  P{card.priority}  {title}  {one_line(why)}".rstrip(), screen.width))
         more = found.counts[name] - len(cards)

@@ -19,6 +19,7 @@ from .gh import Gh
 
 _RED = frozenset({"failure", "timed_out", "startup_failure", "error"})
 _GREEN = frozenset({"success", "neutral", "skipped"})
+_JUDGED = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 _WRITES = frozenset({"admin", "maintain", "write"})
 _TEXT = 20_000
 _LOG = 100_000
@@ -103,18 +104,22 @@ class GitHub:
             return ""
 
     def remarks(self, number: int) -> Sequence[Remark]:
-        """What people with write access wrote, oldest first: reviews as a whole, but approvals, then lines."""
-        found = []
+        """What people with write access wrote, oldest first: reviews as a whole, then lines; then who approves."""
+        found: list[Remark] = []
+        stands: dict[str, Remark | None] = {}  # of each person, whether the last judgement approves
         for one in self.gh.pages(f"{self.at}/pulls/{number}/reviews"):
             state, text = str(one.get("state")), str(one.get("body") or "").strip()
+            key, by = f"review {one.get('id')}", _name(one)
+            if state in _JUDGED and self._is_heard(one.get("user")):
+                stands[by] = Remark(key, by, "", approves=True) if state == "APPROVED" else None
             if state in ("CHANGES_REQUESTED", "COMMENTED") and text and self._is_heard(one.get("user")):
-                found.append(Remark(f"review {one.get('id')}", _name(one), shorten(text, _TEXT)))
+                found.append(Remark(key, by, shorten(text, _TEXT)))
         for one in self.gh.pages(f"{self.at}/pulls/{number}/comments"):
             text = str(one.get("body") or "").strip()
             if text and self._is_heard(one.get("user")):
                 path, line = str(one.get("path") or ""), one.get("line") or one.get("original_line") or 0
                 found.append(Remark(f"line {one.get('id')}", _name(one), shorten(text, _TEXT), path, int(line)))
-        return found
+        return [*found, *filter(None, stands.values())]
 
     def _is_heard(self, user: object) -> bool:
         """Whether it is a person who may write to the repository."""

@@ -5,6 +5,11 @@ from collections.abc import Mapping
 from .beads.bead import Status
 
 COLUMNS = ("draft", "blocked", "ready", "working", "review", "escalated", "done", "cancelled")
+"""Where its status and its blockers put a bead."""
+REQUESTED = "requested"
+"""What of `review` waits for people at a code host: a column of its own on boards."""
+SHOWN = (*COLUMNS[:5], REQUESTED, *COLUMNS[5:])
+"""The columns of a board, in their order."""
 
 BY_STATUS: Mapping[Status, str] = {
     Status.DRAFT: "draft",

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from ..core.errors import NotAllowed
-from ..core.pulls.pull import ASKED, PullRequest
+from ..core.pulls.pull import ASKED
+from ..core.pulls.shown import RequestView, view
 from .waking import wake
 
 if TYPE_CHECKING:
@@ -12,26 +13,26 @@ if TYPE_CHECKING:
     from ..ports import Store
 
 
-def listed(store: "Store", everything: bool = False) -> list[PullRequest]:
+def listed(store: "Store", everything: bool = False) -> list[RequestView]:
     """Those that wait, or with `everything` the newest of each bead; oldest first."""
-    return store.pulls(waiting=not everything)
+    return [view(one) for one in store.pulls(waiting=not everything)]
 
 
-def one(store: "Store", bead: str) -> PullRequest:
+def one(store: "Store", bead: str) -> RequestView:
     """The bead's; NoSuchBead, NotAllowed: it has none."""
     store.bead(bead)
     found = store.pull(bead)
     if found is None:
         raise NotAllowed(f"{bead} has no pull request", "`nobrakes pr list --all` shows those that there are.")
-    return found
+    return view(found)
 
 
 def address(store: "Store", bead: str) -> str:
     """Where the bead's request is to be seen; NotAllowed: no host tells."""
     found = one(store, bead)
-    if not found.url.startswith(("https://", "http://")):
+    if not found.page:
         raise NotAllowed(f"the request of {bead} has no page: it is the branch {found.branch}", "Look for it there.")
-    return found.url
+    return found.page
 
 
 def sync(store: "Store", config: "Config", paths: "Paths") -> int:

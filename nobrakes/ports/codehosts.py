@@ -70,7 +70,7 @@ class CodeHost(Protocol):
         ...
 
     def remarks(self, number: int) -> Sequence[Remark]:
-        """What people with write access wrote in reviews, oldest first."""
+        """What people with write access wrote in reviews, oldest first; then the approvals of those who approve now."""
         ...
 
 

@@ -158,7 +158,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("filter WORDS", "as /"),
     ("help, quit", ""),
 )
-_STATES = ("draft", "blocked", "ready", "working", "review", "escalated", "done", "cancelled")
+_STATES = ("draft", "blocked", "ready", "working", "review", "requested", "escalated", "done", "cancelled")
 
 
 def help_text(nothing: Any, columns: int) -> Content:

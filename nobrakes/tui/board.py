@@ -20,7 +20,7 @@ from textual.events import Resize
 from textual.filter import Monochrome, NoColor
 from textual.widgets import Input, Label, OptionList, Static
 
-from ..core.columns import COLUMNS
+from ..core.columns import SHOWN
 from ..wording.text import one_line
 from . import acts, commands, frame
 from .asking import Ask, read_decision
@@ -108,7 +108,7 @@ class Board(Stage):
                 yield Panel("needs")
                 yield Panel("agents")
             with VerticalScroll(id="beads", can_focus=False):
-                for name in COLUMNS:
+                for name in SHOWN:
                     yield Column(f"column-{name}")
             yield Panel("log")
         with Vertical(id="bottom"):

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from ..core.columns import COLUMNS
+from ..core.columns import SHOWN
 from ..core.hindrances import STOPS, Kind
 from ..wording import hindrances as hindered
 from ..wording.text import age, count, one_line
@@ -49,7 +49,7 @@ def draw(base: Screen[None], shown: Shown, ages: bool) -> None:
     base.query_one("#agents", Panel).show(f"agents {works}" if works else "agents", rows.agents(view, now, wanted))
     if ages:
         return
-    for name in COLUMNS:
+    for name in SHOWN:
         column, number = base.query_one(f"#column-{name}", Column), rows.how_many(name, view)
         column.set_class(number > 0, "-shown")
         if number:

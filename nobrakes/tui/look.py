@@ -17,6 +17,7 @@ SHAPES: Mapping[str, tuple[str, str]] = {
     "ready": ("○", "$success"),
     "working": ("◐", "$primary"),
     "review": ("◉", "$secondary"),
+    "requested": ("◎", "$secondary"),
     "escalated": ("◆", "$warning"),
     "done": ("✓", "$quiet"),
     "cancelled": ("✕", "$quiet"),

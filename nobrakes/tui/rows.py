@@ -131,6 +131,8 @@ def how_many(name: str, view: "LiveView") -> int:
 
 def _card(one: "Card", who: str, name: str) -> Row:
     why = f"{one_line(who)} works on it" if who else "; ".join(one.reasons) if name == "blocked" else ""
+    if one.request is not None:
+        why = one_line(one.request.says)
 
     title = one_line(one.title)
 

@@ -119,6 +119,18 @@ def _reviews(app: "App", values: Values) -> Any:
     return history.reviews(app.store, values.get("limit", _SOME))
 
 
+def _requests(app: "App", values: Values) -> Any:
+    from ..operations import pulls
+
+    return pulls.listed(app.store, bool(values.get("all")))
+
+
+def _request(app: "App", values: Values) -> Any:
+    from ..operations import pulls
+
+    return pulls.one(app.store, values["id"])
+
+
 def _breaker(app: "App", values: Values) -> Any:
     from ..operations.views import breaker
 
@@ -208,6 +220,8 @@ READINGS: tuple[Reading, ...] = (
     ),
     Reading("sessions", "sessions", "The sessions with agents that go on, newest first.", _sessions, (_ALL,)),
     Reading("reviews", "review", "The latest reviews, newest first.", _reviews, (_LIMIT,)),
+    Reading("pull-requests", "pr list", "The pull requests that wait for people, oldest first.", _requests, (_ALL,)),
+    Reading("pull-requests/{id}", "pr show", "A bead's newest pull request: state, checks, remarks.", _request),
     Reading("breaker", "", "Pause, limits, providers, caps and the daemon.", _breaker),
     Reading("health", "", "The daemon, agents, disk, and what the doctor found when it looked last.", _health),
     Reading("plan", "commit-strategy --dry-run", "The drafts and proposals that wait for a yes.", _plan),

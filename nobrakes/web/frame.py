@@ -35,6 +35,7 @@ WAYS = (
     Way("Plan", "plan", "plan"),
     Way("Features", "features", "plan"),
     Way("Merges", "merges", "merges"),
+    Way("Requests", "requests", "merges"),
     Way("Breaker box", "breaker", "breaker"),
     Way("Health", "health", "health"),
     Way("Set-up", "set-up", "setup"),
@@ -79,13 +80,12 @@ def frame(request: Request, topics: Sequence[str] = ()) -> Frame:
     from ..operations.views.bar import bar
 
     rest = request.url.path.removeprefix(f"/r/{request.state.word}/")
-    there = [
-        way.path for way in available(request) if rest == way.path or (way.path and rest.startswith(way.path + "/"))
-    ]
+    ways = available(request, app.config.review.land == "pull_request")
+    there = [way.path for way in ways if rest == way.path or (way.path and rest.startswith(way.path + "/"))]
     return Frame(
         request.state.word,
         bar(app.store, app.paths, app.config),
-        available(request),
+        ways,
         there[0] if there else None,
         " ".join(topics),
         is_in=is_in,
@@ -114,7 +114,8 @@ def forget_said(request: Request, answer: Response) -> None:
     answer.delete_cookie(f"{site.cookie}_said", path="/", secure=site.is_secure, httponly=True, samesite="strict")
 
 
-def available(request: Request) -> tuple[Way, ...]:
-    """The ways to pages that there are."""
+def available(request: Request, has_requests: bool = True) -> tuple[Way, ...]:
+    """The ways to pages that there are; to the requests where work lands by them."""
     paths = request.app.state.paths
-    return tuple(way for way in WAYS if f"/r/{{repo}}/{way.path}" in paths)
+    found = (way for way in WAYS if f"/r/{{repo}}/{way.path}" in paths)
+    return tuple(way for way in found if has_requests or way.path != "requests")

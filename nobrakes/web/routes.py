@@ -20,12 +20,16 @@ from .pages import (
     plan,
     projects,
     repositories,
+    requests,
     sessions,
 )
 from .patience import in_time
 from .static import static
 
-PAGES = (repositories, projects, now, board, bead, desk, graph, live, plan, features, merges, breaker, health, sessions)
+PAGES = (
+    repositories, projects, now, board, bead, desk, graph, live, plan, features, merges, requests, breaker, health,
+    sessions,
+)  # fmt: skip
 """The modules of pages; each has its ROUTES."""
 
 

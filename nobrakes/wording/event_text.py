@@ -45,6 +45,8 @@ WORDS: Mapping[Kind, str] = {
 STYLES: Mapping[Kind, str] = {
     Kind.MERGED: "green",
     Kind.FOUND_MERGED: "green",
+    Kind.PULL_APPROVED: "green",
+    Kind.PULL_ISSUE_FOUND: "yellow",
     Kind.BROUGHT_BACK: "yellow",
     Kind.REVIEW_REJECTED: "yellow",
     Kind.TESTS_REJECTED: "yellow",
@@ -225,6 +227,33 @@ def _collected(event: Event) -> str:
     return f"collected {_said(event, 'kind')}: {one_line(str(event.data.get('text') or ''))}{where}"
 
 
+def _pull(event: Event) -> str:
+    number = event.data.get("pr_number")
+    name = f"pull request #{number}" if number else f"branch {one_line(str(event.data.get('branch') or ''))}"
+    return f"{name} {_PULLS[event.kind]}"
+
+
+def _pull_by(event: Event) -> str:
+    return f"{_pull(event)} {one_line(str(event.data.get('by') or 'somebody'))}"
+
+
+def _pull_issue(event: Event) -> str:
+    data = event.data
+    issue, check = (one_line(str(data.get(key) or "")) for key in ("issue", "check"))
+    if check:
+        return f"{_pull(event)} a red check: {check}" + (f": {issue}" if issue else "")
+    file = one_line(str(data.get("file") or ""))
+    where = f", {file}:{data['line']}" if file and data.get("line") else f", {file}" if file else ""
+    return f"{_pull(event)} a remark of {one_line(str(data.get('by') or 'somebody'))}{where}: {issue}"
+
+
+_PULLS: Mapping[Kind, str] = {
+    Kind.PULL_OPENED: "is there",
+    Kind.PULL_REVIEW_BEGAN: "is being looked at",
+    Kind.PULL_ISSUE_FOUND: "has",
+    Kind.PULL_APPROVED: "is approved by",
+    Kind.PULL_MERGED: "is merged",
+}
 _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.TEST_WRITER_STARTED: _started,
     Kind.DOER_STARTED: _started,
@@ -243,4 +272,9 @@ _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.CULPRIT_FOUND: _culprit,
     Kind.PROJECT_SET: _project,
     Kind.SPRINT_MOVED: _sprint,
+    Kind.PULL_OPENED: _pull,
+    Kind.PULL_REVIEW_BEGAN: _pull,
+    Kind.PULL_ISSUE_FOUND: _pull_issue,
+    Kind.PULL_APPROVED: _pull_by,
+    Kind.PULL_MERGED: _pull,
 }

@@ -11,6 +11,9 @@ from typing import NamedTuple
 from ..core.beads.escalations import EscalationType
 from ..core.beads.events import Kind
 from ..core.beads.outcomes import Outcome
+from .event_keys import KEYS
+
+__all__ = ["CAUSES", "ESCALATIONS", "EVENTS", "KEYS", "OUTCOMES", "Happening"]
 
 
 class Happening(NamedTuple):
@@ -27,117 +30,8 @@ _EDGE = ("needs", "type")
 _ASKED = ("escalation", "type", "title")
 _CLOSED = ("reason", "escalation", *_MOVED)
 _SAID = ("text", "data")
-
-KEYS: Mapping[str, str] = {
-    "after": "the limits that a person has changed, by name, from now on",
-    "agent": "the agent that works: `claude`, `codex`, `gemini`, `acp`, `script`; `nobrakes` for a review",
-    "alive": "runs whose process still lives",
-    "answer": "what the person wrote",
-    "hosts": "what was asked for, as `name:port`",
-    "run": "the run's folder in `.nobrakes/runs`",
-    "cap": "the cap that is reached, like `day.usd`",
-    "base": "main before the merge",
-    "beads": "the beads that the step was about, or how many were brought back, or are in the plan",
-    "asked": "the escalations that are open again and stop the bead",
-    "before": "what it was before: the bead's status, the reason it was held for, the moment it was deferred to; the "
-    "limits that were changed; the feature's stage",
-    "check": "the check's name",
-    "commit": "the commit that was looked at, or that was reverted",
-    "data": "more of it as JSON; for `progressed` the `step` that the agent claims, and `of` how many",
-    "detail": "how it ended in words, at most 500 characters",
-    "ended": "runs whose process has ended",
-    "escalation": "the escalation's number",
-    "attempts": "how many ended attempts were brought back",
-    "escalations": "how many escalations were brought back",
-    "fields": "for each field that differs `before` and `after`",
-    "head": "the commit that was handed in; null when there is none",
-    "limit": "the cap, in dollars, tokens, minutes or starts",
-    "merged_commit": "the commit on main; null but for `merged` and `found_merged`",
-    "model": "the model that was asked for; empty: the agent's own choice",
-    "name": "who works: the worker's name",
-    "needs": "the other bead; for `proposed` a list of pairs `[bead, type]`",
-    "number": "the attempt's number, counted for each bead from 1",
-    "outcome": "how it ended: see [outcomes](outcomes.md)",
-    "pid": "the process",
-    "provider": "the provider, or empty for an agent without one",
-    "reason": "the person's words; of a cooldown, the [outcome](outcomes.md) that began it",
-    "why": "what keeps the sandbox and the wall from working; `merge` where one was taken back, else why none was",
-    "refs": "the archived refs that were removed, and their commits",
-    "green": "the last tip that was seen green, or null",
-    "unsteady": "whether the run before was red: a check that cannot make up its mind",
-    "resolution": "how it was decided, with the person's note",
-    "results": "one object for each check: `name`, `outcome`, `reason`, `code`, `seconds`, `counts`, `tail`; "
-    "`failing`, the tests that failed where the report names them all; `repeated`, the runs before this one; "
-    "`quarantined`, what was let through",
-    "return_to": "the status that the bead remembers to go back to; null when it remembers none",
-    "revert": "the commit that takes it back",
-    "role": "`test_writer`, `doer`, `reviewer` or `person`",
-    "criteria": "how many acceptance criteria it has",
-    "files": "the files that the person names",
-    "changed": "how many files differ from where the attempt began",
-    "call": "the call's id, as the agent's CLI says it",
-    "passed": "whether the call said so; null: nobody saw how it ended",
-    "stage": "the feature's stage: `discovery`, `planning`, `review`, `implementation`, `request` or `done`",
-    "version": "the version of the feature's plan, counted from 1",
-    "accepted": "how many of its findings a person took as a risk",
-    "degraded": "the domains whose reviewers failed in some round",
-    "done": "how many rounds somebody looked in",
-    "end": "how the round ended: clean, findings or degraded",
-    "failed": "the domains whose reviewers failed",
-    "most": "how many rounds there are at most",
-    "open": "how many findings were not decided",
-    "reviews": "how many rounds somebody looked in, by then",
-    "risk": "whether a person took the risk of fewer reviews",
-    "round": "the iteration of the plan's reviews, counted from 1",
-    "domain": "what the reviewer looks at: `frontend`, `backend`, `database`, `devops` or `test`",
-    "findings": "how many it made",
-    "finding": "the finding's number",
-    "category": "`code_quality`, `architecture`, `security` or `performance`",
-    "priority": "1 must be mended, 2 should be, 3 may be",
-    "issue": "what is wrong with the plan, in the reviewer's words; untrusted",
-    "at_bead": "the bead that it is about; null where it is about all",
-    "item": "the number of what was collected",
-    "file": "the file, in the repository; empty where it is about none",
-    "line": "the line in the file, counted from 1; 0 where it is about none",
-    "session": "the session's number",
-    "sprint": "the sprint's number; not there: what is told is the whole run's",
-    "sessionId": "the name of a chat agent's session",
-    "projectName": "the name of a project's folder",
-    "projectPath": "its whole path",
-    "isNew": "whether the project was made for it",
-    "form": "what can be answered, where a question has a form",
-    "state": "where the session is after it: `ready`, `asking`, `idle`, `stuck` or `ended`; the feature's, the "
-    "review's, the finding's or the item's state after it",
-    "turn": "the turn's number, counted for each session from 1",
-    "kind": "what the session is for: `planning` or `chat`; what was collected: `todo`, `fixme`, `suggestion`, "
-    "`dependency` or `scope`",
-    "settings": "the switches that changed: `paused`, `stopping`; or what was brought back",
-    "spent": "what was spent",
-    "status": "the status that the bead came with, or is back in",
-    "seconds": "how long such checks took the last time; null where nobody knows",
-    "step": "the step of the review, or what moved the feature; of "
-    "`checks_began` also `red_proof`, `test_strength` and `main`",
-    "folder": "the person's worktree; empty: the work is on a branch alone",
-    "failures": "the counted failures that were forgotten",
-    "test": "the test's name as its report tells it; empty: the whole check",
-    "tests": "the tests that failed, where the report names them all",
-    "text": "the agent's words; untrusted, at most 8000 characters",
-    "times": "how often in a row the provider refused",
-    "title": "the escalation in one line",
-    "severity": "how much it matters: info, warning or urgent",
-    "to": "the status that the bead goes to; absent while another escalation still stops it",
-    "tree": "the tree that was checked",
-    "type": "the type of the dependency, or of the [escalation](outcomes.md#escalations)",
-    "parts": "each part of a proposal (a field, `needs:ID`, `cancel`): what `was` proposed and what `is`; the "
-    "feature's fields that differ",
-    "first": "the number of the first event of the same yes",
-    "drafts": "the drafts that went live",
-    "changes": "the proposed changes that came into force, as BEAD:PART",
-    "undone": "the numbers of the events that were taken back",
-    "was": "the feature's state before",
-    "until": "seconds since 1970; null for no longer, or for a cap that does not end by itself",
-}
-"""What the keys of the data say."""
+_AT_HOST = ("pr_number", "pr_url")
+_PULL = (*_AT_HOST, "title", "branch", "head", "merged_commit")
 
 EVENTS: Mapping[Kind, Happening] = {
     Kind.PROPOSED: Happening("The bead was added.", ("status", "needs")),
@@ -179,6 +73,14 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.FLAKED: Happening(
         "A check failed and passed on the same tree, under the same contract.", ("check", "tests", "tree", "run")
     ),
+    Kind.PULL_OPENED: Happening("The bead's pull request is there.", _PULL),
+    Kind.PULL_REVIEW_BEGAN: Happening("People or checks of the code host began to look at it.", _PULL),
+    Kind.PULL_ISSUE_FOUND: Happening(
+        "Somebody who may write left a remark on it, or a check of the code host is red; each is told once.",
+        (*_AT_HOST, "issue", "severity", "suggestion", "by", "check", "file", "line"),
+    ),
+    Kind.PULL_APPROVED: Happening("Somebody who may write approved it.", (*_AT_HOST, "by")),
+    Kind.PULL_MERGED: Happening("People merged it; the end of its review follows.", _PULL),
     Kind.ESCALATED: Happening("A person is asked, and the bead waits.", (*_ASKED, "session", "form")),
     Kind.SUGGESTED: Happening("A person gets a notice, and nothing waits.", (*_ASKED, "severity")),
     Kind.ANSWERED: Happening("A person answered.", ("escalation", "answer")),

@@ -1,5 +1,6 @@
 """Each bead is a pull request that people merge: through the real `gh`, against a GitHub of the tests' own."""
 
+import json
 import os
 import shutil
 import signal
@@ -119,6 +120,57 @@ def test_people_who_may_write_are_heard_once_and_nobody_else(team: Team) -> None
     team.hub.merge(1)
     team.run_on()
     assert team.status("one") == "done"
+
+
+def events_of(team: Team, bead: str = "one") -> list[tuple[str, dict[str, Any]]]:
+    """The public events of the bead's request."""
+    said = team.nobrakes("events", "--public").stdout
+    rows = [json.loads(line) for line in said.splitlines()]
+    return [(row["event"], row["metadata"]) for row in rows if row["task_id"] == bead and row["event"][:3] == "pr."]
+
+
+def test_what_becomes_of_a_request_is_told_as_events_and_stands_on_the_board(team: Team) -> None:
+    team.add("one", "two")
+    team.configure("poll_seconds = 1", "poll_seconds = 1\nmax_open = 1")
+    team.run_on()
+    page = team.hub.pull(1)["html_url"]
+    board = team.ask("board")
+    assert board["counts"]["requested"] == 2 and board["counts"]["review"] == 0
+    first, second = board["columns"]["requested"]
+    assert first["request"] == {"number": 1, "state": "open", "page": page, "says": first["request"]["says"]}
+    assert "waits for people to merge it" in first["request"]["says"] and second["request"]["number"] == 0
+    assert "no more are opened" in second["request"]["says"]
+    said = team.nobrakes("board").stdout
+    assert "requested (2)" in said and "waits for people to merge it" in said
+    assert "2 requested" in team.nobrakes("status").stdout and team.ask("status")["counts"]["requested"] == 2
+    said = team.nobrakes("list").stdout
+    assert "in request #1" in said and "in a request" in said
+    assert {row["id"]: row["request"]["number"] for row in team.ask("list")} == {"one": 1, "two": 0}
+    assert f"pull request #1, open: {page}" in team.nobrakes("show", "one").stdout
+    assert events_of(team) == [(name, data) for name, data in events_of(team) if name == "pr.created"]
+    ((_, made),) = events_of(team)
+    assert (made["pr_number"], made["pr_url"], made["title"]) == (1, page, "Bead one")
+    team.hub.check(team.hub.head(1), "build", None)
+    team.hub.review(1, "ann", "", state="APPROVED")
+    team.hub.review(1, "eve", "", state="APPROVED")
+    team.run_on()
+    assert [name for name, _ in events_of(team)] == ["pr.created", "pr.review_started", "pr.approved"]
+    assert events_of(team)[-1][1]["by"] == "ann", "eve may not write"
+    team.hub.comment(1, "ann", "Please name it better.", "src/one", 1)
+    team.does("one", 'echo better >"src/$NOBRAKES_BEAD"; commit "Name it"', turn=2)
+    team.run_on()
+    shown = team.ask("show", "one")["request"]
+    assert (shown["approved_by"], shown["remarks"][0]["by"], shown["number"]) == (["ann"], "ann", 1)
+    team.run_on()
+    issue = next(data for name, data in events_of(team) if name == "pr.issue_found")
+    assert (issue["file"], issue["line"], issue["by"], issue["check"]) == ("src/one", 1, "ann", "")
+    team.hub.merge(1)
+    team.run_on()
+    names = [name for name, _ in events_of(team)]
+    assert names == ["pr.created", "pr.review_started", "pr.approved", "pr.issue_found", "pr.merged"], "each once"
+    assert team.ask("show", "one")["request"]["state"] == "merged"
+    board = team.ask("board")["columns"]
+    assert [card["id"] for card in board["requested"]] == ["two"] and not board["review"]
 
 
 def test_a_request_that_people_close_is_a_persons_matter(team: Team) -> None:

@@ -45,6 +45,12 @@ class Kind(StrEnum):
     FOUND_MERGED = "found_merged"
     REVERTED = "reverted"
     FLAKED = "flaked"
+    # pull requests
+    PULL_OPENED = "pull_opened"
+    PULL_REVIEW_BEGAN = "pull_review_began"
+    PULL_ISSUE_FOUND = "pull_issue_found"
+    PULL_APPROVED = "pull_approved"
+    PULL_MERGED = "pull_merged"
     # people
     ESCALATED = "escalated"
     SUGGESTED = "suggested"

@@ -84,6 +84,20 @@ def _merged(event: Event) -> NewNotice:
     )
 
 
+def _pull(event: Event) -> NewNotice:
+    """Each is told once; of one request's remarks and red checks one notice at a time."""
+    data = event.data
+    name = f"pull request #{data['pr_number']}" if data.get("pr_number") else f"branch {data.get('branch', '')}"
+    whose, link = f"{name} of {event.bead}", str(data.get("pr_url") or "")
+    if event.kind is Kind.PULL_ISSUE_FOUND:
+        what = f"check {data['check']} is red" if data.get("check") else f"{data.get('by')} asks for changes"
+        text = f"{whose}: {what} (`nobrakes pr show {event.bead}`)"
+        return _made(event, NoticeKind.PULL_REQUEST, Severity.WARNING, text, f"issue {data.get('pr_number')}")
+    if event.kind is Kind.PULL_APPROVED:
+        return _made(event, NoticeKind.PULL_REQUEST, Severity.INFO, f"{whose} is approved by {data.get('by')}: {link}")
+    return _made(event, NoticeKind.PULL_REQUEST, Severity.INFO, f"{whose} waits for people: {link}")
+
+
 def _epic(event: Event) -> NewNotice:
     return _made(event, NoticeKind.EPIC_COMPLETED, Severity.INFO, f"epic {event.bead} is complete")
 
@@ -169,6 +183,9 @@ _MAKES: Mapping[Kind, Callable[[Event], NewNotice | None]] = {
     Kind.SUGGESTED: _asked,
     Kind.MERGED: _merged,
     Kind.FOUND_MERGED: _merged,
+    Kind.PULL_OPENED: _pull,
+    Kind.PULL_ISSUE_FOUND: _pull,
+    Kind.PULL_APPROVED: _pull,
     Kind.EPIC_COMPLETED: _epic,
     Kind.MAIN_FROZEN: _frozen,
     Kind.MAIN_UNFROZEN: _unfrozen,

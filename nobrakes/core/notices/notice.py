@@ -31,6 +31,7 @@ class NoticeKind(StrEnum):
     ESCALATION = "escalation"
     SUGGESTION = "suggestion"
     MERGED = "merged"
+    PULL_REQUEST = "pull_request"
     EPIC_COMPLETED = "epic_completed"
     MAIN_FROZEN = "main_frozen"
     MAIN_GREEN = "main_green"

@@ -24,6 +24,7 @@ from ..beads.work_status import WorkStatus
 from ..forge.feature import PLANNED, Stage
 from . import feature_payloads as of
 from . import payloads as say
+from . import pull_payloads as pulls
 from .names import Name
 from .payload import Payload, made
 
@@ -233,6 +234,11 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     ),
     Kind.FOUND_MERGED: (_closed(Name.STEP_COMPLETED, Kind.FOUND_MERGED, "merged_commit"), _STATUS),
     Kind.REVERTED: (Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reverted"}),),
+    Kind.PULL_OPENED: (Rule(Name.PR_CREATED, pulls.Requested),),
+    Kind.PULL_REVIEW_BEGAN: (Rule(Name.PR_REVIEW_STARTED, pulls.Requested),),
+    Kind.PULL_ISSUE_FOUND: (Rule(Name.PR_ISSUE_FOUND, pulls.RequestIssue),),
+    Kind.PULL_APPROVED: (Rule(Name.PR_APPROVED, pulls.RequestApproved),),
+    Kind.PULL_MERGED: (Rule(Name.PR_MERGED, pulls.Requested),),
     Kind.FLAKED: (Rule(Name.CHECK_FLAKED, say.Flaked),),
     Kind.ESCALATED: (
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": True}),

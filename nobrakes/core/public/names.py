@@ -33,6 +33,12 @@ class Name(StrEnum):
     REVIEW_FAILED = "review_failed", "The work goes back."
     REVIEW_INTERRUPTED = "review_interrupted", "The review ended without a judgement; another one follows if it can."
     REBASE_CONFLICT = "rebase_conflict", "The work conflicts with main. The review's end follows."
+    # pull requests
+    PR_CREATED = "pr.created", "The bead's pull request is there."
+    PR_REVIEW_STARTED = "pr.review_started", "People or checks of the code host began to look at it."
+    PR_ISSUE_FOUND = "pr.issue_found", "Somebody who may write left a remark, or a check of the code host is red."
+    PR_APPROVED = "pr.approved", "Somebody who may write approved it."
+    PR_MERGED = "pr.merged", "People merged it. The review's end follows."
     # people
     ESCALATION = "escalation", "A person is asked, or is shown something."
     QUESTION_ASKED = "question.asked", "An agent asks a person; the bead waits."

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import feature_payloads
+from . import feature_payloads, pull_payloads
 from .payload import Payload
 
 
@@ -372,5 +372,6 @@ KINDS: tuple[type[Payload], ...] = (
     HostsRefused,
     Begun,
     *feature_payloads.KINDS,
+    *pull_payloads.KINDS,
 )
 """Every shape."""

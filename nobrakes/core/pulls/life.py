@@ -61,7 +61,7 @@ def running(checks: Sequence[HostCheck]) -> list[HostCheck]:
 
 def news(remarks: Sequence[Remark], pull: PullRequest) -> list[Remark]:
     """The remarks that no Doer was told of."""
-    return [one for one in remarks if one.key not in pull.heard]
+    return [one for one in remarks if one.key not in pull.heard and not one.approves]
 
 
 def waits_for(seen: Seen, pull: PullRequest) -> str:

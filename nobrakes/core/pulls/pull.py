@@ -2,12 +2,14 @@
 
 1. The code host decides what becomes of a request; what is kept here is how it was seen last.
 2. A row is written before anything is asked of the host (`OPENING`), so a crash in between is known.
-3. `heard` names the remarks that a Doer was told of: none is told twice.
+3. `heard` names the remarks that a Doer was told of, `told` what became an event: nothing is told twice.
+4. What others wrote is kept cleaned and bounded, and shown; it steers nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 ASKED = "pulls_asked_at"
 """The setting: when a person asked to look at all requests at once."""
@@ -46,6 +48,10 @@ class PullRequest:
     merged_as: str = ""
     text: str = ""  # a digest of the text that the host has
     heard: tuple[str, ...] = ()
+    checks: tuple[Mapping[str, str], ...] = ()  # name, state and url of each, as they were seen last
+    remarks: tuple[Mapping[str, Any], ...] = ()  # the latest of people who may write: by, text, path, line
+    approved_by: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()  # what became an event (core.pulls.happened)
     says: str = ""  # what it waits for, in words
     opened_at: float = 0.0
     looked_at: float = 0.0
@@ -82,13 +88,14 @@ class HostCheck:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a person with write access wrote in a review. `path` empty: about the whole."""
+    """What a person with write access wrote in a review, or their approval. `path` empty: about the whole."""
 
     key: str
     by: str
     text: str
     path: str = ""
     line: int = 0
+    approves: bool = False  # it asks for nothing
 
 
 @dataclass(frozen=True, slots=True)

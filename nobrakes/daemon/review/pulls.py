@@ -9,17 +9,19 @@
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
 from ...core.beads.bead import CLOSED
 from ...core.beads.branches import branch_of
+from ...core.beads.events import Event
 from ...core.beads.outcomes import Outcome
 from ...core.errors import GitFailed
 from ...core.idle import look_again, may_pass
-from ...core.pulls import life
+from ...core.pulls import happened, life
+from ...core.pulls.happened import Happening
 from ...core.pulls.life import Turn
 from ...core.pulls.pull import ASKED, WAITING, PullRequest, PullState, Seen
 from ...core.review.journal import Journal, Step
@@ -94,7 +96,7 @@ class PullSteps:
         if not merged or not self._is_on_main(merged):
             self._before.add(attempt)
             return None
-        return self._merged(replace(pull, merged_as=merged))
+        return self._merged(attempt, replace(pull, merged_as=merged))
 
     # --- the request -----------------------------------------------------------------------------
 
@@ -185,23 +187,24 @@ class PullSteps:
     # --- what came of it -------------------------------------------------------------------------
 
     def _report(self, context: ReviewContext, journal: Journal, pull: PullRequest, seen: Seen) -> Report:
+        seen = _without_secrets(self.ports, seen)
         told, store = seen.told, self.ports.store
         if told is not None:
             state = PullState.OPEN if told.state is PullState.MERGED else told.state  # until its commit is here
             pull = replace(pull, state=state, number=told.number, url=clean(self.ports, told.url))
             pull = replace(pull, text=seen.text or pull.text, merged_as=told.merged_as)
         says = clean(self.ports, life.waits_for(seen, pull))
-        pull = replace(pull, says=says, looked_at=store.now())
-        store.save_pull(pull)
+        pull = replace(happened.kept(pull, seen), says=says, looked_at=store.now())
+        pull = self._save(context.attempt.id, *happened.happened(pull, seen))
         if seen.trouble:
             return self._waits(context, journal, pull, seen)
         if not self._pulls.host.tells:
             merged = self._in_base(pull)
             if merged:
-                return self._merged(replace(pull, merged_as=merged))
+                return self._merged(context.attempt.id, replace(pull, merged_as=merged))
         way = life.turn(seen, pull)
         if way is Turn.MERGED and self._is_on_main(pull.merged_as):
-            return self._merged(pull)
+            return self._merged(context.attempt.id, pull)
         if way is Turn.MERGED:
             why = f"pull request {pull.name} is merged, and its commit is not on {self._pulls.base} yet"
             return self._waits(context, journal, pull, Seen(told, trouble=why, wait=_wait(self.ports)))
@@ -220,10 +223,18 @@ class PullSteps:
             return Report(Fact.FELL_OFF)
         return self._waits(context, journal, pull, seen)
 
-    def _merged(self, pull: PullRequest) -> Report:
-        self.ports.store.save_pull(
-            replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
-        )
+    def _save(self, attempt: int, pull: PullRequest, found: Sequence[Happening]) -> PullRequest:
+        """Keep it, and tell what is new about it, in one transaction."""
+        store = self.ports.store
+        with store.together():
+            for kind, data in found:
+                store.record(Event(kind, pull.bead, attempt, data=data))
+            store.save_pull(pull)
+        return pull
+
+    def _merged(self, attempt: int, pull: PullRequest) -> Report:
+        now = replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
+        self._save(attempt, *happened.merged(now))
         tree = self.ports.git.tree(pull.head)
         brought = {"base": pull.base, "candidate": pull.head, "tree": tree, "contract": pull.contract}
         return Report(Fact.PULL_MERGED, {**brought, "merged_as": pull.merged_as})
@@ -312,6 +323,15 @@ _SLACK = 2.0
 
 def _wait(ports: Ports) -> float:
     return ports.config().review.poll_seconds
+
+
+def _without_secrets(ports: Ports, seen: Seen) -> Seen:
+    """What others wrote, as it may be kept and shown."""
+    return replace(
+        seen,
+        checks=[replace(one, name=clean(ports, one.name), says=clean(ports, one.says)) for one in seen.checks],
+        remarks=[replace(one, text=clean(ports, one.text), path=clean(ports, one.path)) for one in seen.remarks],
+    )
 
 
 def _about(pull: PullRequest) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from ...core.forge.feature import Feature
 from ...core.forge.plan_changes import PlanChanges
 from ...core.forge.rounds import SignOff
 from ...core.public.schema import Schema, schema
-from ...core.pulls.pull import PullRequest
+from ...core.pulls.shown import RequestView
 from ...core.review.flakes import Line as Flaked
 from ...core.review.quarantine import Quarantined
 from ..decisions.view import Asked, DecisionView
@@ -33,6 +33,7 @@ from ..views.diff import DiffView
 from ..views.graph.view import GraphView
 from ..views.graph.what_if import WhatIf
 from ..views.history import BeadHistory, Review
+from ..views.listing import ListedBead
 from ..views.next_step import NextStep
 from ..views.one_bead import WholeBead
 from ..views.readiness import Explained
@@ -46,7 +47,7 @@ NAMES: Mapping[str, Any] = {"Limits": Limits, "Quarantined": Quarantined}
 VIEWS: Mapping[str, Any] = {
     "status": StatusView,
     "board": BoardView,
-    "list": list[Bead],
+    "list": list[ListedBead],
     "show": WholeBead,
     "ready": list[Bead],
     "ready --explain": list[Explained],
@@ -76,8 +77,8 @@ VIEWS: Mapping[str, Any] = {
     **dict.fromkeys(("forge new", "forge edit", "forge change", "forge discuss"), Feature),
     "forge rollback": RollbackView,
     **dict.fromkeys(("forge pause", "forge resume", "forge cancel", "forge archive"), Feature),
-    "pr list": list[PullRequest],
-    "pr show": PullRequest,
+    "pr list": list[RequestView],
+    "pr show": RequestView,
     "answer": Escalation,
     "resolve": Escalation,
     **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), Bead),

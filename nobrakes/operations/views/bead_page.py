@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ...core.beads.bead import CLOSED, NO_AGENTS, Bead, DependencyType, Status
 from ...core.beads.events import Event
 from ...core.graph.readiness import Why
+from ...core.pulls.shown import RequestView
 from . import readiness
 from .history import BeadHistory, history
 from .one_bead import neighbours, whole_bead
@@ -25,7 +26,8 @@ EVENTS = 200
 class BeadPage:
     """`waits_for` and `waited_for_by` are (bead, type of the dependency); `reasons` say why it is not ready.
 
-    `children` are those of an epic; `can` names the commands that its status allows.
+    `children` are those of an epic; `can` names the commands that its status allows; `request`: its newest pull
+    request.
     """
 
     history: BeadHistory
@@ -37,12 +39,14 @@ class BeadPage:
     left_out: int
     can: frozenset[str]
     now: float
+    request: RequestView | None = None
 
 
 def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
     """All of it; NoSuchBead. Without `git` nothing is said of commits and archives."""
     found = history(store, git, id)
-    beads = neighbours(store, whole_bead(store, id))
+    whole = whole_bead(store, id)
+    beads = neighbours(store, whole)
     mine, others, children = [], [], []
     for one in found.dependencies:
         other = beads.get(one.needs if one.bead == id else one.bead)
@@ -68,6 +72,7 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
         max(0, len(found.events) - EVENTS),
         allowed(found.bead),
         store.now(),
+        whole.request,
     )
 
 

@@ -4,7 +4,7 @@ Everything here only reads, and returns values; texts for people are made by the
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,11 @@ from ... import abilities
 from ...core.beads.bead import WORKING, Role, Status
 from ...core.beads.escalations import Escalation
 from ...core.beads.progress import doubt
-from ...core.columns import COLUMNS
+from ...core.columns import COLUMNS, REQUESTED, SHOWN
 from ...core.errors import NobrakesError
 from ...core.graph.readiness import Why, explain
 from ...core.limits.cooldowns import Cooldown
+from ...core.pulls.shown import RequestLine
 from ...core.sessions.session import State
 from ...git.workspaces.inside import commits_since
 from ...host.locks import holder
@@ -31,6 +32,7 @@ from ..machine_wide.views import MachineView
 from ..machine_wide.views import shown as machine_shown
 from .history import BeadHistory, Review, history, reviews
 from .progress import claimed, spoken
+from .requested import requested
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -117,7 +119,7 @@ class StatusView:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One bead on the board. `waits_for` counts what keeps it from being assigned."""
+    """One bead on the board. `reasons` keep it from being assigned; `request`: what it waits for people in."""
 
     id: str
     title: str
@@ -127,6 +129,7 @@ class Card:
     epic: str | None
     assignee: str | None
     reasons: tuple[str, ...]
+    request: RequestLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +194,23 @@ def with_progress(store: "Store", paths: Paths, worker: Worker) -> Worker:
 
 def counts(store: "Store") -> dict[str, int]:
     """How many beads (epics apart) stand in each column of the board, and how many of them are held."""
-    found = store.counts()
-    return {name: found[name] for name in (*COLUMNS, "held")}
+    return counted(store.counts(), len(requested(store)))
+
+
+def counted(found: Mapping[str, int], asked: int) -> dict[str, int]:
+    """The store's counts by the board's columns, where so many reviews have nothing to do but to wait for people."""
+    by_column = {**found, "review": max(0, found["review"] - asked), REQUESTED: asked}
+    return {name: by_column[name] for name in (*SHOWN, "held")}
+
+
+def nodes_by_column(store: "Store", limit: int, asked: Iterable[str]) -> "dict[str, list[Node]]":
+    """The first beads of each column by priority and id; `asked`: those that wait for people at a code host."""
+    apart = frozenset(asked)
+    found = {name: store.column(name, limit) for name in COLUMNS if name != "review"}
+    found["review"] = [node for node in store.column("review", limit + len(apart)) if node.id not in apart][:limit]
+    nodes = [node for node in store.around(sorted(apart))[0] if node.id in apart] if apart else []
+    found[REQUESTED] = sorted(nodes, key=lambda node: (node.priority, node.id))[:limit]
+    return {name: found[name] for name in SHOWN}
 
 
 def status(store: "Store", paths: Paths, config: "Config", here: Here | None = None) -> StatusView:
@@ -206,7 +224,7 @@ def status(store: "Store", paths: Paths, config: "Config", here: Here | None = N
         bool(store.setting(control.PAUSED)),
         store.setting(control.FROZEN),
         bool(store.setting(control.STOPPING)),
-        {name: found[name] for name in (*COLUMNS, "held")},
+        counted(found, len(requested(store))),
         found["epic"],
         tuple(with_progress(store, paths, worker) for worker in workers(store)),
         tuple(store.escalations()),
@@ -255,9 +273,9 @@ def degraded(paths: Paths, config: "Config") -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
-def card(node: "Node", reasons: tuple[str, ...] = ()) -> Card:
+def card(node: "Node", reasons: tuple[str, ...] = (), request: RequestLine | None = None) -> Card:
     """The node on the board."""
-    return Card(node.id, node.title, node.type, node.priority, node.status, node.epic, node.assignee, reasons)
+    return Card(node.id, node.title, node.type, node.priority, node.status, node.epic, node.assignee, reasons, request)
 
 
 def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> BoardView:
@@ -265,7 +283,8 @@ def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> B
 
     `stands`: what keeps work from going on.
     """
-    columns = {name: store.column(name, limit) for name in COLUMNS}
+    asked = requested(store)
+    columns = nodes_by_column(store, limit, asked)
     shown = [node.id for nodes in columns.values() for node in nodes]
     nodes, dependencies = store.around(shown)
     explained = explain(nodes, dependencies, store.now())
@@ -273,7 +292,10 @@ def board(store: "Store", limit: int = CARDS, stands: Hindrances = NOTHING) -> B
     def reasons(bead: str) -> tuple[str, ...]:
         return tuple(r.text for r in explained[bead].reasons if r.why not in (Why.DONE, Why.CANCELLED))
 
-    cards = {name: tuple(card(node, reasons(node.id)) for node in found) for name, found in columns.items()}
+    cards = {
+        name: tuple(card(node, reasons(node.id), asked.get(node.id)) for node in found)
+        for name, found in columns.items()
+    }
     frozen = store.setting(control.FROZEN)
     gates = tuple(store.gates().values())
     return BoardView(cards, counts(store), workers(store), gates, frozen, speakers(store), machine_shown(), stands)

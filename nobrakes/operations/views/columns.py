@@ -1,19 +1,21 @@
-"""The board of a browser: six columns by who has to act, each card with the one line that matters in its column.
+"""The board of a browser: columns by who has to act, each card with the one line that matters in its column.
 
 1. A column shows its first MOST cards in the order in which they count, and says how many there are.
 2. A filter is words that are all in the id, the title, the type, the epic or the labels, whatever their case;
    it looks at every bead. Without one, only what is shown is read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...core.beads.bead import CLOSED, Dependency, DependencyType, Role, Status
 from ...core.beads.events import Kind
-from ...core.columns import column
+from ...core.columns import REQUESTED, column
 from ...core.graph.readiness import Why, explain, ready_beads
-from .board import Worker, counts, workers
+from ...core.pulls.shown import RequestLine
+from .board import Worker, counted, nodes_by_column, workers
+from .requested import requested
 
 if TYPE_CHECKING:
     from ...core.graph.links import Node
@@ -26,6 +28,7 @@ HEADINGS: Mapping[str, str] = {
     "ready": "Ready",
     "working": "Doing",
     "review": "Review",
+    REQUESTED: "Pull requests",
     "done": "Merged",
     "draft": "Drafts",
     "cancelled": "Cancelled",
@@ -49,6 +52,7 @@ class Tile:
     escalation: int | None = None
     attempt: int | None = None
     since: float | None = None  # when it got where it is, where that is known
+    page: str = ""  # of its pull request at the code host
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +78,15 @@ class ColumnsView:
 def columns(store: "Store", wanted: str = "", most: int = MOST) -> ColumnsView:
     """The board, or what of it has all these words."""
     words = tuple(wanted.casefold().split())[:8]
+    asked = requested(store)
     if words:
-        shown, totals = _filtered(store, words, most)
+        shown, totals = _filtered(store, words, most, asked)
         found: int | None = sum(totals.values())
     else:
-        totals = counts(store)
-        shown = {name: store.column(name, most) for name in HEADINGS}
+        totals = counted(store.counts(), len(asked))
+        shown = nodes_by_column(store, most, asked)
         found = None
-    facts = _Facts(store, [node for nodes in shown.values() for node in nodes])
+    facts = _Facts(store, [node for nodes in shown.values() for node in nodes], asked)
     made = tuple(
         Column(name, heading, totals.get(name, 0), tuple(facts.tile(name, node) for node in shown.get(name, ())))
         for name, heading in HEADINGS.items()
@@ -90,7 +95,9 @@ def columns(store: "Store", wanted: str = "", most: int = MOST) -> ColumnsView:
     return ColumnsView(made, wanted, found, store.now())
 
 
-def _filtered(store: "Store", words: Sequence[str], most: int) -> "tuple[dict[str, list[Node]], dict[str, int]]":
+def _filtered(
+    store: "Store", words: Sequence[str], most: int, asked: Collection[str]
+) -> "tuple[dict[str, list[Node]], dict[str, int]]":
     nodes, dependencies = store.nodes(), store.dependencies()
     labels = {bead.id: " ".join(bead.labels) for bead in store.beads()} if len(nodes) <= 5000 else {}
     ready = set(ready_beads(nodes, dependencies, store.now()))
@@ -100,7 +107,7 @@ def _filtered(store: "Store", words: Sequence[str], most: int) -> "tuple[dict[st
         text = f"{node.id} {node.title} {node.type} {node.epic or ''} {labels.get(node.id, '')}".casefold()
         if node.type == "epic" or not all(word in text for word in words):
             continue
-        name = column(node.status, node.id in ready)
+        name = REQUESTED if node.id in asked else column(node.status, node.id in ready)
         totals[name] = totals.get(name, 0) + 1
         if totals[name] <= most:
             shown.setdefault(name, []).append(node)
@@ -110,7 +117,8 @@ def _filtered(store: "Store", words: Sequence[str], most: int) -> "tuple[dict[st
 class _Facts:
     """What the tiles need beside their beads, read once."""
 
-    def __init__(self, store: "Store", nodes: "Sequence[Node]") -> None:
+    def __init__(self, store: "Store", nodes: "Sequence[Node]", asked: Mapping[str, RequestLine]) -> None:
+        self.asked = asked
         around, dependencies = store.around([node.id for node in nodes])
         self.now = store.now()
         self.explained = explain(around, dependencies, self.now)
@@ -140,6 +148,7 @@ class _Facts:
             asked.id if asked is not None else None,
             worker.attempt if worker is not None and worker.role is not Role.REVIEWER else None,
             since,
+            self.asked[node.id].page if name == REQUESTED else "",
         )
 
     def _line(self, name: str, node: "Node", worker: Worker | None) -> str:
@@ -148,6 +157,8 @@ class _Facts:
         if worker is not None and worker.role is not Role.REVIEWER:
             role = worker.role.value.replace("_", " ")
             return f"{worker.name}, {role}" + (f", try {worker.number}" if worker.number > 1 else "")
+        if name == REQUESTED:
+            return self.asked[node.id].says
         if name == "blocked":
             reasons = self.explained[node.id].reasons
             return "; ".join(one.text for one in reasons if one.why not in (Why.DONE, Why.CANCELLED))

@@ -1,11 +1,20 @@
 """Beads in a list, first by priority and then by id as people count."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 
 from ...core.beads.bead import Bead, Status
 from ...core.graph.links import Node
+from ...core.pulls.shown import RequestLine
 from ...ports import Store
+from .requested import requested
+
+
+@dataclass(frozen=True, slots=True)
+class ListedBead(Bead):
+    """A bead as the list has it. `request`: of one that waits for people at a code host."""
+
+    request: RequestLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +24,7 @@ class Listing:
     beads: Sequence[Bead | Node]
     fitting: int
     read: int  # so many were looked at for their labels
+    requested: Mapping[str, RequestLine] = field(default_factory=dict)  # those that wait for people at a code host
 
 
 def listing(
@@ -35,7 +45,16 @@ def listing(
     wanted = set(labels)
     if wanted:
         beads = [bead for bead in beads if isinstance(bead, Bead) and wanted <= set(bead.labels)]
-    return Listing(beads, len(fitting), len(shown))
+    return Listing(beads, len(fitting), len(shown), requested(store))
+
+
+def with_requests(found: Listing) -> list[ListedBead]:
+    """The beads of a list that was read whole, each with the request that it waits in."""
+    names = tuple(one.name for one in fields(Bead))
+    return [
+        ListedBead(**{name: getattr(bead, name) for name in names}, request=found.requested.get(bead.id))
+        for bead in found.beads
+    ]
 
 
 def _read(store: Store, ids: list[str], lines_only: bool) -> list[Bead | Node]:

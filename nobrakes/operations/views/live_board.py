@@ -14,12 +14,12 @@ from ...core.beads.attempt import Attempt
 from ...core.beads.bead import Role
 from ...core.beads.escalations import Escalation
 from ...core.beads.events import WATCHED, Event, Kind
-from ...core.columns import COLUMNS
 from ...host.locks import holder
 from .. import control, sessions
 from ..hindrances.look import hindrances
 from . import board as boards
 from .progress import review_step
+from .requested import requested
 
 if TYPE_CHECKING:
     from ...config.settings import Config
@@ -111,11 +111,12 @@ class LiveReader:
         """The cards of each column that fit, and how many do; all of them are looked through."""
         if not wanted.strip():
             return found.columns, None
-        all_of = {name: self._store.column(name, EVERYTHING) for name in COLUMNS}
+        asked = requested(self._store)
+        all_of = boards.nodes_by_column(self._store, EVERYTHING, asked)
         nodes = {name: [node for node in column if fits(_line(node), wanted)] for name, column in all_of.items()}
         known = {card.id: card for cards in found.columns.values() for card in cards}
         cards = {
-            name: tuple(known.get(node.id) or boards.card(node) for node in column[:limit])
+            name: tuple(known.get(node.id) or boards.card(node, (), asked.get(node.id)) for node in column[:limit])
             for name, column in nodes.items()
         }
         return cards, {name: len(column) for name, column in nodes.items()}

@@ -34,7 +34,7 @@ _NEWS = tuple(Happened)
 _SETTINGS = (Kind.CONFIG, Kind.NO_CHECK)
 """What `nobrakes` alone does not look at; the next step is the same here and there."""
 _SWITCHES = (Kind.PAUSED, Kind.STOPPING)
-_WAITING = ("draft", "blocked", "ready", "working", "review", "escalated")
+_WAITING = ("draft", "blocked", "ready", "working", "review", "requested", "escalated")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,25 @@ _ESCALATION = json_object(
     "id type bead title detail target attempt {evidence hypothesis created_at answer answered_at resolved_at "
     "resolution return_to session {form {value read_at"
 )
+_KEPT = {
+    **dict.fromkeys(("title", "url", "says", "branch", "head", "base", "merged_as"), "''"),
+    **dict.fromkeys(("checks", "remarks", "approved_by"), "'[]'"),
+    **dict.fromkeys(("number", "opened_at", "looked_at"), "0"),
+    "state": "'opening'",
+}
+
+
+def _kept(name: str) -> str:
+    """The SQL of a field of a pull request; one that an earlier version did not keep is as at first."""
+    found = f"coalesce(json_extract(value, '$.{name}'), {_KEPT[name]})"
+    return f"json({found})" if _KEPT[name] == "'[]'" else found
+
+
+_URL = _kept("url")
+_PAGE = f"iif(substr({_URL}, 1, 8) = 'https://' OR substr({_URL}, 1, 7) = 'http://', {_URL}, '')"
+_FIELDS = "number state title url page says branch head base merged_as checks remarks approved_by opened_at looked_at"
+_REQUEST_FIELDS = ", ".join(f"'{name}', {_PAGE if name == 'page' else _kept(name)}" for name in _FIELDS.split())
+_REQUEST = f"SELECT json_object('bead', :id, {_REQUEST_FIELDS}) FROM settings WHERE key = 'pull/' || :id"
 _ESCALATIONS = f"""SELECT json_group_array(json_set({_ESCALATION}, '$.behind', :behind)) FROM (
 SELECT id, type, bead, title, detail, target, attempt, evidence, hypothesis, created_at, answer, answered_at,
 resolved_at, resolution, return_to, session, nullif(form, '') AS form, value, read_at
@@ -60,7 +79,8 @@ def ready_json(path: str, limit: int) -> "tuple[str, int]":
 
 
 def show_json(path: str, bead: str) -> "str | None":
-    """One bead with every field, `dependencies` in both directions, `attempts` and open `escalations`; None: no such.
+    """One bead with every field, `dependencies` in both directions, `attempts`, open `escalations` and its newest
+    `request` at a code host; None: no such.
 
     Nobody's token is in it.
     """
@@ -82,6 +102,7 @@ def show_json(path: str, bead: str) -> "str | None":
             ("escalations", _ESCALATIONS),
         ):
             more += f',"{name}":{connection.execute(sql, values).fetchone()[0]}'
-        return f"{row[0][:-1]}{more}}}"
+        asked = connection.execute(_REQUEST, values).fetchone()
+        return f'{row[0][:-1]}{more},"request":{asked[0] if asked else "null"}}}'
 
     return connected(path, work)

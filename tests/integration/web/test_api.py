@@ -10,6 +10,7 @@ import pytest
 from nobrakes.cli import main
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.forge.feature import Feature, ItemKind
+from nobrakes.core.pulls.pull import PullRequest, PullState
 from nobrakes.ports import NewEscalation
 from nobrakes.store.opening import open_store
 from nobrakes.web import api, guard, openapi, patience
@@ -29,6 +30,7 @@ def decision(site, repository) -> None:
     store.begin_feature(Feature("nb-2", "Windows", "Support it", actor="me"))
     store.keep_plan("nb-2", [{"id": "nb-1", "title": "Paths"}], "it is whole", "Shaper")
     store.collect("nb-2", ItemKind.SUGGESTION, "long paths", "Ada")
+    store.save_pull(PullRequest("nb-2", PullState.OPEN, 7, "https://code.invalid/7", "Paths"))
     store.close()
 
 
@@ -46,9 +48,10 @@ def typed(capsys, *words: str):
 def test_each_look_has_the_values_of_the_command_line(site, decision, capsys) -> None:
     addresses = {"beads/{id}": ("beads/nb-2", ["show", "nb-2"]), "escalations/{number:int}": ("escalations/1", ["escalation", "1"]),
                  "plan": ("plan", ["commit-strategy", "--dry-run"]), "what-if/{id}": ("what-if/nb-1", []),
+                 "pull-requests": ("pull-requests", ["pr", "list"]), "pull-requests/{id}": ("pull-requests/nb-2", ["pr", "show", "nb-2"]),
                  "features": ("features", ["forge", "list"]), "features/{id}": ("features/nb-2", ["forge", "show", "nb-2"])}  # fmt: skip
     for reading in api.READINGS:
-        path, words = addresses.get(reading.path, (reading.path.replace("{id}", "nb-2"), [reading.words]))
+        path, words = addresses.get(reading.path, (reading.path.replace("{id}", "nb-2"), reading.words.split()))
         answer = site.get(BASE + path)
         assert answer.status_code == 200, (path, answer.text)
         found = answer.json()

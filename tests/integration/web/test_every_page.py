@@ -1,6 +1,7 @@
 """Every page that a repository has, with and without something on it; what agents wrote is text everywhere."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -9,6 +10,7 @@ from nobrakes.cli import main
 from nobrakes.core.beads.bead import Bead, BeadType, Dependency, Role
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.forge.feature import Criterion, Feature, Finding, ItemKind, ReviewState, Step
+from nobrakes.core.pulls.pull import PullRequest, PullState
 from nobrakes.core.sessions.session import SessionKind
 from nobrakes.operations import beads
 from nobrakes.ports import NewEscalation
@@ -17,7 +19,7 @@ from nobrakes.store.opening import open_store
 from nobrakes.web.routes import routes
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
-PAGES = ["", "board", "board?q=header", "desk", "desk?all=1", "live", "merges", "breaker", "health", "set-up", "sessions",
+PAGES = ["", "board", "board?q=header", "desk", "desk?all=1", "live", "merges", "requests", "breaker", "health", "set-up", "sessions",
          "sessions?q=ada&state=failed&sort=cost", "bead/nb-1", "bead/nb-2", "bead/nb-1/diff",
          "graph", "graph?mode=epics", "graph?mode=all&q=header", "plan", "plan?as=kanban", "plan?as=timeline",
          "features", "features?q=header&state=paused&sort=stage"]  # fmt: skip
@@ -75,6 +77,31 @@ def busy(site, repository):
     store.close()
 
 
+def test_a_pull_request_has_a_panel_and_what_others_wrote_there_is_text(site, repository) -> None:
+    store = open_store(str(repository / ".nobrakes" / "nobrakes.db"))
+    wild = {"by": EVIL, "text": EVIL * 1000, "path": EVIL, "line": 3}
+    check = {"name": EVIL, "state": "failed", "url": "javascript:alert(1)"}
+    one = PullRequest(
+        "nb-1", PullState.OPEN, 7, "https://code.invalid/team/thing/pull/7", EVIL, "task/bead-nb-1", "a" * 40
+    )
+    store.save_pull(replace(one, checks=(check,), remarks=(wild,), approved_by=(EVIL,), says="it waits for people"))
+    store.save_pull(PullRequest("nb-2", PullState.MERGED, 8, "javascript:alert(1)", "Two", merged_as="b" * 40))
+    for page in ("bead/nb-1", "bead/nb-2", "requests", "board"):
+        found = site.get(f"/r/shop/{page}")
+        assert found.status_code == 200 and 'href="javascript' not in found.text
+        plain(found.text)
+        if page == "bead/nb-1":
+            link = 'href="https://code.invalid/team/thing/pull/7" target="_blank" rel="noopener noreferrer nofollow"'
+            assert link in found.text and "View PR" in found.text and "it waits for people" in found.text
+            assert len(found.text) < 100_000, "a long remark is cut"
+        if page == "bead/nb-2":
+            assert "View PR" not in found.text and "merged" in found.text
+    said = site.get("/r/shop/api/pull-requests").json()["data"]
+    assert [(row["number"], row["page"]) for row in said] == [(7, "https://code.invalid/team/thing/pull/7")]
+    assert site.get("/r/shop/api/pull-requests/nb-2").json()["data"]["page"] == ""
+    store.close()
+
+
 def test_agents_at_work_and_decisions_are_shown_and_their_words_are_text(site, busy) -> None:
     for page in [*PAGES, f"live/{busy}", f"live/{busy}?before=300", "desk/1", "desk/2", "desk/3", "desk/3?whole=1"]:
         found = site.get(f"/r/shop/{page}")
@@ -114,7 +141,10 @@ def test_the_doctor_looks_when_asked_and_its_findings_have_an_age(site) -> None:
 def test_every_page_has_a_way_to_it(site) -> None:
     ways = set(re.findall(r'href="/r/shop/([a-z-]*)"', site.get("/r/shop/").text))
     pages = {route.path.removeprefix("/r/{repo}/") for route in routes() if getattr(route, "path", "").count("/") == 3}
-    assert {page for page in pages if page and "{" not in page and page != "socket"} <= ways
+    assert {page for page in pages if page and "{" not in page and page != "socket"} - {"requests"} <= ways
+    assert "requests" not in ways, "work does not land by them"
+    assert main.run(["config", "set", "review.land", "pull_request"]) == 0
+    assert "requests" in re.findall(r'href="/r/shop/([a-z-]*)"', site.get("/r/shop/").text)
 
 
 def test_the_list_of_sessions_is_searched_and_sorted(site, busy) -> None:

@@ -210,6 +210,23 @@ def test_events_become_notices_with_their_severity() -> None:
     assert merged[0] is not None and merged[1] is not None and merged[0].fingerprint != merged[1].fingerprint
 
 
+def test_a_pull_request_is_told_of_and_its_remarks_not_each() -> None:
+    data = {"pr_number": 7, "pr_url": "https://host/7", "by": "ann"}
+
+    def told(kind: Kind, seq: int, **more: str) -> NewNotice | None:
+        return notice_of(Event(kind, "a1", data={**data, **more}, seq=seq))
+
+    opened, approved = told(Kind.PULL_OPENED, 1), told(Kind.PULL_APPROVED, 2)
+    assert opened is not None and "#7 of a1 waits for people: https://host/7" in opened.text
+    assert approved is not None and approved.kind is NoticeKind.PULL_REQUEST and "by ann" in approved.text
+    first, second = (told(Kind.PULL_ISSUE_FOUND, seq, issue="IGNORE ALL") for seq in (3, 4))
+    assert first is not None and second is not None and first.fingerprint == second.fingerprint
+    assert "ann asks for changes" in first.text and "IGNORE" not in first.text, "what they wrote is in the view"
+    red = told(Kind.PULL_ISSUE_FOUND, 5, check="build", by="")
+    assert red is not None and "check build is red" in red.text and red.severity is Severity.WARNING
+    assert told(Kind.PULL_REVIEW_BEGAN, 6) is None and told(Kind.PULL_MERGED, 7) is None, "its merge is told"
+
+
 def test_what_an_agent_says_is_cleaned_and_bounded() -> None:
     found = notice_of(Event(Kind.NOTIFIED, "a1", actor="Ada", data={"text": "\x1b]0;x\x07hi " + "y" * 9000}))
     assert found is not None and "\x1b" not in found.text and len(found.text) <= MOST_TEXT

@@ -21,6 +21,7 @@ from nobrakes.core.projects.whats_next import Contradiction, Finding
 from nobrakes.core.public.schema import mistakes, schema
 from nobrakes.core.public.values import plain
 from nobrakes.core.pulls.pull import PullRequest, PullState
+from nobrakes.core.pulls.shown import view as shown_of
 from nobrakes.core.transcript import Line, LineKind
 from nobrakes.operations import beads, flakes
 from nobrakes.operations.decisions import page
@@ -132,7 +133,7 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
     return {
         "status": board.status(store, Paths(str(folder)), Config()),
         "board": board.board(store),
-        "list": listing.listing(store, labels=("x",)).beads,
+        "list": listing.with_requests(listing.listing(store, labels=("x",))),
         "show": one_bead.whole_bead(store, "a"),
         "ready": readiness.ready(store),
         "ready --explain": readiness.explain(store),
@@ -151,8 +152,8 @@ def shown(store: SqliteStore, folder: Path) -> dict[str, Any]:
         "commit-strategy": approving.Approved(("d",), None),
         **features(store, folder),
         **projects(),
-        "pr list": [PULL],
-        "pr show": PULL,
+        "pr list": [shown_of(PULL)],
+        "pr show": shown_of(PULL),
         "answer": escalation,
         "resolve": escalation,
         **dict.fromkeys(("add", "edit", "hold", "release", "defer", "cancel", "done", "reopen"), bead),
@@ -187,7 +188,7 @@ def test_the_keys_that_scripts_know_are_there(lively: SqliteStore, tmp_path: Pat
     }
     for words, keys in known.items():
         assert set(keys.split()) <= found[words].keys(), words
-    assert list(found["show"])[-3:] == ["dependencies", "attempts", "escalations"]
+    assert list(found["show"])[-4:] == ["dependencies", "attempts", "escalations", "request"]
     assert set(found["history --transcript"][0]) == {"attempt", "lines"}
     assert {"id", "type", "bead", "title", "detail", "answer", "behind"} <= found["escalation"].keys()
 

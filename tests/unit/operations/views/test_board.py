@@ -57,7 +57,7 @@ def test_the_board_has_each_bead_in_one_column(busy):
     found = board.board(busy)
     assert {name: [card.id for card in cards] for name, cards in found.columns.items()} == {
         "draft": ["draft"], "blocked": ["blocked", "held"], "ready": ["ready"], "working": ["working"],
-        "review": ["waits"], "escalated": ["asked"], "done": ["done"], "cancelled": ["cancelled"],
+        "review": ["waits"], "requested": [], "escalated": ["asked"], "done": ["done"], "cancelled": ["cancelled"],
     }  # fmt: skip
     assert [(worker.name, worker.bead, worker.role) for worker in found.working] == [("Ada", "working", Role.DOER)]
     assert found.columns["blocked"][0].reasons == ("blocked by ready (needs_tests)",)
@@ -65,8 +65,8 @@ def test_the_board_has_each_bead_in_one_column(busy):
 
 def test_counts(busy):
     assert board.counts(busy) == {
-        "draft": 1, "blocked": 2, "ready": 1, "working": 1, "review": 1, "escalated": 1, "done": 1, "cancelled": 1,
-        "held": 1,
+        "draft": 1, "blocked": 2, "ready": 1, "working": 1, "review": 1, "requested": 0, "escalated": 1, "done": 1,
+        "cancelled": 1, "held": 1,
     }  # fmt: skip
 
 

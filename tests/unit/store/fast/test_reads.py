@@ -18,6 +18,8 @@ from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import NoSuchEscalation, NotAllowed, Stale, UsageError
+from nobrakes.core.pulls.pull import PullRequest, PullState
+from nobrakes.core.pulls.shown import view
 from nobrakes.operations.views import readiness
 from nobrakes.ports import NewEscalation
 from nobrakes.store.agent import edits
@@ -129,10 +131,17 @@ def test_show_is_what_the_store_says_without_tokens(store: SqliteStore, path: st
     store.escalate(NewEscalation(EscalationType.QUESTION, "any?"), "a", None, "me")
     store.answer(asked.id, "x", "me", "x")
     store.take_back(asked.id, "me")
+    quoted = {"by": "ann", "text": "\"Ü'", "path": "", "line": 0}
+    kept = PullRequest("a", PullState.OPEN, 7, "https://host/7", remarks=(quoted,), approved_by=("bob",), told=("x",))
+    store.save_pull(kept)
+    store.save_pull(PullRequest("c", url="javascript:x"))
+    store.set_setting("pull/e", '{"number": 3}')  # as another version kept it
+    pull = store.pull(bead)
     expected = bare(store.bead(bead)) | {
         "dependencies": bare(store.dependencies(bead)),
         "attempts": bare(store.attempts(bead)),
         "escalations": bare([e for e in store.escalations() if e.bead == bead]),
+        "request": None if pull is None else bare(view(pull)),
     }
     shown = reads.show_json(path, bead)
     assert shown is not None and json.loads(shown) == expected
