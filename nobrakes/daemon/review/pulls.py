@@ -60,10 +60,12 @@ class PullSteps:
         return self.ports.pulls is not None
 
     def is_due(self, attempt: int, journal: Journal) -> bool:
-        """Whether the request is looked at whatever its journal says: this process never did, or a person asked."""
+        """Whether the request is looked at whatever its journal says: this process never did, what it asked has an
+        answer that nobody heard, or a person asked.
+        """
         if journal.step is not Step.PULL_REQUEST:
             return False
-        if attempt not in self._looked:
+        if attempt not in self._looked or self.ports.background.busy(_job(attempt)):
             return True
         asked = self.ports.store.setting(ASKED)
         return asked is not None and float(asked) > (self._last(attempt) or 0.0)
@@ -103,7 +105,7 @@ class PullSteps:
     def turn(self, context: ReviewContext, journal: Journal) -> Report:
         """Open it, or see how it is."""
         attempt, bead = context.attempt.id, context.bead
-        name = f"pull {attempt}"
+        name = _job(attempt)
         self._looked.add(attempt)
         pull = self.ports.store.pull(bead.id)
         if pull is None or pull.state not in WAITING:
@@ -319,6 +321,10 @@ class PullSteps:
 
 
 _SLACK = 2.0
+
+
+def _job(attempt: int) -> str:
+    return f"pull {attempt}"
 
 
 def _wait(ports: Ports) -> float:
