@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from ..core.errors import UsageError
 from ..wording.text import count, one_line
-from .output import Output, plain, said
+from .output import Output, said
 from .repository import actor, opened
 from .screen import Screen
 
@@ -24,13 +24,13 @@ def _apply(file: Path, **how: Any) -> Output:
     from ..operations.plan import apply
     from ..operations.waking import wake
 
-    plan = apply.read_plan(str(file))
     with opened() as app:
+        plan = apply.read_plan(str(file))
         report = apply.apply_plan(app.store, plan, actor=actor(), **how)
         if report.applied:
             wake(app.paths)
     waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
-    return Output(plain(report), lambda screen: _report(report, screen, waits))
+    return Output(report, lambda screen: _report(report, screen, waits))
 
 
 def _report(report: "PlanReport", screen: Screen, waits: bool) -> str:
@@ -101,14 +101,15 @@ def propose(
             "name one file: a plan, or with --from a text to make one from",
             "For example: `nobrakes propose plan.yaml`, or `nobrakes propose --from ideas.md --dry-run`.",
         )
-    plan = apply.read_plan(str(file)) if file else None
     with opened() as app:
-        if plan is None:
-            plan = from_text.read_tasks(str(tasks), {node.id for node in app.store.nodes()})
+        if file:
+            plan = apply.read_plan(str(file))
+        else:
+            plan = from_text.read_tasks(str(tasks), {id_ for _, id_ in app.store.by_priority()})
         report = approving.propose(app.store, plan, actor(), dry_run)
     waits = bool(report.applied and (report.new or report.proposed))
     drafts = plan.nodes if tasks else ()
-    return Output(plain(report), lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, waits)]))
+    return Output(report, lambda screen: "\n".join([*_drafted(drafts), _report(report, screen, waits)]))
 
 
 def _drafted(nodes: "Sequence[PlanNode]") -> Iterator[str]:

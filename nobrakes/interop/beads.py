@@ -106,9 +106,12 @@ def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
     return made
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def line(bead: Bead, dependencies: Iterable[Dependency]) -> str:
     """One bead's line, without its end; it begins with the id."""
-    return json.dumps(record(bead, dependencies), ensure_ascii=False, separators=(",", ":"))
+    return _encode(record(bead, dependencies))
 
 
 def dump(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:

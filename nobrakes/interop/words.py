@@ -6,6 +6,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from ..core.beads.bead import Bead, BeadType, DependencyType, Status
 
@@ -71,6 +72,7 @@ def moment(text: object) -> float:
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
+@lru_cache(256)  # beads that came in together have the same times
 def written(moment: float) -> str:
     """A time as ISO 8601 in UTC, with microseconds where there are any."""
     return datetime.fromtimestamp(round(moment, 6), UTC).isoformat().replace("+00:00", "Z")

@@ -7,7 +7,7 @@
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,13 +24,18 @@ ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 ID_LENGTH = 6
 
 
-def new_id(store: Store, title: str, taken: frozenset[str] = frozenset()) -> str:
+def new_id(store: Store, title: str, taken: Container[str] = frozenset()) -> str:
     """An id that no bead has, like "nb-k3f9q2". It says nothing about the title, which may change."""
+    return unused_id(lambda found: found in taken or _exists(store, found))
+
+
+def unused_id(is_taken: Callable[[str], bool]) -> str:
+    """An id that is not taken."""
     length = ID_LENGTH
     while True:
         for _ in range(8):
             found = "nb-" + "".join(secrets.choice(ALPHABET) for _ in range(length))
-            if found not in taken and not _exists(store, found):
+            if not is_taken(found):
                 return found
         length += 1
 

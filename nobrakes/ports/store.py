@@ -61,6 +61,7 @@ class Changes:
 
     `restarted`: the position is not of this database, and everything is given. `dependencies` are those by which a
     bead of `beads` waits. `settings` None: unchanged. `attempts` are those that have ended.
+    `more`: there is more after `upto`.
     """
 
     upto: Position
@@ -70,6 +71,7 @@ class Changes:
     settings: Mapping[str, str] | None = None
     restarted: bool = False
     attempts: Sequence[Attempt] = ()
+    more: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.beads or self.escalations or self.attempts or self.settings is not None or self.restarted)
@@ -314,8 +316,11 @@ class People(Protocol):
 class EventLog(Protocol):
     """What happened, and what changed since."""
 
-    def changes(self, after: Position) -> Changes:
-        """What changed after this position: beads, escalations and the settings that people make."""
+    def changes(self, after: Position, limit: int | None = None) -> Changes:
+        """What changed after this position: beads, escalations and the settings that people make.
+
+        `limit`: what the first so many events tell of (Changes.more: there are others); None: all.
+        """
         ...
 
     def bring_back(self, found: Restored, beyond: int, actor: str) -> dict[str, Any]:

@@ -19,12 +19,13 @@ PEOPLES = ("paused", "limits", "quarantine")
 
 _OF_SETTINGS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
 _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(QUIET))
-_NAMED = f"""SELECT bead, kind, json_extract(data, '$.escalation') AS escalation FROM events
-WHERE seq > ? AND kind NOT IN ({_QUIET})"""
+_NAMED = f"""SELECT seq, at, bead, kind, json_extract(data, '$.escalation') AS escalation FROM events
+WHERE seq > ? AND kind NOT IN ({_QUIET}) ORDER BY seq LIMIT ?"""
 _ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:beads))
 OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
 _ENDED = f"""{rows.ATTEMPT} WHERE outcome IS NOT NULL
-AND id IN (SELECT attempt FROM events WHERE seq > ? AND attempt IS NOT NULL) ORDER BY id"""
+AND id IN (SELECT attempt FROM events WHERE seq > ? AND seq <= ? AND attempt IS NOT NULL)
+ORDER BY id"""
 
 
 def position(db: Database) -> Position:
@@ -33,14 +34,18 @@ def position(db: Database) -> Position:
     return Position() if row is None else Position(row[0], row[1])
 
 
-def changes(db: Database, after: Position) -> Changes:
-    """What changed after it."""
+def changes(db: Database, after: Position, limit: int | None = None) -> Changes:
+    """What changed after it; by the first `limit` events that tell of a change (None: by all)."""
     with db.read():
         upto = position(db)
         if upto == after:
             return Changes(upto)
         restarted = bool(after.seq) and not _knows(db, after)
-        named = db.all(_NAMED, (0 if restarted else after.seq,))
+        begin = 0 if restarted else after.seq
+        named = db.all(_NAMED, (begin, -1 if limit is None else limit))
+        more = limit is not None and len(named) == limit
+        if more:
+            upto = Position(named[-1]["seq"], named[-1]["at"])
         beads = sorted({row["bead"] for row in named if row["bead"] is not None})
         numbers = [row["escalation"] for row in named if row["bead"] is None and row["escalation"] is not None]
         settings = any(row["kind"] in _OF_SETTINGS for row in named) or restarted
@@ -56,7 +61,8 @@ def changes(db: Database, after: Position) -> Changes:
             [rows.escalation(row) for row in asked],
             _settings(db) if settings else None,
             restarted,
-            [rows.attempt(row) for row in db.all(_ENDED, (0 if restarted else after.seq,))],
+            [rows.attempt(row) for row in db.all(_ENDED, (begin, upto.seq))],
+            more,
         )
 
 

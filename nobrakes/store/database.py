@@ -12,7 +12,7 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -171,7 +171,7 @@ class Database:
         with self.errors():
             return self.connection.execute(sql, values).rowcount
 
-    def run_many(self, sql: str, rows: Sequence[Values]) -> None:
+    def run_many(self, sql: str, rows: Iterable[Values]) -> None:
         """Execute a statement for each of `rows`."""
         with self.errors():
             self.connection.executemany(sql, rows)

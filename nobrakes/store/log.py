@@ -14,9 +14,9 @@ class EventLog:
 
     _db: Database
 
-    def changes(self, after: Position) -> Changes:
-        """What changed after it."""
-        return changes.changes(self._db, after)
+    def changes(self, after: Position, limit: int | None = None) -> Changes:
+        """What changed after it, by so many events (None: by all)."""
+        return changes.changes(self._db, after, limit)
 
     def bring_back(self, found: Restored, beyond: int, actor: str) -> dict[str, Any]:
         """Put in what is later than this database, and number events above `beyond`."""

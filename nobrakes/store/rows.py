@@ -1,7 +1,7 @@
 """Rows as core's values and back. Tuples and mappings are JSON text in the database."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from sqlite3 import Row
 from typing import Any
 
@@ -13,9 +13,9 @@ from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
 from ..core.sessions.session import Message, Session, SessionKind, State, Turn
 
-BEAD = """SELECT beads.*, title, description, acceptance, labels, touches, notes, metadata, close_reason,
-proposed
+BEAD = f"""SELECT {", ".join(Bead.__dataclass_fields__)}
 FROM beads JOIN bead_text USING (id)"""
+"""Beads with their texts: the columns have the names and the order of Bead's fields."""
 NODE = """SELECT id, status, type, title, priority, estimate, epic, held, defer_until, retry_at, assignee
 FROM beads JOIN bead_text USING (id)"""
 FRONTIER = """SELECT id, status, type, priority, failures, retry_at, rank,
@@ -27,6 +27,7 @@ TEXT_COLUMNS = (
 )
 
 
+_quoted = json.encoder.encode_basestring
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
 
 
@@ -46,39 +47,35 @@ def _mapping(text: str) -> dict[str, Any]:
 
 def bead(row: Row) -> Bead:
     """A row of BEAD."""
-    return Bead(
-        id=row["id"],
-        title=row["title"],
-        type=BeadType(row["type"]),
-        description=row["description"],
-        acceptance=_tuple(row["acceptance"]),
-        priority=row["priority"],
-        labels=_tuple(row["labels"]),
-        epic=row["epic"],
-        estimate=row["estimate"],
-        needs_tests=bool(row["needs_tests"]),
-        scaffolding=bool(row["scaffolding"]),
-        touches=_tuple(row["touches"]),
-        notes=row["notes"],
-        metadata=_mapping(row["metadata"]),
-        status=Status(row["status"]),
-        held=row["held"],
-        defer_until=row["defer_until"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        closed_at=row["closed_at"],
-        close_reason=row["close_reason"],
-        failures=row["failures"],
-        retry_at=row["retry_at"],
-        assignee=row["assignee"],
-        fence=row["fence"],
-        lease_until=row["lease_until"],
-        return_to=Status(row["return_to"]) if row["return_to"] else None,
-        branch_kept=bool(row["branch_kept"]),
-        merged_commit=row["merged_commit"],
-        branch=row["branch"],
-        proposed=_mapping(row["proposed"]),
-    )
+    made: list[Any] = list(row)  # by place: a whole graph has tens of thousands of them
+    for place, read in _READ:
+        made[place] = read(made[place])
+    return Bead(*made)
+
+
+def _status(word: str) -> Status | None:
+    return STATUSES[word] if word else None
+
+
+_TYPES = {type_.value: type_ for type_ in BeadType}
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "type": _TYPES.__getitem__,
+    "status": STATUSES.__getitem__,
+    "return_to": _status,
+    **dict.fromkeys(("acceptance", "labels", "touches"), _tuple),
+    **dict.fromkeys(("needs_tests", "scaffolding", "branch_kept"), bool),
+    **dict.fromkeys(("metadata", "proposed"), _mapping),
+}
+_READ = [(place, _READERS[name]) for place, name in enumerate(Bead.__dataclass_fields__) if name in _READERS]
+
+
+def _texts(values: Sequence[str]) -> str:
+    """`as_json` of texts, which are most of what beads hold: it takes a third of the time."""
+    return f"[{','.join(map(_quoted, values))}]" if values else "[]"
+
+
+def _object(values: Mapping[str, Any]) -> str:
+    return as_json(dict(values)) if values else "{}"
 
 
 def text_values(value: Bead) -> dict[str, Any]:
@@ -86,13 +83,13 @@ def text_values(value: Bead) -> dict[str, Any]:
     return {
         "title": value.title,
         "description": value.description,
-        "acceptance": as_json(list(value.acceptance)),
-        "labels": as_json(list(value.labels)),
-        "touches": as_json(list(value.touches)),
+        "acceptance": _texts(value.acceptance),
+        "labels": _texts(value.labels),
+        "touches": _texts(value.touches),
         "notes": value.notes,
-        "metadata": as_json(dict(value.metadata)),
+        "metadata": _object(value.metadata),
         "close_reason": value.close_reason,
-        "proposed": as_json(dict(value.proposed)),
+        "proposed": _object(value.proposed),
     }
 
 

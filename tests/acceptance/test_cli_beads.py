@@ -199,6 +199,8 @@ def test_outside_of_a_repository_and_before_init_it_says_what_to_do(tmp_path_fac
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     assert main.run(["list"]) == 11 and "nobrakes init" in capsys.readouterr().err
     assert main.run([]) == 0 and "Next: nobrakes init" in capsys.readouterr().out
+    for command in (["plan", "apply", "there is none.yaml"], ["propose", "there is none.yaml"]):
+        assert main.run(command) == 11 and "nobrakes init" in capsys.readouterr().err
 
 
 def test_the_overview_knows_the_next_step(nobrakes, capsys):

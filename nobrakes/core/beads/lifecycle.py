@@ -200,11 +200,18 @@ def returns_to(status: Status) -> Status:
 
 def live(bead: Bead) -> Bead:
     """The bead as it waits once it is approved."""
-    return replace(bead, status=first_status(bead), closed_at=None, close_reason="")
+    return replace(bead, status=live_status(bead), closed_at=None, close_reason="")
+
+
+def live_status(bead: Bead) -> Status:
+    """Where the bead waits once it is approved."""
+    return first_status(bead)
 
 
 def draft(bead: Bead) -> Bead:
     """The bead as a draft."""
+    if bead.status is Status.DRAFT and bead.closed_at is None and not bead.close_reason:
+        return bead
     return replace(bead, status=Status.DRAFT, closed_at=None, close_reason="")
 
 

@@ -6,13 +6,12 @@
 3. Of equally good cuts a `blocks` is named before a parent-child, then the smaller ids: same graph, same answer.
 """
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from ..beads.bead import CLOSED, BeadType, Dependency, DependencyType
-from .event_graph import order_of
-from .links import Links, Moments, Need, Node, plain_needs, possible
+from ..beads.bead import Dependency, DependencyType
+from .links import Links, Moments, Need, Node, possible
 
 MAX_TRIALS = 2_000_000
 """Edges looked at while the best cut of one strong part is sought; beyond that, fewer candidates are tried."""
@@ -36,44 +35,10 @@ def deadlocks(nodes: Iterable[Node], dependencies: Iterable[Dependency]) -> list
     return circles(Links(nodes, dependencies))
 
 
-def _any(links: Links) -> bool:
-    """Whether live beads wait for each other: quickly, since they hardly ever do.
-
-    The two moments of a bead count as one where it is nobody's parent: then nothing else needs its start alone.
-    """
-    nodes = links.nodes
-    live = {bead for bead, node in nodes.items() if node.status not in CLOSED}
-    families = {bead: [p for p in links.parents[bead] if p in live] for bead in links.parents.keys() & live}
-    ends = {parent: f"{parent}\n" for family in families.values() for parent in family}  # the ends that stand alone
-    blocked = {bead: [b for b in links.blockers[bead] if b in live] for bead in links.blockers.keys() & live}
-    needs = {bead: [ends.get(b, b) for b in row] for bead, row in blocked.items()} if ends else blocked
-    needs.update({end: [parent] for parent, end in ends.items()})
-    for bead, family in families.items():
-        needs.setdefault(bead, []).extend(family)
-        for parent in family:
-            if nodes[parent].type == BeadType.EPIC:
-                needs[ends[parent]].append(ends.get(bead, bead))
-    needed_by: defaultdict[str, list[str]] = defaultdict(list)
-    for bead, row in needs.items():
-        for needed in row:
-            needed_by[needed].append(bead)
-    missing = {bead: len(row) for bead, row in needs.items() if row}
-    front = [bead for bead in needed_by if bead not in missing]
-    for bead in front:  # it grows meanwhile
-        for waiting in needed_by.get(bead, ()):
-            missing[waiting] -= 1
-            if not missing[waiting]:
-                front.append(waiting)
-    return any(missing.values())
-
-
 def circles(links: Links) -> list[Circle]:
     """`deadlocks` of links that are already built."""
-    if not _any(links):
-        return []
-    live = [links.nodes[bead] for bead in sorted(links.nodes) if links.live(bead)]
-    order = order_of(plain_needs(links, live))
-    if len(order) == 2 * len(live):
+    order = links.order
+    if len(order) == len(links.needs):
         return []
     moments = Moments(links)
     found: list[Circle] = []

@@ -47,9 +47,12 @@ def order_of(needs: Sequence[Sequence[int]]) -> list[int]:
     return order
 
 
-def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int]) -> list[int]:
-    """The heaviest chain behind each moment, `weights` being those of the beads. In a circle: what is known of it."""
-    order = order_of(needs)
+def levels_of(needs: Sequence[Sequence[int]], weights: Sequence[int], order: Sequence[int] | None = None) -> list[int]:
+    """The heaviest chain behind each moment, `weights` being those of the beads. In a circle: what is known of it.
+
+    `order`: what `order_of` says, where somebody asked already.
+    """
+    order = order_of(needs) if order is None else order
     stuck = sorted(set(range(len(needs))).difference(order), reverse=True) if len(order) < len(needs) else []
     reached = [0] * len(needs)
     for moment in [*stuck, *reversed(order)]:

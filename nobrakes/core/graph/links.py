@@ -77,6 +77,21 @@ class Links:
         """Who has each bead as a parent."""
         return _turned(self.parents)
 
+    @cached_property
+    def alive(self) -> list[Node]:
+        """The beads that are neither done nor cancelled, by id."""
+        return [self.nodes[bead] for bead in sorted(self.nodes) if self.live(bead)]
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What Moments says, as plain numbers in the order of `alive`."""
+        return plain_needs(self, self.alive)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The moments of `needs` in an order in which they can happen; those in or behind a circle are left out."""
+        return order_of(self.needs)
+
     def inside(self, bead: str) -> list[str]:
         """The bead, and all that is in it at any depth."""
         found, seen = [bead], {bead}

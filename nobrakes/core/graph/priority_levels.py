@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..beads.bead import Dependency
 from .event_graph import levels_of
-from .links import Links, Node, plain_needs
+from .links import Links, Node
 from .usual import Usual, usual_of, weight
 
 
@@ -33,10 +33,9 @@ def levels(links: Links, expected: Usual | None = None) -> dict[str, Level]:
     `expected`: what a bead without an estimate takes; None: what the estimates of the others tell.
     """
     expected = expected or usual_of(links.nodes.values())
-    live = [links.nodes[bead] for bead in sorted(links.nodes) if links.live(bead)]
-    reached = levels_of(plain_needs(links, live), [weight(node.type, node.estimate, expected) for node in live])
+    reached = levels_of(links.needs, [weight(node.type, node.estimate, expected) for node in links.alive], links.order)
     found = dict.fromkeys(links.nodes, NOTHING)
-    for place, node in enumerate(live):
+    for place, node in enumerate(links.alive):
         found[node.id] = Level(reached[2 * place], reached[2 * place + 1])
     return found
 

@@ -8,7 +8,7 @@
 4. The store keeps the same answers in columns; a property test and `nobrakes doctor` compare them with these.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -210,13 +210,22 @@ def ready_beads(nodes: Iterable[Node], dependencies: Iterable[Dependency], now: 
 def explain(nodes: Iterable[Node], dependencies: Iterable[Dependency], now: float) -> dict[str, Explanation]:
     """For every bead why it is not ready, by id; a ready bead has no reasons."""
     links = Links(nodes, dependencies)
+    found = reasons_of(links, now, circles(links), sorted(links.nodes))
+    return {bead: Explanation(bead, tuple(reasons)) for bead, reasons in found}
+
+
+def reasons_of(
+    links: Links, now: float, found: Iterable[Circle], beads: Iterable[str]
+) -> Iterator[tuple[str, list[Reason]]]:
+    """Each of these beads with why it is not ready; `found` are the circles of the graph."""
     readiness = Readiness(links, now)
     stuck: dict[str, list[Reason]] = {}
-    for circle in circles(links):
+    for circle in found:
         reason = Reason(Why.DEADLOCKED, _deadlock_text(circle), cut=circle.cut)
         for bead in circle.stuck:
             stuck.setdefault(bead, []).append(reason)
-    return {bead: Explanation(bead, (*readiness.reasons(bead), *stuck.get(bead, ()))) for bead in sorted(links.nodes)}
+    for bead in beads:
+        yield bead, [*readiness.reasons(bead), *stuck.get(bead, ())]
 
 
 def _deadlock_text(circle: Circle) -> str:

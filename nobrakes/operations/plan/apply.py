@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...analysis.paths import chain_of
 from ...core.beads.bead import CLOSED, Dependency, DependencyType
 from ...core.errors import Deadlock, NobrakesError, PlanError
-from ...core.graph.links import Node
-from ...core.graph.readiness import Circle, deadlocks, explain
+from ...core.graph.cycles import Circle, circles
+from ...core.graph.links import Links
+from ...core.graph.readiness import reasons_of
 from ...ports import Store
 from . import difference, files
 from .nodes import Plan, plan_of
@@ -88,7 +90,8 @@ def plan_in(text: str, path: str) -> Plan:
         from .records import plan_of_records
 
         return plan_of_records(text, files.shown(path))
-    return plan_of(files.load(path, text), files.shown(path))
+    value = files.load(path, text)
+    return plan_of(value, files.shown(path))
 
 
 def apply_plan(
@@ -105,25 +108,26 @@ def apply_plan(
             return _apply_small(store, plan, work, dry_run, actor)
         except Deadlock:
             pass  # the store names one circle; the whole graph names them all, with their cuts
-    nodes, edges = difference.graph_after(store, work)
-    circles = tuple(deadlocks(nodes, edges))
+    links = Links(*difference.graph_after(store, work))
+    found = after = tuple(circles(links))
     taken_out: tuple[Dependency, ...] = ()
-    if circles and not dry_run and not cut:
-        raise PlanDeadlock(circles)
-    if circles and cut:
-        taken_out = tuple(circle.cut for circle in circles)
+    if found and not dry_run and not cut:
+        raise PlanDeadlock(found)
+    if found and cut:
+        taken_out = tuple(circle.cut for circle in found)
         for edge in taken_out:
             work.take_out(edge)
-        nodes, edges = difference.graph_after(store, work)
-    from ...analysis.paths import critical_path
-
-    chain = critical_path(nodes, edges)
+        links = Links(*difference.graph_after(store, work))
+        after = tuple(circles(links))
+    chain = chain_of(links)
     proposed = tuple(difference.proposals_of(store, work, actor))
+    made = _report(plan, work, links, after, store.now(), chain, not dry_run)
+    del links
     if not dry_run:
         _write(store, work, actor)
-    made = _report(plan, work, nodes, edges, store.now(), chain, not dry_run)
-    unchanged = tuple(id_ for id_ in made.unchanged if id_ not in proposed)
-    return replace(made, deadlocks=circles, cut=taken_out, proposed=proposed, unchanged=unchanged)
+    waiting = frozenset(proposed)
+    unchanged = tuple(id_ for id_ in made.unchanged if id_ not in waiting)
+    return replace(made, deadlocks=found, cut=taken_out, proposed=proposed, unchanged=unchanged)
 
 
 class _Undone(Exception):
@@ -136,9 +140,9 @@ def _apply_small(store: Store, plan: Plan, work: difference.Work, dry_run: bool,
     try:
         with store.together():
             _write(store, work, actor)
-            nodes, edges = difference.neighbourhood(store, work)
+            links = Links(*difference.neighbourhood(store, work))
             chain = tuple(store.longest_chain())
-            reports.append(_report(plan, work, nodes, edges, store.now(), chain, not dry_run))
+            reports.append(_report(plan, work, links, circles(links), store.now(), chain, not dry_run))
             if dry_run:
                 raise _Undone
     except _Undone:
@@ -149,27 +153,28 @@ def _apply_small(store: Store, plan: Plan, work: difference.Work, dry_run: bool,
 def _report(
     plan: Plan,
     work: difference.Work,
-    nodes: Sequence[Node],
-    edges: Sequence[Dependency],
+    links: Links,
+    found: Sequence[Circle],
     now: float,
     chain: tuple[str, ...],
     applied: bool,
 ) -> PlanReport:
-    """What the plan comes to; the nodes and edges hold all that decides about its beads."""
-    explained = explain(nodes, edges, now)
-    status = {node.id: node.status for node in nodes}
+    """What the plan comes to; the links hold all that decides about its beads, `found` are the circles in them."""
+    ready: list[str] = []
+    explained: dict[str, list[str]] = {}
+    for id_, reasons in reasons_of(links, now, found, work.ids):
+        if not reasons:
+            ready.append(id_)
+        elif links.nodes[id_].status not in CLOSED:
+            explained[id_] = [reason.text for reason in reasons]
     touched = work.touched
     return PlanReport(
         new=tuple(work.new),
         changed=tuple(id_ for id_ in work.ids if id_ in touched),
         unchanged=tuple(id_ for id_ in work.ids if id_ not in touched and id_ not in work.new),
         deadlocks=(),
-        ready=tuple(id_ for id_ in work.ids if explained[id_].ready),
-        explained={
-            id_: [reason.text for reason in explained[id_].reasons]
-            for id_ in work.ids
-            if explained[id_].reasons and status[id_] not in CLOSED
-        },
+        ready=tuple(ready),
+        explained=explained,
         critical_path=chain,
         applied=applied,
         problems=(*plan.problems, *work.problems),

@@ -10,6 +10,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ...core.beads import lifecycle
@@ -20,7 +21,7 @@ from ...core.errors import BadBead
 from ...core.graph.links import Node, node_of
 from ...core.graph.overlay import overlay
 from ...ports import Store
-from ..beads import new_id
+from ..beads import new_id, unused_id
 from ..signed import require
 from .nodes import Plan, PlanNode, refused
 
@@ -38,7 +39,7 @@ class Work:
 
     ids: tuple[str, ...]
     at_once: bool = False
-    named: dict[str, set[str]] = field(default_factory=dict)
+    named: dict[str, frozenset[str]] = field(default_factory=dict)
     cancelled: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     new: dict[str, Bead] = field(default_factory=dict)
@@ -81,10 +82,12 @@ def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Wor
     work = Work(tuple(ids), at_once, before={id_: before[id_] for id_ in ids if id_ in before})
     edges: defaultdict[tuple[str, DependencyType], set[str]] = defaultdict(set)
     for dependency in _dependencies(store, work.before):
-        edges[dependency.bead, dependency.type].add(dependency.needs)
+        if dependency.bead in work.before:
+            edges[dependency.bead, dependency.type].add(dependency.needs)
     problems: list[str] = []
     known = frozenset(before) | frozenset(ids)
     now = store.now()
+    alike: dict[frozenset[str], frozenset[str]] = {}  # most beads of a plan name the same
     for node, id_ in zip(plan.nodes, ids, strict=True):
         fields = dict(node.fields)
         if fields.get("epic") is not None:
@@ -97,12 +100,13 @@ def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Wor
             needs = {names.get(name, name) for name in wanted}
             for other in sorted(needs):
                 _reference(problems, node, key, other, id_, known)
-            had = edges[id_, kind]
-            work.named.setdefault(id_, set()).add(key)
+            had = edges.get((id_, kind), set())
             work.added |= {Dependency(id_, other, kind) for other in needs - had}
             work.removed |= {Dependency(id_, other, kind) for other in had - needs}
         try:
             if id_ in before:
+                says = _says(node, fields)
+                work.named[id_] = alike.setdefault(says, says)
                 _update(work, before[id_], node, fields, live)
             else:
                 _create(work, id_, node, fields, live, now)
@@ -132,14 +136,17 @@ def _dependencies(store: Store, beads: Collection[str]) -> list[Dependency]:
 
 def _identities(store: Store, plan: Plan, existing: frozenset[str]) -> tuple[dict[str, str], list[str]]:
     """(key to id, the id of each node)."""
-    taken = existing | {node.id for node in plan.nodes if node.id}
+    taken = {*existing, *(node.id for node in plan.nodes if node.id)}
+    if sum(node.id is None for node in plan.nodes) > SMALL:  # one question for all of them
+        taken.update(id_ for _, id_ in store.by_priority())
+        free = partial(unused_id, taken.__contains__)
+    else:
+        free = partial(new_id, store, "", taken)
     names: dict[str, str] = {}
     ids = []
     for node in plan.nodes:
-        id_ = node.id
-        if id_ is None:
-            id_ = new_id(store, str(node.fields.get("title", "")), frozenset(taken))
-            taken = taken | {id_}
+        id_ = node.id or free()
+        taken.add(id_)
         ids.append(id_)
         if node.key:
             names[node.key] = id_
@@ -167,14 +174,17 @@ def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], liv
     work.new[id_] = bead
 
 
+def _says(node: PlanNode, fields: Mapping[str, Any]) -> frozenset[str]:
+    """What the node says of its bead."""
+    lists = (key for key in LISTS if getattr(node, key) is not None)
+    return frozenset((*fields, *lists, *([CANCEL] if node.status is not None else ())))
+
+
 def _update(work: Work, bead: Bead, node: PlanNode, fields: Mapping[str, Any], live: bool) -> None:
     changes = {name: value for name, value in fields.items() if getattr(bead, name) != value}
-    work.named.setdefault(bead.id, set()).update(fields)
     if changes:
         check_bead(replace(bead, **changes))
         work.changes[bead.id] = changes
-    if node.status is not None:
-        work.named[bead.id].add(CANCEL)
     if bead.status is Status.DRAFT and (node.status == "live" or (live and node.status is None)):
         work.approved.append(bead.id)
     elif node.status == "cancelled" and bead.status not in CLOSED:
@@ -236,7 +246,7 @@ def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency
     """What decides about the plan's beads, once it is written: with the plan's drafts approved."""
     nodes, edges = store.around(work.ids)
     drafts = {node.id for node in nodes if node.status is Status.DRAFT} & set(work.ids)
-    live = {bead.id: lifecycle.live(bead).status for bead in (store.beads(ids=drafts) if drafts else ())}
+    live = {bead.id: lifecycle.live_status(bead) for bead in (store.beads(ids=drafts) if drafts else ())}
     return [node._replace(status=live[node.id]) if node.id in live else node for node in nodes], edges
 
 
@@ -247,7 +257,8 @@ def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]
         bead = work.new.get(id_) or work.before[id_]
         if work.is_at_once(id_):
             bead = replace(bead, **work.changes.get(id_, {}))
-        nodes[id_] = node_of(lifecycle.live(bead) if bead.status is Status.DRAFT else bead)
+        node = node_of(bead)
+        nodes[id_] = node._replace(status=lifecycle.live_status(bead)) if bead.status is Status.DRAFT else node
     for id_ in work.changes.keys() - set(work.ids):
         if work.is_at_once(id_):
             nodes[id_] = nodes[id_]._replace(**work.changes[id_])

@@ -1,6 +1,8 @@
 """Beads records as a plan: what another tool, or a snapshot of ours, says the graph is."""
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ...core.beads.bead import CONTENT, Bead, DependencyType, Status
 from ...interop import beads as interop
@@ -21,15 +23,35 @@ def plan_of_records(text: str, source: str) -> Plan:
     return Plan(nodes, False, source, found.problems)
 
 
-def _node(bead: Bead, where: str, edges: defaultdict[tuple[str, DependencyType], list[str]]) -> PlanNode:
+class _Content(Mapping[str, Any]):
+    """The content fields of a bead, by name: a dict of them would take twice as much as the bead."""
+
+    __slots__ = ("_bead",)
+
+    def __init__(self, bead: Bead) -> None:
+        self._bead = bead
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in CONTENT:
+            raise KeyError(name)
+        return getattr(self._bead, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(CONTENT)
+
+    def __len__(self) -> int:
+        return len(CONTENT)
+
+
+def _node(bead: Bead, where: str, edges: Mapping[tuple[str, DependencyType], list[str]]) -> PlanNode:
     def needs(kind: DependencyType) -> tuple[str, ...]:
-        return tuple(sorted(edges[bead.id, kind]))
+        return tuple(sorted(edges.get((bead.id, kind), ())))
 
     return PlanNode(
         where,
         bead.id,
         None,
-        {name: getattr(bead, name) for name in CONTENT},
+        _Content(bead),
         needs(DependencyType.BLOCKS),
         needs(DependencyType.RELATED),
         needs(DependencyType.DISCOVERED_FROM),

@@ -193,7 +193,7 @@ class _Reader:
     def _entry(self, number: int, indent: int, bullet: "re.Match[str]") -> None:
         self._leave(indent)
         self.paragraph = 0
-        mark, gap, rest = bullet[1], bullet[2], bullet[3]
+        mark, gap, rest = bullet[1], bullet[2] or "", bullet[3] or ""  # a dash alone has neither
         above = self.entries[-1] if self.entries else self.section
         column = indent + len(mark) + (len(gap) if 1 <= len(gap) <= 4 and rest else 1)
         box = BOX.fullmatch(rest)

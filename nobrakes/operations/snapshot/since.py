@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from ...ports import Git
 
 
+PAGE = 5000
+"""So many events at a time, each with a mark of its own: a plan of a million beads is never in memory for this."""
+
+
 class Telling(Store, Protocol):
     """A store that tells when it changed."""
 
@@ -53,7 +57,7 @@ def attach(store: Telling, paths: Paths, say: Callable[[str], None], git: "Calla
 
     try:
         place = mark_of(paths.since)
-        behind = has_to_be_written(store.changes(place), place)
+        behind = has_to_be_written(store.changes(place, PAGE), place)
     except StoreBroken:
         return  # whoever asks this store next hears it from the store itself
     if behind:
@@ -68,7 +72,7 @@ def keep_up(store: Store, paths: Paths, git: "Callable[[], Git] | None" = None) 
     """
     with storage_errors(paths.since), locked(paths.since) as descriptor:
         place = mark(descriptor)
-        changes = store.changes(place)
+        changes = store.changes(place, PAGE)
         if not has_to_be_written(changes, place):
             return ""
         back = ""
@@ -76,6 +80,9 @@ def keep_up(store: Store, paths: Paths, git: "Callable[[], Git] | None" = None) 
             from .brought_back import bring_back  # rarely needed, and it brings the readers of every file along
 
             back = bring_back(store, paths, git() if git is not None else None, place)
-            changes = store.changes(Position())
+            changes = store.changes(Position(), PAGE)
         append(descriptor, written_lines(changes))
+        while changes.more:
+            changes = store.changes(changes.upto, PAGE)
+            append(descriptor, written_lines(changes))
         return back

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ...core.beads.bead import CLOSED, BeadType, Dependency, DependencyType
 from ...core.errors import Deadlock
 from ...core.graph.cycles import circles
+from ...core.graph.links import Links
 from ..database import Database, Row
 from . import priority_levels
 from .recompute import all_links
@@ -62,8 +63,12 @@ def _refuse_nesting(db: Database, dependency: Dependency) -> None:
 
 
 def refuse_circles(db: Database) -> None:
-    """Deadlock when the graph as written holds a circle: for imports, in the transaction that wrote it."""
-    links = all_links(db)
+    """Deadlock when the graph as written holds a circle."""
+    refuse_circles_in(all_links(db))
+
+
+def refuse_circles_in(links: Links) -> None:
+    """Deadlock when this graph holds a circle: for imports, before they are written."""
     free: set[str] = set()
     for bead in links.parents:
         chain = [bead]

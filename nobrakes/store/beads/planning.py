@@ -1,7 +1,7 @@
 """Writes of the graph: beads and dependencies, added and removed. Each function is one transaction.
 
 1. Nothing half: a bead that is wrong, missing or part of a circle refuses the whole call.
-2. A large import is written first and then checked and counted as a whole; a small one is checked edge by edge.
+2. A large import is checked and counted as a whole (importing); a small one is checked edge by edge.
 3. A bead that comes in as being worked on comes in as waiting: no attempt of this store works on it.
 """
 
@@ -12,11 +12,9 @@ from ...core.beads import lifecycle
 from ...core.beads.bead import Bead, Dependency, DependencyType, Status, check_bead
 from ...core.beads.events import Kind
 from ...core.errors import BadBead, NoSuchBead
-from ...core.graph.ranks import rank, rises_at
 from .. import events, rows
 from ..database import Database
-from . import cycles, moves, priority_levels
-from .recompute import recompute
+from . import cycles, importing, moves, priority_levels
 from .usual import learn
 
 LARGE = 200
@@ -34,87 +32,67 @@ def bead(db: Database, bead_id: str) -> Bead:
 def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency], actor: str) -> None:
     """Add beads and dependencies."""
     now = db.now()
-    wanted = [_as_added(one, now) for one in _with_epics(beads, dependencies)]
+    wanted = _with_epics(beads, dependencies)
+    for one in wanted:
+        check_bead(one)
     edges = list(dict.fromkeys(dependencies))
     new = {one.id for one in wanted}
-    needs: dict[str, list[list[str]]] = {}
-    for edge in edges:
-        needs.setdefault(edge.bead, []).append([edge.needs, edge.type.value])
+    size = len(wanted) + len(edges)
+    is_large = size > LARGE and size > db.one("SELECT count(*) FROM beads")[0] // 20
+    staged = importing.stage(db, wanted, edges, now) if is_large else None
     with db.write():
         db.run("PRAGMA defer_foreign_keys = ON")
-        _insert(db, wanted, now)
-        moves.require(db, (one.epic for one in wanted if one.epic is not None and one.epic not in new))
-        for one in wanted:
-            data = {"status": one.status.value, "needs": needs.get(one.id, [])}
-            events.append(db, now, Kind.PROPOSED, one.id, actor, data)
-        size = len(wanted) + len(edges)
-        if size > LARGE and size > db.one("SELECT count(*) FROM beads")[0] // 20:
-            _connect_all(db, wanted, edges, now)
+        if staged is not None:
+            importing.bring_in(db, staged, wanted, edges, actor, now)
         else:
-            if any(one.estimate for one in wanted) and learn(db):
-                priority_levels.mark_unestimated(db)
-            priority_levels.refresh(db, (one.id for one in wanted))
-            for one in wanted:
-                if one.epic is not None:
-                    connect(db, Dependency(one.id, one.epic, DependencyType.PARENT_CHILD), now)
-            for edge in edges:
-                if edge.type is not DependencyType.PARENT_CHILD or edge.bead not in new:
-                    connect(db, edge, now)
+            _put_each(db, wanted, edges, actor, now)
         for edge in edges:
             if edge.bead not in new:
                 _tell(db, now, Kind.DEPENDENCY_ADDED, edge, actor)
+
+
+def _put_each(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], actor: str, now: float) -> None:
+    """Write beads and dependencies one by one, each with what follows from it for others."""
+    new, needs = {one.id for one in wanted}, importing.needs_of(edges)
+    _insert(db, wanted, now)
+    moves.require(db, (one.epic for one in wanted if one.epic is not None and one.epic not in new))
+    for one in wanted:
+        told = importing.event_data(lifecycle.added(one), needs.get(one.id, ()))
+        events.append(db, now, Kind.PROPOSED, one.id, actor, told)
+    if any(one.estimate for one in wanted) and learn(db):
+        priority_levels.mark_unestimated(db)
+    priority_levels.refresh(db, (one.id for one in wanted))
+    for one in wanted:
+        if one.epic is not None:
+            connect(db, Dependency(one.id, one.epic, DependencyType.PARENT_CHILD), now)
+    for edge in edges:
+        if edge.type is not DependencyType.PARENT_CHILD or edge.bead not in new:
+            connect(db, edge, now)
 
 
 def _with_epics(beads: Sequence[Bead], dependencies: Sequence[Dependency]) -> list[Bead]:
     """The beads with their parent-child dependencies as `epic`."""
     epics = {one.id: one.epic for one in beads}
     if len(epics) < len(beads):
-        twice = next(one.id for place, one in enumerate(beads) if one.id in {b.id for b in beads[:place]})
-        raise BadBead(f"bead {twice} is given twice")
+        seen: set[str] = set()
+        for one in beads:
+            if one.id in seen:
+                raise BadBead(f"bead {one.id} is given twice")
+            seen.add(one.id)
     for dependency in dependencies:
         if dependency.type is DependencyType.PARENT_CHILD and dependency.bead in epics:
             if epics[dependency.bead] not in (None, dependency.needs):
-                raise _two_epics(dependency, epics[dependency.bead])
+                raise importing.two_epics(dependency, epics[dependency.bead])
             epics[dependency.bead] = dependency.needs
     return [replace(one, epic=epics[one.id]) if epics[one.id] != one.epic else one for one in beads]
-
-
-def _two_epics(dependency: Dependency, epic: str | None) -> BadBead:
-    return BadBead(
-        f"bead {dependency.bead} is in epic {epic} already, so it cannot be in {dependency.needs} too",
-        "A bead has one epic: remove the first parent-child dependency, or set `epic`.",
-    )
-
-
-def _as_added(one: Bead, now: float) -> Bead:
-    check_bead(one)
-    return replace(
-        one,
-        status=lifecycle.added(one),
-        assignee=None,
-        lease_until=None,
-        created_at=one.created_at or now,
-        updated_at=one.updated_at or one.created_at or now,
-    )
 
 
 def _insert(db: Database, wanted: Sequence[Bead], now: float) -> None:
     states, texts = [], []
     for one in wanted:
         if db.maybe("SELECT 1 FROM beads WHERE id = ?", (one.id,)) is not None:
-            raise BadBead(f"there is a bead {one.id} already", f"`nobrakes show {one.id}` shows it.")
-        states.append(
-            rows.state_values(one)
-            | {
-                "id": one.id,
-                "epic": None,
-                "asleep": int(one.defer_until is not None and one.defer_until > now),
-                "resting": int(one.retry_at is not None and one.retry_at > now),
-                "ready_since": now,
-                "rank": rank(one.priority, now, now),
-                "rises_at": rises_at(now, now),
-            }
-        )
+            raise importing.is_known(one.id)
+        states.append(importing.state_of(one, lifecycle.added(one), now) | {"epic": None})
         texts.append(rows.text_values(one) | {"id": one.id})
     for table, values in (("beads", states), ("bead_text", texts)):
         if values:
@@ -123,50 +101,16 @@ def _insert(db: Database, wanted: Sequence[Bead], now: float) -> None:
             db.run_many(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)
 
 
-def _connect_all(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> None:
-    """Write all connections at once, then look for circles and count."""
-    db.run_many("UPDATE beads SET epic = ? WHERE id = ?", [(one.epic, one.id) for one in wanted if one.epic])
-    known = {row[0] for row in db.all("SELECT id FROM beads")}
-    for edge in edges:
-        _refuse_itself(edge)
-        for end in (edge.bead, edge.needs):
-            if end not in known:
-                raise NoSuchBead(f"there is no bead '{end[:80]}'")
-        if edge.type is DependencyType.PARENT_CHILD:
-            _set_epic(db, edge)
-    db.run_many(
-        "INSERT OR IGNORE INTO edges (bead, type, needs) VALUES (?, ?, ?)",
-        [(e.bead, e.type.value, e.needs) for e in edges if e.type is not DependencyType.PARENT_CHILD],
-    )
-    cycles.refuse_circles(db)
-    recompute(db, now)
-
-
-def _set_epic(db: Database, edge: Dependency) -> None:
-    epic = db.one("SELECT epic FROM beads WHERE id = ?", (edge.bead,))[0]
-    if epic not in (None, edge.needs):
-        raise _two_epics(edge, epic)
-    db.run("UPDATE beads SET epic = ? WHERE id = ?", (edge.needs, edge.bead))
-
-
-def _refuse_itself(dependency: Dependency) -> None:
-    if dependency.bead == dependency.needs and dependency.type in (
-        DependencyType.RELATED,
-        DependencyType.DISCOVERED_FROM,
-    ):
-        raise BadBead(f"bead {dependency.bead} cannot be {dependency.type.value} itself")
-
-
 def connect(db: Database, dependency: Dependency, now: float) -> bool:
     """Write one dependency with its counters and levels; False: it was there."""
     moves.require(db, (dependency.bead, dependency.needs))
-    _refuse_itself(dependency)
+    importing.refuse_itself(dependency)
     own = moves.state(db, dependency.bead)
     if dependency.type is DependencyType.PARENT_CHILD:
         if own["epic"] == dependency.needs:
             return False
         if own["epic"] is not None:
-            raise _two_epics(dependency, own["epic"])
+            raise importing.two_epics(dependency, own["epic"])
         cycles.refuse_circle(db, dependency)
         moves.move_into(db, dependency.bead, dependency.needs, now)
         return True

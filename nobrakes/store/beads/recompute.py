@@ -1,6 +1,6 @@
 """Every derived column computed anew from the facts, by core's rules: for imports, doctor, and as proof of the rest."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -44,36 +44,51 @@ def all_links(db: Database) -> Links:
     return Links(all_nodes(db), all_dependencies(db))
 
 
-def _wanted(links: Links, now: float, expected: Usual) -> dict[str, dict[str, int]]:
-    readiness = Readiness(links, now)
-    level = levels(links, expected)
-    wanted = {}
-    for bead, node in links.nodes.items():
-        children = [links.nodes[child].status for child in links.children.get(bead, ())]
-        wanted[bead] = {
-            "open_blockers": readiness.open_blockers(bead),
+class Derived:
+    """What the derived columns of each bead of a graph must be, by core's rules."""
+
+    def __init__(self, links: Links, now: float, expected: Usual) -> None:
+        self._links, self._now = links, now
+        self._readiness = Readiness(links, now)
+        self._levels = levels(links, expected)
+
+    def of(self, bead: str) -> dict[str, int]:
+        """Column -> value, the class that the bead competes in apart."""
+        links, now = self._links, self._now
+        node, level = links.nodes[bead], self._levels[bead]
+        within = links.children.get(bead)
+        children = [links.nodes[child].status for child in within] if within else ()
+        return {
+            "open_blockers": self._readiness.open_blockers(bead),
             "children": len(children),
-            "open_children": sum(status not in CLOSED for status in children),
+            "open_children": sum(status not in CLOSED for status in children) if children else 0,
             "done_children": children.count(Status.DONE),
             "asleep": int(node.defer_until is not None and node.defer_until > now),
             "resting": int(node.retry_at is not None and node.retry_at > now),
-            "b_level": level[bead].start,
-            "done_level": level[bead].done,
+            "b_level": level.start,
+            "done_level": level.done,
             "dependents": len(links.dependents.get(bead, ())),
         }
-    return wanted
 
 
-def differences(db: Database, now: float, lag: bool = False) -> dict[str, dict[str, tuple[Any, Any]]]:
+def differences(db: Database, now: float, lag: bool = False) -> "Differences":
     """Bead -> column -> (what the store says, what it must be). Empty when all is right.
 
     `lag`: levels that are due are no difference, and none is looked at while there are some.
     """
     late = set(LEVELS) if lag and priority_levels.is_due(db) else set()
-    wanted = _wanted(all_links(db), now, usual(db))
-    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    return differing(db, Derived(all_links(db), now, usual(db)), now, late)
+
+
+Differences = dict[str, dict[str, tuple[Any, Any]]]
+
+
+def differing(db: Database, derived: Derived, now: float, late: Collection[str] = ()) -> Differences:
+    """`differences` from what is derived from the graph already, or from one that is about to be. `late`: columns that
+    may lag."""
+    found: Differences = {}
     for row in db.all("SELECT * FROM beads"):
-        own = wanted[row["id"]] | _class(row, now)
+        own = derived.of(row["id"]) | _class(row, now)
         wrong = {name: (row[name], value) for name, value in own.items() if row[name] != value and name not in late}
         if wrong:
             found[row["id"]] = wrong
@@ -109,6 +124,12 @@ def recompute(db: Database, now: float) -> int:
     """Set every derived column right, in the caller's transaction; how many beads were wrong."""
     learn(db, anyhow=True)
     found = differences(db, now)
+    set_right(db, found)
+    return len(found)
+
+
+def set_right(db: Database, found: Differences) -> None:
+    """Set these columns right, after which all levels are those of the graph."""
     # one statement for each set of columns: an import sets the same ones in most beads
     groups: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
     for bead, wrong in found.items():
@@ -117,4 +138,3 @@ def recompute(db: Database, now: float) -> int:
         sets = ", ".join(f'"{name}" = ?' for name in columns)
         db.run_many(f"UPDATE beads SET {sets} WHERE id = ?", values)
     priority_levels.nothing_due(db)
-    return len(found)

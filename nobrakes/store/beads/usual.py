@@ -6,6 +6,7 @@
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from ...core.beads.bead import NO_AGENTS
@@ -46,14 +47,31 @@ def learn(db: Database, anyhow: bool = False) -> bool:
 
     `anyhow`: the caller computes all levels anew, so the least difference counts.
     """
-    together, count = db.one(_TYPICAL)
-    past = [Took(*row) for row in db.plain(_PAST)]
-    before, now = usual(db), computed(-(-together // count) if count else None, past)
+    before, now = usual(db), learnt(db)
     if now == before or not (anyhow or _differs(before, now) or db.one(_OPEN, (MANY,))[0] < MANY):
         return False
-    text = json.dumps(asdict(now), sort_keys=True)
-    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (USUAL, text))
+    keep(db, now)
     return True
+
+
+def learnt(db: Database, more: Sequence[int] = ()) -> Usual:
+    """What is usual by now, were there these estimates too; nothing is kept."""
+    together, count = _with(db, more) if more else db.one(_TYPICAL)
+    past = [Took(*row) for row in db.plain(_PAST)]
+    return computed(-(-together // count) if count else None, past)
+
+
+def _with(db: Database, more: Sequence[int]) -> tuple[int, int]:
+    """What _TYPICAL asks, of the known estimates and of these."""
+    found = sorted([*(row[0] for row in db.plain(f"SELECT estimate {_FROM}")), *more])
+    most = OUTLIER * found[len(found) // 2]
+    return sum(min(one, most) for one in found), len(found)
+
+
+def keep(db: Database, found: Usual) -> None:
+    """Keep it, in the caller's transaction."""
+    text = json.dumps(asdict(found), sort_keys=True)
+    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (USUAL, text))
 
 
 def _differs(before: Usual, now: Usual) -> bool:

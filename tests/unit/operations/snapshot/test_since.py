@@ -28,6 +28,8 @@ from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.beads.outcomes import Outcome
 from nobrakes.core.errors import BadBead, Deadlock, NobrakesError, NoMain, NotAllowed, Stale, StoreBusy
 from nobrakes.interop import beads as interop
+from nobrakes.interop import since as later
+from nobrakes.interop.marks import BEGIN
 from nobrakes.operations import beads as operation
 from nobrakes.operations import control
 from nobrakes.operations.setup.init import _make
@@ -35,7 +37,7 @@ from nobrakes.operations.snapshot import log, since
 from nobrakes.operations.snapshot.rebuild import rebuild
 from nobrakes.paths import Paths
 from nobrakes.ports import NewEscalation, Position
-from nobrakes.store.opening import create_store, open_store
+from nobrakes.store.opening import create_store, open_memory, open_store
 from nobrakes.store.sqlite import SqliteStore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -627,3 +629,23 @@ def test_an_answer_of_a_line_of_before_counts_as_read(paths: Paths) -> None:
     rebuild(paths, Pins([]))  # type: ignore[arg-type]
     found = open_store(paths.database).escalation(1)
     assert found.read_at == found.answered_at is not None
+
+
+def test_much_is_written_in_parts_that_each_have_a_mark(tmp_path, monkeypatch):
+    paths = Paths(str(tmp_path))
+    store = open_memory()
+    store.put([Bead(f"b{n}", f"B{n}") for n in range(10)], [Dependency("b9", "b0")], "me")
+    since.keep_up(store, paths)
+    with open(paths.since) as file:
+        at_once = file.read()
+    os.remove(paths.since)
+    monkeypatch.setattr(since, "PAGE", 3)
+    since.keep_up(store, paths)
+    with open(paths.since) as file:
+        in_parts = file.read()
+    marks = [line for line in in_parts.splitlines() if BEGIN in line]
+    assert len(marks) == 4 and at_once.splitlines()[-1] == marks[-1]
+    assert later.read(in_parts, "x").records == later.read(at_once, "x").records
+    since.keep_up(store, paths)
+    with open(paths.since) as file:
+        assert file.read() == in_parts
