@@ -125,6 +125,10 @@ class Questions(Protocol):
         """
         ...
 
+    def levels(self, beads: Iterable[str]) -> dict[str, int]:
+        """The minutes of the longest chain behind each of these beads, itself included. What is due is settled."""
+        ...
+
     def by_priority(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of every bead with one of these statuses (none given: any), in this epic (None: any)."""
         ...
@@ -335,8 +339,10 @@ class EventLog(Protocol):
         """The last event."""
         ...
 
-    def events(self, after: int = 0, limit: int = 1000, bead: str | None = None) -> list[Event]:
-        """Events with a greater seq, oldest first."""
+    def events(
+        self, after: int = 0, limit: int = 1000, bead: str | None = None, kinds: Iterable[Kind] = ()
+    ) -> list[Event]:
+        """Events with a greater seq, oldest first; `kinds` empty: of any."""
         ...
 
     def latest_events(

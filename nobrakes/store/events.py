@@ -69,13 +69,13 @@ def append(
     )
 
 
-def after(db: Database, seq: int, limit: int, bead: str | None) -> list[Event]:
-    """Events with a greater seq, oldest first, of one bead or of all."""
+def after(db: Database, seq: int, limit: int, bead: str | None, kinds: Iterable[Kind] = ()) -> list[Event]:
+    """Events with a greater seq, oldest first, of one bead or of all, of these kinds or of any."""
+    wanted = [*kinds]
     where = "seq > :seq" + (" AND bead = :bead" if bead is not None else "")
-    found = db.all(
-        f"SELECT * FROM events WHERE {where} ORDER BY seq LIMIT :limit", {"seq": seq, "bead": bead, "limit": limit}
-    )
-    return [rows.event(row) for row in found]
+    where += " AND kind IN (SELECT value FROM json_each(:kinds))" if wanted else ""
+    values = {"seq": seq, "bead": bead, "limit": limit, "kinds": json.dumps(wanted)}
+    return [rows.event(row) for row in db.all(f"SELECT * FROM events WHERE {where} ORDER BY seq LIMIT :limit", values)]
 
 
 def latest(db: Database, kinds: Iterable[Kind], before: int | None, limit: int, bead: str | None) -> list[Event]:

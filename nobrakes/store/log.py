@@ -26,9 +26,11 @@ class EventLog:
         """The last event."""
         return changes.position(self._db)
 
-    def events(self, after: int = 0, limit: int = 1000, bead: str | None = None) -> list[Event]:
+    def events(
+        self, after: int = 0, limit: int = 1000, bead: str | None = None, kinds: Iterable[Kind] = ()
+    ) -> list[Event]:
         """Events with a greater seq, oldest first."""
-        return events.after(self._db, after, limit, bead)
+        return events.after(self._db, after, limit, bead, kinds)
 
     def latest_events(
         self, kinds: Iterable[Kind], before: int | None = None, limit: int = 1000, bead: str | None = None

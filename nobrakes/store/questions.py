@@ -35,6 +35,10 @@ class Questions:
         """The longest chain of live work by estimate, first bead first."""
         return longest_chain.longest_chain(self._db, limit)
 
+    def levels(self, beads: Iterable[str]) -> dict[str, int]:
+        """The minutes of the longest chain behind each."""
+        return view_queries.levels(self._db, beads)
+
     def by_priority(self, statuses: Iterable[Status] = (), epic: str | None = None) -> list[tuple[int, str]]:
         """(priority, id) of each bead that fits."""
         return view_queries.by_priority(self._db, statuses, epic)

@@ -12,7 +12,7 @@ from ..core.beads.bead import CLOSED, Bead, Dependency, DependencyType, Role, St
 from ..core.columns import BY_STATUS, COLUMNS
 from ..core.graph.links import Node
 from . import rows
-from .beads import moves
+from .beads import moves, priority_levels
 from .conditions import CLAIMABLE, IN_ORDER
 from .database import Database
 
@@ -97,6 +97,13 @@ def around(db: Database, beads: Sequence[str]) -> tuple[list[Node], list[Depende
         blocks = db.all(_BLOCKS_ABOVE, (json.dumps(list(beads)),))
         parents = [Dependency(n.id, n.epic, DependencyType.PARENT_CHILD) for n in found if n.epic is not None]
         return found, [*(Dependency(row[0], row[1]) for row in blocks), *parents]
+
+
+def levels(db: Database, beads: Iterable[str]) -> dict[str, int]:
+    """The b-level of each of these beads, none of them lagging."""
+    priority_levels.settle_all(db)
+    asked = "SELECT id, b_level FROM beads WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(db.plain(asked, (json.dumps([*beads]),)))
 
 
 def by_priority(db: Database, statuses: Iterable[Status], epic: str | None) -> list[tuple[int, str]]:

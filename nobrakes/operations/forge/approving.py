@@ -107,10 +107,7 @@ def make_live(store: Store, choice: Choice, actor: str, revision: str | None = N
     with store.together(told=False):
         made = approve(store, choice, actor, revision)
         features = feature_approval.approved(store, made.drafts, made.changes, actor)
-        seq = int(store.setting(COMMITTED) or 0)
-        while page := store.events(seq, 1000):
-            seq = page[-1].seq
-        store.set_setting(COMMITTED, str(seq))
+        store.set_setting(COMMITTED, str(store.position().seq))
     return made, features
 
 

@@ -10,15 +10,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+from ...analysis.paths import chain_of
 from ...core.beads import lifecycle
 from ...core.beads.bead import CLOSED, CONTENT, Bead, Dependency, DependencyType, Status
 from ...core.beads.events import Kind
 from ...core.beads.proposals import CANCEL, ProposedChange, Standing, changes_of, plain
-from ...core.graph.cycles import Circle
+from ...core.graph.cycles import Circle, circles
 from ...core.graph.links import Links, Node, node_of
 from ...core.graph.overlay import overlay
-from ...core.graph.priority_levels import b_levels
-from ...core.graph.readiness import deadlocks, ready_beads
+from ...core.graph.priority_levels import levels
+from ...core.graph.readiness import Readiness
 from ...core.graph.usual import Usual, weight
 from ...ports import Store
 
@@ -84,45 +85,113 @@ def proposals(store: Store) -> tuple[ChangedBead, ...]:
     return tuple(found)
 
 
+FEW = 200
+"""Up to so many drafts are looked at for themselves, where nothing else changes; beyond that, with the whole graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Future:
+    """What the yes comes to. `nodes` and `edges` are of the graph after it: all that decides about what waits."""
+
+    nodes: Sequence[Node]
+    edges: Sequence[Dependency]
+    behind: Mapping[str, int]
+    becomes_ready: frozenset[str]
+    chain_before: Chain
+    chain_after: Chain
+    circles: tuple[Circle, ...] = ()
+
+
 def strategy(store: Store) -> StrategyView:
     """What commit-strategy would do now, and what people changed since the last one."""
-    nodes, dependencies = store.nodes(), store.dependencies()
     waiting = proposals(store)
     applies = [one for bead in waiting for one in bead.changes if one.standing is Standing.APPLIES]
     cancels = {one.bead for one in applies if one.part == CANCEL}
     drafts = store.beads([Status.DRAFT])
     live = {draft.id: node_of(lifecycle.live(draft)) for draft in drafts if draft.id not in cancels}
-    after, edges = overlay((live.get(node.id, node) for node in nodes), dependencies, applies)
-    now = store.now()
+    edges = own_dependencies(store, [draft.id for draft in drafts])
+    then = _whole(store, live, applies) if applies or len(drafts) > FEW else _of_drafts(store, live, waiting)
     changed, removed = _since(store, {draft.id for draft in drafts})
-    blockers = Links(nodes, dependencies).blockers
-    expected = store.usual()
-    behind = b_levels(after, edges, expected)
-    before, then = _chain(nodes, dependencies, expected), _chain(after, edges, expected)
-    circles = tuple(deadlocks(after, edges))
+    needs = {
+        bead: tuple(sorted({one.needs for one in own if one.type is DependencyType.BLOCKS}))
+        for bead, own in edges.items()
+    }
     return StrategyView(
-        drafts=tuple(sorted(drafts, key=lambda draft: (-behind[draft.id], draft.priority, draft.id))),
+        drafts=tuple(sorted(drafts, key=lambda draft: (-then.behind[draft.id], draft.priority, draft.id))),
         new=tuple(sorted(live)),
         proposed=waiting,
         cancels=tuple(sorted(cancels & {draft.id for draft in drafts})),
         changed=tuple(sorted(changed)),
         removed=tuple(sorted(removed)),
-        becomes_ready=tuple(sorted({*ready_beads(after, edges, now)} - {*ready_beads(nodes, dependencies, now)})),
-        critical_path=then.beads,
-        chain_before=before,
-        chain_after=then,
-        deadlocks=circles,
-        needs={draft.id: tuple(blockers[draft.id]) for draft in drafts if draft.id in blockers},
-        warnings=tuple(_warnings(waiting, after, edges)),
+        becomes_ready=tuple(sorted(then.becomes_ready)),
+        critical_path=then.chain_after.beads,
+        chain_before=then.chain_before,
+        chain_after=then.chain_after,
+        deadlocks=then.circles,
+        needs={bead: found for bead, found in needs.items() if found},
+        warnings=tuple(_warnings(waiting, then.nodes, then.edges)),
         revision=revision(store),
     )
+
+
+def _whole(store: Store, live: Mapping[str, Node], applies: Sequence[ProposedChange]) -> _Future:
+    """By the whole graph: a change may move chains anywhere."""
+    nodes, dependencies = store.nodes(), store.dependencies()
+    expected, now = store.usual(), store.now()
+    links = Links(nodes, dependencies)
+    before, ready = _chain(links, expected), _ready(links, now, links.nodes)
+    after, edges = overlay((live.get(node.id, node) for node in nodes), dependencies, applies)
+    links = Links(after, edges)
+    behind = {bead: level.start for bead, level in levels(links, expected).items()}
+    becomes = _ready(links, now, links.nodes) - ready
+    return _Future(after, edges, behind, becomes, before, _chain(links, expected), tuple(circles(links)))
+
+
+def _of_drafts(store: Store, live: Mapping[str, Node], waiting: Sequence[ChangedBead]) -> _Future:
+    """By what is near them. Drafts count in levels and chains as live beads do, and no circle of them was ever let in:
+    all that a yes changes is what becomes ready, among them and what is in them."""
+    inside = list(live)
+    for bead in inside:  # it grows meanwhile
+        inside += [id_ for _, id_ in store.by_priority(epic=bead)]
+    named = [one.bead for bead in waiting for one in bead.changes if one.part == CANCEL]
+    touching = {one for bead in named for one in store.dependencies(bead)}
+    nodes, edges = store.around([*inside, *named, *(one.bead for one in touching)])
+    after = [live.get(node.id, node) for node in nodes]
+    now = store.now()
+    becomes = _ready(Links(after, edges), now, inside) - _ready(Links(nodes, edges), now, inside)
+    behind = store.levels(live)  # first: it settles what the chain is read from
+    chain, expected = tuple(store.longest_chain()), store.usual()
+    weights = {
+        bead.id: weight(bead.type.value, bead.estimate, expected) for bead in (store.beads(ids=chain) if chain else ())
+    }
+    found = Chain(chain, sum(weights[bead] for bead in chain))
+    told = sorted(touching, key=lambda one: (one.bead, one.type.value, one.needs))
+    return _Future(after, told, behind, becomes, found, found)
+
+
+def _ready(links: Links, now: float, beads: Iterable[str]) -> frozenset[str]:
+    readiness = Readiness(links, now)
+    return frozenset(bead for bead in beads if readiness.ready(bead))
+
+
+def own_dependencies(store: Store, beads: Collection[str]) -> dict[str, list[Dependency]]:
+    """By bead what it depends on; of many beads everything is read at once."""
+    found: dict[str, list[Dependency]] = {bead: [] for bead in beads}
+    if len(found) > FEW:
+        every: Iterable[Dependency] = store.dependencies()
+    else:
+        every = (one for bead in beads for one in store.dependencies(bead) if one.bead == bead)
+    for one in every:
+        if one.bead in found:
+            found[one.bead].append(one)
+    return found
 
 
 def revision(store: Store) -> str:
     """What a yes is said to: the drafts and the proposals as they are, and the beads that these are about."""
     drafts, changed = store.beads([Status.DRAFT]), store.proposed()
     beads = {bead.id: bead for bead in (*drafts, *changed)}
-    edges = {id_: [one for one in store.dependencies(id_) if one.bead == id_] for id_ in beads}
+    edges = own_dependencies(store, beads)
     facts = [
         [id_, _stage(bead), [plain(getattr(bead, name)) for name in CONTENT], plain(bead.proposed), sorted(edges[id_])]
         for id_, bead in sorted(beads.items())
@@ -135,12 +204,9 @@ def _stage(bead: Bead) -> str:
     return bead.status.value if bead.status in (Status.DRAFT, *CLOSED) else "live"
 
 
-def _chain(nodes: Sequence[Node], dependencies: Sequence[Dependency], expected: Usual) -> Chain:
-    from ...analysis.paths import critical_path
-
-    of = {node.id: node for node in nodes}
-    beads = critical_path(nodes, dependencies, expected)
-    return Chain(beads, sum(weight(of[id_].type, of[id_].estimate, expected) for id_ in beads))
+def _chain(links: Links, expected: Usual) -> Chain:
+    beads = chain_of(links, expected)
+    return Chain(beads, sum(weight(links.nodes[id_].type, links.nodes[id_].estimate, expected) for id_ in beads))
 
 
 def _warnings(waiting: Sequence[ChangedBead], after: Sequence[Node], edges: Sequence[Dependency]) -> Iterable[str]:
@@ -170,12 +236,12 @@ def _since(store: Store, drafts: Collection[str]) -> tuple[set[str], set[str]]:
     removed: set[str] = set()
     after = int(store.setting(COMMITTED) or 0)
     while True:
-        page = store.events(after, 1000)
+        page = store.events(after, 1000, kinds=(*_EDITS, Kind.CANCELLED))
         for event in page:
-            if event.bead is not None and event.kind in _EDITS and event.bead not in drafts:
-                changed.add(event.bead)
-            elif event.bead is not None and event.kind is Kind.CANCELLED:
+            if event.bead is not None and event.kind is Kind.CANCELLED:
                 removed.add(event.bead)
+            elif event.bead is not None and event.bead not in drafts:
+                changed.add(event.bead)
         if len(page) < 1000:
             return changed - removed, removed
         after = page[-1].seq

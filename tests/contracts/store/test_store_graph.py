@@ -133,3 +133,11 @@ def test_epics_that_weigh_nothing_may_not_wait_for_each_other(store: Store) -> N
     for circle in (Dependency("e", "f"), Dependency("g", "f"), Dependency("e", "g"), Dependency("g", "e")):
         with pytest.raises(Deadlock):
             store.add_dependency(circle, "me")
+
+
+def test_levels_and_events_of_some_kinds(store: Store) -> None:
+    store.put([bead("a", estimate=30), bead("b", estimate=12), bead("c")], [Dependency("b", "a")], "me")
+    assert store.levels(["a", "b"]) == {"a": 42, "b": 12} and store.levels([]) == {}
+    store.change("a", {"title": "Another"}, "me")
+    assert [event.kind for event in store.events(kinds=[Kind.CHANGED])] == [Kind.CHANGED]
+    assert len(store.events(kinds=[Kind.PROPOSED], limit=2)) == 2 and len(store.events()) == 4
