@@ -148,6 +148,7 @@ class Daemon:
             self._guarded(partial(self.courier.turn, board))
             self._guarded(self.performer.validation.scratch.settle)
             self._guarded(partial(self.performer.settle_relays, board))
+            self._guarded(partial(self.performer.review.settle, board))
             self._guarded(partial(self.upkeep.turn, board))
             self.ports.export()
         if changed:

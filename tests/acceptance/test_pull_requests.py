@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -274,6 +275,37 @@ def test_the_base_moves_and_a_request_that_conflicts_is_built_anew_or_asked_abou
     team.run_on()
     left = next(bead for bead in ("one", "two") if team.status(bead) != "done")
     assert team.status(left) == "escalated" and team.open()[0]["type"] == "conflict"
+
+
+def test_a_run_hears_at_once_what_people_merged_and_looks_again_at_no_other(team: Team) -> None:
+    """However long it is until the next look: what was asked at the start is heard, and asked once."""
+    team.configure("poll_seconds = 1", "poll_seconds = 3600\nmax_open = 1")
+    team.add("one", "two")
+    team.run_on()
+    team.nobrakes("pr", "sync")
+    team.run_on()
+    assert len(team.hub.pulls) == 1, "the other is held back, and the run has an end"
+    team.hub.merge(1)
+    team.run_on()
+    assert sorted(map(team.status, ("one", "two"))) == ["done", "reviewing"]
+
+
+def test_a_bead_that_is_cancelled_while_the_host_is_asked_leaves_nothing_that_a_run_waits_for(team: Team) -> None:
+    asked, goes_on = threading.Event(), threading.Event()
+
+    def hold(call: str) -> None:
+        if "/pulls" in call:
+            asked.set()
+            goes_on.wait(30)
+
+    team.hub.before = hold
+    team.add("one")
+    with team.running() as run:
+        until(asked.is_set)
+        team.nobrakes("cancel", "one")
+        until(lambda: team.status("one") == "cancelled")
+        goes_on.set()
+        until(lambda: run.poll() is not None)
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

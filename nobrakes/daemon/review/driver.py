@@ -204,6 +204,11 @@ class Review:
 
     # --- from outside ----------------------------------------------------------------------------
 
+    def settle(self, board: Board) -> bool:
+        """Hear the ends of what a code host was asked for reviews that are not open any more."""
+        self.pulls.settle({attempt.id for attempt in board.attempts})
+        return False
+
     def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
         """A validation of this review ended; the attempt to go on with, or None when there is nothing to do now."""
         seen = self.train.look(board)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ...core.review.train import Entry
 from ...ports import Land
 from ..ports import Ports
+from .beside import Beside
 
 PINS = "pushed"
 
@@ -27,50 +28,39 @@ class Pushed:
     tip: str
 
 
-@dataclass(slots=True)
-class _Asked:
-    """What was begun beside the loop for a review, and its end."""
-
-    attempt: int
-    end: Land | None = None
-
-
 class Landings:
     """How reviews reach main."""
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
-        self._asked: dict[str, _Asked] = {}
+        self._beside: Beside[Land] = Beside(ports.background)
 
     def catch_up(self, attempt: int) -> Land | None:
         """Bring main to where it is decided; None: it goes on."""
         git = self.ports.git
-        return self._beside(attempt, _catching_up(attempt), git.catch_up)
+        return self._ask(attempt, _catching_up(attempt), git.catch_up)
 
     def land(self, attempt: int, train: Sequence[Entry], new: str, old: str) -> Land | None:
         """Move main from `old` to `new`, which brings the beads of `train` (none: it did already); None: it goes on."""
         git = self.ports.git
         if train and not self.is_pending(attempt):
             self.ports.store.sync()  # here, since beside the loop nobody may touch it
-        if git.is_shared() and not self.ports.background.busy(_landing(attempt)):
+        if git.is_shared() and not self._beside.is_pending(_landing(attempt)):
             for entry in train:
                 journal = entry.journal
                 name = f"{PINS}/{entry.bead}/{journal.base}-{journal.contract}-{journal.tip}"
                 git.pin(name, journal.candidate)
-        return self._beside(attempt, _landing(attempt), lambda: git.land(new, old))
+        return self._ask(attempt, _landing(attempt), lambda: git.land(new, old))
 
     def take_back(self, attempt: int, new: str, old: str) -> Land | None:
         """Move main from `old` to `new`, which takes a merge back; None: it goes on."""
         if not self.is_pending(attempt):
             self.ports.store.sync()
-        return self._beside(attempt, _landing(attempt), lambda: self.ports.git.land(new, old))
+        return self._ask(attempt, _landing(attempt), lambda: self.ports.git.land(new, old))
 
     def settle(self, attempts: Collection[int]) -> None:
         """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them."""
-        for name, asked in list(self._asked.items()):
-            background = self.ports.background
-            if asked.attempt not in attempts and (not background.busy(name) or background.over(name)):
-                del self._asked[name]
+        self._beside.settle(attempts)
 
     def goes_on(self, attempt: int) -> bool:
         """Whether one of them was begun for this review and is not over."""
@@ -81,7 +71,7 @@ class Landings:
 
     def is_pending(self, attempt: int) -> bool:
         """Whether one of them was begun for this review, and nobody heard its end yet."""
-        return any(self.ports.background.busy(name) for name in (_landing(attempt), _catching_up(attempt)))
+        return any(self._beside.is_pending(name) for name in (_landing(attempt), _catching_up(attempt)))
 
     def landed_before(self, bead: str) -> Pushed | None:
         """What was pushed of this bead by a review that did not hear of it, and is on main."""
@@ -102,18 +92,8 @@ class Landings:
             for name in [name for name in git.kept() if name.startswith(f"{PINS}/{bead}/")]:
                 git.pin(name, None)
 
-    def _beside(self, attempt: int, name: str, ask: Callable[[], Land]) -> Land | None:
-        if not self.ports.git.is_shared():
-            return ask()
-        background = self.ports.background
-        if not background.busy(name):
-            asked = self._asked[name] = _Asked(attempt)
-
-            def job() -> None:
-                asked.end = ask()
-
-            background.begin(name, job, far=True)
-        return self._asked.pop(name).end if background.over(name) else None
+    def _ask(self, attempt: int, name: str, ask: Callable[[], Land]) -> Land | None:
+        return self._beside.ask(attempt, name, ask) if self.ports.git.is_shared() else ask()
 
 
 def _landing(attempt: int) -> str:

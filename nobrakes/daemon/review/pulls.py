@@ -9,7 +9,7 @@
 """
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -23,7 +23,7 @@ from ...core.idle import look_again, may_pass
 from ...core.pulls import happened, life
 from ...core.pulls.happened import Happening
 from ...core.pulls.life import Turn
-from ...core.pulls.pull import ASKED, WAITING, PullRequest, PullState, Seen
+from ...core.pulls.pull import ASKED, PullRequest, PullState, Seen
 from ...core.review.journal import Journal, Step
 from ...core.review.machine import Fact
 from ...ports import Notice
@@ -32,6 +32,7 @@ from ..checks.proofs import clean
 from ..ports import Ports
 from ..pulls.exchange import Order, exchange, look
 from ..pulls.wording import wanted
+from .beside import Beside
 from .culprits import FROZEN
 from .queue import ReviewContext
 from .reports import AttemptEnd, Report
@@ -43,6 +44,8 @@ LONGEST = 600.0
 """So many seconds are the most between two looks."""
 _LINE = 500
 """So many commits of the base are looked through, where no host tells what is merged."""
+_SLACK = 2.0
+"""So many seconds a commit that brings a request may seem older than it: git's times are whole seconds."""
 
 
 class PullSteps:
@@ -50,8 +53,8 @@ class PullSteps:
 
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
-        self._heard: dict[str, Seen] = {}
-        self._looked: set[int] = set()
+        self._beside: Beside[Seen] = Beside(ports.background)
+        self._looked: dict[int, float] = {}
         self._before: set[int] = set()
 
     @property
@@ -60,19 +63,16 @@ class PullSteps:
         return self.ports.pulls is not None
 
     def is_due(self, attempt: int, journal: Journal) -> bool:
-        """Whether the request is looked at whatever its journal says: this process never did, what it asked has an
-        answer that nobody heard, or a person asked.
+        """Whether the request is looked at whatever its journal says: this process never did, it waits for what it
+        asked, or a person asked.
         """
         if journal.step is not Step.PULL_REQUEST:
             return False
-        if attempt not in self._looked or self.ports.background.busy(_job(attempt)):
+        looked = self._looked.get(attempt)
+        if looked is None or self._beside.is_pending(_asking(attempt)):
             return True
         asked = self.ports.store.setting(ASKED)
-        return asked is not None and float(asked) > (self._last(attempt) or 0.0)
-
-    def _last(self, attempt: int) -> float | None:
-        pull = self.ports.store.pull(self.ports.store.attempt(attempt).bead)
-        return None if pull is None else pull.looked_at
+        return asked is not None and float(asked) > looked
 
     # --- before a candidate is built -------------------------------------------------------------
 
@@ -80,14 +80,15 @@ class PullSteps:
         """What a review is told whose request people merged before it began; None: it builds its candidate."""
         attempt, bead = context.attempt.id, context.attempt.bead
         pull = self.ports.store.pull(bead)
-        if attempt in self._before or pull is None or pull.state not in WAITING or not pull.head:
+        if attempt in self._before or pull is None or not pull.waits or not pull.head:
             return None
         if not self.ports.git.has(pull.head):
             return None
         if self._pulls.host.tells:
             if not pull.number:
                 return None  # it is found, if it is there, by the step that opens it
-            seen = self._beside(f"pull look {attempt}", lambda: look(pull.number, self._pulls, self.ports.git.catch_up))
+            name, catch_up = f"pull look {attempt}", self.ports.git.catch_up
+            seen = self._beside.ask(attempt, name, lambda: look(pull.number, self._pulls, catch_up))
             if seen is None:
                 return Report(Fact.NOT_YET)
             if seen.trouble:
@@ -105,10 +106,10 @@ class PullSteps:
     def turn(self, context: ReviewContext, journal: Journal) -> Report:
         """Open it, or see how it is."""
         attempt, bead = context.attempt.id, context.bead
-        name = _job(attempt)
-        self._looked.add(attempt)
+        name = _asking(attempt)
+        self._looked[attempt] = self.ports.store.now()
         pull = self.ports.store.pull(bead.id)
-        if pull is None or pull.state not in WAITING:
+        if pull is None or not pull.waits:
             held = self._held_back(bead.id)
             if held:
                 return self._waits(
@@ -116,14 +117,15 @@ class PullSteps:
                 )
             heard = pull.heard if pull is not None else ()
             pull = PullRequest(bead.id, branch=branch_of(bead), heard=heard, opened_at=self.ports.store.now())
-        if not self.ports.background.busy(name):
+        if not self._beside.is_pending(name):
             adopted = self._adopted(journal, pull)
             if adopted is not None:
                 return adopted
             pull = self._prepared(journal, pull, bead.title)
             order = self._order(pull)
-            return self._goes_on(name, lambda: exchange(order, self._pulls, self.ports.git.catch_up))
-        seen = self._ended(name)
+            self._beside.begin(attempt, name, lambda: exchange(order, self._pulls, self.ports.git.catch_up))
+            return Report(Fact.NOT_YET)
+        seen = self._beside.end(name)
         return Report(Fact.NOT_YET) if seen is None else self._report(context, journal, pull, seen)
 
     def forget(self, bead: str) -> None:
@@ -135,11 +137,9 @@ class PullSteps:
                     self.ports.git.pin(f"archive/{bead}/pull-{pushed[:12]}", pushed)
                 self.ports.git.pin(name, None)
 
-    def settle(self, attempts: "frozenset[int]") -> None:
+    def settle(self, attempts: Collection[int]) -> None:
         """Hear the ends of what was begun for reviews that are not open any more."""
-        for name in list(self._heard):
-            if int(name.rpartition(" ")[2]) not in attempts:
-                self._heard.pop(name, None)
+        self._beside.settle(attempts)
 
     @property
     def _pulls(self) -> PullPorts:
@@ -299,31 +299,8 @@ class PullSteps:
         }
         return Report(Fact.BLOCKED, waits)
 
-    # --- beside the loop -------------------------------------------------------------------------
 
-    def _beside(self, name: str, ask: Callable[[], Seen]) -> Seen | None:
-        if not self.ports.background.busy(name):
-            self._goes_on(name, ask)
-        return self._ended(name)
-
-    def _goes_on(self, name: str, ask: Callable[[], Seen]) -> Report:
-        def job() -> None:
-            self._heard[name] = ask()
-
-        self.ports.background.begin(name, job, far=True)
-        return Report(Fact.NOT_YET)
-
-    def _ended(self, name: str) -> Seen | None:
-        """What came of it; None: it goes on."""
-        if not self.ports.background.over(name):
-            return None
-        return self._heard.pop(name, Seen(trouble="its end was not heard", wait=1.0))
-
-
-_SLACK = 2.0
-
-
-def _job(attempt: int) -> str:
+def _asking(attempt: int) -> str:
     return f"pull {attempt}"
 
 
