@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 _QUIET = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
 
 
-def ports_of(paths: "Paths", config: "Config") -> PullPorts | None:
-    """What a review needs to land by requests; None: work does not land by them. ConfigError."""
+def ports_of(paths: "Paths", config: "Config") -> PullPorts:
+    """What a review needs to land by requests. ConfigError."""
     review = config.review
-    if review.land != "pull_request":
-        return None
     publish = publisher(paths, config)
 
     def asking(host: str) -> Asking:  # gh believes a login from the environment for the host that it names alone
         return Asking({**os.environ, **_QUIET, "GH_HOST": host}, review.remote_seconds)
 
     address = publish.remote.address()
-    of_host = (review.code_host, review.code_host_repository, address, redacted(address))
-    return PullPorts(code_host(*of_host, asking, time.time), publish, publish.remote.shared.branch)
+    host = code_host(
+        review.code_host, review.code_host_repository, address, redacted(address), asking=asking, clock=time.time
+    )
+    return PullPorts(host, publish, publish.remote.shared.branch)

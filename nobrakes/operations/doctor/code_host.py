@@ -22,14 +22,14 @@ def examine(store: "Store | None", paths: "Paths", config: "Config") -> Iterator
     from ..code_host import ports_of
 
     try:
-        pulls = ports_of(paths, config)
-        assert pulls is not None, "work lands by requests"
-        pulls.host.ready()
-        yield Finding(_NAME, OK, f"pull requests are opened with {pulls.host.about()}")
+        host = ports_of(paths, config).host
+        host.ready()
+        yield Finding(_NAME, OK, f"pull requests are opened with {host.about()}")
     except NobrakesError as error:
-        yield Finding(_NAME, ERROR, f"{error}. {error.hint}".replace("..", "."))
-    for pull in store.pulls() if store is not None else ():
-        assert store is not None, "it was asked"
+        yield Finding(_NAME, ERROR, f"{str(error).rstrip('.')}. {error.hint}")
+    if store is None:
+        return
+    for pull in store.pulls():
         if store.bead(pull.bead).status in CLOSED:
             left = f"pull request {pull.name} is open, and its bead {pull.bead} is over: close it there ({pull.url})"
             yield Finding(_NAME, WARNING, left)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nobrakes.config.checks import CheckSettings
-from nobrakes.config.sections import AgentSettings, ScriptSettings
+from nobrakes.config.sections import AgentSettings, ReviewSettings, ScriptSettings
 from nobrakes.config.settings import Config
 from nobrakes.core.beads.bead import Bead, Role, Status
 from nobrakes.core.errors import DaemonRunning, StoreBroken, UsageError
@@ -50,6 +50,12 @@ def test_a_sound_repository_has_nothing_but_the_missing_sandbox(patient, monkeyp
     findings = examine.examine(*patient, GOOD)
     assert {f.name for f in findings if f.level != "ok"} == {"sandbox"}
     assert {"git", "config", "main", "database", "deadlock", "daemon", "agent"} <= {f.name for f in findings}
+
+
+def test_a_code_host_that_nobody_can_name_is_told_with_the_remotes_address_as_it_is(patient):
+    subprocess.run(["git", "remote", "add", "origin", "../remote.git"], cwd=patient[2].root, check=True)
+    told = found(patient, replace(GOOD, review=ReviewSettings(land="pull_request", code_host="github")))["code host"]
+    assert told.level == "error" and "names no repository at a host: ../remote.git. Set review." in told.text
 
 
 def test_looking_changes_nothing(patient):
