@@ -22,7 +22,6 @@ PAGE = 100
 PAGES = 10
 _LOGIN_HOLDS = 300.0
 _KEPT = 500
-_LOGGED_OUT = "nobody is logged in to {host} with gh, or the login has expired"
 
 
 class Answered(Protocol):
@@ -192,7 +191,7 @@ class Gh:
 
     def _logged_out(self) -> HostUnavailable:
         login = f"gh auth login --hostname {self.host}" if self.host != "github.com" else "gh auth login"
-        why = f"{_LOGGED_OUT.format(host=self.host)}. Type: {login}"
+        why = f"nobody is logged in to {self.host} with gh, or the login has expired. Type: {login}"
         return HostUnavailable(why, "It goes on by itself afterwards.", wait=15.0, needs_person=True)
 
 

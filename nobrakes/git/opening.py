@@ -24,8 +24,7 @@ def publisher(paths: Paths, config: "Config") -> "Publisher":
     from .landing.requests import Publisher, followed
 
     shared = _shared(config)
-    place = followed(paths.root, config.main, shared)
-    return Publisher(place, Remote(place, shared))
+    return Publisher(Remote(followed(paths.root, config.main, shared), shared))
 
 
 def _shared(config: "Config") -> "Shared":

@@ -61,7 +61,7 @@ class Tools:
         if self.shared.by_request:
             from .landing.requests import RequestLander
 
-            return RequestLander(self.place, Remote(self.place, self.shared))
+            return RequestLander(Remote(self.place, self.shared))
         from .landing.remote import SharedLander
 
         return SharedLander(self.place, self.history, self._lander, Remote(self.place, self.shared))

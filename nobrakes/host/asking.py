@@ -32,31 +32,26 @@ class Asking:
     seconds: float
 
     def __call__(self, argv: Sequence[str], given: bytes) -> Asked:
-        """Run it to its end."""
-        return ask(argv, self.env, given, self.seconds)
-
-
-def ask(argv: Sequence[str], env: Mapping[str, str], given: bytes, seconds: float) -> Asked:
-    """Run it to its end."""
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
-        stdin.write(given)
-        stdin.seek(0)
-        try:
-            child = subprocess.Popen(
-                argv, env=dict(env), stdin=stdin, stdout=out, stderr=error, start_new_session=True, cwd="/"
-            )
-        except OSError as failed:
-            return Asked(127, "", f"{argv[0]}: {failed.strerror}")
-        try:
-            code: int | None = child.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(2.0)
-        texts = []
-        for file in (out, error):
-            file.seek(0)
-            texts.append(file.read(MOST).decode("utf-8", "replace"))
-        return Asked(code, *texts)
+        """Run it with this standard input to its end."""
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+            stdin.write(given)
+            stdin.seek(0)
+            try:
+                child = subprocess.Popen(
+                    argv, env=dict(self.env), stdin=stdin, stdout=out, stderr=error, start_new_session=True, cwd="/"
+                )
+            except OSError as failed:
+                return Asked(127, "", f"{argv[0]}: {failed.strerror}")
+            try:
+                code: int | None = child.wait(self.seconds)
+            except subprocess.TimeoutExpired:
+                code = None
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(2.0)
+            texts = []
+            for file in (out, error):
+                file.seek(0)
+                texts.append(file.read(MOST).decode("utf-8", "replace"))
+            return Asked(code, *texts)

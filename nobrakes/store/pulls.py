@@ -4,6 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from .database import Database
+from .machine import facts
 
 if TYPE_CHECKING:
     from ..core.pulls.pull import PullRequest
@@ -18,8 +19,8 @@ class Pulls:
 
     def pull(self, bead: str) -> "PullRequest | None":
         """The bead's request; None: there was none."""
-        row = self._db.maybe("SELECT value FROM settings WHERE key = ?", (_KEY + bead,))
-        return None if row is None else _made(bead, str(row[0]))
+        kept = facts.setting(self._db, _KEY + bead)
+        return None if kept is None else _made(bead, kept)
 
     def pulls(self, waiting: bool = True) -> "list[PullRequest]":
         """The requests that wait, or all of them; oldest first."""
@@ -32,9 +33,7 @@ class Pulls:
         """Keep it in the place of the bead's last one."""
         from ..core.serialise import as_values
 
-        values = json.dumps(as_values(pull), sort_keys=True)
-        with self._db.write():
-            self._db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (_KEY + pull.bead, values))
+        facts.set_setting(self._db, _KEY + pull.bead, json.dumps(as_values(pull), sort_keys=True))
 
 
 def _made(bead: str, text: str) -> "PullRequest":

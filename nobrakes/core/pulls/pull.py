@@ -7,7 +7,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -127,4 +127,4 @@ class Seen:
     trouble: str = ""
     wait: float = 0.0
     needs_person: bool = False
-    text: str = field(default="")
+    text: str = ""

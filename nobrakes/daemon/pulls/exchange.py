@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ...core.errors import HostRefused, HostUnavailable
-from ...core.pulls.life import failed
+from ...core.pulls.life import failed, running
 from ...core.pulls.pull import PullState, Seen, Told
 from ...ports import Land, Landing
 from ...ports.codehosts import PullPorts, Wanted
@@ -94,7 +94,7 @@ def _looked(order: Order, ports: PullPorts, told: Told) -> Seen:
     """The request with its checks and reviews."""
     host = ports.host
     checks = host.checks(order.head) if told.head == order.head else ()
-    red = failed(checks)[:MOST_LOGS]
+    red = () if running(checks) else failed(checks)[:MOST_LOGS]  # nobody is told of them before the others have ended
     logs = [(check.name, host.log(check)) for check in red]
     return Seen(told, checks, logs, host.remarks(told.number), text=order.text)
 

@@ -1,7 +1,5 @@
 """What a request's text is made of: records of the store and of git, without what is secret in them."""
 
-from dataclasses import replace
-
 from ...core.beads.bead import NO_AGENTS, Bead, DependencyType
 from ...core.checks.test_counts import TestCounts
 from ...core.errors import FileTooLarge
@@ -43,7 +41,8 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
     before = counts_of(store.validation(git.tree(pull.base), pull.contract))
     after = counts_of(passed)
     past = [one for one in store.attempts(bead.id) if one.role not in NO_AGENTS]
-    facts = text.Facts(
+    names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
+    return text.Facts(
         bead,
         pull.base,
         base_branch,
@@ -57,13 +56,9 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
         needs=_needs(ports, bead),
         files=[change.path for change in git.changes(pull.base, pull.head)],
         template=_template(ports, pull.base),
+        names=tuple(names) if settings.pull_names else (),
+        cost=f"${sum(one.cost_usd for one in past):.2f}" if settings.pull_cost else "",
     )
-    if settings.pull_names:
-        names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
-        facts = replace(facts, names=tuple(names))
-    if settings.pull_cost:
-        facts = replace(facts, cost=f"${sum(one.cost_usd for one in past):.2f}")
-    return facts
 
 
 def _passing(counts: TestCounts | None) -> int | None:

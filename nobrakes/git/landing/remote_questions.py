@@ -87,20 +87,20 @@ class Remote:
             # they move one after the other, so none of them decides
             words = f"the remote '{self.shared.remote}' pushes to {len(urls)} addresses; leave one of them"
             return Reply(False, words, refused=True)
-        asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
-        lease = f"--force-with-lease={self.ref}:{old}"
-        return self._reach([*asked, lease, "--", self.shared.remote, f"{new}:{self.ref}"])
+        return self._push(self.ref, new, old)
 
     def head_of(self, branch: str) -> tuple[str, Reply]:
         """Where the branch is at the remote; "": it is not there."""
-        said, out = self._reached(["ls-remote", "--", self.shared.remote, f"refs/heads/{branch}"])
-        lines = [line.split("\t") for line in out.splitlines() if "\t" in line]
-        found = next((commit for commit, name in lines if name == f"refs/heads/{branch}"), "")
-        return found, said
+        ref = f"refs/heads/{branch}"
+        said, out = self._reached(["ls-remote", "--", self.shared.remote, ref])
+        lines = (line.partition("\t") for line in out.splitlines())
+        return next((commit for commit, _, name in lines if name == ref), ""), said
 
     def push_branch(self, branch: str, new: str, old: str) -> Reply:
         """Move the remote's branch from `old` ("": it is not there) to `new`, if it is there."""
-        ref = f"refs/heads/{branch}"
+        return self._push(f"refs/heads/{branch}", new, old)
+
+    def _push(self, ref: str, new: str, old: str) -> Reply:
         asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
         return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
 

@@ -25,8 +25,7 @@ def followed(root: str, main: str, shared: Shared) -> Place:
 class RequestLander:
     """Follows the main that others merge to."""
 
-    def __init__(self, place: Place, remote: Remote) -> None:
-        self.place = place
+    def __init__(self, remote: Remote) -> None:
         self.remote = remote
 
     def is_shared(self) -> bool:
@@ -52,8 +51,7 @@ class RequestLander:
 class Publisher:
     """Pushes the branches of requests."""
 
-    def __init__(self, place: Place, remote: Remote) -> None:
-        self.place = place
+    def __init__(self, remote: Remote) -> None:
         self.remote = remote
 
     def __call__(self, branch: str, commit: str, ours: Collection[str]) -> Land:
