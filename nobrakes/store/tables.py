@@ -279,22 +279,30 @@ class ValidationRow(SQLModel, table=True):
 
 
 _WIDE = 110
+_GLUE = "\0"
+"""Stands for a space at which no line is broken."""
 
 
 def ddl() -> str:
-    """The SQL that makes an empty database of this version."""
+    """The SQL that makes an empty database of this version; lines are full, and broken between columns."""
     dialect = sqlite.dialect()
     statements: list[CreateTable | CreateIndex] = []
     for table in SQLModel.metadata.sorted_tables:
         statements.append(CreateTable(table))
         statements += [CreateIndex(index) for index in sorted(table.indexes, key=lambda i: str(i.name))]
-    lines = (str(s.compile(dialect=dialect)).replace("\t", "    ") for s in statements)
-    cleaned = ("\n".join(part.rstrip() for part in line.strip().splitlines()) for line in lines)
-    broken = (
-        textwrap.fill(line, _WIDE, subsequent_indent="    ", break_long_words=False) if " INDEX " in line else line
-        for line in cleaned
-    )
-    return "".join(f"{statement};\n" for statement in broken)
+    compiled = (str(s.compile(dialect=dialect)).strip() for s in statements)
+    return "".join(f"{_table(text) if text.startswith('CREATE TABLE') else _full(text, '')};\n" for text in compiled)
+
+
+def _table(statement: str) -> str:
+    first, _, rest = statement.partition("\n")
+    columns, _, end = rest.rpartition("\n)")
+    body = " ".join(_GLUE.join(line.split()) for line in columns.splitlines() if line.strip())
+    return f"{first}\n{_full(body, '    ').replace(_GLUE, ' ')}\n{' '.join([')', *end.split()])}"
+
+
+def _full(text: str, indent: str) -> str:
+    return textwrap.fill(text, _WIDE, initial_indent=indent, subsequent_indent="    ", break_long_words=False)
 
 
 def schema_module() -> str:
