@@ -14,7 +14,7 @@ from .screen import Screen, table
 if TYPE_CHECKING:
     from ..operations.projects.looking import ProjectPage
     from ..operations.projects.projects import ProjectView
-    from ..operations.projects.running import RunView
+    from ..operations.projects.running import SprintsView
 
 Name = Annotated[str, Argument(metavar="NAME", help="The project's name, which is its folder's.")]
 Lines = list[str] | None
@@ -113,7 +113,7 @@ def _page(found: "ProjectPage", screen: Screen) -> list[str]:
     return out
 
 
-def run_lines(run: "RunView") -> list[str]:
+def run_lines(run: "SprintsView") -> list[str]:
     """How far the sprints are that a person said yes to."""
     if not run.state:
         return []

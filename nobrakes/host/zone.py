@@ -1,6 +1,9 @@
-"""The time zone of this machine, as its C library knows it (TZ, /etc/localtime, the registry), with every change."""
+"""The time zone of this machine, as its C library knows it (TZ, /etc/localtime, the registry), with every change; and
+those that have names.
+"""
 
 from datetime import datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo
 
 
 class LocalZone(tzinfo):
@@ -30,3 +33,11 @@ class LocalZone(tzinfo):
 def local_zone() -> tzinfo:
     """The zone of the person's clock."""
     return LocalZone()
+
+
+def named_zone(name: str) -> tzinfo | None:
+    """The zone of this name, as Europe/Berlin; None: it is empty, or this machine knows none of that name."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (KeyError, OSError, ValueError):
+        return None

@@ -31,7 +31,7 @@ _HEADINGS = ("Criteria", "Acceptance criteria", "Success criteria", "Done when")
 def asked(number: int, texts: Mapping[str, str], findings: Sequence[str]) -> str:
     """What the planner of this sprint is told first."""
     brief = texts.get(BRIEF, "")
-    objective = "\n".join(line for _, line in documents.section(brief, "Objective")).strip()
+    objective = documents.objective(brief)
     boxes = [f"- [{'x' if one.is_checked else ' '}] {one.text}" for one in documents.criteria(brief)]
     reviews = [one.name for one in documents.sprints(texts) if one.review]
     parts = [

@@ -12,14 +12,14 @@ from typing import Any
 
 from ..core.beads.events import Kind as EventKind
 from ..core.errors import NotAllowed
-from ..core.projects.sprint import Document, Going, Kind, RunState, Sprint, SprintRun, Stage, slug
+from ..core.projects.sprint import Document, Going, Kind, RunState, Sprint, SprintRun, Stage, going_already, slug
 from . import events, rows
 from .database import Database, Row
 
 _FIELDS = frozenset({"name", "stage", "run", "session", "bead", "opening", "closing", "nudged"})
 _LAST = "SELECT * FROM sprint_runs ORDER BY id DESC LIMIT 1"
 _OPEN = "SELECT * FROM sprints WHERE run = ? AND stage <> 'done' ORDER BY number DESC LIMIT 1"
-_OF = "SELECT * FROM sprints WHERE (? IS NOT NULL AND bead = ?) OR (? IS NOT NULL AND session = ?)"
+_OF = "SELECT * FROM sprints WHERE bead = ? OR session = ?"
 _WITHOUT_A_PLANNER = """DELETE FROM sprints WHERE stage = 'planning'
 AND (SELECT state FROM sessions WHERE id = session) = 'ended'
 AND NOT EXISTS (SELECT 1 FROM sprint_documents WHERE sprint = number)"""
@@ -42,17 +42,15 @@ class Sprints:
         db = self._db
         now = db.now()
         with db.write():
-            before = db.maybe(_LAST)
-            if before is not None and before["state"] == RunState.GOING.value:
-                raise NotAllowed(
-                    f"{before['asked']} sprints were asked for already, and they go on",
-                    "`nobrakes project status` says how far they are.",
-                )
+            last = db.maybe(_LAST)
+            before = None if last is None else _run(last)
+            if before is not None and before.state is RunState.GOING:
+                raise going_already(before)
             values = {"asked": asked, "needs_tests": needs_tests, "terms": rows.as_json(dict(terms)), "why": ""}
             values |= {"state": RunState.GOING.value, "actor": actor, "created_at": now, "updated_at": now}
             made = db.insert("sprint_runs", values)
             if before is not None:
-                db.run("UPDATE sprint_runs SET state = 'over' WHERE id = ? AND state = 'waits'", (before["id"],))
+                db.run("UPDATE sprint_runs SET state = 'over' WHERE id = ? AND state = 'waits'", (before.id,))
                 db.run(_WITHOUT_A_PLANNER)
                 db.run(_TAKEN_OVER, (made,))
             told = {"state": RunState.GOING.value, "reason": f"{asked} sprints"}
@@ -125,7 +123,7 @@ class Sprints:
 
     def sprint_of(self, bead: str | None, session: int | None) -> Sprint | None:
         """The sprint whose work this bead is, or that this session plans."""
-        row = self._db.maybe(_OF, (bead, bead, session, session))
+        row = self._db.maybe(_OF, (bead, session))
         return None if row is None else _sprint(row)
 
     def hand_in_document(self, sprint: int, kind: Kind, text: str, actor: str, name: str = "") -> Document:

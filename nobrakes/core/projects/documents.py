@@ -12,7 +12,9 @@ from dataclasses import dataclass
 STATES = ("planning", "executing", "blocked", "complete")
 SPRINTS = "docs/sprints"
 ROADMAP = "docs/ROADMAP.md"
-_BOX = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(.*\S)")
+ITEM = r"\s*(?:[-*+]|\d+[.)])\s+"
+"""How the line of a list's item begins."""
+_BOX = re.compile(rf"{ITEM}\[([ xX])\]\s+(.*\S)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
 _FIELD = re.compile(r"\s*(?:[-*+]\s+)?\*\*([A-Za-z ]+?):?\*\*:?\s*(.*)")
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -48,25 +50,37 @@ def lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def section(text: str, *titles: str) -> list[tuple[int, str]]:
-    """The lines of the first section with one of these titles, in any capitals; empty: there is none."""
+def bounds(text: str, *titles: str) -> tuple[int, int]:
+    """The lines of the first section's heading and of the heading that ends it, else one more than the last line.
+
+    The section has one of these titles, in any capitals; (0, 0): there is none.
+    """
     wanted = {title.casefold() for title in titles}
-    level, found = 0, list[tuple[int, str]]()
+    start = level = 0
     for number, line in lines(text):
         heading = _HEADING.match(line)
-        if heading and level and len(heading[1]) <= level:
-            break
-        if level:
-            found.append((number, line))
-        elif heading and heading[2].casefold() in wanted:
-            level = len(heading[1])
-    return found
+        if heading and start and len(heading[1]) <= level:
+            return start, number
+        if heading and not start and heading[2].casefold() in wanted:
+            start, level = number, len(heading[1])
+    return start, len(text.splitlines()) + 1 if start else 0
+
+
+def section(text: str, *titles: str) -> list[tuple[int, str]]:
+    """The lines of the first section with one of these titles, in any capitals; empty: there is none."""
+    start, end = bounds(text, *titles)
+    return [(number, line) for number, line in lines(text) if start < number < end]
 
 
 def boxes(rows: list[tuple[int, str]]) -> list[Box]:
     """The boxes among these lines."""
     found = ((number, _BOX.match(line)) for number, line in rows)
     return [Box(box[1] != " ", box[2].strip(), number) for number, box in found if box]
+
+
+def objective(brief: str) -> str:
+    """What a brief says that the project is for; empty: it does not."""
+    return "\n".join(line for _, line in section(brief, "Objective")).strip()
 
 
 def criteria(brief: str) -> list[Box]:

@@ -12,8 +12,7 @@ from . import documents
 from .sprint import PLACES, Document, Kind, Sprint
 from .whats_next import words
 
-_HEAD = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
-_OPEN = re.compile(r"(\s*(?:[-*+]|\d+[.)])\s+\[) (\]\s+)(.*\S)")
+_OPEN = re.compile(rf"({documents.ITEM}\[) (\]\s+)(.*\S)")
 _DONE = ("Done", "What was done")
 _NOT_DONE = ("Not done", "What was not done", "Not finished")
 NOBODY = "nobody handed a review in; this is what the records say"
@@ -47,7 +46,7 @@ def done_of(text: str) -> frozenset[str]:
     not_done = {number for number, _ in rows}
     found = {words(box.text) for box in documents.boxes(list(documents.lines(text))) if box.is_checked}
     for number, line in documents.section(text, *_DONE):
-        item = re.sub(r"\A\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?", "", line)
+        item = re.sub(rf"\A{documents.ITEM}(?:\[[ xX]\]\s+)?", "", line)
         if number not in not_done and "[ ]" not in line and words(item):
             found.add(words(item))
     return frozenset(one for one in found if one)
@@ -66,7 +65,7 @@ def ticked(text: str, done: frozenset[str]) -> str:
 
 def unticked(text: str) -> str:
     """The text as it was before any box was ticked: what tells two briefs apart."""
-    return re.sub(r"(?m)^(\s*(?:[-*+]|\d+[.)])\s+)\[[xX]\]", r"\1[ ]", text)
+    return re.sub(rf"(?m)^({documents.ITEM})\[[xX]\]", r"\1[ ]", text)
 
 
 def task(text: str, status: str, sprint: str, state: str, progress: Sequence[tuple[bool, str]], when: str) -> str:
@@ -117,18 +116,11 @@ def _lowered(body: str) -> str:
 
 def set_section(text: str, title: str, body: str) -> str:
     """The text with this body in its first section of this title; it is added at the end where there is none."""
-    rows, inside = text.splitlines(), {number for number, _ in documents.lines(text)}
-    start = end = level = 0
-    for number, row in enumerate(rows, 1):
-        found = _HEAD.match(row) if number in inside else None
-        if found and start and len(found[1]) <= level:
-            end = number - 1
-            break
-        if found and not start and found[2].casefold() == title.casefold():
-            start, level = number, len(found[1])
+    start, end = documents.bounds(text, title)
     if not start:
         return f"{text.rstrip()}\n\n## {title}\n\n{body.strip()}\n"
-    after = rows[end:] if end else []
+    rows = text.splitlines()
+    after = rows[end - 1 :]
     return "\n".join([*rows[:start], "", body.strip(), *(["", *after] if after else [])]) + "\n"
 
 

@@ -16,7 +16,6 @@ from enum import StrEnum
 from ..errors import UsageError
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-LATE_HOURS = 4.0
 MOST_LATE = 24.0 * 7
 LONGEST_DAYS = 400
 """A schedule that was missed for longer is looked at from then on."""

@@ -7,10 +7,10 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from ..errors import UsageError
+from ..errors import NotAllowed, UsageError
 from . import documents
 
 
@@ -119,12 +119,20 @@ class Going:
     sprint: Sprint | None = None
     done: int = 0
     last: int = 0  # the highest number of any sprint here
-    documents: tuple[Document, ...] = field(default=())
+    documents: tuple[Document, ...] = ()
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
     """The names of the terms that are not as they were when the yes was given."""
     return tuple(name for name in now if before.get(name) != now[name])
+
+
+def going_already(run: SprintRun) -> NotAllowed:
+    """Why no other yes can be given while this run goes on."""
+    return NotAllowed(
+        f"{run.asked} sprints were asked for already, and they go on",
+        "`nobrakes project status` says how far they are.",
+    )
 
 
 def slug(text: str) -> str:

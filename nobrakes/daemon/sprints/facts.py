@@ -5,7 +5,7 @@ from ...core.beads.escalations import EscalationType
 from ...core.beads.taking import is_handed_back
 from ...core.beads.taking_back import is_built
 from ...core.projects import documents, terms
-from ...core.projects.sprint import Going, Kind, RunState, Stage, changed
+from ...core.projects.sprint import Going, Kind, RunState, Sprint, Stage, changed
 from ...core.projects.sprints import Facts, Planner, Work
 from ...core.sessions.session import State
 from ...ports import Store
@@ -20,21 +20,7 @@ def facts(ports: Ports) -> tuple[Going, Facts] | None:
     going = ports.store.sprints_going()
     if going is None or going.run.state is not RunState.GOING:
         return None
-    sprint, store = going.sprint, ports.store
-    values: dict[str, object] = {"done": going.done, "last": going.last}
-    if sprint is None:
-        values |= _of_main(ports, going)
-    else:
-        values |= {
-            "has_plan": any(one.kind is Kind.PLAN for one in going.documents),
-            "planner": _planner(store, sprint.session) if sprint.stage is Stage.PLANNING else None,
-            "opening": _work(going, store, sprint.opening) if sprint.stage is Stage.OPENING else None,
-            "work": _work(going, store, sprint.bead) if sprint.stage is Stage.EXECUTING else None,
-            "closing": _work(going, store, sprint.closing) if sprint.stage is Stage.CLOSING else None,
-        }
-        if sprint.stage is Stage.EXECUTING and sprint.bead is None:
-            values["changed"] = _changed(ports, going, MainFiles(ports.git, ports.git.main()))
-    return going, Facts(going.run, sprint, **values)  # type: ignore[arg-type]
+    return going, _between(ports, going) if going.sprint is None else _inside(ports, going, going.sprint)
 
 
 def terms_now(ports: Ports, brief: str) -> dict[str, str]:
@@ -46,18 +32,38 @@ def _changed(ports: Ports, going: Going, main: MainFiles) -> tuple[str, ...]:
     return changed(going.run.terms, terms_now(ports, main.text(terms.BRIEF)))
 
 
-def _of_main(ports: Ports, going: Going) -> dict[str, object]:
+def _inside(ports: Ports, going: Going, sprint: Sprint) -> Facts:
+    store, stage = ports.store, sprint.stage
+    begins = stage is Stage.EXECUTING and sprint.bead is None
+    return Facts(
+        going.run,
+        sprint,
+        going.done,
+        going.last,
+        changed=_changed(ports, going, MainFiles(ports.git, ports.git.main())) if begins else (),
+        has_plan=any(one.kind is Kind.PLAN for one in going.documents),
+        planner=_planner(store, sprint.session) if stage is Stage.PLANNING else None,
+        opening=_work(going, store, sprint.opening) if stage is Stage.OPENING else None,
+        work=_work(going, store, sprint.bead) if stage is Stage.EXECUTING else None,
+        closing=_work(going, store, sprint.closing) if stage is Stage.CLOSING else None,
+    )
+
+
+def _between(ports: Ports, going: Going) -> Facts:
     main = MainFiles(ports.git, ports.git.main())
     texts = main.documents()
     boxes = documents.criteria(texts.get(terms.BRIEF, ""))
     last = max((one.number for one in documents.sprints(texts)), default=0)
-    return {
-        "changed": _changed(ports, going, main),
-        "criteria": len(boxes),
-        "open": sum(not box.is_checked for box in boxes),
-        "findings": len(main.findings(texts)) if going.done else 0,
-        "last": max(going.last, last),
-    }
+    return Facts(
+        going.run,
+        None,
+        going.done,
+        max(going.last, last),
+        changed=_changed(ports, going, main),
+        criteria=len(boxes),
+        open=sum(not box.is_checked for box in boxes),
+        findings=len(main.findings(texts)) if going.done else 0,
+    )
 
 
 def _planner(store: Store, number: int | None) -> Planner | None:

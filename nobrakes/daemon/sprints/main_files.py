@@ -1,6 +1,7 @@
 """A project's documents as main has them; live state is the store's, and what lies in a checkout is nobody's word."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from ...core.errors import FileTooLarge
 from ...core.projects import documents
@@ -17,13 +18,18 @@ class MainFiles:
 
     def __init__(self, git: Git, commit: str) -> None:
         self.git, self.commit = git, commit
-        self.paths = git.paths(commit)
-        self._folders = {path[: path.rfind("/")] for path in self.paths if "/" in path}
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """Every path in it."""
+        return self.git.paths(self.commit)
+
+    @cached_property
+    def _folders(self) -> set[str]:
+        return {path[: path.rfind("/")] for path in self.paths if "/" in path}
 
     def text(self, path: str) -> str:
-        """A document; empty: it is not there, or is no text."""
-        if path not in self.paths:
-            return ""
+        """A document; empty: it is not there, or is too large for one."""
         try:
             found = self.git.read(self.commit, path)
         except FileTooLarge:

@@ -1,8 +1,5 @@
 """Schedules, done: whatever is due begins, or it is told why not. A look where there is none costs one question."""
 
-from datetime import tzinfo
-from zoneinfo import ZoneInfo
-
 from ...core.board import Board
 from ...core.errors import NotAllowed
 from ...core.limits import caps
@@ -10,6 +7,7 @@ from ...core.projects import documents, schedules
 from ...core.projects.schedules import Schedule
 from ...core.projects.sprint import RunState, changed
 from ...core.projects.terms import BRIEF
+from ...host.zone import named_zone
 from ..ports import Ports
 from .facts import terms_now
 from .main_files import MainFiles
@@ -27,7 +25,7 @@ class Scheduling:
         is_changed = False
         self._wakes = []
         for one in self.ports.store.schedules():
-            zone = self._zone(one)
+            zone = named_zone(one.zone) or self.ports.zone()  # its file may be gone since a person named it
             hindered = bool(board.paused or board.stopping or board.frozen)
             hindered |= bool(caps.reached(board.limits.caps, board.spent, board.now))
             is_due = schedules.comes(one, zone, board.now, hindered, "") is not None
@@ -54,12 +52,6 @@ class Scheduling:
         if boxes and all(box.is_checked for box in boxes):
             return "every success criterion is met already"
         return ""
-
-    def _zone(self, one: Schedule) -> tzinfo:
-        try:
-            return ZoneInfo(one.zone) if one.zone else self.ports.zone()
-        except (KeyError, OSError, ValueError):  # its file is gone since the person named it
-            return self.ports.zone()
 
     def wake_at(self, now: float) -> list[float]:
         """When something is due without anything happening."""

@@ -144,7 +144,7 @@ def _propose(session: str, plan: str) -> Reply:
 
 def _approve(session: str) -> Reply:
     _, folder = coding.confirmed_folder(session)
-    commands = [command for _, command in runs.waiting(session)] or ["nobrakes commit-strategy"]
+    commands = runs.waiting(session) or ["nobrakes commit-strategy"]
     why = "what was proposed, planned or made is approved by a person"
     raise coding.persons(folder, why, "; ".join(commands))
 

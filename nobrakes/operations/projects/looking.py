@@ -10,7 +10,7 @@ from ...core.projects.sprint import Stage
 from ...core.text.cleaning import clean
 from .coding import project_store
 from .projects import ProjectView, listed, one
-from .running import NONE, RunView, view
+from .running import NONE, SprintsView, view
 from .workspace import MOST, Workspace, opened
 
 SHORT = 2000
@@ -29,7 +29,7 @@ class ProjectPage:
     status: str
     sprint: str
     criteria: tuple[Box, ...]
-    run: RunView = NONE
+    run: SprintsView = NONE
 
 
 def page(name: str) -> ProjectPage:
@@ -48,7 +48,7 @@ def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
     brief, task = (read(workspace, found.name, path) for path in ("CLAUDE.md", "task.md"))
     lines = (line for _, line in documents.lines(brief))
     title = next((line[2:].strip() for line in lines if line.startswith("# ")), found.name)
-    objective = "\n".join(line for _, line in documents.section(brief, "Objective")).strip()
+    objective = documents.objective(brief)
     criteria = tuple(Box(box.is_checked, clean(box.text), box.line) for box in documents.criteria(brief))
     sprint = documents.field(task, "Current Sprint")
     status = documents.status(task)
@@ -61,7 +61,7 @@ def _page(workspace: Workspace, found: ProjectView) -> ProjectPage:
     return ProjectPage(found, clean(title), clean(objective)[:SHORT], status, clean(sprint), criteria, run)
 
 
-def _run(found: ProjectView) -> RunView:
+def _run(found: ProjectView) -> SprintsView:
     """How far its sprints are; what cannot be looked at says nothing."""
     if not found.is_repository:
         return NONE

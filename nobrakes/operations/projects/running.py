@@ -12,7 +12,7 @@ from ...core.errors import NotAllowed, UsageError
 from ...core.limits.caps import Cap, Caps
 from ...core.projects import documents, terms
 from ...core.projects.documents import Box
-from ...core.projects.sprint import ASKED, RunState, Sprint, SprintRun
+from ...core.projects.sprint import ASKED, RunState, Sprint, SprintRun, going_already
 from ...core.text.cleaning import clean
 from ...paths import Paths
 from ...ports import Git, Store
@@ -42,7 +42,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
+class SprintsView:
     """How far the sprints are. `state` is RunState's word, empty: none was ever asked for."""
 
     state: str = ""
@@ -54,7 +54,7 @@ class RunView:
     waits_for: str = ""
 
 
-NONE = RunView()
+NONE = SprintsView()
 """Nobody said yes to a sprint."""
 
 
@@ -69,13 +69,10 @@ def offer(store: Store, git: Git, config: "Config", sprints: int, needs_tests: b
         )
     going = store.sprints_going()
     if going is not None and going.run.state is RunState.GOING and not later:
-        raise NotAllowed(
-            f"{going.run.asked} sprints were asked for already, and they go on",
-            "`nobrakes project status` says how far they are.",
-        )
+        raise going_already(going.run)
     raw = git.read(git.main(), terms.BRIEF)
     brief = (raw or b"").decode("utf-8", "replace")
-    objective = "\n".join(line for _, line in documents.section(brief, "Objective")).strip()
+    objective = documents.objective(brief)
     boxes = tuple(Box(one.is_checked, clean(one.text), one.line) for one in documents.criteria(brief))
     if not boxes:
         raise NotAllowed(
@@ -116,16 +113,16 @@ def accept(store: Store, paths: Paths, wanted: Offer, actor: str) -> SprintRun:
     return made
 
 
-def view(store: Store) -> RunView:
+def view(store: Store) -> SprintsView:
     """How far the repository's sprints are, now; documents say how it was when one began or ended."""
     going = store.sprints_going()
     if going is None:
         return NONE
     run, sprint = going.run, going.sprint
     if sprint is None:
-        return RunView(run.state.value, run.asked, going.done, run.why)
+        return SprintsView(run.state.value, run.asked, going.done, run.why)
     waits = _waits(store, sprint)
-    return RunView(run.state.value, run.asked, going.done, run.why, sprint.title, sprint.stage.value, waits)
+    return SprintsView(run.state.value, run.asked, going.done, run.why, sprint.title, sprint.stage.value, waits)
 
 
 def _waits(store: Store, sprint: Sprint) -> str:
@@ -139,7 +136,8 @@ def _waits(store: Store, sprint: Sprint) -> str:
 
 def unfinished(store: Store) -> str:
     """What a daemon would go on with here, in words; empty: nothing."""
-    run, planned = view(store), store.schedules()
-    if run.state == RunState.GOING.value:
-        return f"{run.done} of {run.asked} sprints are done"
+    going = store.sprints_going()
+    if going is not None and going.run.state is RunState.GOING:
+        return f"{going.done} of {going.run.asked} sprints are done"
+    planned = store.schedules()
     return f"{len(planned)} schedules begin sprints" if planned else ""

@@ -52,22 +52,22 @@ class RunView:
     run: str
     tool: str
     state: str
-    stage: str
-    branch: str
-    commits: int
-    files: int
-    step: int | None
-    of: int | None
-    doubt: str
-    last_words: str
-    question: int | None
-    asks: str
-    decide: str
-    bead: str
-    bead_status: str
-    seconds: float
-    cost_usd: float
-    trouble: str
+    stage: str = ""
+    branch: str = ""
+    commits: int = 0
+    files: int = 0
+    step: int | None = None
+    of: int | None = None
+    doubt: str = ""
+    last_words: str = ""
+    question: int | None = None
+    asks: str = ""
+    decide: str = ""
+    bead: str = ""
+    bead_status: str = ""
+    seconds: float = 0.0
+    cost_usd: float = 0.0
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,7 @@ def _looked_at(workspace: Workspace, run: ChatRun) -> RunView:
             return _view(store, paths, run)
     except NobrakesError as error:
         trouble = shorten(clean(str(error)), SHORT)
-        return RunView(
-            name_of(run), run.tool, LOST, "", "", 0, 0, None, None, "", "", None, "", "", "", "", 0.0, 0.0, trouble
-        )
+        return RunView(name_of(run), run.tool, LOST, trouble=trouble)
 
 
 def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
@@ -113,22 +111,22 @@ def _view(store: Store, paths: Paths, run: ChatRun) -> RunView:
         name_of(run),
         run.tool,
         done.session.state.value,
-        done.stage,
-        done.branch,
-        len(done.commits),
-        len(done.files),
-        done.claim.step if done.claim else None,
-        done.claim.of if done.claim else None,
-        done.claim.doubt if done.claim else "",
-        shorten(clean(done.last_words), SHORT),
-        asked.id if asked else None,
-        shorten(clean(asked.title), 100) if asked else "",
-        _decided_by(asked) if asked and not is_answered_by_chat(asked) else "",
-        bead.id if bead else "",
-        bead.status.value if bead else "",
-        round(done.seconds, 1),
-        done.session.cost_usd,
-        shorten(clean(bead.held), 200) if bead and bead.held else "",
+        stage=done.stage,
+        branch=done.branch,
+        commits=len(done.commits),
+        files=len(done.files),
+        step=done.claim.step if done.claim else None,
+        of=done.claim.of if done.claim else None,
+        doubt=done.claim.doubt if done.claim else "",
+        last_words=shorten(clean(done.last_words), SHORT),
+        question=asked.id if asked else None,
+        asks=shorten(clean(asked.title), 100) if asked else "",
+        decide=_decided_by(asked) if asked and not is_answered_by_chat(asked) else "",
+        bead=bead.id if bead else "",
+        bead_status=bead.status.value if bead else "",
+        seconds=round(done.seconds, 1),
+        cost_usd=done.session.cost_usd,
+        trouble=shorten(clean(bead.held), 200) if bead and bead.held else "",
     )
     return replace(made, last_words=_fits(made.last_words, lambda text: replace(made, last_words=text)))
 
@@ -202,6 +200,6 @@ def hand_in(chat: str, run: str) -> Landing:
         return landed
 
 
-def waiting(chat: str) -> list[tuple[str, str]]:
-    """(the run, what a person types) of each run of the chat that waits for a person's yes."""
-    return [(one.run, one.decide) for one in look(chat) if one.decide]
+def waiting(chat: str) -> list[str]:
+    """What a person types for each run of the chat that waits for a person's yes."""
+    return [one.decide for one in look(chat) if one.decide]

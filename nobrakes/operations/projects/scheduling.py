@@ -1,12 +1,11 @@
 """Sprints that begin at a time, for people: asked for, listed, taken away. A yes is for what is shown with it."""
 
 from dataclasses import dataclass
-from zoneinfo import ZoneInfo
 
 from ...core.errors import UsageError
 from ...core.projects import schedules
 from ...core.projects.schedules import MOST_LATE, Schedule, clock_time, named_days
-from ...host.zone import local_zone
+from ...host.zone import local_zone, named_zone
 from ...paths import Paths
 from ...ports import Store
 from ..waking import wake
@@ -24,11 +23,8 @@ class ScheduleView:
 def wanted(at: str, days: str, zone: str, late_hours: float, offer: Offer, actor: str) -> Schedule:
     """The schedule that these words ask for. UsageError."""
     clock = clock_time(at)
-    if zone:
-        try:
-            ZoneInfo(zone)
-        except (KeyError, OSError, ValueError):
-            raise UsageError(f"'{zone[:60]}' is no time zone that is known here", "As Europe/Berlin, or UTC.") from None
+    if zone and named_zone(zone) is None:
+        raise UsageError(f"'{zone[:60]}' is no time zone that is known here", "As Europe/Berlin, or UTC.")
     if not 0 < late_hours <= MOST_LATE:
         raise UsageError(f"--late-hours is above 0 and at most {MOST_LATE:g}")
     said = f"{clock:%H:%M}"
@@ -57,8 +53,5 @@ def listed(store: Store) -> list[ScheduleView]:
 
 
 def _view(store: Store, one: Schedule) -> ScheduleView:
-    try:
-        zone = ZoneInfo(one.zone) if one.zone else local_zone()
-    except (KeyError, OSError, ValueError):
-        zone = local_zone()
+    zone = named_zone(one.zone) or local_zone()
     return ScheduleView(one, schedules.next_due(one, zone, store.now()))
