@@ -21,8 +21,8 @@ class MemoryWatch:
         self._is_full = False
 
     def seen(self, board: Board) -> Board:
-        """The board with the memory that agents hold."""
-        if not board.limits.agents_mb:
+        """The board with the memory that agents hold, where somebody may start: nobody else asks how much that is."""
+        if not board.limits.agents_mb or not (board.ready or board.sessions):
             return board
         runs = [run for run in board.all_runs if run.kind is RunKind.AGENT and run.pid is not None]
         names = frozenset(run.id for run in runs)
@@ -33,7 +33,7 @@ class MemoryWatch:
 
     def wake_at(self, board: Board) -> float | None:
         """When to look again, since nobody tells that memory is free; a person is told when it begins."""
-        is_full = memory.is_full(board.memory_mb, board.limits.agents_mb) and bool(board.ready or board.sessions)
+        is_full = memory.is_full(board.memory_mb, board.limits.agents_mb)
         if is_full and not self._is_full:
             self.ports.notifier.tell(Notice(memory.full_text(board.memory_mb, board.limits.agents_mb)))
         self._is_full = is_full
