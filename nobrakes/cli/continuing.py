@@ -61,6 +61,6 @@ def _one(found: "ProjectView", is_named: bool) -> Went:
             if app.store.setting(control.PAUSED) is not None:
                 return Went(found.name, None, f"{why}; it is paused: `nobrakes resume` in {found.path}")
             hindrances(app).require(app.store.now())
-            return Went(found.name, daemons.start(app.paths, store=app.store), why)
+            return Went(found.name, daemons.start(app.paths, app.store), why)
     except NobrakesError as error:  # the others go on
         return Went(found.name, None, f"{error} {error.hint}".strip())

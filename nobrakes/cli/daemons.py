@@ -28,7 +28,7 @@ def start(wait: Wait = 20.0, user: UserPlace = False) -> Output:
         now = app.store.now()
         stands = NOTHING if user or daemons.running(app.paths) else hindrances(app)
         stands.require(now)
-        pid = daemons.start(app.paths, wait, app.store)
+        pid = daemons.start(app.paths, app.store, wait)
     data = {"pid": pid, "log": app.paths.daemon_log, "hindrances": plain(stands)}
     first = f"the daemon works (process {pid}); it logs to {app.paths.daemon_log}"
     waits = replace(stands, found=tuple(one for one in stands.found if one.kind not in OVER))
@@ -40,7 +40,7 @@ def stop(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     from ..operations import daemons
 
     with opened_or_home(user) as app:
-        pid, left = daemons.stop(app.paths, wait, app.store)
+        pid, left = daemons.stop(app.paths, app.store, wait)
     text = f"the daemon has ended (it was process {pid})"
     return said({"pid": pid, "left": left}, f"{text}\n{left}" if left else text)
 
@@ -61,7 +61,7 @@ def restart(wait: Wait = 60.0, user: UserPlace = False) -> Output:
     from ..operations import daemons
 
     with opened_or_home(user) as app:
-        pid = daemons.restart(app.paths, wait, app.store)
+        pid = daemons.restart(app.paths, app.store, wait)
     return said({"pid": pid}, f"the daemon works (process {pid})")
 
 

@@ -50,7 +50,7 @@ def run(
             hindrances(app).require(app.store.now())
         made = running.accept(app.store, app.paths, offer, actor())
         if pid is None and not later:
-            pid = daemons.start(app.paths, store=app.store)
+            pid = daemons.start(app.paths, app.store)
     works = f"a daemon works at it (process {pid})" if pid else "no daemon works there: the next one goes on with it"
     text = f"{count(sprints, 'sprint')} of {found.name}: {works}\n`nobrakes project status` says how far it is"
     return said({"run": plain(made), "offer": plain(offer), "daemon": pid}, text if not yes else f"{shown}\n{text}")

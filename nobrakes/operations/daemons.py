@@ -37,19 +37,18 @@ def is_wanted(store: "Store") -> bool:
     return store.setting(WANTED) is not None
 
 
-def start(paths: Paths, wait: float = STARTING_SECONDS, store: "Store | None" = None) -> int:
+def start(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int:
     """Start a daemon and wait at most `wait` seconds until it works; its pid. DaemonRunning, DaemonNotRunning.
 
-    `store`: a person wants it from now on, so the watchdog starts it again (core.watchdog). One that fails to start is
-    as wanted as it was before.
+    A person wants it from now on, so the watchdog starts it again (core.watchdog). One that fails to start is as wanted
+    as it was before.
     """
-    before = store.setting(WANTED) if store is not None else None
-    if store is not None:
-        store.set_setting(WANTED, repr(store.now()))
+    before = store.setting(WANTED)
+    store.set_setting(WANTED, repr(store.now()))
     try:
         return _started(paths, wait)
     except NobrakesError:
-        if store is not None and holder(paths.lock) is None:
+        if holder(paths.lock) is None:
             store.set_setting(WANTED, before)
         raise
 
@@ -57,7 +56,7 @@ def start(paths: Paths, wait: float = STARTING_SECONDS, store: "Store | None" = 
 def start_again(paths: Paths, store: "Store", wait: float = STARTING_SECONDS) -> int | None:
     """`start` for the watchdog; None: a person stopped it meanwhile, and it does not work. DaemonNotRunning."""
     pid = _started(paths, wait)
-    if store.setting(WANTED) is not None:
+    if is_wanted(store):
         return pid
     daemonise.stop_daemon(paths.lock, wait, paths.daemon_log)
     return None
@@ -78,14 +77,13 @@ def _environment() -> Mapping[str, str]:
     return {key: value for key, value in os.environ.items() if key == OVERRIDE or not key.startswith(OF_AGENTS)}
 
 
-def stop(paths: Paths, wait: float, store: "Store | None" = None) -> tuple[int, str]:
+def stop(paths: Paths, store: "Store", wait: float) -> tuple[int, str]:
     """End the daemon in order, its agents too, and wait at most `wait` seconds; its pid, and what it left running.
 
-    DaemonNotRunning; then it is not missed any more either (core.hindrances). With `store` nobody starts it again.
+    DaemonNotRunning; then it is not missed any more either (core.hindrances). The watchdog does not start it again.
     """
-    if store is not None:
-        store.set_setting(WANTED, None)  # before it ends: whoever looks then finds that it is not wanted
-    if store is not None and holder(paths.lock) is None and store.setting(BACKGROUND) is not None:
+    store.set_setting(WANTED, None)  # before it ends: whoever looks then finds that it is not wanted
+    if holder(paths.lock) is None and store.setting(BACKGROUND) is not None:
         dead = store.setting(BACKGROUND)
         store.set_setting(BACKGROUND, None)
         raise DaemonNotRunning(
@@ -95,8 +93,8 @@ def stop(paths: Paths, wait: float, store: "Store | None" = None) -> tuple[int, 
     return daemonise.stop_daemon(paths.lock, wait, paths.daemon_log)
 
 
-def restart(paths: Paths, wait: float, store: "Store | None" = None) -> int:
-    """A new daemon in the old one's place, whose agents go on meanwhile; the new pid. `store`: as for `start`."""
+def restart(paths: Paths, store: "Store", wait: float) -> int:
+    """A new daemon in the old one's place, whose agents go on meanwhile; the new pid. As by `start` it is wanted."""
     pid = holder(paths.lock)
     process = proctable.look(pid) if pid is not None else None
     if process is not None and holder(paths.lock) == process.pid and send(process, signal.SIGUSR1):
@@ -108,4 +106,4 @@ def restart(paths: Paths, wait: float, store: "Store | None" = None) -> int:
                     "It may be ending a step that must not be cut; try again.",
                 )
             time.sleep(POLL_SECONDS)
-    return start(paths, wait, store)
+    return start(paths, store, wait)

@@ -237,7 +237,7 @@ def see_to_a_daemon(store: "Store", paths: Paths) -> Seen:
     if beads:
         return Seen(beads=beads)
     try:
-        return Seen(daemons.start(paths, store=store))
+        return Seen(daemons.start(paths, store))
     except DaemonRunning:  # another one was quicker
         return Seen()
 

@@ -266,9 +266,9 @@ def _daemon(name: str) -> Do:
         from ..operations import daemons
 
         if name == "stop":
-            pid, left = daemons.stop(app.paths, 60.0, app.store)
+            pid, left = daemons.stop(app.paths, app.store, 60.0)
             return {"pid": pid, "left": left}, f"the daemon has ended (it was process {pid}) {left}".strip()
-        pid = getattr(daemons, name)(app.paths, 60.0, app.store)
+        pid = getattr(daemons, name)(app.paths, app.store, 60.0)
         return {"pid": pid}, f"the daemon works (process {pid})"
 
     return do

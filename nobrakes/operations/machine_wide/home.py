@@ -62,4 +62,4 @@ def made() -> Paths:
 def daemon(found: Paths, store: "Store") -> tuple[int, bool]:
     """The pid of its daemon, which is started where there is none; and whether it was."""
     pid = daemons.running(found)
-    return (pid, False) if pid is not None else (daemons.start(found, store=store), True)
+    return (pid, False) if pid is not None else (daemons.start(found, store), True)
