@@ -83,15 +83,9 @@ def watch(user: UserPlace = False) -> Output:
 
 
 def _plan(app: "App", user: bool) -> "Plan":
-    from ..operations import watchdog_units as units
+    from ..operations import watchdog, watchdog_units
 
-    return units.plan(app.paths.root, os.environ, _keys(app), user)
-
-
-def _keys(app: "App") -> tuple[str, ...]:
-    from ..operations import watchdog
-
-    return watchdog.keys(app.config)
+    return watchdog_units.plan(app.paths.root, os.environ, watchdog.keys(app.config), user)
 
 
 def _notes(wanted: "Plan") -> list[str]:

@@ -13,17 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ..core.errors import ConfigError, DaemonRunning, NoAgent, NobrakesError
-from ..core.watchdog import WANTED, Facts, Waiting, after_failure, at_rest, still_waits
+from ..core.errors import ConfigError, DaemonRunning, NobrakesError
+from ..core.watchdog import Facts, Waiting, after_failure, at_rest, still_waits
 from ..host import reachable
 from ..host.files import write_atomic
-from ..host.locks import holder
 from ..paths import Paths
 from ..place import make, user_place
 from . import control, daemons
 from .machine_wide.own_settings import own_settings
 
 if TYPE_CHECKING:
+    from ..agents.adapter import Adapter
     from ..config.settings import Config
     from ..ports import Store
 
@@ -80,8 +80,7 @@ def look(
 
 
 def _facts(store: "Store", paths: Paths) -> Facts:
-    paused = store.setting(control.PAUSED) is not None
-    return Facts(holder(paths.lock), store.setting(WANTED) is not None, paused)
+    return Facts(daemons.running(paths), daemons.is_wanted(store), store.setting(control.PAUSED) is not None)
 
 
 def _failed(said: str, down: Sequence[str], file: str, waiting: Waiting, now: float) -> Looked:
@@ -107,17 +106,43 @@ def _down(config: "Config", env: Mapping[str, str], reach: Reach) -> list[str]:
 def providers(config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
     """Where the agents of these settings reach their providers; empty: nobody knows, as for a script."""
     from ..agents.adapter import Assignment
-    from ..agents.registry import adapter
     from ..core.beads.bead import Role
 
-    names = dict.fromkeys((*config.agents.agent_choice().names(), *config.agents.shaper))
+    nobody = Assignment(
+        role=Role.DOER,
+        bead="",
+        worker="",
+        attempt=1,
+        prompt="",
+        prompt_file="",
+        workspace="/",
+        folder="/",
+        session="",
+        resume=False,
+        env={**env, "NOBRAKES_HOME": "/"},
+        settings=config.agents,
+        system_prompt="",
+        guard=("true",),
+    )
     found: dict[str, None] = {}
-    for name in names:
-        nowhere = ("", "", "/", "/", "", False, {**env, "NOBRAKES_HOME": "/"}, config.agents, "", ("true",))
-        with suppress(NoAgent, ConfigError):
-            hosts = adapter(name).launch(Assignment(Role.DOER, "", "", 1, *nowhere)).hosts
-            found.update(dict.fromkeys(hosts[:1]))  # the others renew logins
+    for agent in _agents(config):
+        with suppress(ConfigError):
+            found.update(dict.fromkeys(agent.launch(nobody).hosts[:1]))  # the others renew logins
     return tuple(found)
+
+
+def keys(config: "Config") -> tuple[str, ...]:
+    """The variables of the environment by which the agents of these settings may prove who they are."""
+    found = (name for agent in _agents(config) for name in agent.credentials)
+    return tuple(dict.fromkeys((*found, *config.agents.environment)))
+
+
+def _agents(config: "Config") -> "list[Adapter]":
+    """The adapters of all agents that these settings start, each once; one that there is not is left out."""
+    from ..agents.registry import ADAPTERS, adapter
+
+    names = dict.fromkeys((*config.agents.agent_choice().names(), *config.agents.shaper))
+    return [adapter(name) for name in names if name in ADAPTERS]
 
 
 def _file(paths: Paths) -> str:
@@ -132,14 +157,3 @@ def _read(file: str) -> Waiting:
         return Waiting(int(found["failures"]), float(found["until"]))
     except (OSError, ValueError, TypeError, KeyError):
         return Waiting()  # never written, or not by us: then it asks
-
-
-def keys(config: "Config") -> tuple[str, ...]:
-    """The variables of the environment by which the agents of these settings may prove who they are."""
-    from ..agents.registry import adapter
-
-    found: dict[str, None] = {}
-    for name in dict.fromkeys((*config.agents.agent_choice().names(), *config.agents.shaper)):
-        with suppress(NoAgent):
-            found.update(dict.fromkeys(adapter(name).credentials))
-    return tuple(dict.fromkeys((*found, *config.agents.environment)))
