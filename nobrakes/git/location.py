@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import IO
 
-from ..core.errors import GitFailed, NotARepository
+from ..core.errors import GitFailed, NoMain, NotARepository
 from . import commands
 from .environment import CHECKOUT, PLUMBING
 from .transactions import Transactions
@@ -67,6 +67,14 @@ class Place:
                 continue
             found += [path for path in named if path not in found]
         return tuple(found)
+
+    def head(self) -> str:
+        """The commit that is checked out in `root`. NoMain: there is none yet."""
+        asked = ["rev-parse", "-q", "--verify", "HEAD^{commit}"]
+        answer = commands.run(asked, cwd=self.root, env=CHECKOUT, expect=(0, 1, 128))
+        if answer.code:
+            raise NoMain(f"nothing is committed in {self.root} yet", "Make a first commit there.")
+        return answer.text
 
     @property
     def shallow(self) -> str:

@@ -13,7 +13,7 @@ import stat
 import sys
 from contextlib import closing, suppress
 
-from ...core.errors import NobrakesError, NoMain
+from ...core.errors import NobrakesError
 from ...core.limits.sizes import Sizes
 from .. import commands, refs
 from ..environment import CHECKOUT, PLUMBING
@@ -39,10 +39,7 @@ def keep(root: str, at: str, sizes: Sizes) -> None:
     for name in ("HEAD", "index"):
         with suppress(FileNotFoundError):
             shutil.copy2(os.path.join(place.git_dir, name), os.path.join(begun, name))
-    found = commands.run(["rev-parse", "-q", "--verify", "HEAD^{commit}"], cwd=root, env=CHECKOUT, expect=(0, 1, 128))
-    if found.code:
-        raise NoMain(f"nothing is committed in {root} yet", "Make a first commit there.")
-    _commit(place, root, begun, found.text, sizes)
+    _commit(place, root, begun, place.head(), sizes)
     _ignored(root, os.path.join(begun, "ignored"))
     os.rename(begun, at)
 
@@ -54,7 +51,7 @@ def _commit(place: Place, root: str, begun: str, head: str, sizes: Sizes) -> Non
     with open(os.path.join(own, "objects", "info", "alternates"), "w", encoding="utf-8") as file:
         file.write(f"{place.objects}\n")
     kept = Place(own, BEFORE)
-    kept.__dict__["settings"] = {**place.settings}  # of the file system on which the files lie
+    kept.settings = place.settings  # of the file system on which the files lie
     with closing(Objects(kept)) as objects:
         text = f"What lay in {root}\n\nKept by nobrakes before an agent worked there.\n"
         found = salvage.salvage(kept, objects, root, head, os.path.join(begun, "index"), text, sizes)

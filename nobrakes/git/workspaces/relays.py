@@ -11,12 +11,11 @@
 import os
 from dataclasses import dataclass
 
-from ...core.errors import GitFailed, NoMain
+from ...core.errors import GitFailed
 from ...core.limits.sizes import DEFAULT, Sizes
 from ...ports import Argv
 from ...trash import Trash
-from .. import commands, refs
-from ..environment import CHECKOUT
+from .. import refs
 from ..history import History
 from ..landing import worktrees
 from ..location import Place
@@ -55,11 +54,7 @@ class RelayClones:
 
     def start(self) -> str:
         """The commit that is checked out in the repository. NoMain: there is none yet."""
-        asked = ["rev-parse", "-q", "--verify", "HEAD^{commit}"]
-        answer = commands.run(asked, cwd=self.root, env=CHECKOUT, expect=(0, 1, 128))
-        if answer.code:
-            raise NoMain(f"nothing is committed in {self.root} yet", "Make a first commit there.")
-        return answer.text
+        return self.place.head()
 
     def making(self, session: int, start: str, worker: str) -> tuple[Argv, ...]:
         """The commands that make the clone where it is missing; one that is there stays as the last turn left it."""
