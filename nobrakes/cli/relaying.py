@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from ..core.errors import NotARepository, UsageError
-from ..core.sessions.relay import files_of
+from ..core.sessions.relay import BEAD, PLAN, files_of
 from ..wording.text import count, lasted, lines, one_line
 from .output import Output, plain, said
 from .repository import UserPlace, actor, opened_or_home, text_or_stdin
@@ -16,7 +16,8 @@ from .screen import Screen
 
 if TYPE_CHECKING:
     from ..app import App
-    from ..operations.relay import Summary
+    from ..core.sessions.session import Session
+    from ..operations.relay import Summary, Wanted
 
 
 def relay(
@@ -54,13 +55,8 @@ def relay(
     """
     if plan and in_place:
         raise UsageError("--plan and --in-place do not go together", "A session that plans first works in a clone.")
-    if session is not None and in_place:
-        raise UsageError(
-            "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
-        )
     if session is not None:
-        if plan or files:
-            raise UsageError("--plan and --files are for a session that begins", "Leave them or --session out.")
+        _require_none_of_a_beginning(plan, files, in_place)
         return _hand_in(session, words or [], user) if hands_in else _go_on(session, words or [], user)
     if hands_in:
         raise UsageError("--hand-in is for a session that worked", "`nobrakes relay --session N --hand-in`")
@@ -72,17 +68,33 @@ def relay(
         asked = text_or_stdin(prompt, "prompt")
         wanted = operations.Wanted(asked, agent, model, repository, plans=plan, files=files, in_place=checkout)
         made = operations.start(app.store, app.paths, app.config, wanted, actor())
-        started, kept = _daemon(app), app.paths.folder
-        own, there = (" --user", "") if repository else ("", _elsewhere(app.paths.root))
+        text = _begun(app, made, wanted)
+    return said({"session": plain(made)}, text)
+
+
+def _require_none_of_a_beginning(plan: bool, files: bool, in_place: bool) -> None:
+    """UsageError where --session comes with what is chosen when a session begins."""
+    if in_place:
+        raise UsageError(
+            "--in-place is chosen when a session begins", "Leave it out: the session stays where it works."
+        )
+    if plan or files:
+        raise UsageError("--plan and --files are for a session that begins", "Leave them or --session out.")
+
+
+def _begun(app: "App", made: "Session", wanted: "Wanted") -> str:
+    """See to a daemon for the session that was made; what to say of both."""
+    started = _daemon(app)
+    own, there = (" --user", "") if wanted.repository else ("", _elsewhere(app.paths.root))
     watch, stop = f"nobrakes watch session~{made.id}{own}", f"nobrakes session stop {made.id}{own}"
-    place = "in the checkout itself; what lies there is kept before" if in_place else "in a clone of its own"
+    place = "in the checkout itself; what lies there is kept before" if wanted.in_place else "in a clone of its own"
     text = (
         f"session {made.id} works with {made.agent} {place}{started}\n"
         f"  {there}`{watch}` follows it, `{stop}` stops it\n"
         f"  {there}`nobrakes relay --session {made.id}{own}` says what it came to"
     )
-    text += f"\n  progress.json and output.json are in {files_of(kept, made.id)}" if files else ""
-    return said({"session": plain(made)}, text)
+    files = f"\n  progress.json and output.json are in {files_of(app.paths.folder, made.id)}"
+    return f"{text}{files}" if wanted.files else text
 
 
 def _checkout(app: "App", where: str) -> str:
@@ -208,13 +220,13 @@ def _page(found: "Summary", screen: Screen) -> list[str]:
     spent = f", {one.cost_usd:.2f} $, {one.tokens} tokens" if one.tokens or one.cost_usd else ""
     out.append(f"{one.state.value}, {count(found.turns, 'turn')}, {lasted(found.seconds)} at work{spent}")
     out.append(f"of {one_line(found.repository)}")
-    if found.stage == "plan":
+    if found.stage == PLAN:
         out.append("it plans: it changes nothing before you approved its plan (`nobrakes escalations`)")
     if found.claim is not None:
         step = f"step {found.claim.step} of {found.claim.of or '?'}, " if found.claim.step is not None else ""
         doubt = f" ({found.claim.doubt})" if found.claim.doubt else ""
         out.append(f"it says: {step}{one_line(found.claim.text)}{doubt}")
-    bead = str(one.data.get("bead") or "")
+    bead = str(one.data.get(BEAD) or "")
     out += [f"handed in as bead {bead}: `nobrakes show {bead}`"] if bead else []
     out.append(f"branch {one_line(found.branch)}" if found.branch else "nothing is committed yet")
     out += [f"  {commit[:12]} {one_line(subject)}" for commit, subject in found.commits]

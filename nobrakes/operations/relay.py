@@ -64,7 +64,8 @@ class Wanted:
     """A relay session to begin. `repository` empty: that of the store.
 
     `chat`: the chat agent's session that wants it; `persona`: who its agent is to be, in words. `plans`: it changes
-    nothing before a person approved its plan. `files`: its progress and output are kept in files, too.
+    nothing before a person approved its plan. `files`: its progress and output are kept in files, too. `in_place`: the
+    checkout that it works in; empty: it works in a clone of its own.
     """
 
     prompt: str
@@ -75,7 +76,7 @@ class Wanted:
     persona: str = ""
     plans: bool = False
     files: bool = False
-    in_place: str = ""  # the checkout that is meant; empty: it works in a clone of its own
+    in_place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class Summary:
     """What a relay session came to so far. `files` are (A, M, D or T; path), `tests` commands that looked like tests.
 
     `seconds`: at work; `branch` empty: nothing was committed yet. `claim` is what its agent says, `commits` the fact.
+    `kept`: of one in place the folder with what lay in the checkout before each turn.
     """
 
     session: Session
@@ -96,7 +98,7 @@ class Summary:
     seconds: float
     stage: str
     claim: Claim | None
-    kept: str = ""  # of one in place: the folder with what lay in the checkout before each turn
+    kept: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +125,10 @@ class Ready:
 def start(store: "Store", paths: Paths, config: "Config", wanted: Wanted, actor: str) -> Session:
     """Begin the session. UsageError, NoAgent, NoMain: nothing was begun."""
     root = os.path.realpath(wanted.repository or paths.root)
-    if wanted.in_place and wanted.plans:
-        why = "in your own checkout nothing keeps a session that only plans from changing files"
-        raise UsageError(why, "Leave --plan out, or --in-place: then it plans in a clone of its own.")
     if wanted.in_place:
+        if wanted.plans:
+            why = "in your own checkout nothing keeps a session that only plans from changing files"
+            raise UsageError(why, "Leave --plan out, or --in-place: then it plans in a clone of its own.")
         _require_whole(root, wanted.in_place)
         in_place.refuse_home(root)
         _free(store, paths, root)
@@ -173,8 +175,10 @@ def prepared(paths: Paths, config: "Config", wanted: Wanted) -> Ready:
         begun = clones.start()
     first = next(line.strip() for line in wanted.prompt.splitlines() if line.strip())
     data: dict[str, Any] = {START: begun, REPOSITORY: wanted.repository, CHAT: wanted.chat, PERSONA: wanted.persona}
-    data |= {STAGE: PLAN} if wanted.plans else {}
-    data |= {FILES: True} if wanted.files else {}
+    if wanted.plans:
+        data[STAGE] = PLAN
+    if wanted.files:
+        data[FILES] = True
     if wanted.in_place:
         data[IN_PLACE] = "yes"
     text = f"{wanted.persona.strip()}\n\n{wanted.prompt}" if wanted.persona.strip() else wanted.prompt
