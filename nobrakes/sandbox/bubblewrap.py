@@ -63,12 +63,15 @@ def _mounts(closure: Closure) -> Iterator[str]:
         yield from ("--bind", path, path)
     yield from _covers(closure.hidden, (*machine.system, *wide, *closure.write))
     yield from _readable(narrow)
+    workspace = ("--bind", closure.workspace, closure.workspace)
     if closure.laid is not None:  # a person's checkout may have what is let in below it
-        yield from ("--bind", closure.workspace, closure.workspace)
+        yield from workspace
         yield from _laid(closure.laid)
     for path in closure.inner:
         yield from ("--ro-bind", path, path)
-    for path in (*(() if closure.laid is not None else (closure.workspace,)), *closure.own):
+    if closure.laid is None:
+        yield from workspace
+    for path in closure.own:
         yield from ("--bind", path, path)
     yield from ("--remount-ro", "/")
 
