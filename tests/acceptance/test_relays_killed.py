@@ -111,8 +111,7 @@ def test_none_is_mixed_none_is_lost_and_none_is_run_twice(tmp_path: Path) -> Non
             assert [subject for _, subject in found["commits"]] == [f"Session {key} of repository {number}"]
             assert found["files"] == [["A", f"done-{key}"]]
             assert person.git(root, "show", f"relay/{session}:done-{key}") == f"{key}\n", "and it was done once"
-            begun = [one for one in found["session"]["detail"].splitlines() if "begun" in one]
-            assert not begun and found["last_words"].endswith(f"I did {key}.")
+            assert found["last_words"] == f"begun {key} in {number}\nI did {key}.", "it looked at its own repository"
             head, status, mine = person.looks(root)
             assert mine == before[root][2]
             if in_place:
