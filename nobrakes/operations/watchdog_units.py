@@ -3,7 +3,7 @@
 1. A timer looks once a minute, and soon after the account's services begin; the service is one look that ends. A daemon
    that it starts lives on beside it (KillMode=process).
 2. Units are made of paths and of variables that hold no secret. A key of the environment is never written down.
-3. A file that somebody changed since is not removed but put beside itself.
+3. A file that somebody changed since, as its first line tells, is not removed but put beside itself.
 """
 
 import os
@@ -19,7 +19,6 @@ from ..host import systemd
 from ..host.files import storage_errors, write_atomic
 from ..place import OVERRIDE, is_in_a_run
 
-MARK = "# Written by nobrakes"
 KEPT = ("PATH", OVERRIDE, "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """What a service has to know of the environment, as it is when it is installed."""
 
@@ -52,7 +51,6 @@ def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bo
     words = [sys.executable, "-P", "-m", "nobrakes", "daemon", "watch", *(["--user"] if user else [])]
     variables = [f"Environment={_quoted(f'{key}={env[key]}')}" for key in KEPT if env.get(key)]
     service = [
-        f"{MARK}: `nobrakes daemon uninstall` takes it away.",
         "[Unit]",
         f"Description=nobrakes watchdog of {_plain(root)}",
         "",
@@ -65,7 +63,6 @@ def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bo
         "TimeoutStartSec=120",
     ]
     timer = [
-        f"{MARK}: `nobrakes daemon uninstall` takes it away.",
         "[Unit]",
         f"Description=nobrakes watchdog of {_plain(root)}, once a minute",
         "",
@@ -78,7 +75,7 @@ def plan(root: str, env: Mapping[str, str], keys: tuple[str, ...] = (), user: bo
         "WantedBy=timers.target",
     ]
     made = {"service": service, "timer": timer}
-    files = {os.path.join(folder, f"{name}.{kind}"): "\n".join([*lines, ""]) for kind, lines in made.items()}
+    files = {os.path.join(folder, f"{name}.{kind}"): _marked("\n".join([*lines, ""])) for kind, lines in made.items()}
     commands = (("daemon-reload",), ("enable", "--now", f"{name}.timer"))
     not_written = tuple(key for key in keys if env.get(key))
     return Plan(name, files, commands, systemd.lingers(), not_written, _by_hand(root, words, env))
@@ -90,7 +87,7 @@ def install(wanted: Plan) -> None:
     for path, text in wanted.files.items():
         with storage_errors(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
-        _put_aside(path, text)
+        _put_aside(path)
         write_atomic(path, os.fsencode(text), 0o644)
     _control(wanted.commands)
 
@@ -103,7 +100,7 @@ def uninstall(wanted: Plan) -> tuple[str, ...]:
         raise UsageError(f"no watchdog is installed for this repository ({wanted.name})", "`nobrakes daemon install`")
     _control((("disable", "--now", f"{wanted.name}.timer"),))
     for path in there:
-        _put_aside(path, wanted.files[path])
+        _put_aside(path)
         with suppress(FileNotFoundError), storage_errors(path):
             os.unlink(path)
     _control((("daemon-reload",),))
@@ -131,14 +128,20 @@ def _require_systemd(wanted: Plan) -> None:
         raise NobrakesError(f"the watchdog's units cannot be used: {lacking}", hint)
 
 
-def _put_aside(path: str, text: str) -> None:
-    """Keep a file that is another one than ours beside itself."""
+def _marked(text: str) -> str:
+    """The text below a first line that says whose it is, and by whose digest it is known again."""
+    digest = sha256(os.fsencode(text)).hexdigest()[:16]
+    return f"# Written by nobrakes ({digest}): `nobrakes daemon uninstall` takes it away.\n{text}"
+
+
+def _put_aside(path: str) -> None:
+    """Keep a file that is not as any `install` wrote it beside itself."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             found = file.read()
     except FileNotFoundError:
         return
-    if found != text:
+    if found != _marked(found.partition("\n")[2]):
         with storage_errors(path):
             os.replace(path, f"{path}.before")
 
