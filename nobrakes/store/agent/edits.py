@@ -353,10 +353,15 @@ def filed(connection: "Connection", who: Speaker, one: Filing) -> int:
 
 
 def _fingerprint(type_: str, bead: str, title: str, form: str) -> str:
-    """core.beads.escalations.fingerprint, without hashlib, which loads OpenSSL."""
+    """core.beads.escalations.fingerprint."""
+    words = " ".join(title.split()).lower() + (f"\0{form}" if form else "")
+    return digest(f"{type_}\0{bead}\0{words}".encode())
+
+
+def digest(content: bytes) -> str:
+    """The first half of the content's SHA-256, without hashlib, which loads OpenSSL."""
     if sys.version_info >= (3, 12):
         from _sha2 import sha256
     else:
         from _sha256 import sha256  # type: ignore[import-not-found]
-    words = " ".join(title.split()).lower() + (f"\0{form}" if form else "")
-    return str(sha256(f"{type_}\0{bead}\0{words}".encode()).hexdigest()[:32])
+    return str(sha256(content).hexdigest()[:32])

@@ -7,8 +7,6 @@
 As light as the other edits: the guard asks before a tool runs.
 """
 
-import sys
-
 from ..conditions import now
 from . import edits
 
@@ -39,7 +37,7 @@ def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
         from ...core.errors import UsageError
 
         raise UsageError(f"a command of more than {MOST} characters needs a person's yes", "Make it shorter.")
-    mark = _mark(command)
+    mark = edits.digest(command.encode("utf-8", "replace"))
     form = edits.form_text(path, _FORM % mark[:8])
     filing = edits.Filing("question", f"May it run this, once? {command}", form=form, more={KEY: mark})
 
@@ -60,12 +58,3 @@ def agent_permit(path: str, token: str, command: str) -> "tuple[int, str]":
         return number, YES
 
     return edits.at_door(path, token, work)
-
-
-def _mark(command: str) -> str:
-    """The command's hash, without hashlib, which loads OpenSSL."""
-    if sys.version_info >= (3, 12):
-        from _sha2 import sha256
-    else:
-        from _sha256 import sha256  # type: ignore[import-not-found]
-    return str(sha256(command.encode("utf-8", "replace")).hexdigest()[:32])
