@@ -11,7 +11,7 @@ import os
 from nobrakes.core.policy.ask_first import pattern_of
 from nobrakes.core.policy.ownership import ONLY_TESTS
 from nobrakes.core.policy.ownership import why_not as why_not_path
-from nobrakes.core.policy.shell import Call, calls, patched
+from nobrakes.core.policy.shell import KEYWORDS, SHELLS, WRAPPERS, Call, calls, patched, scripts
 from nobrakes.hooks.gitrules import why_not, why_not_reading
 
 TYPE_CHECKING = False  # importing `typing` or `collections` would cost more than deciding
@@ -36,11 +36,7 @@ REFUSED_TOOLS = {
     "save_memory": "what you learnt belongs into your hand-over",
 }
 SHAPER = "the Shaper changes no file; propose beads instead"
-_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
-_BEFORE = frozenset(
-    ("env", "command", "exec", "sudo", "nohup", "time", "timeout", "nice", "stdbuf", "setsid", "builtin", "xargs",
-     "find", "parallel", "watch", "then", "do", "else", "if", "while", "until", "!")
-)  # fmt: skip
+_BEFORE = WRAPPERS | KEYWORDS | {"sudo", "xargs", "find", "parallel", "watch"}
 _REMOVES = frozenset(("rm", "mv", "touch", "chmod", "chown", "ln", "truncate", "unlink", "shred", "rsync", "install"))
 
 
@@ -142,15 +138,11 @@ def _why_not_call(call: Call, cwd: str, place: Place, depth: int) -> str | None:
     programs = [os.path.basename(word) for word in words]
     first = 0
     if programs and programs[0] in _BEFORE:
-        known = ("git", "eval", *_SHELLS, *_REMOVES, *PATCHERS, "tee", "cp", "sed", "dd")
+        known = ("git", "eval", *SHELLS, *_REMOVES, *PATCHERS, "tee", "cp", "sed", "dd")
         first = next((i for i, program in enumerate(programs) if program in known), 0)
     program = programs[first] if programs else ""
     rest = words[first + 1 :]
-    inner = [*rest] if program == "eval" else call.documents if program in _SHELLS and not rest else []
-    if program in _SHELLS:
-        flags = [i for i, word in enumerate(rest) if word.startswith("-") and word.endswith("c")]
-        inner = inner + rest[flags[0] + 1 : flags[0] + 2] if flags else inner
-    for text in [" ".join(inner)] if program == "eval" else inner:
+    for text in scripts(program, rest, call.documents):
         why = why_not_command(text, cwd, place, depth + 1)
         if why is not None:
             return why
@@ -214,10 +206,10 @@ def decide(call: object, place: object) -> str | None:
 
 def asks_first(call: object, place: Place) -> "tuple[str, str] | None":
     """(the command, the pattern of it) that a person says yes to before it runs; None: the call needs no yes."""
-    given = call.get("tool_input") if isinstance(call, dict) else None
-    if not place.ask_first or not isinstance(given, dict) or "command" not in given:
+    if not place.ask_first or not isinstance(call, dict) or call.get("tool_name") in PATCHERS:
         return None
-    if isinstance(call, dict) and call.get("tool_name") in PATCHERS:
+    given = call.get("tool_input")
+    if not isinstance(given, dict) or "command" not in given:
         return None
     command = _text(given, "command")
     pattern = pattern_of(command, place.ask_first)

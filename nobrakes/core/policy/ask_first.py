@@ -8,15 +8,16 @@
 Imports nothing that costs, since the guard asks before each tool.
 """
 
-from .shell import calls, plain
+from .shell import calls, plain, scripts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MOST_DEPTH = 8
-_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 _RIGHTS = frozenset(("sudo", "doas", "xargs"))
+_STARTERS = frozenset(("find", "parallel", "watch"))
+"""Programs with words of their own before those of the program that they start."""
 
 
 def pattern_of(text: str, patterns: "Sequence[str]", depth: int = 0) -> str:
@@ -24,21 +25,30 @@ def pattern_of(text: str, patterns: "Sequence[str]", depth: int = 0) -> str:
     if depth > MOST_DEPTH:
         raise ValueError("commands inside commands, too deep to read")
     for call in calls(text):
-        words = plain(call.words)
-        while words and _name(words[0]) in _RIGHTS:
-            words = plain(words[1:])
-            while words and words[0].startswith("-"):
-                words = words[1:]
-        if not words:
-            continue
-        program, rest = _name(words[0]), words[1:]
-        found = next((one for one in patterns if _fits(one.split(), program, rest)), "")
-        if not found and (program in _SHELLS or program == "eval"):
-            inner = [" ".join(rest)] if program == "eval" else [*rest, *call.documents]
-            found = next((one for part in inner if (one := pattern_of(part, patterns, depth + 1))), "")
-        if found:
-            return found
+        for words in _readings(call.words):
+            program, rest = _name(words[0]), words[1:]
+            found = next((one for one in patterns if _fits(one.split(), program, rest)), "")
+            if not found:
+                inner = scripts(program, rest, call.documents)
+                found = next((one for part in inner if (one := pattern_of(part, patterns, depth + 1))), "")
+            if found:
+                return found
     return ""
+
+
+def _readings(words: "list[str]") -> "list[list[str]]":
+    """The words from the program on; several where it cannot be told which word that is.
+
+    After an option of what only carries the program, the next word may be the option's value.
+    """
+    left = plain(words)
+    while left and _name(left[0]) in _RIGHTS:
+        left = plain(left[1:])
+        while left and left[0].startswith("-"):
+            left = left[1:]
+    carriers = words[: len(words) - len(left)]
+    is_unsure = any(word.startswith("-") for word in carriers) or any(_name(word) in _STARTERS for word in left[:1])
+    return [left[place:] for place in range(len(left) if is_unsure else min(len(left), 1))]
 
 
 def _name(word: str) -> str:

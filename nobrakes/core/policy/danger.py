@@ -10,10 +10,9 @@
 import re
 from collections.abc import Sequence
 
-from .shell import Call, calls, plain
+from .shell import SHELLS, Call, calls, plain, scripts
 
 MOST_DEPTH = 4
-SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 _INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "php"}
 _FETCHERS = frozenset(("curl", "wget", "fetch"))
 _DECODERS = frozenset(("base64", "xxd", "openssl"))
@@ -127,8 +126,8 @@ def _of_call(program: str, rest: list[str], call: Call, before: str, depth: int)
         return ""
     if program in _RIGHTS:
         return f"it takes other rights: {program}"
-    if program in SHELLS | {"eval"} and depth < MOST_DEPTH:
-        inner = _inner(program, rest, call)
+    if depth < MOST_DEPTH:
+        inner = scripts(program, rest, call.documents)
         why = next((found for text in inner if (found := of_command(text, depth=depth + 1))), "")
         if why:
             return why
@@ -139,13 +138,6 @@ def _of_call(program: str, rest: list[str], call: Call, before: str, depth: int)
         or _of_machine(program, rest)
         or _of_others(program, rest)
     )
-
-
-def _inner(program: str, rest: list[str], call: Call) -> list[str]:
-    if program == "eval":
-        return [" ".join(rest)]
-    flags = [i for i, word in enumerate(rest) if word.startswith("-") and not word.startswith("--") and "c" in word]
-    return [*rest[flags[0] + 1 : flags[0] + 2]] if flags else [] if rest else call.documents
 
 
 def _fed(program: str, rest: list[str], before: str) -> str:

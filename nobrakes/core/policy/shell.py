@@ -7,8 +7,12 @@
 """
 
 _SECTIONS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-_WRAPPERS = frozenset(("env", "command", "exec", "nohup", "time", "nice", "stdbuf", "setsid", "builtin", "ionice"))
-_WORDS = frozenset(("then", "do", "else", "if", "while", "until", "!"))
+SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
+WRAPPERS = frozenset(
+    ("env", "command", "exec", "nohup", "time", "timeout", "nice", "stdbuf", "setsid", "builtin", "ionice")
+)
+"""Programs that only run another one, which their words name."""
+KEYWORDS = frozenset(("then", "do", "else", "if", "while", "until", "!"))
 _SEPARATORS = frozenset(";&|(){}\n")
 
 
@@ -201,12 +205,30 @@ def plain(words: list[str]) -> list[str]:
         name = word.rpartition("/")[2]
         if "=" in word and word.partition("=")[0].isidentifier():
             left.pop(0)
-        elif name in _WRAPPERS or name == "timeout":
+        elif name in WRAPPERS:
             left.pop(0)
             while left and (left[0].startswith("-") or (name in ("timeout", "nice") and left[0][:1].isdigit())):
                 left.pop(0)
-        elif word in _WORDS:
+        elif word in KEYWORDS:
             left.pop(0)
         else:
             break
     return left
+
+
+def scripts(program: str, rest: list[str], documents: list[str]) -> list[str]:
+    """The command lines that a shell or `eval` is given, in its words or on its input; none for another program."""
+    if program == "eval":
+        return [" ".join(rest)]
+    if program not in SHELLS:
+        return []
+    operands = [word for i, word in enumerate(rest) if word[:1] != "-" and not (i and _takes_value(rest[i - 1]))]
+    if any(word[:1] == "-" and word[:2] != "--" and "c" in word for word in rest):
+        return operands[:1]
+    return documents if not operands or "-s" in rest else []
+
+
+def _takes_value(option: str) -> bool:
+    """Whether a shell's option takes the next word: `-o pipefail`, `-eo pipefail`, `--rcfile x`."""
+    is_short = option[:1] == "-" and option[:2] != "--"
+    return (is_short and option[-1:] in "oO" and "c" not in option) or option in ("--rcfile", "--init-file")

@@ -82,6 +82,10 @@ git reflog expire --all
 env X=1 git push
 sudo git push
 timeout 5 git push
+ionice git push
+bash -cx 'git push'
+bash -o pipefail -c 'git push'
+bash -c -e 'git push'
 xargs git push
 if true; then git push; fi
 echo $(git push)
@@ -97,6 +101,8 @@ sh -c 'git push'
 bash -lc "cd src && git push"
 eval git push
 bash <<E\\ngit push\\nE
+bash -s <<E\\ngit push\\nE
+bash -eo pipefail <<E\\ngit push\\nE
 cat <<E\\nit's\\nE\\ngit push
 # don't\\ngit push
 echo x > .git/hooks/pre-commit
@@ -120,6 +126,7 @@ echo 'open
 
 ALLOWED = """
 git status
+bash notes.sh "it's" push
 git diff main
 git log --oneline main..HEAD
 git show HEAD~1
