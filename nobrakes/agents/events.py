@@ -52,3 +52,8 @@ def called(shown: str, what: str, data: Mapping[str, Any]) -> Line:
     text = f"{shown}: {what}" if what else shown
     line = lined(LineKind.TOOL_CALL, text, data)
     return line if line.text == text else lined(LineKind.TOOL_CALL, text, {**data, "given": what[:MOST_GIVEN]})
+
+
+def given_of(line: Line) -> str:
+    """What the tool of a call's line is given, whole as far as that is kept."""
+    return str(line.data.get("given") or line.text.partition(": ")[2])

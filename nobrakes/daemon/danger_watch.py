@@ -11,8 +11,8 @@ from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ..core.beads.attempt import Attempt, Run, RunKind
-from ..core.beads.bead import NO_AGENTS
+from ..agents.events import given_of
+from ..core.beads.attempt import Attempt, Run
 from ..core.beads.events import Event, Kind
 from ..core.board import Board
 from ..core.errors import NobrakesError
@@ -20,7 +20,7 @@ from ..core.policy import danger
 from ..core.sessions.session import Talk
 from ..core.text.cleaning import clean, redacted, shorten
 from ..core.transcript import Line, LineKind
-from .attempts.agent_output import LOOKS, Output
+from .attempts.agent_output import LOOKS, Output, is_agents
 from .ports import Ports
 from .sessions.launch import folder_of
 
@@ -52,7 +52,7 @@ class DangerWatch:
         """Tell what is new; `ended`: the runs whose agent says no more. It changes nothing of the board."""
         for run in board.all_runs:
             work = board.work_of(run)
-            if work is None or not _is_agent(work, run):
+            if work is None or not is_agents(work, run):
                 continue
             seen = self._seen.get(run.id) or self._begin(work, run)
             is_over = run.id in ended
@@ -89,7 +89,7 @@ class DangerWatch:
         call = shorten(clean(str(line.data.get("id") or line.text)), 100)
         if call in seen.told or len(seen.told) >= MOST_TOLD:
             return
-        what = str(line.data.get("given") or line.text.partition(": ")[2])
+        what = given_of(line)
         why = danger.of_tool(str(line.data.get("tool", "")), what, self._own(work))
         if not why:
             return
@@ -108,7 +108,3 @@ class DangerWatch:
         if isinstance(work, Talk):
             return folder_of(self.ports, work.session)
         return os.path.join(self.ports.paths.workspaces, work.bead)
-
-
-def _is_agent(work: Attempt | Talk, run: Run) -> bool:
-    return run.kind is RunKind.AGENT and run.pid is not None and (isinstance(work, Talk) or work.role not in NO_AGENTS)

@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ...agents.adapter import Adapter
-from ...core.beads.attempt import Run
+from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.bead import NO_AGENTS
+from ...core.sessions.session import Talk
 from ...core.transcript import Line, LineKind
 from ..agent_ends import STEP
 from ..ports import Ports
@@ -61,6 +63,11 @@ class Output:
             if self.is_old:
                 self.place, self.mark = 0, b""
             self.is_old = True
+
+
+def is_agents(work: Attempt | Talk, run: Run) -> bool:
+    """Whether the run is an agent's that was started: its output is what an agent says."""
+    return run.kind is RunKind.AGENT and run.pid is not None and (isinstance(work, Talk) or work.role not in NO_AGENTS)
 
 
 def calls_in(text: bytes, words: Collection[bytes], adapter: Adapter) -> Iterator[Line]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
 
-from ...core.beads.attempt import Attempt, Run, RunKind
+from ...core.beads.attempt import Attempt, Run
 from ...core.beads.bead import NO_AGENTS
 from ...core.beads.events import WATCHED, Event, Kind
 from ...core.board import Board
@@ -31,7 +31,7 @@ from ...core.text.cleaning import clean, shorten
 from ...core.transcript import LineKind
 from ...roles.plan_beads import epics_above
 from ..ports import Ports
-from .agent_output import LOOKS, Output, calls_in
+from .agent_output import LOOKS, Output, calls_in, is_agents
 
 LOOK_SECONDS = 10.0
 """Between two counts of an attempt's changed files, and two looks at what it says."""
@@ -71,7 +71,7 @@ class WorkWatch:
         pattern, self._due = None, []
         for run in board.runs.values():
             work = board.work_of(run)
-            if work is None or isinstance(work, Talk) or not _is_watched(work, run):
+            if work is None or isinstance(work, Talk) or not is_agents(work, run):
                 continue
             seen = self._seen.get(run.id) or self._begin(work, run)
             is_over = self._is_over(run.id)
@@ -178,10 +178,6 @@ def _fails(output: str) -> bool:
     """Whether what a runner printed counts failures: a pipe's exit code is its last command's."""
     counts = count_tests(output)
     return counts is not None and bool(counts.failed)
-
-
-def _is_watched(attempt: Attempt, run: Run) -> bool:
-    return run.kind is RunKind.AGENT and run.pid is not None and attempt.role not in NO_AGENTS
 
 
 def files_changed(ports: Ports, bead: str) -> int | None:

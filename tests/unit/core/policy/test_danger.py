@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from nobrakes.agents.events import given_of
 from nobrakes.agents.registry import adapter
 from nobrakes.core.policy import danger
 from nobrakes.core.transcript import LineKind
@@ -39,8 +40,7 @@ SHAPES: dict[str, Callable[[str], object]] = {"claude": claude, "codex": codex, 
 def judged(cli: str, event: object) -> str:
     (line,) = adapter(cli).lines(json.dumps(event).encode())
     assert line.kind is LineKind.TOOL_CALL
-    what = str(line.data.get("given") or line.text.partition(": ")[2])
-    return danger.of_tool(str(line.data.get("tool", "")), what, OWN)
+    return danger.of_tool(str(line.data.get("tool", "")), given_of(line), OWN)
 
 
 @pytest.mark.parametrize("cli", SHAPES)
