@@ -224,7 +224,7 @@ class Relays:
             self._end_merged(going)
             left -= {session.id for session in going}
         if left:
-            left -= {self.ports.store.turn(run.turn).session for run in self.ports.store.runs() if run.turn}
+            left -= self._at_work()
         for number in sorted(left):
             self._remove(number)
 
@@ -250,11 +250,15 @@ class Relays:
         claims = list(in_place.of_store(self.ports.paths.folder))
         if not claims:
             return
-        going = {session.id for session in self.ports.store.sessions()}
-        going |= {self.ports.store.turn(run.turn).session for run in self.ports.store.runs() if run.turn}
+        going = {session.id for session in self.ports.store.sessions()} | self._at_work()
         for claim in claims:
             if claim.session not in going:
                 in_place.release(claim)
+
+    def _at_work(self) -> set[int]:
+        """The sessions whose agent runs still, also after they have ended."""
+        store = self.ports.store
+        return {store.turn(run.turn).session for run in store.runs() if run.turn}
 
     def _remove(self, number: int) -> None:
         ports = self.ports

@@ -18,7 +18,7 @@ from ...core.sessions.relay import FILES, FOLDER, STAGE, WORK, files_of
 from ...core.sessions.session import Session, Talk
 from ...core.text.cleaning import clean, shorten
 from ...git.workspaces.inside import commits_since
-from ...host.files import private_folder
+from ...host.files import private_folder, write_atomic
 from ..ports import Ports
 
 PROGRESS, OUTPUT = "progress.json", "output.json"
@@ -81,7 +81,4 @@ class RunFiles:
     def _write(self, session: Session, name: str, text: str) -> None:
         folder = files_of(self.ports.paths.folder, session.id)
         private_folder(folder)
-        whole = os.path.join(folder, name)
-        with open(f"{whole}.new", "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(f"{whole}.new", whole)
+        write_atomic(os.path.join(folder, name), f"{text}\n".encode())
