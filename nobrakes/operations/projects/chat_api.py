@@ -15,6 +15,7 @@ from ...core.errors import UsageError
 from ...core.projects import chats
 from ...core.public.actor import Actor, Surface
 from ...core.public.values import plain
+from .. import relay
 from ..agent.api import Operation, Parameter, Reply, choose
 from ..forge import approving
 from ..machine_wide.addresses import link
@@ -106,7 +107,8 @@ def _tool(tool: str) -> Callable[..., Reply]:
     def do(
         session: str, prompt: str, workingDirectory: str, model: str, persona: str, planFirst: bool, files: bool
     ) -> Reply:
-        return _json(coding.begin(session, tool, prompt, workingDirectory, model, persona, planFirst, files))
+        wanted = relay.Wanted(prompt, tool, model, persona=persona, plans=planFirst, files=files)
+        return _json(coding.begin(session, workingDirectory, wanted))
 
     return do
 

@@ -9,7 +9,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...agents.registry import adapter
 from ...config.settings import load
@@ -61,20 +61,10 @@ def project_store(folder: str) -> Iterator[tuple[Store, Paths]]:
         store.close()
 
 
-def begin(
-    chat: str,
-    tool: str,
-    prompt: str,
-    directory: str,
-    model: str,
-    persona: str,
-    plans: bool = False,
-    files: bool = False,
-) -> Begun:
-    """Let the tool work on the prompt in the chat's project. NoProject, NoAgent, UsageError, NotAllowed.
+def begin(chat: str, directory: str, wanted: relay.Wanted) -> Begun:
+    """Let the wanted agent work on the prompt in the chat's project. NoProject, NoAgent, UsageError, NotAllowed.
 
-    `plans`: in a new session, which changes nothing before a person approved its plan. `files`: in a new session that
-    keeps its progress and output in files.
+    One that plans first, or keeps files, is a new session.
     """
     chat = require_chat(chat)
     workspace = opened()
@@ -84,11 +74,11 @@ def begin(
         if not workspace.is_repository(project):
             raise NotAllowed(f"{folder} is no git repository", f"`git init` there, then set_project with '{project}'.")
         complete(workspace, project)
-        adapter(tool)
+        adapter(wanted.agent)
         with project_store(folder) as (store, paths):
-            before = None if plans or files else _current(known.runs(chat), project, tool, model, persona, store)
-            text = _where(prompt, folder, path)
-            wanted = relay.Wanted(text, tool, model, "", chat, persona, plans, files)
+            before = None if wanted.plans or wanted.files else _current(known.runs(chat), project, wanted, store)
+            text = _where(wanted.prompt, folder, path)
+            wanted = replace(wanted, prompt=text, chat=chat)
             ready = relay.prepared(paths, load(paths.config), wanted) if before is None else None
             with store.together():
                 if ready is not None:
@@ -101,9 +91,9 @@ def begin(
                     raise NoProject(guard.REFUSED, "the project was changed meanwhile")
                 _same_place(paths, folder)
             wake(paths)
-            known.ran(ChatRun(chat, project, tool, number, model, True, 0.0))
+            known.ran(ChatRun(chat, project, wanted.agent, number, wanted.model, True, 0.0))
             note = see_to_a_daemon(store, paths)
-    where = files_of(paths.folder, number) if files else ""
+    where = files_of(paths.folder, number) if wanted.files else ""
     return Begun(f"{project}/{number}", number, project, before is not None, note, where)
 
 
@@ -121,16 +111,16 @@ def _where(prompt: str, folder: str, path: str) -> str:
     return prompt if below == "." else f"Work in the folder {below}.\n\n{prompt}"
 
 
-def _current(runs: list[ChatRun], project: str, tool: str, model: str, persona: str, store: Store) -> ChatRun | None:
+def _current(runs: list[ChatRun], project: str, wanted: relay.Wanted, store: Store) -> ChatRun | None:
     """The session that the tool goes on with; None: its agent is made anew."""
     for run in runs:
-        if (run.project, run.tool, run.is_current) != (project, tool, True):
+        if (run.project, run.tool, run.is_current) != (project, wanted.agent, True):
             continue
         try:
             session = store.session(run.session)
         except NoSuchSession:  # its database was lost
             return None
-        same = run.model == model and str(session.data.get(PERSONA) or "") == persona
+        same = run.model == wanted.model and str(session.data.get(PERSONA) or "") == wanted.persona
         return run if same and is_of(session, run.chat) and session.state is not State.ENDED else None
     return None
 

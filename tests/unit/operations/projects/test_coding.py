@@ -34,7 +34,7 @@ class Workspace:
         self.inside, self.seen = False, list[tuple[str, bool]]()
 
     def begin(self, prompt: str = "Make it", directory: str = "", model: str = "", persona: str = "") -> Any:
-        return coding.begin("phone", "acp", prompt, directory, model, persona)
+        return coding.begin("phone", directory, relay.Wanted(prompt, "acp", model, persona=persona))
 
     def messages(self, session: int) -> list[str]:
         with coding.project_store(str(self.folder)) as (store, _paths):
@@ -111,7 +111,7 @@ def test_what_is_broken_in_one_project_is_said_and_keeps_nobody_from_the_others(
 def test_a_chat_answers_its_own_agents_and_nobody_elses(workspace: Workspace) -> None:
     own = workspace.begin().session
     confirming.set_project("pocket", "tea", False, "Ada")
-    other = coding.begin("pocket", "acp", "Make it", "", "", "").session
+    other = coding.begin("pocket", "", relay.Wanted("Make it", "acp")).session
     with coding.project_store(str(workspace.folder)) as (store, _paths):
         ask = partial(NewEscalation, EscalationType.QUESTION)
         mine, theirs, bead = (
@@ -155,7 +155,7 @@ def test_a_session_by_http_is_of_one_client_and_its_own_word_suggests_the_projec
 
 
 def test_a_plan_and_a_merge_are_a_persons_and_words_change_a_plan(workspace: Workspace) -> None:
-    begun = coding.begin("phone", "acp", "Make it", "", "", "", plans=True)
+    begun = coding.begin("phone", "", relay.Wanted("Make it", "acp", plans=True))
     with coding.project_store(str(workspace.folder)) as (store, paths):
         session = store.session(begun.session)
         assert only_plans(session)
