@@ -145,11 +145,10 @@ class Daemon:
         if not changed or board.stopping:
             # what is told and tidied up may wait until everybody has work
             self._guarded(partial(self._read_news, board, events))
-            self._guarded(partial(self.courier.turn, board))
             self._guarded(self.performer.validation.scratch.settle)
-            self._guarded(partial(self.performer.settle_relays, board))
-            self._guarded(partial(self.performer.review.settle, board))
-            self._guarded(partial(self.upkeep.turn, board))
+            settles = (self.performer.settle_relays, self.performer.review.settle)
+            for tidy in (self.courier.turn, *settles, self.upkeep.turn):
+                self._guarded(partial(tidy, board))
             self.ports.export()
         if changed:
             board = self._look()
