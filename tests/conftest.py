@@ -30,17 +30,21 @@ SKIPPED: list[str] = []
 
 _NUMBERS = count()
 HERE = Path(__file__).parent
-HALVED = ("acceptance", "hostile", "integration")
+DOSES = {"acceptance": 4, "hostile": 4, "integration": 4, "browser": 2, "simulation": 2}
+"""Of so many tests that start whole programs, or simulate for long, one is CI's: by folder."""
 WHOLE = ("test_cli_run.py", "test_examples.py", "test_docs_run.py", "test_journeys.py", "test_first_screens.py")
 """The main job, and what the docs say."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """CI runs half of the tests that start whole programs, by their names, and the night all of them."""
+    """CI runs a part of the long tests, by their names, and the night all of them."""
     for item in items:
         folder = item.path.relative_to(HERE).parts[0]
-        if folder in HALVED and item.path.name not in WHOLE and not is_dosed(item.nodeid.partition("tests/")[2], 2):
+        if folder not in DOSES or item.path.name in WHOLE:
+            continue
+        is_long = folder != "simulation" or item.get_closest_marker("slow") is not None
+        if is_long and not is_dosed(item.nodeid.partition("tests/")[2], DOSES[folder]):
             item.add_marker(pytest.mark.night)
 
 
