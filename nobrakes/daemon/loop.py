@@ -56,6 +56,7 @@ from .news import News, retiring
 from .perform import Performer
 from .ports import Ports
 from .recovery import take_up
+from .resting import rest, wake_at
 from .review.reach import Reach
 from .sprints.turn import Sprints
 from .watchers import View, Waker
@@ -75,12 +76,13 @@ WAITED_OUT = (DiskFull, MachineShort, NoAnswer, StoreBusy)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a turn did, and when the next one is due without anything happening."""
+    """What a turn did, when the next one is due without anything happening, and when if no agent says anything."""
 
     changed: bool
     board: Board
     events: Sequence[Event]
     wake_at: float | None
+    due_at: float | None
 
 
 class Daemon:
@@ -153,7 +155,8 @@ class Daemon:
         if changed:
             board = self._look()
         self._forget(board)
-        return Turn(changed or bool(events), board, events, self._wake_at(board))
+        due_at = self._due_at(board)
+        return Turn(changed or bool(events), board, events, wake_at(due_at, self.meter), due_at)
 
     def _forget(self, board: Board) -> None:
         """Drop what is remembered of runs that are gone or being stopped: it would wake the loop for nothing."""
@@ -295,7 +298,7 @@ class Daemon:
                 self.ports.notifier.tell(Notice(f"{word}{error} {error.hint}".strip(), urgent=True))
                 self.courier.trouble(f"{word}{error} {error.hint}", pause)
 
-    def _wake_at(self, board: Board) -> float | None:
+    def _due_at(self, board: Board) -> float | None:
         times = [supervision.wake_at(board, self.intake.begun), board.wake_at]
         times += [turns.wake_at(board), self.courier.wake_at(board.now)]
         if board.ready or board.sessions:
@@ -304,7 +307,7 @@ class Daemon:
         times += [self.performer.share.wake_at(board), self.performer.memory.wake_at(board)]
         times += [since + LINGER_SECONDS for since in self._ended_at.values()]
         times += self.forge.wake_at() + self.work.wake_at() + self.sprints.wake_at(board.now)
-        times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.meter.wake_at() + self.monitor.wake_at()
+        times += self.checks.wake_at() + self.guards.wake_at(board.now) + self.monitor.wake_at()
         times += [
             Journal.of(a.data).waiting_until
             for a in board.attempts
@@ -394,7 +397,4 @@ def run(
         if rests and not daemon.works(turn.board):
             daemon.finish(waker)
             return turn.board
-        timeout = None
-        if turn.wake_at is not None:
-            timeout = max(0.01, turn.wake_at - turn.board.now)
-        waker.wait(timeout)
+        rest(waker, daemon.meter, turn.board.now, turn.due_at, daemon.ports.store.now)

@@ -3,7 +3,8 @@
 1. Only what is new is read. A daemon that starts reads from the beginning, and comes to the same sums: a diary is the
    session's, so what it tells of the time before the attempt is left out.
 2. The sum of an attempt is kept in the store as it grows, so that every cap counts it; its end brings the exact one.
-3. Whose CLI tells of all that only at its end is not read. Agents can write their diaries themselves: who lies there
+3. While nobody said anything there is no turn of the loop for it: whether there is more to read costs a byte an agent.
+4. Whose CLI tells of all that only at its end is not read. Agents can write their diaries themselves: who lies there
    is stopped early, or late, and its end brings the exact sum.
 """
 
@@ -29,6 +30,8 @@ LOOKS = 16
 
 @dataclass(slots=True)
 class _Count:
+    work: Attempt | Talk
+    output: str
     paths: dict[str, int] = field(default_factory=dict)
     looked_at: float = 0.0
     calls: dict[str, int] = field(default_factory=dict)
@@ -55,10 +58,12 @@ class Meter:
             work = board.work_of(run)
             if work is None or not self._tells(work, run) or run.term_at is not None:
                 continue
-            count = self._counts.setdefault(run.id, _Count())
+            output = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
+            count = self._counts.setdefault(run.id, _Count(work, output))
+            count.work = work
             if board.now >= count.looked_at + LOOK_SECONDS:
                 count.looked_at = board.now
-                changed |= self._read(work, run, count)
+                changed |= self._read(count)
         return changed
 
     def contexts(self, board: Board) -> dict[int, float]:
@@ -76,19 +81,23 @@ class Meter:
         """When the agents have to be looked at again."""
         return [count.looked_at + LOOK_SECONDS for count in self._counts.values()]
 
+    def is_silent(self, now: float) -> bool:
+        """Whether the agents that are due have said nothing since they were looked at; then they are due later."""
+        for count in self._counts.values():
+            if abs(now - count.looked_at) >= LOOK_SECONDS:  # also where the clock went back
+                if any(_new(self.ports, count, 1).values()):
+                    return False
+                count.looked_at = now
+        return True
+
     @staticmethod
     def _tells(work: Attempt | Talk, run: Run) -> bool:
         tells = any(work.data.get(name) for name in (WINDOW, DIARY, TELLS))
         return run.kind is RunKind.AGENT and run.pid is not None and tells
 
-    def _read(self, work: Attempt | Talk, run: Run, count: _Count) -> bool:
-        before = count.tokens
-        if work.data.get(DIARY):
-            found = _diary(self.ports, work, count)
-        else:
-            path = os.path.join(self.ports.paths.runs, run.id, f"{STEP}.out")
-            found = {path: self.ports.processes.head(path, MOST, count.paths.get(path, 0))}
-        _take_in(self.ports, work, found, count)
+    def _read(self, count: _Count) -> bool:
+        before, work = count.tokens, count.work
+        _take_in(self.ports, _new(self.ports, count, MOST), count)
         if count.tokens <= max(before, work.tokens):
             return False
         if isinstance(work, Talk):
@@ -102,21 +111,25 @@ class Meter:
 
 def in_diary(ports: Ports, attempt: Attempt) -> int:
     """The tokens that the attempt's diary tells of; 0 where there is none."""
-    count = _Count()
+    count = _Count(attempt, "")
     for _ in range(LOOKS if attempt.data.get(DIARY) else 0):
-        if not _take_in(ports, attempt, _diary(ports, attempt, count), count):
+        if not _take_in(ports, _new(ports, count, MOST), count):
             break
     return count.tokens
 
 
-def _diary(ports: Ports, work: Attempt | Talk, count: _Count) -> dict[str, bytes]:
-    """What is new in its diary, by file."""
-    folder, glob = work.data[DIARY]
-    return ports.processes.appended(folder, glob, work.started_at, count.paths, MOST)
+def _new(ports: Ports, count: _Count, most: int) -> dict[str, bytes]:
+    """What is new in its diary, by file, or in its output; `most` bytes."""
+    work = count.work
+    if work.data.get(DIARY):
+        folder, glob = work.data[DIARY]
+        return ports.processes.appended(folder, glob, work.started_at, count.paths, most)
+    return {count.output: ports.processes.head(count.output, most, count.paths.get(count.output, 0))}
 
 
-def _take_in(ports: Ports, work: Attempt | Talk, found: Mapping[str, bytes], count: _Count) -> int:
+def _take_in(ports: Ports, found: Mapping[str, bytes], count: _Count) -> int:
     """Count what the whole lines say; how many bytes that was."""
+    work = count.work
     adapter, total = ports.adapter(work.agent), 0
     for path, new in found.items():
         # one that is as long as all that is read would stop it

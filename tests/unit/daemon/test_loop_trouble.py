@@ -38,6 +38,7 @@ class Rig:
             channels=SimpleNamespace(wakes=lambda wake: None),
             background=SimpleNamespace(wakes=lambda wake: None, is_empty=lambda: True),
         )
+        self.daemon.meter = SimpleNamespace(wake_at=list, is_silent=lambda now: False)  # type: ignore[assignment]
         self.daemon.courier = SimpleNamespace(trouble=lambda text, stops: None)  # type: ignore[assignment]
         self.daemon._trouble, self.daemon._trouble_until = None, 0.0
         self.daemon.tick = self.tick  # type: ignore[method-assign, assignment]
@@ -51,7 +52,7 @@ class Rig:
         error = self.turns.pop(0)
         if error is not None:
             raise error
-        return Turn(False, SimpleNamespace(now=100.0), (), None)  # type: ignore[arg-type]
+        return Turn(False, SimpleNamespace(now=100.0), (), None, None)  # type: ignore[arg-type]
 
     def wait(self, timeout: float | None) -> bool:
         self.waited.append(timeout)
