@@ -5,6 +5,7 @@ from growth import run
 
 MODE = "no sandbox, so that it comes to an end; else as installed, 4 Doers, one check that does nothing"
 DOERS = 4
+MOST_SECONDS = 1200.0
 WALL, CPU = "a bead at the end against one at the beginning", "the daemon's CPU, the same"
 
 FIGURES = (Figure(WALL, 1.1, " x"), Figure(CPU, None, " x"))
@@ -13,11 +14,11 @@ FIGURES = (Figure(WALL, 1.1, " x"), Figure(CPU, None, " x"))
 def measured(dose: Dose) -> Measured:
     """One run."""
     beads, part = dose.pick(10_000, 400, 6), dose.pick(100, 50, 3)
-    raw = run(beads, DOERS, part)
+    raw = run(beads, DOERS, part, MOST_SECONDS)
     found = {}
     for name, key, scale in ((WALL, "seconds", 1000), (CPU, "cpu_ms", 1)):
         first, last = (value * scale for value in raw[key])
         found[name] = Found(
             last / first, f"the first {part}: {first:.1f} ms", f"the last {part}: {last:.1f} ms", raw=raw
         )
-    return Measured(f"{beads:,} beads in one run", found)
+    return Measured(f"{raw['beads']:,} of {beads:,} beads in one run of {MOST_SECONDS / 60:g} minutes at most", found)
