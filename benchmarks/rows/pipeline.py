@@ -63,10 +63,11 @@ def measured(dose: Dose) -> Measured:
     found: dict[str, Found] = {}
     for name, folder in ((MEMORY, memory), (DISK, "/var/tmp")):
         with told(found, name), inside(folder):
-            found[name] = Found(why=missing) if missing else pairs(rounds, beads, "", PLAIN)
+            most = rounds if name == MEMORY else min(rounds, 3)
+            found[name] = Found(why=missing) if missing else pairs(most, beads, "", PLAIN)
     with inside(memory):
         with told(found, FREE):
-            found[FREE] = pairs(rounds, beads, "none", "pipeline.sh")
+            found[FREE] = pairs(min(rounds, 3), beads, "none", "pipeline.sh")
         with told(found, IDEAL):
             ideal = math.ceil(sleeping / SLEEPERS) * SLEEP
             taken = [
@@ -79,4 +80,4 @@ def measured(dose: Dose) -> Measured:
         with told(found, SQL):
             count, kinds = a_bead(dose.pick(100, 40, 4), DOERS)
             found[SQL] = Found(count, raw=kinds)
-    return Measured(f"{rounds} pairs of {beads} beads, {sleeping} that sleep", found)
+    return Measured(f"{rounds} pairs of {beads} beads in memory, else {min(rounds, 3)}; {sleeping} that sleep", found)
