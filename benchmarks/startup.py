@@ -28,7 +28,7 @@ from pathlib import Path
 from measure import keep, ratios, seconds, table
 
 from nobrakes.agents.adapter import guard_argv
-from nobrakes.cli.table import COMMANDS
+from nobrakes.cli.table import COMMANDS, Entry
 from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.policy.plan_approval import LABEL
@@ -62,6 +62,10 @@ PEOPLE = (
     "--help",
     "version",
     "config",
+    "config get limits",
+    "config set limits.doers 3",
+    "config unset limits.doers",
+    "help list",
     "init",
     "status",
     "board",
@@ -69,13 +73,16 @@ PEOPLE = (
     "list --status done",
     "ready --explain b9999",
     "history b5000",
-    "reviews",
     "verify",
     "flakes",
     "quarantine",
-    "gates",
+    "providers",
+    "sessions",
+    "forge list",
+    "notify list",
+    "pr list",
     "archive",
-    "log b5000",
+    "history b5000 --transcript",
     "events --after 9990",
     "escalations",
     "escalation 1",
@@ -107,6 +114,12 @@ PEOPLE = (
     "propose plan.yaml",
     "commit-strategy --yes",
 )
+
+
+def _is(group: str, entry: Entry) -> bool:
+    return entry.words.startswith(f"{group} ") and entry.words not in PEOPLE
+
+
 WHOLE = ("ready --explain", "list --all", "graph", "graph --format svg", "doctor")
 """They print 10,000 beads, or compute them anew."""
 LEFT_OUT = {
@@ -116,9 +129,34 @@ LEFT_OUT = {
     "daemon stop": "it waits for a daemon",
     "daemon restart": "it waits for a daemon",
     "daemon run": "it is the daemon",
+    "web": "it serves: benchmarks/web.py",
     "mcp": "it serves",
+    "mcp client": "it writes to your own place",
     "agent test": "it runs the project's checks",
     "review": "it reads one record of git's, however many beads there are",
+    "diff": "it asks git, however many beads there are",
+    "retry": "it needs what was escalated, as `reopen` what is closed",
+    "take": "it makes a worktree",
+    "hand-in": "it hands a worktree in",
+    "relay": "it starts an agent",
+    "pr show": "it needs a pull request",
+    "pr open": "it opens a browser",
+    "pr sync": "it asks a code host",
+    "daemon install": "it writes to your own place",
+    "daemon uninstall": "it writes to your own place",
+    "daemon watch": "it asks the network",
+    "repositories": "it reads your own place, and no bead",
+    "machine": "it reads your own place, and no bead",
+    "notify test": "it sends",
+    "notify secret": "it stores a secret",
+    **dict.fromkeys(("gates", "reviews", "log"), "an old name"),
+    **{entry.words: "it is about a feature, however many beads there are" for entry in COMMANDS if _is("forge", entry)},
+    **{entry.words: "it is about projects, and no bead" for entry in COMMANDS if _is("project", entry)},
+    **{entry.words: "it is about one conversation" for entry in COMMANDS if _is("session", entry)},
+    **dict.fromkeys(
+        ("agent plan", "agent plan-ready", "agent propose", "agent finding", "agent document", "agent blocked"),
+        "only an agent of a feature or a sprint may, or its attempt ends by it",
+    ),
 }
 GUARD = "the guard"
 ALONE = "<= 2, alone"
