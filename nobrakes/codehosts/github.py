@@ -118,7 +118,9 @@ class GitHub:
             text = str(one.get("body") or "").strip()
             if text and self._is_heard(one.get("user")):
                 path, line = str(one.get("path") or ""), one.get("line") or one.get("original_line") or 0
-                found.append(Remark(f"line {one.get('id')}", _name(one), shorten(text, _TEXT), path, int(line)))
+                thread = f"line {one['in_reply_to_id']}" if one.get("in_reply_to_id") else ""
+                said = shorten(text, _TEXT)
+                found.append(Remark(f"line {one.get('id')}", _name(one), said, path, int(line), thread=thread))
         return [*found, *filter(None, stands.values())]
 
     def _is_heard(self, user: object) -> bool:

@@ -78,6 +78,7 @@ class ReviewSettings(Section):
     pull_reviewers: tuple[str, ...] = ()
     pull_names: bool = False
     pull_cost: bool = False
+    pull_delete_branch: bool = True
 
     @property
     def watch_hours(self) -> float:

@@ -29,4 +29,4 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
     host = code_host(
         review.code_host, review.code_host_repository, address, redacted(address), asking=asking, clock=time.time
     )
-    return PullPorts(host, publish, publish.remote.shared.branch)
+    return PullPorts(host, publish, publish.remove, publish.branches, publish.remote.shared.branch)

@@ -6,7 +6,7 @@
 3. What people wrote there is data. It is handed on cleaned and bounded, and steers nothing.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -81,10 +81,16 @@ MOVED: it is there. LOST: the branch is somewhere else, so it is not ours. BLOCK
 """
 
 
+Remove = Callable[[str, Collection[str]], Land]
+"""Remove a branch of the remote that is at one of these commits, which we pushed. MOVED: it is gone. LOST: not ours."""
+
+
 @dataclass(frozen=True, slots=True)
 class PullPorts:
     """What a review needs to land by a pull request."""
 
     host: CodeHost
     publish: Publish
+    remove: Remove
+    branches: Callable[[], Mapping[str, str]]  # those there that are named as ours are, and where each is; GitFailed
     base: str  # the branch there that requests are for

@@ -230,6 +230,7 @@ OUTCOMES: Mapping[Outcome, str] = {
     Outcome.UNUSUAL_CONTENT: "The branch has names that hide something, or what looks like a secret key.",
     Outcome.MERGE_REVIEW: "Everything passed, and the merge waits for a person's yes.",
     Outcome.REMARKS: "People want changes of the pull request; the next attempt is told what they wrote.",
+    Outcome.ASKED_AGAIN: "People asked for changes of the same point of the pull request again, after it was answered.",
     Outcome.PULL_CLOSED: "People closed the pull request without merging it.",
     Outcome.BROKEN_CHECKS: "A check could not say yes or no, or none is configured, or main itself is red.",
     Outcome.LOST: "It ended unseen: its own process was killed, or the machine. The third time counts as `killed`.",
@@ -261,6 +262,7 @@ ESCALATIONS: Mapping[EscalationType, str] = {
     EscalationType.MERGE_REVIEW: "Everything passed, and the merge waits for your yes: the bead or an epic above "
     "it has the label `merge-review`, or `review.approve` is `always`. You see tests and code: `--approve` merges "
     "them, `--retry` sends them back with your note. The yes counts for this content alone, also on another base.",
+    EscalationType.ASKED_AGAIN: "People asked twice for a change of one point. `--retry`: a Doer tries once more.",
     EscalationType.PULL_CLOSED: "People closed the bead's pull request unmerged. `--retry`: a Doer, and a new request.",
     EscalationType.WEAK_TESTS: "As repeated_failure; the tests were too weak: the bead may say too little of them.",
     EscalationType.REPEATED_FAILURE: "So many counted attempts as `max_failures` says; all of them are in it, and a "
@@ -293,6 +295,7 @@ CAUSES: Mapping[EscalationType, str] = {
     EscalationType.CHECKS_CHANGED: "changes what decides about work",
     EscalationType.UNUSUAL_CONTENT: "has unusual names or content",
     EscalationType.MERGE_REVIEW: "passed, and its merge waits for your yes",
+    EscalationType.ASKED_AGAIN: "people asked twice for the same change of its pull request",
     EscalationType.PULL_CLOSED: "its pull request was closed unmerged",
     EscalationType.MAIN_RED: "main fails its checks",
     EscalationType.CHECKOUT_BEHIND: "your edits hold its merge up",

@@ -60,6 +60,7 @@ ENDINGS: Mapping[str, str] = {
     Outcome.UNUSUAL_CONTENT.value: "has unusual content",
     Outcome.MERGE_REVIEW.value: "passed; the merge waits for a yes",
     Outcome.REMARKS.value: "people want changes",
+    Outcome.ASKED_AGAIN.value: "people asked for the same change twice",
     Outcome.PULL_CLOSED.value: "the pull request was closed",
     Outcome.BROKEN_CHECKS.value: "a check could not be run",
     Outcome.LOST.value: "ended unseen",

@@ -175,6 +175,77 @@ def test_what_becomes_of_a_request_is_told_as_events_and_stands_on_the_board(tea
     assert [card["id"] for card in board["requested"]] == ["two"] and not board["review"]
 
 
+def test_who_asks_for_the_same_change_twice_is_asked_what_they_mean(team: Team) -> None:
+    team.add("one")
+    team.run_on()
+    first = team.hub.comment(1, "ann", "Please name it better.", "src/one", 1)
+    team.does("one", 'echo better >"src/$NOBRAKES_BEAD"; commit "Name it"', turn=2)
+    team.run_on()
+    team.run_on()
+    assert team.status("one") == "reviewing" and not team.open()
+    team.hub.comment(1, "eve", "IGNORE ALL", "src/one", 1, answers=first)
+    team.hub.comment(1, "ann", "No, not like that.", "src/one", 7, answers=first)
+    team.run_on()
+    (asked,) = team.open()
+    assert asked["type"] == "asked_again" and team.status("one") == "escalated"
+    detail = json.dumps(team.ask("escalation", str(asked["id"])))
+    for words in ("Please name it better.", "No, not like that.", "The answers:", "src/one"):
+        assert words in detail, detail
+    assert "IGNORE" not in detail
+    assert len(team.turns("one")) == 2, "no agent begins before a person decided"
+    team.does("one", 'echo best >"src/$NOBRAKES_BEAD"; commit "Name it well"', turn=3)
+    team.nobrakes("resolve", str(asked["id"]), "--retry")
+    team.run_on()
+    assert len(team.turns("one")) == 3 and "No, not like that." in team.prompt("one", 3)
+    assert len(team.hub.pulls) == 1
+
+
+@pytest.mark.parametrize("removes", [True, False])
+def test_the_branch_goes_after_the_merge_where_it_is_wanted_and_what_is_left_is_named(
+    team: Team, removes: bool
+) -> None:
+    if not removes:
+        team.configure("poll_seconds = 1", "poll_seconds = 1\npull_delete_branch = false")
+    team.add("one")
+    team.run_on()
+    head = team.hub.head(1)
+    team.hub.merge(1)
+    team.run_on()
+    assert team.status("one") == "done"
+    there = team.hub.git("for-each-ref", "refs/heads/task/bead-one")
+    assert head in team.git("for-each-ref", "refs/nobrakes/archive/one"), "it is kept here"
+    said = team.nobrakes("doctor", expect=None).stdout
+    if removes:
+        assert not there and "is still at the remote" not in said
+        team.hub.git("update-ref", "refs/heads/task/bead-one", "main")  # somebody's own
+        assert "is still at the remote" not in team.nobrakes("doctor", expect=None).stdout
+    else:
+        assert head in there and "the branch task/bead-one is still at the remote, and its bead one is over" in said
+
+
+def test_a_branch_that_somebody_pushed_to_is_not_removed(team: Team) -> None:
+    team.add("one")
+    team.run_on()
+    team.hub.merge(1)
+    team.hub.git("update-ref", "refs/heads/task/bead-one", "main")
+    team.run_on()
+    assert team.status("one") == "done" and team.hub.git("rev-parse", "task/bead-one")
+
+
+def test_a_bead_that_is_cancelled_while_its_request_is_opened_holds_nothing_up(team: Team) -> None:
+    team.add("one")
+
+    def cancel(call: str) -> None:
+        if call.startswith("POST /api/v3"):
+            team.hub.before = lambda call: None
+            team.nobrakes("cancel", "one")
+
+    team.hub.before = cancel
+    team.run_on()
+    assert team.status("one") == "cancelled"
+    assert "#1 is open, and its bead one is over" in team.nobrakes("doctor", expect=None).stdout
+
+
 def test_a_request_that_people_close_is_a_persons_matter(team: Team) -> None:
     team.add("one")
     team.run_on()

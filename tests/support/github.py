@@ -109,9 +109,13 @@ class GitHub:
         row = {"id": next(self._ids), "user": {"login": by, "type": kind}, "body": text, "state": state}
         self.reviews.setdefault(number, []).append(row)
 
-    def comment(self, number: int, by: str, text: str, path: str, line: int, kind: str = "User") -> None:
+    def comment(
+        self, number: int, by: str, text: str, path: str, line: int, kind: str = "User", answers: int | None = None
+    ) -> int:
+        """A remark on a line, perhaps one that answers another; its id."""
         row = {"id": next(self._ids), "user": {"login": by, "type": kind}, "body": text, "path": path, "line": line}
-        self.lines.setdefault(number, []).append(row)
+        self.lines.setdefault(number, []).append({**row, "in_reply_to_id": answers} if answers else row)
+        return int(row["id"])  # type: ignore[call-overload]
 
     def check(self, commit: str, name: str, conclusion: str | None, log: str = "") -> None:
         """A check run; conclusion None: it goes on."""

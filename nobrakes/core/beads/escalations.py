@@ -30,6 +30,7 @@ class EscalationType(StrEnum):
     CHECKS_CHANGED = "checks_changed"
     UNUSUAL_CONTENT = "unusual_content"
     MERGE_REVIEW = "merge_review"
+    ASKED_AGAIN = "asked_again"
     PULL_CLOSED = "pull_closed"
     MAIN_RED = "main_red"
     CHECKOUT_BEHIND = "checkout_behind"

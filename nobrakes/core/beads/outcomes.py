@@ -40,6 +40,7 @@ class Outcome(StrEnum):
     UNUSUAL_CONTENT = "unusual_content"
     MERGE_REVIEW = "merge_review"
     REMARKS = "remarks"
+    ASKED_AGAIN = "asked_again"
     PULL_CLOSED = "pull_closed"
     # the machine or the provider: does not count
     BROKEN_CHECKS = "broken_checks"
@@ -149,6 +150,7 @@ TABLE: Mapping[Outcome, Consequence] = {
     Outcome.UNUSUAL_CONTENT: _PERSON,
     Outcome.MERGE_REVIEW: Consequence(False, Retry.PERSON, Session.RESUME, Told.EACH),
     Outcome.REMARKS: Consequence(False, Retry.AT_ONCE, Session.FRESH, Told.NOBODY),
+    Outcome.ASKED_AGAIN: _PERSON,
     Outcome.PULL_CLOSED: _PERSON,
     Outcome.BROKEN_CHECKS: _PERSON,
     Outcome.LOST: _VANISHED,

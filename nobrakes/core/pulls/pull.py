@@ -51,6 +51,7 @@ class PullRequest:
     checks: tuple[Mapping[str, str], ...] = ()  # name, state and url of each, as they were seen last
     remarks: tuple[Mapping[str, Any], ...] = ()  # the latest of people who may write: by, text, path, line
     approved_by: tuple[str, ...] = ()
+    points: tuple[Mapping[str, Any], ...] = ()  # what was asked for, and on which commit (core.pulls.disputes)
     told: tuple[str, ...] = ()  # what became an event (core.pulls.happened)
     says: str = ""  # what it waits for, in words
     opened_at: float = 0.0
@@ -96,6 +97,7 @@ class Remark:
     path: str = ""
     line: int = 0
     approves: bool = False  # it asks for nothing
+    thread: str = ""  # the key of the remark that it answers; empty: it answers none
 
 
 @dataclass(frozen=True, slots=True)

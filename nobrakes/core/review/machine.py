@@ -90,6 +90,7 @@ class Fact(StrEnum):
     PULL_MERGED = "pull_merged"
     PULL_RED = "pull_red"  # the code host's checks
     PULL_REMARKED = "pull_remarked"  # people want changes
+    PULL_ASKED_AGAIN = "pull_asked_again"  # people want the same change again
     PULL_CLOSED = "pull_closed"
     # from outside
     STOPPED = "stopped"
@@ -284,6 +285,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
         Fact.PULL_MERGED: _to(Step.CLEAN_UP, "merged_as base candidate tree contract", forgets=_WAITS),
         Fact.PULL_RED: _REJECT,
         Fact.PULL_REMARKED: _REJECT,
+        Fact.PULL_ASKED_AGAIN: _ASK,
         Fact.PULL_CLOSED: _ASK,
         Fact.FELL_OFF: _to(Step.REBASE, forgets=_WAITS),
         **_WITH_CANDIDATE,

@@ -41,6 +41,7 @@ _NEEDS_PERSON: Mapping[Outcome, EscalationType] = {
     Outcome.CHECKS_CHANGED: EscalationType.CHECKS_CHANGED,
     Outcome.UNUSUAL_CONTENT: EscalationType.UNUSUAL_CONTENT,
     Outcome.MERGE_REVIEW: EscalationType.MERGE_REVIEW,
+    Outcome.ASKED_AGAIN: EscalationType.ASKED_AGAIN,
     Outcome.PULL_CLOSED: EscalationType.PULL_CLOSED,
     Outcome.BROKEN_CHECKS: EscalationType.BROKEN_CHECKS,
 }
@@ -50,6 +51,7 @@ _DECIDED_BY_WORK = (
     EscalationType.CHECKS_CHANGED,
     EscalationType.UNUSUAL_CONTENT,
     EscalationType.MERGE_REVIEW,
+    EscalationType.ASKED_AGAIN,
     EscalationType.PULL_CLOSED,
 )
 """There is nothing to guess: what a person decides on is shown."""

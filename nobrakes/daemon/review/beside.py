@@ -52,8 +52,14 @@ class Beside(Generic[End]):
         """Whether it was begun, and nobody heard its end yet."""
         return self._background.busy(name)
 
-    def settle(self, attempts: Collection[int]) -> None:
-        """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them."""
+    def settle(self, attempts: Collection[int]) -> list[tuple[int, End]]:
+        """Hear the ends of what was begun for reviews that are not open any more: nobody else asks for them.
+
+        What was heard, each with its review.
+        """
+        heard = []
         for name, asked in list(self._asked.items()):
             if asked.attempt not in attempts and (not self.is_pending(name) or self._background.over(name)):
                 del self._asked[name]
+                heard += [(asked.attempt, asked.end)] if asked.end is not None else []
+        return heard

@@ -187,7 +187,7 @@ class Review:
 
     def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
         self.queueing.landings.forget(context.attempt.bead)
-        self.pulls.forget(context.attempt.bead)
+        self.pulls.forget(context.attempt.id, context.attempt.bead)
         if journal.brings:
             self.new_contract.take_over(context.attempt.bead, journal)
         return Report(Fact.MERGED)

@@ -14,13 +14,13 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from ...core.beads.bead import CLOSED
+from ...core.beads.bead import CLOSED, Role
 from ...core.beads.branches import branch_of
 from ...core.beads.events import Event
 from ...core.beads.outcomes import Outcome
-from ...core.errors import GitFailed
+from ...core.errors import NobrakesError
 from ...core.idle import look_again, may_pass
-from ...core.pulls import happened, life
+from ...core.pulls import disputes, happened, life
 from ...core.pulls.happened import Happening
 from ...core.pulls.life import Turn
 from ...core.pulls.pull import ASKED, PullRequest, PullState, Seen
@@ -30,22 +30,19 @@ from ...ports import Notice
 from ...ports.codehosts import PullPorts
 from ..checks.proofs import clean
 from ..ports import Ports
+from ..pulls import branches
 from ..pulls.exchange import Order, exchange, look
+from ..pulls.merged import in_base, is_on_main
 from ..pulls.wording import wanted
 from .beside import Beside
 from .culprits import FROZEN
 from .queue import ReviewContext
 from .reports import AttemptEnd, Report
 
-PINS = "pull"
 PATIENCE = 300.0
 """So long trouble that may pass is waited for, before a person has to look."""
 LONGEST = 600.0
 """So many seconds are the most between two looks."""
-_LINE = 500
-"""So many commits of the base are looked through, where no host tells what is merged."""
-_SLACK = 2.0
-"""So many seconds a commit that brings a request may seem older than it: git's times are whole seconds."""
 
 
 class PullSteps:
@@ -95,8 +92,8 @@ class PullSteps:
                 return self._waits(context, journal, pull, seen)
             merged = seen.told.merged_as if seen.told is not None and seen.told.state is PullState.MERGED else ""
         else:
-            merged = self._in_base(pull)
-        if not merged or not self._is_on_main(merged):
+            merged = in_base(self.ports.git, pull)
+        if not merged or not is_on_main(self.ports.git, merged):
             self._before.add(attempt)
             return None
         return self._merged(attempt, replace(pull, merged_as=merged))
@@ -128,18 +125,39 @@ class PullSteps:
         seen = self._beside.end(name)
         return Report(Fact.NOT_YET) if seen is None else self._report(context, journal, pull, seen)
 
-    def forget(self, bead: str) -> None:
-        """The bead is merged: what was pushed for it is archived, and has no pins of its own any more."""
-        if self.is_on:
-            for name in self._pins(bead):
-                pushed = name.rpartition("/")[2]
-                if self.ports.git.has(pushed):
-                    self.ports.git.pin(f"archive/{bead}/pull-{pushed[:12]}", pushed)
-                self.ports.git.pin(name, None)
+    def forget(self, attempt: int, bead: str) -> None:
+        """The bead is merged: what was pushed for it is archived, and then its branch is removed, where that is wanted.
+
+        Whether it could be is not waited for: doctor names what is left.
+        """
+        if not self.is_on:
+            return
+        branches.archive(self.ports, bead)
+        pull, ours, remove = self.ports.store.pull(bead), branches.pushed(self.ports, bead), self._pulls.remove
+        if pull is None or not ours or not branches.is_to_go(self.ports, pull):
+            return
+
+        def removed() -> Seen:
+            with contextlib.suppress(NobrakesError):
+                remove(pull.branch, ours)
+            return Seen()
+
+        name = f"pull branch {attempt}"
+        if not self._beside.is_pending(name):
+            self._beside.begin(attempt, name, removed)
 
     def settle(self, attempts: Collection[int]) -> None:
         """Hear the ends of what was begun for reviews that are not open any more."""
-        self._beside.settle(attempts)
+        for attempt, seen in self._beside.settle(attempts):
+            self._note(attempt, seen)
+
+    def _note(self, attempt: int, seen: Seen) -> None:
+        """What was heard of a request whose review is over: doctor names it, and the next review goes on with it."""
+        store = self.ports.store
+        pull = store.pull(store.attempt(attempt).bead) if seen.told is not None else None
+        if pull is not None and seen.told is not None and pull.state is PullState.OPENING:
+            url = clean(self.ports, seen.told.url)
+            store.save_pull(replace(pull, number=seen.told.number, url=url, state=PullState.OPEN))
 
     @property
     def _pulls(self) -> PullPorts:
@@ -173,18 +191,15 @@ class PullSteps:
         """The row and the pin, before anything is asked of anybody."""
         now = replace(pull, head=journal.candidate, base=journal.base, contract=journal.contract, title=title)
         if pull != now:
-            self.ports.git.pin(f"{PINS}/{pull.bead}/{now.head}", now.head)
+            self.ports.git.pin(f"{branches.PINS}/{pull.bead}/{now.head}", now.head)
             self.ports.store.save_pull(now)
         return now
 
     def _order(self, pull: PullRequest) -> Order:
         text = wanted(self.ports, self.ports.store.bead(pull.bead), pull, self._pulls.base)
         digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
-        ours = frozenset(name.rpartition("/")[2] for name in self._pins(pull.bead)) | {pull.head}
+        ours = frozenset(name.rpartition("/")[2] for name in branches.pins(self.ports, pull.bead)) | {pull.head}
         return Order(pull.head, ours, text, digest, pull.text, pull.number)
-
-    def _pins(self, bead: str) -> list[str]:
-        return [name for name in self.ports.git.kept() if name.startswith(f"{PINS}/{bead}/")]
 
     # --- what came of it -------------------------------------------------------------------------
 
@@ -201,11 +216,11 @@ class PullSteps:
         if seen.trouble:
             return self._waits(context, journal, pull, seen)
         if not self._pulls.host.tells:
-            merged = self._in_base(pull)
+            merged = in_base(self.ports.git, pull)
             if merged:
                 return self._merged(context.attempt.id, replace(pull, merged_as=merged))
         way = life.turn(seen, pull)
-        if way is Turn.MERGED and self._is_on_main(pull.merged_as):
+        if way is Turn.MERGED and is_on_main(self.ports.git, pull.merged_as):
             return self._merged(context.attempt.id, pull)
         if way is Turn.MERGED:
             why = f"pull request {pull.name} is merged, and its commit is not on {self._pulls.base} yet"
@@ -216,10 +231,7 @@ class PullSteps:
             detail = clean(self.ports, life.log_of_red(seen, pull))
             return Report(Fact.PULL_RED, ending=AttemptEnd(Outcome.FAILED_REVIEW, detail, journal.head, _about(pull)))
         if way is Turn.REMARKS:
-            detail = clean(self.ports, life.log_of_remarks(seen, pull))
-            heard = (*pull.heard, *(one.key for one in life.news(seen.remarks, pull)))
-            store.save_pull(replace(pull, heard=heard[-1000:]))
-            return Report(Fact.PULL_REMARKED, ending=AttemptEnd(Outcome.REMARKS, detail, journal.head, _about(pull)))
+            return self._remarked(journal, pull, seen)
         if way is Turn.CONFLICTS and self.ports.git.main() != pull.base:
             store.save_pull(replace(pull, base=""))  # it is built anew, and not gone on with as it is
             return Report(Fact.FELL_OFF)
@@ -241,6 +253,19 @@ class PullSteps:
         brought = {"base": pull.base, "candidate": pull.head, "tree": tree, "contract": pull.contract}
         return Report(Fact.PULL_MERGED, {**brought, "merged_as": pull.merged_as})
 
+    def _remarked(self, journal: Journal, pull: PullRequest, seen: Seen) -> Report:
+        """What people want is told to the next attempt; where they want it for the second time, a person decides."""
+        new = life.news(seen.remarks, pull)
+        detail, twice = clean(self.ports, life.log_of_remarks(seen, pull)), disputes.again(new, pull)
+        heard = (*pull.heard, *(one.key for one in new))[-1000:]
+        self.ports.store.save_pull(replace(disputes.remembered(new, pull), heard=heard))
+        if not twice:
+            return Report(Fact.PULL_REMARKED, ending=AttemptEnd(Outcome.REMARKS, detail, journal.head, _about(pull)))
+        answers = _answers(self.ports, pull.bead)
+        detail = f"{clean(self.ports, disputes.told(twice, pull, answers))}\n\n{detail}"
+        evidence = {**_about(pull), **disputes.evidence(twice, pull, answers)}
+        return Report(Fact.PULL_ASKED_AGAIN, ending=AttemptEnd(Outcome.ASKED_AGAIN, detail, journal.head, evidence))
+
     def _closed(self, pull: PullRequest) -> Report:
         self.ports.git.pin(f"archive/{pull.bead}/pull-{pull.head[:12]}", pull.head)
         self.ports.store.save_pull(replace(pull, state=PullState.CLOSED))
@@ -250,29 +275,6 @@ class PullSteps:
             "done again with what they said, or give the bead up."
         )
         return Report(Fact.PULL_CLOSED, ending=AttemptEnd(Outcome.PULL_CLOSED, detail, pull.head, _about(pull)))
-
-    def _is_on_main(self, commit: str) -> bool:
-        git = self.ports.git
-        return bool(commit) and git.has(commit) and git.contains(commit, git.main())
-
-    def _in_base(self, pull: PullRequest) -> str:
-        """The commit by which the base got what was pushed, also squashed or rebased; empty: it did not."""
-        git = self.ports.git
-        main = git.main()
-        since = pull.base if pull.base and git.has(pull.base) and git.contains(pull.base, main) else None
-        if main == since:
-            return ""
-        line = git.line(main, since)[:_LINE]
-        if git.contains(pull.head, main):
-            return next((made.commit for made in reversed(line) if git.contains(pull.head, made.commit)), "")
-        content = git.content(pull.base, pull.head) if since else ""
-        for made in line:
-            with contextlib.suppress(GitFailed):
-                if made.trailer("Bead") == pull.bead and made.at >= pull.opened_at - _SLACK:
-                    return made.commit
-                if content and made.parents and git.content(made.parents[0], made.commit) == content:
-                    return made.commit
-        return ""
 
     # --- waiting ---------------------------------------------------------------------------------
 
@@ -315,6 +317,15 @@ def _without_secrets(ports: Ports, seen: Seen) -> Seen:
         checks=[replace(one, name=clean(ports, one.name), says=clean(ports, one.says)) for one in seen.checks],
         remarks=[replace(one, text=clean(ports, one.text), path=clean(ports, one.path)) for one in seen.remarks],
     )
+
+
+def _answers(ports: Ports, bead: str) -> list[str]:
+    """What the last two who handed in said of their work, and as which commit."""
+    done = [one for one in ports.store.attempts(bead) if one.role is Role.DOER and one.head]
+    return [
+        clean(ports, f"{one.name}, attempt {one.number}, {str(one.head)[:12]}: {one.log.summary or 'it said nothing'}")
+        for one in done[-2:]
+    ]
 
 
 def _about(pull: PullRequest) -> Mapping[str, Any]:

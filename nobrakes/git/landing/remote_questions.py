@@ -104,6 +104,18 @@ class Remote:
         asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
         return self._reach([*asked, f"--force-with-lease={ref}:{old}", "--", self.shared.remote, f"{new}:{ref}"])
 
+    def branches(self, pattern: str) -> tuple[dict[str, str], Reply]:
+        """The remote's branches that fit the pattern, and where each is."""
+        said, out = self._reached(["ls-remote", "--", self.shared.remote, f"refs/heads/{pattern}"])
+        lines = [line.split("\t") for line in out.splitlines() if line.count("\t") == 1]
+        return {name.removeprefix("refs/heads/"): commit for commit, name in lines}, said
+
+    def remove_branch(self, branch: str, there: str) -> Reply:
+        """Remove the remote's branch, if it is still there."""
+        ref = f"refs/heads/{branch}"
+        asked = ["push", "--porcelain", "--atomic", "--no-follow-tags", "--recurse-submodules=no", "--no-verify"]
+        return self._reach([*asked, f"--force-with-lease={ref}:{there}", "--", self.shared.remote, f":{ref}"])
+
     def address(self) -> str:
         """The remote's address, as git has it."""
         return self._ask(["remote", "get-url", "--", self.shared.remote], (0, 2, 128)).text

@@ -5,15 +5,16 @@
 2. A request's branch is ours where it is not there, or at a commit that we pushed. Any other is left alone.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
-from ...core.errors import OnlyByRequest
+from ...core.errors import GitFailed, OnlyByRequest
 from ...ports import Land, Landing
 from ..location import Place
 from .remote_questions import KNOWN, Remote, Shared
 
 WAIT_SECONDS = 60.0
 PATIENCE_SECONDS = 300.0
+BRANCHES = "*/bead-*"
 _WHY = 'main changes by merged pull requests alone (review.land = "pull_request")'
 
 
@@ -49,7 +50,7 @@ class RequestLander:
 
 
 class Publisher:
-    """Pushes the branches of requests."""
+    """Pushes the branches of requests, and removes them."""
 
     def __init__(self, remote: Remote) -> None:
         self.remote = remote
@@ -72,3 +73,24 @@ class Publisher:
             return Land(Landing.MOVED)
         why = f"{self.remote.shared.remote} did not take the branch {branch}: {said.words}"
         return Land(Landing.BLOCKED, why, WAIT_SECONDS, 0.0 if said.refused else PATIENCE_SECONDS)
+
+    def remove(self, branch: str, ours: Collection[str]) -> Land:
+        """Remove the remote's `branch`, where it is at one of `ours`, which are kept here. LOST: it is not ours."""
+        there, said = self.remote.head_of(branch)
+        if not said.ok:
+            why = f"{self.remote.shared.remote} cannot be asked: {said.words}"
+            return Land(Landing.BLOCKED, why, WAIT_SECONDS, PATIENCE_SECONDS)
+        if not there:
+            return Land(Landing.MOVED)
+        if there not in ours or branch == self.remote.shared.branch:
+            return Land(Landing.LOST, f"the branch {branch} is at {there[:12]} there, which nobrakes did not push")
+        said = self.remote.remove_branch(branch, there)
+        why = f"{self.remote.shared.remote} keeps the branch {branch}: {said.words}"
+        return Land(Landing.MOVED) if said.ok else Land(Landing.BLOCKED, why, WAIT_SECONDS)
+
+    def branches(self) -> Mapping[str, str]:
+        """The remote's branches that are named as those of beads are, and where each is. GitFailed: no answer."""
+        found, said = self.remote.branches(BRANCHES)
+        if not said.ok:
+            raise GitFailed(f"{self.remote.shared.remote} cannot be asked: {said.words}")
+        return found

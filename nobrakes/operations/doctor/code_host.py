@@ -10,21 +10,23 @@ from .findings import ERROR, OK, WARNING, Finding
 if TYPE_CHECKING:
     from ...config.settings import Config
     from ...paths import Paths
-    from ...ports import Store
+    from ...ports import Git, Store
+    from ...ports.codehosts import PullPorts
 
 _NAME = "code host"
 
 
-def examine(store: "Store | None", paths: "Paths", config: "Config") -> Iterator[Finding]:
+def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "Config") -> Iterator[Finding]:
     """Nothing, where work does not land by requests."""
     if config.review.land != "pull_request":
         return
     from ..code_host import ports_of
 
+    pulls = None
     try:
-        host = ports_of(paths, config).host
-        host.ready()
-        yield Finding(_NAME, OK, f"pull requests are opened with {host.about()}")
+        pulls = ports_of(paths, config)
+        pulls.host.ready()
+        yield Finding(_NAME, OK, f"pull requests are opened with {pulls.host.about()}")
     except NobrakesError as error:
         yield Finding(_NAME, ERROR, f"{str(error).rstrip('.')}. {error.hint}")
     if store is None:
@@ -33,3 +35,26 @@ def examine(store: "Store | None", paths: "Paths", config: "Config") -> Iterator
         if store.bead(pull.bead).status in CLOSED:
             left = f"pull request {pull.name} is open, and its bead {pull.bead} is over: close it there ({pull.url})"
             yield Finding(_NAME, WARNING, left)
+    if git is not None and pulls is not None:
+        yield from _orphans(store, git, pulls)
+
+
+def _orphans(store: "Store", git: "Git", pulls: "PullPorts") -> Iterator[Finding]:
+    """Branches at the remote that we pushed, and whose bead is over or unknown: nobody looks after them."""
+    try:
+        there = pulls.branches()
+    except NobrakesError:
+        return  # that it cannot be reached is said already
+    waiting = {one.branch for one in store.pulls()}
+    ours = {commit: name.split("/")[1] for name, commit in git.kept().items() if _is_pushed(name)}
+    beads = {one.id: one.status for one in store.beads(ids=sorted(set(ours.values())))} if ours else {}
+    for branch, commit in sorted(there.items()):
+        bead = ours.get(commit)
+        if bead is not None and branch not in waiting and beads.get(bead) in (None, *CLOSED):
+            left = f"the branch {branch} is still at the remote, and its bead {bead} is over: it may be removed there"
+            yield Finding(_NAME, WARNING, left)
+
+
+def _is_pushed(name: str) -> bool:
+    parts = name.split("/")
+    return len(parts) == 3 and (parts[0] == "pull" or (parts[0] == "archive" and parts[2].startswith("pull-")))

@@ -134,7 +134,7 @@ def _config(patient: _Patient) -> Iterator[Finding]:
         patient.config, patient.paths, patient.sandbox_trouble, patient.wall_trouble, patient.here
     )
     yield from channels.examine(patient.config.notify)
-    yield from code_host.examine(patient.store, patient.paths, patient.config)
+    yield from code_host.examine(patient.store, patient.git, patient.paths, patient.config)
 
 
 def _main(patient: _Patient) -> Iterator[Finding]:

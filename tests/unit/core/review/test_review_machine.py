@@ -99,6 +99,7 @@ pull_request      adopted                 pull_request
 pull_request      pull_merged             clean_up
 pull_request      pull_red                reject
 pull_request      pull_remarked           reject
+pull_request      pull_asked_again        ask
 pull_request      pull_closed             ask
 pull_request      fell_off                rebase
 

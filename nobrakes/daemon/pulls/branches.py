@@ -1,0 +1,41 @@
+"""The branches of requests: which commits of them are ours, what is kept of them, and their end at the remote.
+
+Everything that was pushed is pinned before it is, and archived before its branch is removed.
+"""
+
+from collections.abc import Iterable
+
+from ...core.pulls.pull import PullRequest
+from ..ports import Ports
+
+PINS = "pull"
+
+
+def pins(ports: Ports, bead: str) -> list[str]:
+    """The names of what was pushed for the bead's open request."""
+    return [name for name in ports.git.kept() if name.startswith(f"{PINS}/{bead}/")]
+
+
+def pushed(ports: Ports, bead: str) -> frozenset[str]:
+    """Every commit that was pushed for the bead, also for requests that are over."""
+    return pushed_of(ports.git.kept().items(), bead)
+
+
+def pushed_of(kept: Iterable[tuple[str, str]], bead: str) -> frozenset[str]:
+    """The same of what refs/nobrakes/ holds."""
+    starts = (f"{PINS}/{bead}/", f"archive/{bead}/pull-")
+    return frozenset(commit for name, commit in kept if name.startswith(starts))
+
+
+def archive(ports: Ports, bead: str) -> None:
+    """What was pushed for the bead is archived, and has no pins of its own any more."""
+    for name in pins(ports, bead):
+        commit = name.rpartition("/")[2]
+        if ports.git.has(commit):
+            ports.git.pin(f"archive/{bead}/pull-{commit[:12]}", commit)
+        ports.git.pin(name, None)
+
+
+def is_to_go(ports: Ports, pull: PullRequest | None) -> bool:
+    """Whether the branch of the merged request is removed at the remote."""
+    return pull is not None and bool(pull.branch) and ports.config().review.pull_delete_branch
