@@ -41,6 +41,8 @@ def graph(
 ) -> Output:
     """Draw what waits for what. A drawing (svg) shows at most 500 beads, from those at work and ready on.
 
+    Without a format it is text, and of more than 5,000 beads the same part; --format text writes all of them.
+
     --focus, --epics and --all are the ways to look of the web page, as text; --what-if asks what a change would do.
 
     Example: nobrakes graph --format svg -o graph.svg
@@ -60,19 +62,19 @@ def graph(
         return _looked(looks[0], epic, search, live)
     if search or live:
         raise UsageError("--search and --open belong to --all", "nobrakes graph --all --search cart")
-    return _drawn(format or "text", output, epic)
+    return _drawn(format, output, epic)
 
 
 def _drawn(format: str, output: Path | None, epic: str | None) -> Output:
     from ..operations.views import drawing
 
-    if format not in FORMATS:
+    if format and format not in FORMATS:
         raise UsageError(f"'{one_line(format)[:40]}' is not a format", f"Use one of: {', '.join(FORMATS)}.")
     with looked_at() as app:
         if epic is not None:
             known(app.store, epic)
         drawn = drawing.graph(app.store, format=format, epic=epic)
-    data = {"format": format, "beads": drawn.beads, "shown": drawn.shown}
+    data = {"format": format or "text", "beads": drawn.beads, "shown": drawn.shown}
     if output is None:
         if drawn.note:
             sys.stderr.write(f"note: {drawn.note}\n")

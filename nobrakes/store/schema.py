@@ -32,7 +32,7 @@ CREATE INDEX beads_rising ON beads (rises_at) WHERE ((status IN ('needs_tests', 
     'epic' AND open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND assignee IS NULL) OR
     (status = 'needs_review' AND open_blockers = 0 AND held IS NULL AND asleep = 0 AND resting = 0 AND
     assignee IS NULL));
-CREATE INDEX beads_status ON beads (status);
+CREATE INDEX beads_status ON beads (status, type);
 CREATE TABLE breakers (
     owner VARCHAR NOT NULL, provider VARCHAR NOT NULL, state VARCHAR NOT NULL, idle INTEGER NOT NULL,
     same INTEGER NOT NULL, error VARCHAR NOT NULL, PRIMARY KEY (owner, provider)

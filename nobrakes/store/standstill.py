@@ -15,10 +15,10 @@ _FIRST = "ORDER BY priority, id LIMIT ?"
 _HELD = f"held IS NOT NULL AND {_LIVE}"
 _DEFERRED = f"asleep = 1 AND {_LIVE}"
 _RESTING = f"resting = 1 AND {_LIVE}"
-_BLOCKED = f"""FROM edges JOIN beads AS live ON live.id = edges.bead
-LEFT JOIN beads AS blocker ON blocker.id = edges.needs
-WHERE edges.type = 'blocks' AND (blocker.id IS NULL OR blocker.status = 'cancelled') AND live.{_LIVE}"""
-_CHILDREN = f"""FROM beads AS live JOIN beads AS parent ON parent.id = live.epic
+# from what is cancelled on: that is little, and each step has an index
+_BLOCKED = f"""FROM beads AS blocker CROSS JOIN edges ON edges.needs = blocker.id AND edges.type = 'blocks'
+CROSS JOIN beads AS live ON live.id = edges.bead WHERE blocker.status = 'cancelled' AND live.{_LIVE}"""
+_CHILDREN = f"""FROM beads AS parent CROSS JOIN beads AS live ON live.epic = parent.id
 WHERE parent.status = 'cancelled' AND live.{_LIVE}"""
 _EMPTY = "type = 'epic' AND status = 'open' AND children = 0"
 _WANTED = """SELECT DISTINCT status, type FROM beads WHERE type <> 'epic'

@@ -48,7 +48,7 @@ class BeadRow(SQLModel, table=True):
         Index("beads_asleep", text("defer_until"), sqlite_where=text("asleep = 1")),
         Index("beads_resting", text("retry_at"), sqlite_where=text("resting = 1")),
         Index("beads_epic", text("epic"), text("b_level"), sqlite_where=text("epic IS NOT NULL")),
-        Index("beads_status", text("status")),
+        Index("beads_status", text("status"), text("type")),
     )
 
     id: str = Field(primary_key=True)

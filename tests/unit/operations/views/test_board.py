@@ -4,7 +4,7 @@ import pytest
 
 from nobrakes.config.checks import CheckSettings
 from nobrakes.config.settings import Config
-from nobrakes.core.beads.bead import Bead, Role, Status
+from nobrakes.core.beads.bead import Bead, Dependency, Role, Status
 from nobrakes.core.beads.escalations import EscalationType
 from nobrakes.core.beads.events import Kind
 from nobrakes.core.beads.outcomes import Outcome
@@ -143,3 +143,18 @@ def test_the_graph_is_drawn_in_four_formats(busy):
         drawing.graph(busy, format="png")
     with pytest.raises(NoSuchBead):
         drawing.graph(busy, epic="nowhere")
+
+
+def test_a_graph_of_many_beads_shows_where_something_happens_and_all_when_asked(store, monkeypatch):
+    beads = [Bead(f"b{n:02}", f"B {n}", status=Status.NEEDS_DOER) for n in range(30)]
+    store.put(beads, [Dependency(f"b{n:02}", f"b{n - 1:02}") for n in range(1, 30)], "me")
+    whole = drawing.graph(store)
+    assert (whole.shown, whole.beads, whole.note) == (30, 30, "")
+    monkeypatch.setattr(drawing, "LINES", 20)
+    monkeypatch.setattr(drawing, "MOST", 4)
+    part = drawing.graph(store)
+    assert (part.shown, part.beads) == (4, 30) and "`--format dot` or `text` writes all" in part.note
+    assert [line.split()[1] for line in part.text.splitlines()[:4]] == ["b00", "b01", "b02", "b03"]
+    assert part.text.splitlines()[0].startswith(">") and part.text.splitlines()[1].endswith("<- b00")
+    assert drawing.graph(store, format="text") == whole
+    assert drawing.graph(store, format="svg").shown == 4
