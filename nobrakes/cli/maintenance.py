@@ -65,7 +65,7 @@ def undo(
             last = operation.last_of(app.store, of)
             tell(_told(last, of))
             if last.is_large and not yes:
-                raise _unsure(last, of)
+                raise _unsure(last, of, app.config.review.land == "pull_request")
             seq = last.seq
         elif what is not None:
             seq = int(what)
@@ -75,7 +75,9 @@ def undo(
             app_module.prove(app, commit, tell)
 
         keep = partial(app_module.keep_revert, app, actor())
-        found = operation.undo(app.store, app.git, actor(), seq, app.paths, prove, keep)
+        found = operation.undo(
+            app.store, app.git, actor(), seq, app.paths, prove, keep, app.config.review.land == "pull_request"
+        )
 
     def text(screen: Screen) -> str:
         out = [one_line(found.text)]
@@ -107,9 +109,10 @@ def _told(last: "Last", bead: str) -> str:
     return one_line(f"the last step on {bead} is event {last.seq}: {step}, by {last.actor}, {spoken(last.at)}")
 
 
-def _unsure(last: "Last", bead: str) -> NotAllowed:
+def _unsure(last: "Last", bead: str, by_request: bool) -> NotAllowed:
     if last.commit is not None:
-        why = f"a commit on main would take the merge {last.commit[:12]} of {bead} back (event {last.seq})"
+        what = "a pull request" if by_request else "a commit on main"
+        why = f"{what} would take the merge {last.commit[:12]} of {bead} back (event {last.seq})"
     else:
         others = ", ".join(one for one in last.beads if one != bead)
         why = f"event {last.seq} is a step of {len(last.beads)} beads: {others} would change too"

@@ -246,6 +246,36 @@ def test_a_bead_that_is_cancelled_while_its_request_is_opened_holds_nothing_up(t
     assert "#1 is open, and its bead one is over" in team.nobrakes("doctor", expect=None).stdout
 
 
+@pytest.mark.parametrize("how", ["squash", "merge"])
+def test_what_people_merged_is_taken_back_by_a_request_of_its_own(team: Team, how: str) -> None:
+    team.add("one")
+    team.run_on()
+    team.hub.git("worktree", "add", "-q", str(team.folder.parent / "theirs"), "main")
+    theirs = ["-C", str(team.folder.parent / "theirs")]
+    (team.folder.parent / "theirs" / "beside").write_text("somebody else's\n")
+    team.hub.git(*theirs, "add", "-A")
+    team.hub.git(*theirs, "commit", "-q", "-m", "Beside it")
+    merged = team.hub.merge(1, how)
+    team.run_on()
+    assert team.status("one") == "done" and team.hub.git("rev-parse", "main") == merged
+    assert "a pull request would take" in team.nobrakes("undo", "one", expect=17).stderr
+    said = team.nobrakes("undo", "one", "--yes").stdout
+    assert "by a pull request" in said and team.hub.git("rev-parse", "main") == merged, "main is not moved"
+    assert "asked for already" in team.nobrakes("undo", "one", "--yes", expect=17).stderr
+    team.run_on()
+    assert (
+        len(team.hub.pulls) == 2 and team.status("one") == "done" and team.hub.pull(2)["title"] == "Take back: Bead one"
+    )
+    team.hub.merge(2, how)
+    team.run_on()
+    left = team.hub.git("ls-tree", "-r", "--name-only", "main").splitlines()
+    assert "src/one" not in left and "beside" in left, "nothing else is taken back"
+    back = team.show("one")
+    assert back["status"] == "needs_doer" and "taken back by" in back["held"]
+    assert [row["status"] for row in team.ask("list") if row["id"].startswith("one-back-")] == ["done"]
+    team.nobrakes("verify")
+
+
 def test_a_request_that_people_close_is_a_persons_matter(team: Team) -> None:
     team.add("one")
     team.run_on()

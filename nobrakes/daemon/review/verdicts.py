@@ -26,6 +26,7 @@ from ...ports import Candidate, Landing, NewEscalation
 from ..attempts.end import close
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, explain
 from ..ports import Ports
+from ..pulls import reverts
 from . import messages
 from .evidence import Evidence
 from .flakes import Flaky
@@ -95,15 +96,18 @@ class Verdicts:
         ports = self.ports
         passed = ports.store.validation(ports.git.tree(journal.candidate), journal.contract) or {}
         self.evidence.merged(context.attempt, context.bead, journal)
-        ports.store.close_attempt(
-            context.attempt,
-            Kind.MERGED,
-            Outcome.COMPLETED,
-            detail="merged",
-            head=journal.head,
-            data={**journal.as_data(), "results": passed.get("results", [])},
-            merged_commit=journal.merged_as or journal.candidate,
-        )
+        merged = journal.merged_as or journal.candidate
+        with ports.store.together():
+            ports.store.close_attempt(
+                context.attempt,
+                Kind.MERGED,
+                Outcome.COMPLETED,
+                detail="merged",
+                head=journal.head,
+                data={**journal.as_data(), "results": passed.get("results", [])},
+                merged_commit=merged,
+            )
+            reverts.settle(ports.store, context.bead.id, merged)
 
     def start(self, attempt: Attempt, journal: Journal) -> None:
         """Validate in a child what the journal names, which is written first, so that a crash loses nothing."""

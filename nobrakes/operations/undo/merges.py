@@ -15,7 +15,9 @@ def merge_of(store: Store, event: Event, bead: Bead) -> Merged:
     commit = str(event.data.get("commit") or event.data.get("merged_commit") or bead.merged_commit or "")
     base = str(event.data.get("base") or "")
     if not base and event.attempt is not None:
-        base = str(store.attempt(event.attempt).data.get("base", ""))
+        data = store.attempt(event.attempt).data
+        # what people merged stands on another base than it was proven on: all that lies between is not the bead's
+        base = "" if data.get("merged_as") else str(data.get("base", ""))
     return Merged(bead.id, commit, base, event.seq)
 
 

@@ -17,6 +17,7 @@ from ...paths import Paths
 from ...ports import Git, Store
 from ..beads import content
 from ..waking import wake
+from . import by_request as by_requests
 from .merges import merge_of
 from .revert import Keep, Prove, revert_merge
 from .steps import MARK, UndoStep, event_of, steps_back
@@ -47,8 +48,10 @@ def undo(
     paths: Paths | None = None,
     prove: Prove | None = None,
     keep: Keep | None = None,
+    by_request: bool = False,
 ) -> Undone:
     """Take back the last step, or the one that event `seq` belongs to; `keep` is told of a merge that was taken back.
+    `by_request`: main changes by pull requests alone, so a merge is taken back by one.
 
     NothingToUndo, NotAllowed, NotProven (only for a merge, which needs `prove`): nothing changed.
     """
@@ -57,6 +60,8 @@ def undo(
         if event is None:
             raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists them.")
         if event.kind in (Kind.MERGED, Kind.FOUND_MERGED):
+            if by_request:
+                return _request(store, git, event, actor, paths)
             return _merge(store, git, event, actor, prove, paths, keep)
     if seq is None:
         step = last(store)
@@ -189,6 +194,22 @@ def _merge(
         f"main has a commit that takes {bead.id} back; the bead is open again, and held",
         reverted,
     )
+
+
+def _request(store: Store, git: Git | None, event: Event, actor: str, paths: Paths | None) -> Undone:
+    """Have a pull request take the merge back."""
+    assert event.bead is not None, "a merge is of a bead"
+    if git is None:
+        raise NotAllowed("a merge cannot be taken back without its repository")
+    bead = store.bead(event.bead)
+    merge = merge_of(store, event, bead)
+    if bead.status is not Status.DONE or not merge.commit or bead.merged_commit not in (None, merge.commit):
+        raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
+    name = by_requests.asked(store, git, bead, merge, actor)
+    if paths is not None:
+        wake(paths)
+    told = f"bead {name} takes {bead.id} back, by a pull request: {bead.id} is done until people have merged that"
+    return Undone(event.seq, event.kind, (bead.id,), told)
 
 
 def _refuse(event: Event, why: str) -> NotAllowed:

@@ -1,0 +1,28 @@
+"""What a merged request that takes another one back means for that one's bead: it is open again, and held.
+
+A feature's rollback says itself what becomes of its beads (daemon.forge.rollbacks).
+"""
+
+from ...core.beads.bead import Status
+from ...core.beads.events import Event, Kind
+from ...core.beads.taking_back import of_attempts
+from ...core.forge import data_keys as keys
+from ...core.public.actor import UNDO_MARK
+from ...ports import Store
+
+
+def settle(store: Store, bead: str, commit: str) -> None:
+    """`bead` was merged as `commit`. Done again it does nothing; its caller has a transaction."""
+    merges = of_attempts(store.attempts(bead))
+    if not merges or any((one.data.get(keys.ROLLBACK) or {}).get("bead") == bead for one in store.features()):
+        return
+    by = next(one.name for one in reversed(store.attempts(bead)) if one.data.get("takes_back"))
+    for merge in merges:
+        was = store.bead(merge.bead)
+        if was.status is not Status.DONE or was.merged_commit != merge.commit:
+            continue
+        undone = {"undone": [merge.seq]} if merge.seq else {}
+        why = f"its merge {merge.commit[:12]} was taken back by {by}: `nobrakes release {was.id}` has it done again"
+        data = {"commit": merge.commit, "revert": commit, **undone}
+        store.record(Event(Kind.REVERTED, was.id, actor=f"{by}{UNDO_MARK}", data=data))
+        store.record(Event(Kind.HELD, was.id, actor=f"{by}{UNDO_MARK}", data={"reason": why}))

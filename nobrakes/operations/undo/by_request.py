@@ -1,0 +1,71 @@
+"""Taking a merge back where nobody pushes to main: as a bead of its own, whose pull request people merge.
+
+1. Main is not moved here. The commit is built on what the remote's main is, and handed in; no agent works on it.
+2. It takes back what people made of the bead's request, and nothing that came to main beside it.
+3. The bead is done until that request is merged (daemon.pulls.reverts).
+"""
+
+from ...core.beads.bead import CLOSED, Bead
+from ...core.beads.taking_back import Merged
+from ...core.errors import NobrakesError, NotAllowed
+from ...git.taking_back import Hindered, taken_back
+from ...ports import ByHand, Git, Landing, Message, Store
+from .. import beads
+from .revert import US
+
+
+def asked(store: Store, git: Git, bead: Bead, merge: Merged, actor: str) -> str:
+    """The bead that takes the merge back. NotAllowed: it was asked for already, or later work builds on it."""
+    name = f"{bead.id}-back-{merge.commit[:8]}"
+    known = store.beads(ids=[name])
+    if known and known[0].status not in CLOSED:
+        raise NotAllowed(f"taking {bead.id} back is asked for already, as bead {name}", f"`nobrakes show {name}`")
+    heard = git.catch_up()
+    if heard.landing is not Landing.MOVED:
+        raise NotAllowed(f"main cannot be looked at now: {heard.reason}")
+    main = git.main()
+    if not merge.commit or merge.commit in git.off_main((merge.commit,)):
+        why = f"the merge of {bead.id} ({merge.commit[:12]}) is not on main any more, so there is nothing to take back"
+        raise NotAllowed(why, f"`nobrakes reopen {bead.id}` has it done again.")
+    message = Message(
+        f"Take back: {bead.title}"[:200],
+        f"As {actor} asked. This reverts commit {merge.commit}.",
+        US,
+        store.now(),
+        (("Reverts-Bead", bead.id),),
+    )
+    made = taken_back(git, (merge,), main, message)
+    if isinstance(made, Hindered):
+        raise NotAllowed(
+            f"later work builds on {bead.id}: taking it back conflicts in {', '.join(made.files[:5])}",
+            "Take the later merges back first, or plan a bead that undoes it.",
+        )
+    if made.tree == git.tree(main):
+        raise NotAllowed(f"main has nothing of {bead.id} any more, so there is nothing to take back")
+    with store.together():
+        new = _bead(store, bead, merge, name, bool(known), actor)
+        kept, fence = f"incoming/{new.id}/{new.fence + 1}", new.fence + 1
+        git.pin(kept, made.commit)
+        try:
+            store.hand_in(ByHand(new.id, actor, fence, made.commit, main, takes_back=(merge,), built=True))
+        except NobrakesError:
+            git.pin(kept, None)
+            raise
+    return new.id
+
+
+def _bead(store: Store, bead: Bead, merge: Merged, name: str, is_known: bool, actor: str) -> Bead:
+    """A new one, or the one that was given up before."""
+    if is_known:
+        return beads.reopen(store, name, actor, "it is asked for again")
+    return beads.add(
+        store,
+        f"Take back: {bead.title}"[:200],
+        description=f"Takes the merge {merge.commit[:12]} of bead {bead.id} off main again, as {actor} asked.",
+        needs_tests=False,
+        scaffolding=True,  # tests and settings of the bead go with it
+        priority=0,
+        id=name,
+        draft=False,
+        actor=actor,
+    )
