@@ -71,6 +71,11 @@ class GitHub:
         """Give it the title and the body that are wanted."""
         self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"title": wanted.title, "body": wanted.body})
 
+    def close(self, number: int) -> None:
+        """Close it unmerged; one that is over stays as it is."""
+        if self.look(number).state is PullState.OPEN:
+            self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"state": "closed"})
+
     def look(self, number: int) -> Told:
         """How it is now."""
         return _told(self.gh.get(f"{self.at}/pulls/{number}"))

@@ -38,6 +38,9 @@ class PlainGit:
     def rewrite(self, number: int, wanted: Wanted) -> None:
         """There is no text."""
 
+    def close(self, number: int) -> None:
+        """The branch stays: it is somebody's to look at."""
+
     def look(self, number: int) -> Told:
         """The branch stands; whether it is merged is asked of its base."""
         return Told(0, self.address, PullState.OPEN)

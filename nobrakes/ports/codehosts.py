@@ -57,6 +57,10 @@ class CodeHost(Protocol):
         """Give it the title and the body that are wanted."""
         ...
 
+    def close(self, number: int) -> None:
+        """Close it unmerged; one that is over stays as it is."""
+        ...
+
     def look(self, number: int) -> Told:
         """How it is now."""
         ...

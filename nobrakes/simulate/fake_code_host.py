@@ -96,6 +96,13 @@ class FakeCodeHost:
         one.title, one.body = wanted.title, wanted.body
         self.answers("rewritten")
 
+    def close(self, number: int) -> None:
+        """Close it unmerged, whoever does; one that is over stays as it is."""
+        self.answers("close")
+        one = self.request(number)
+        if one.state is PullState.OPEN:
+            one.state, one.head = PullState.CLOSED, self.branches.get(one.branch, "")
+
     def look(self, number: int) -> Told:
         """How it is now."""
         self.answers("look")
@@ -151,12 +158,6 @@ class FakeCodeHost:
         one.state, one.head, one.merged_as = PullState.MERGED, head, made
         self.branches[one.base] = made
         return made
-
-    def close(self, number: int) -> None:
-        """Close it unmerged."""
-        one = self.request(number)
-        if one.state is PullState.OPEN:
-            one.state, one.head = PullState.CLOSED, self.branches.get(one.branch, "")
 
     def push(self, branch: str, files: dict[str, str], onto: str = "") -> str:
         """A person's commit on a branch, or with `onto` in the place of what it has."""

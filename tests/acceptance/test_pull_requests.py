@@ -243,7 +243,8 @@ def test_a_bead_that_is_cancelled_while_its_request_is_opened_holds_nothing_up(t
     team.hub.before = cancel
     team.run_on()
     assert team.status("one") == "cancelled"
-    assert "#1 is open, and its bead one is over" in team.nobrakes("doctor", expect=None).stdout
+    team.run_on()
+    assert team.hub.pull(1)["state"] == "closed", "it was heard of, and closed with its bead"
 
 
 @pytest.mark.parametrize("how", ["squash", "merge"])
@@ -274,6 +275,22 @@ def test_what_people_merged_is_taken_back_by_a_request_of_its_own(team: Team, ho
     assert back["status"] == "needs_doer" and "taken back by" in back["held"]
     assert [row["status"] for row in team.ask("list") if row["id"].startswith("one-back-")] == ["done"]
     team.nobrakes("verify")
+
+
+def test_a_request_whose_bead_is_given_up_is_closed_and_its_work_is_kept(team: Team) -> None:
+    team.add("one")
+    team.run_on()
+    head = team.hub.head(1)
+    team.nobrakes("cancel", "one")
+    team.run_on()
+    assert team.hub.pull(1)["state"] == "closed" and team.ask("pr", "list") == []
+    assert team.ask("pr", "show", "one")["state"] == "closed"
+    assert head in team.git("for-each-ref", "refs/nobrakes/archive/one")
+    said = team.nobrakes("doctor", expect=None).stdout
+    assert "the branch task/bead-one is still at the remote" in said and "pull request #1" not in said
+    team.nobrakes("undo")
+    team.run_on()
+    assert [pull["state"] for pull in team.hub.pulls] == ["closed", "open"], "its work comes back, as a new request"
 
 
 def test_a_request_that_people_close_is_a_persons_matter(team: Team) -> None:

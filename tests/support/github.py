@@ -177,7 +177,7 @@ class GitHub:
         return 200, self._row(self.pull(int(found["n1"]))), {}
 
     def _change(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
-        assert set(body) <= {"title", "body"}, body
+        assert set(body) <= {"title", "body"} or body == {"state": "closed"}, body
         self.pull(int(found["n2"])).update(body)
         return 200, self._row(self.pull(int(found["n2"]))), {}
 

@@ -36,6 +36,7 @@ from ..pulls.merged import in_base, is_on_main
 from ..pulls.wording import wanted
 from .beside import Beside
 from .culprits import FROZEN
+from .given_up import GivenUp
 from .queue import ReviewContext
 from .reports import AttemptEnd, Report
 
@@ -53,6 +54,7 @@ class PullSteps:
         self._beside: Beside[Seen] = Beside(ports.background)
         self._looked: dict[int, float] = {}
         self._before: set[int] = set()
+        self._given_up = GivenUp(ports)
 
     @property
     def is_on(self) -> bool:
@@ -147,9 +149,13 @@ class PullSteps:
             self._beside.begin(attempt, name, removed)
 
     def settle(self, attempts: Collection[int]) -> None:
-        """Hear the ends of what was begun for reviews that are not open any more."""
+        """Hear the ends of what was begun for reviews that are not open any more; close the requests of beads that
+        people gave up.
+        """
         for attempt, seen in self._beside.settle(attempts):
             self._note(attempt, seen)
+        if self.is_on and self._pulls.host.tells:
+            self._given_up.turn(self._pulls.host)
 
     def _note(self, attempt: int, seen: Seen) -> None:
         """What was heard of a request whose review is over: doctor names it, and the next review goes on with it."""
@@ -198,7 +204,7 @@ class PullSteps:
     def _order(self, pull: PullRequest) -> Order:
         text = wanted(self.ports, self.ports.store.bead(pull.bead), pull, self._pulls.base)
         digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
-        ours = frozenset(name.rpartition("/")[2] for name in branches.pins(self.ports, pull.bead)) | {pull.head}
+        ours = branches.pushed(self.ports, pull.bead) | {pull.head}
         return Order(pull.head, ours, text, digest, pull.text, pull.number)
 
     # --- what came of it -------------------------------------------------------------------------

@@ -107,6 +107,20 @@ def test_what_people_closed_is_closed_and_no_merge(place):
     assert (seen.state, seen.merged_as) == (PullState.CLOSED, "")
 
 
+@every
+def test_we_close_what_is_open_and_nothing_else(place):
+    told = opened(place)
+    place.host.close(told.number)
+    if not place.host.tells:
+        return
+    assert place.host.look(told.number).state is PullState.CLOSED
+    place.host.close(told.number)
+    other = opened(place, "two")
+    place.merge(other.number, "squash")
+    place.host.close(other.number)
+    assert place.host.look(other.number).state is PullState.MERGED
+
+
 @telling
 def test_what_somebody_pushed_to_its_branch_is_its_head(place):
     told = opened(place)
