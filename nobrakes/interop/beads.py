@@ -15,10 +15,10 @@ from ..core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
 from ..core.beads.branches import PATTERN, branch_of, named
 from ..core.beads.imported import KEPT
 from ..core.beads.lifecycle import returns_to
-from .reader import Imported, parse
+from .reader import Imported, parse, parse_lines
 from .words import TYPE_WORDS, status_word, written
 
-__all__ = ["Imported", "dump", "line", "parse", "record"]
+__all__ = ["Imported", "dump", "line", "parse", "parse_lines", "record"]
 
 Record = dict[str, Any]
 

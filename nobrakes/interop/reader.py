@@ -9,7 +9,7 @@
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,7 +70,16 @@ def _edges(reading: Reading, bead: Bead, known: frozenset[str]) -> tuple[Bead, l
 def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, dict[str, Any]]]:
     """The last record of each id, with its line; PlanError for conflict markers."""
     found: dict[str, tuple[int, dict[str, Any]]] = {}
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, raw in _records(text.split("\n"), where, problems):
+        if raw["id"] in found:
+            problems.append(_twice(number, raw["id"]))
+        found[raw["id"]] = (number, raw)
+    return found
+
+
+def _records(lines: Iterable[str], where: str, problems: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each record that can be taken over, with its line; PlanError for conflict markers."""
+    for number, line in enumerate(lines, 1):
         line = line.strip()
         if not line:
             continue
@@ -89,38 +98,68 @@ def records(text: str, where: str, problems: list[str]) -> dict[str, tuple[int, 
             if raw.get("status") != TOMBSTONE:
                 problems.append(f"line {number}: {raw['id']}: it has no title: left out")
         else:
-            if raw["id"] in found:
-                problems.append(f"line {number}: {raw['id']} is there twice; the last one counts")
-            found[raw["id"]] = (number, raw)
-    return found
+            yield number, raw
+
+
+def _twice(number: int, bead: str) -> str:
+    return f"line {number}: {bead} is there twice; the last one counts"
 
 
 def parse(text: str, where: str = "beads.jsonl") -> Imported:
     """The graph in the text; PlanError only for conflict markers."""
+    return parse_lines(lambda: text.split("\n"), where)
+
+
+def parse_lines(lines: Callable[[], Iterable[str]], where: str) -> Imported:
+    """The graph in these lines, which are gone through twice: no record is kept, so a million beads fit into memory.
+
+    PlanError only for conflict markers.
+    """
     problems: list[str] = []
-    return graph(records(text, where, problems), problems)
+    last: dict[str, int] = {}
+    deleted: set[str] = set()
+    for number, raw in _records(lines(), where, problems):
+        if raw["id"] in last:
+            problems.append(_twice(number, raw["id"]))
+        last[raw["id"]] = number
+        (deleted.add if raw.get("status") == TOMBSTONE else deleted.discard)(raw["id"])
+    chosen = (
+        (number, raw)
+        for number, raw in _records(lines(), where, [])
+        if last.get(raw["id"]) == number and raw["id"] not in deleted
+    )
+    return _graph(chosen, frozenset(last.keys() - deleted), len(deleted), problems)
 
 
 def graph(given: Mapping[str, tuple[int, dict[str, Any]]], problems: list[str]) -> Imported:
     """The graph of these records; what cannot be taken over goes to `problems`."""
     live = {id_: found for id_, found in given.items() if found[1].get("status") != TOMBSTONE}
-    if len(live) < len(given):
-        problems.append(f"{len(given) - len(live)} tombstones (deleted beads) are left out")
-    known = frozenset(live)
-    beads: list[Bead] = []
-    dependencies: list[Dependency] = []
+    return _graph(live.values(), frozenset(live), len(given) - len(live), problems)
+
+
+def _graph(
+    chosen: Iterable[tuple[int, dict[str, Any]]], known: frozenset[str], deleted: int, problems: list[str]
+) -> Imported:
+    if deleted:
+        problems.append(f"{deleted} tombstones (deleted beads) are left out")
+    read: dict[str, tuple[Bead, list[Dependency]]] = {}
+    told: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
     exact = set()
-    for id_ in sorted(live):
-        line, raw = live[id_]
-        reading = Reading(raw, line, problems)
+    for line, raw in chosen:
+        wrong: list[str] = []
+        reading = Reading(raw, line, wrong)
         bead, found = _edges(reading, reading.bead(), known)
         metadata = reading.metadata()
         if reading.kept:
             metadata = {**metadata, KEPT: reading.kept}
-        beads.append(replace(bead, metadata=metadata))
-        dependencies += found
+        read[bead.id] = (replace(bead, metadata=metadata) if metadata else bead, found)
+        lines[bead.id] = line
+        if wrong:
+            told[bead.id] = wrong
         if reading.own:
-            exact.add(id_)
-    lines = {id_: line for id_, (line, _) in live.items()}
-    unique = tuple(dict.fromkeys(dependencies))
-    return Imported(tuple(beads), unique, tuple(problems), lines, frozenset(exact))
+            exact.add(bead.id)
+    ids = sorted(read)
+    problems += [text for id_ in sorted(told) for text in told[id_]]
+    unique = tuple(dict.fromkeys(edge for id_ in ids for edge in read[id_][1]))
+    return Imported(tuple(read[id_][0] for id_ in ids), unique, tuple(problems), lines, frozenset(exact))

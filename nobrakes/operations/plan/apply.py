@@ -81,6 +81,10 @@ def told(circle: Circle) -> str:
 
 def read_plan(path: str) -> Plan:
     """The plan in a file, "-" for standard input; PlanError names every problem with its place."""
+    if path != files.STDIN and path.endswith(".jsonl"):
+        from .records import plan_of_file
+
+        return plan_of_file(path)
     return plan_in(files.read_text(path), path)
 
 

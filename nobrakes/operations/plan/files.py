@@ -1,6 +1,7 @@
 """Reading plan files: bytes into plain values. What the values mean is operations.plan.nodes.
 
-1. The text is data: a safe loader, at most 50 MB, no aliases (a small file could stand for an endless one), and
+1. The text is data: a safe loader, at most 50 MB (of records: a line), no aliases (a small file could stand for an
+   endless one), and
    nesting is bounded before anything recurses into it.
 2. A key that is there twice is an error: the reader cannot know which one was meant.
 """
@@ -8,6 +9,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from ...core.errors import PlanError
@@ -28,7 +30,10 @@ def read_bytes(path: str) -> bytes:
     except OSError as error:
         raise PlanError(f"{shown(path)} cannot be read: {error.strerror or error}", "Name a plan file.") from None
     if len(data) > MAX_BYTES:
-        raise PlanError(f"{shown(path)} is larger than {MAX_BYTES >> 20} MB", "Split it into several plans.")
+        raise PlanError(
+            f"{shown(path)} is larger than {MAX_BYTES >> 20} MB",
+            "Split it into several plans, or name a file of records (.jsonl): that may be of any size.",
+        )
     return data
 
 
@@ -36,6 +41,22 @@ def read_text(path: str) -> str:
     """The file as text; PlanError when it is not UTF-8."""
     try:
         return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{shown(path)} is not UTF-8: {error}") from None
+
+
+def lines(path: str) -> Iterator[str]:
+    """The file line by line, each of at most MAX_BYTES characters; PlanError as for the whole text."""
+    number = 0
+    try:
+        with open(path, encoding="utf-8-sig", newline="\n") as file:
+            while line := file.readline(MAX_BYTES + 1):
+                number += 1
+                if len(line) > MAX_BYTES:
+                    raise PlanError(f"{shown(path)}:{number}: the line is larger than {MAX_BYTES >> 20} MB")
+                yield line
+    except OSError as error:
+        raise PlanError(f"{shown(path)} cannot be read: {error.strerror or error}", "Name a plan file.") from None
     except UnicodeDecodeError as error:
         raise PlanError(f"{shown(path)} is not UTF-8: {error}") from None
 

@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from ...core.beads.bead import CONTENT, Bead, DependencyType, Status
 from ...interop import beads as interop
+from . import files
 from .nodes import Plan, PlanNode
 from .values import StatusWord
 
@@ -15,7 +17,15 @@ _FACTS = ("created_at", "updated_at", "closed_at", "close_reason", "merged_commi
 
 def plan_of_records(text: str, source: str) -> Plan:
     """The plan that the records stand for. Open ones become drafts like any other; PlanError for conflict markers."""
-    found = interop.parse(text, source)
+    return _plan(interop.parse(text, source), source)
+
+
+def plan_of_file(path: str) -> Plan:
+    """The same of a file, which is read line by line: it may be of any size. PlanError."""
+    return _plan(interop.parse_lines(partial(files.lines, path), files.shown(path)), files.shown(path))
+
+
+def _plan(found: interop.Imported, source: str) -> Plan:
     edges: defaultdict[tuple[str, DependencyType], list[str]] = defaultdict(list)
     for dependency in found.dependencies:
         edges[dependency.bead, dependency.type].append(dependency.needs)

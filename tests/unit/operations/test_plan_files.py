@@ -8,7 +8,7 @@ import pytest
 from nobrakes.core.beads.bead import BeadType
 from nobrakes.core.errors import PlanError
 from nobrakes.operations.plan import files
-from nobrakes.operations.plan.apply import read_plan
+from nobrakes.operations.plan.apply import plan_in, read_plan
 
 
 def read(tmp_path, text, name="plan.yaml"):
@@ -20,6 +20,12 @@ def read(tmp_path, text, name="plan.yaml"):
 def problems(tmp_path, text, name="plan.yaml"):
     with pytest.raises(PlanError) as raised:
         read(tmp_path, text, name)
+    return str(raised.value).split("\n")
+
+
+def problems_in(file):
+    with pytest.raises(PlanError) as raised:
+        read_plan(str(file))
     return str(raised.value).split("\n")
 
 
@@ -173,3 +179,21 @@ def test_records_are_a_plan(tmp_path):
     assert (b.needs, b.status, b.hold) == (("a",), None, "deferred")
     assert e.where == "line 1"
     assert len(plan.problems) == 1 and "gone" in plan.problems[0]
+
+
+def test_records_are_read_line_by_line_and_may_be_of_any_size(tmp_path, monkeypatch):
+    lines = [f'{{"id":"b{n}","title":"B{n}","labels":["x{n}"]}}' for n in range(9)]
+    text = "\n".join([*lines, '{"id":"b3","title":"again"}', '{"id":"b5","title":"gone","status":"tombstone"}', "{no"])
+    file = tmp_path / "plan.jsonl"
+    file.write_text("\ufeff" + text + "\n")
+    told = read_plan(str(file))
+    assert told == plan_in(text, "plan.jsonl")
+    assert [node.id for node in told.nodes] == ["b0", "b1", "b2", "b3", "b4", "b6", "b7", "b8"]
+    assert "line 10: b3 is there twice; the last one counts" in told.problems
+    monkeypatch.setattr(files, "MAX_BYTES", 80)
+    assert read_plan(str(file)) == told and file.stat().st_size > 80
+    file.write_text(lines[0] + "\n" + lines[1].replace("B1", "B" * 80) + "\n")
+    assert problems_in(file) == ["plan.jsonl:2: the line is larger than 0 MB"]
+    file.write_bytes(b"\xff\n")
+    assert "is not UTF-8" in problems_in(file)[0]
+    assert "cannot be read" in problems_in(tmp_path / "none.jsonl")[0]
