@@ -4,6 +4,7 @@
    night; typer alone costs several times what Python's own start does.
 2. cli.hot answers a hot command, or returns None and did nothing: then the full command line takes over, so
    that help, errors and rare options exist once.
+3. Agents' own command starts without `site` (host.command): it is made good where other packages are needed.
 """
 
 import sys
@@ -25,6 +26,9 @@ def main() -> int:
     # importing and reading a graph make tens of thousands of objects that stay: looking for garbage among them again
     # and again is a tenth of the time that most commands take
     gc.set_threshold(1_000_000, 20, 20)
+    from .packages import complete
+
+    complete()
     from .main import run
 
     code = run(argv)

@@ -21,15 +21,21 @@ def run(argv: "list[str]") -> "int | None":
     try:
         return _VERBS[argv[0]](argv[1:])
     except KeyboardInterrupt:
-        from . import main
-
-        return main.interrupted(argv)
+        return int(_main().interrupted(argv))
     except Exception as error:
         if type(error).__name__ == "StoreReadOnly" and argv[0] in ("ready", "show"):
             return None  # the full command line can read a copy
-        from . import main
+        return int(_main().failed(argv, error))
 
-        return main.failed(argv, error)
+
+def _main() -> "Any":
+    """The full command line, which shows errors."""
+    from .packages import complete
+
+    complete()
+    from . import main
+
+    return main
 
 
 def _found() -> "paths.Paths | None":

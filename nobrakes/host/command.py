@@ -2,6 +2,7 @@
 
 1. It imports only what answers. pip's own script may import `re` first, which costs half a start of Python, and agents
    call the command all night.
+   `site` is an eighth of what `nobrakes agent …` takes, which needs nothing that it finds (cli.entry).
 2. Where the kernel would not read the first line to its end (a space, a long path), /bin/sh starts the interpreter.
 """
 
@@ -19,13 +20,13 @@ from nobrakes.cli.entry import main
 sys.exit(main())
 """
 _BY_SHELL = """#!/bin/sh
-'''exec' {python} -P "$0" "$@"
+'''exec' {python} -PS "$0" "$@"
 ' '''"""
 
 
 def script(python: str, package: str) -> bytes:
     """The script for this interpreter and the folder that the package lies in."""
-    first = f"#!{python} -P"  # -P: nothing is imported from the script's own folder
+    first = f"#!{python} -PS"  # nothing is imported from the script's own folder, and `site` only where it is needed
     if " " in python or len(os.fsencode(first)) > LONGEST:
         import shlex
 

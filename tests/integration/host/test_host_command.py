@@ -9,6 +9,7 @@ import pytest
 from nobrakes import __version__
 from nobrakes.host import command
 from nobrakes.paths import Paths
+from nobrakes.store.opening import create_store
 
 ROOT = Path(command.__file__).resolve().parents[2]
 
@@ -43,6 +44,22 @@ def test_it_is_written_once_and_takes_the_place_of_a_link(paths: Paths, tmp_path
     command.install(paths)
     assert not made.is_symlink() and made.stat().st_ino == before.st_ino
     assert foreign.read_text() == "not ours\n"
+
+
+def test_what_agents_call_starts_without_site_and_the_rest_finds_its_packages(paths: Paths, tmp_path: Path) -> None:
+    command.install(paths)
+    made = tmp_path / ".nobrakes" / "bin" / "nobrakes"
+    more = "; import os; os.write(2, b' site' if 'site' in sys.modules else b' none')"
+    made.write_text(made.read_text().replace("sys.exit(main())", f"code = main(){more}; sys.exit(code)"))
+    for argv, site in ((["agent", "log", "hi"], " site"), (["agent", "--help"], " site"), (["ready"], " none")):
+        if argv == ["ready"]:
+            create_store(str(tmp_path / ".nobrakes" / "nobrakes.db")).close()
+            environment = {"NOBRAKES_HOME": str(tmp_path / ".nobrakes"), "NOBRAKES_TOKEN": "1.x"}
+        else:
+            environment = {"NOBRAKES_HOME": str(tmp_path)}
+        done = subprocess.run([made, *argv], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.stderr.endswith(site), (argv, done)
+        assert "Traceback" not in done.stderr and "itself failed" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["a b", "it's", "x" * 140], ids=["space", "quote", "long"])
