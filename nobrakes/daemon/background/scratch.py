@@ -58,17 +58,22 @@ class Scratch:
             self._leaving.discard(run)  # should it have failed, it still lies there
             if not self.ports.background.over(f"drop {run}"):
                 self._leaving.add(run)
-        runs = {run.id for run in self.ports.store.runs()}
-        runs |= {name_of(session.id) for session in self.ports.store.sessions()}
-        runs |= {name_of(self.ports.store.turn(run.turn).session) for run in self.ports.store.runs() if run.turn}
-        for path in self.ports.git.scratches():
-            name = os.path.basename(path)
-            if name in runs or name in self._leaving or name.startswith(f"{ASKED}-") or self._is_watched(name):
-                continue
-            if not self.trash.is_stuck(path):
+        found = {os.path.basename(path): path for path in self.ports.git.scratches()}
+        left = {name for name in found if name not in self._leaving and not name.startswith(f"{ASKED}-")}
+        if left:  # nobody is asked where nothing can be removed: this is looked at in each quiet turn
+            left -= self._used()
+        for name in sorted(left):
+            if not self._is_watched(name) and not self.trash.is_stuck(found[name]):
                 self.drop(name)
         self._empty()
         return False
+
+    def _used(self) -> set[str]:
+        """The checkouts of runs, and of sessions that go on or whose agent still runs."""
+        store = self.ports.store
+        runs = store.runs()
+        names = {run.id for run in runs} | {name_of(session.id) for session in store.sessions()}
+        return names | {name_of(store.turn(run.turn).session) for run in runs if run.turn}
 
     def _empty(self) -> None:
         """Go on with what takes long, and tell of what cannot be removed."""

@@ -83,6 +83,8 @@ def breakers(db: Database, owner: str) -> dict[str, Breaker]:
 
 def breakers_of(db: Database, owners: Sequence[str]) -> dict[tuple[str, str], Breaker]:
     """By owner and provider, for the beads of the front."""
+    if not owners:
+        return {}
     found = db.all("SELECT * FROM breakers WHERE owner IN (SELECT value FROM json_each(?))", (json.dumps([*owners]),))
     return {(row["owner"], row["provider"]): _breaker(row) for row in found}
 
