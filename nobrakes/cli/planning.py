@@ -9,6 +9,7 @@ from typer import Argument, Option
 from ..core.errors import UsageError
 from ..wording.text import count, one_line
 from .output import Output, said
+from .progress import told_while
 from .repository import actor, opened
 from .screen import Screen
 
@@ -25,8 +26,10 @@ def _apply(file: Path, **how: Any) -> Output:
     from ..operations.waking import wake
 
     with opened() as app:
-        plan = apply.read_plan(str(file))
-        report = apply.apply_plan(app.store, plan, actor=actor(), **how)
+        with told_while(f"reading {one_line(file.name)}"):
+            plan = apply.read_plan(str(file))
+        with told_while(f"applying {count(len(plan.nodes), 'bead')}"):
+            report = apply.apply_plan(app.store, plan, actor=actor(), **how)
         if report.applied:
             wake(app.paths)
     waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
