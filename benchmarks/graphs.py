@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from nobrakes.store.opening import create_store
 
 COST = str(Path(__file__).parent / "cost.py")
 AT_ONCE = 100_000
+PATIENCE_SECONDS = 120.0
 STATUSES = (Status.DONE, *[Status.NEEDS_DOER] * 9)
 
 
@@ -40,11 +42,14 @@ def beads_of(count: int, status: Status | None = None) -> Iterator[tuple[list[Be
 
 @cache
 def filled(count: int) -> str:
-    """A database with so many live beads, made once while this process lives."""
-    path = os.path.join(_home(), f"{count}.db")
-    with closing(create_store(path)) as store:
-        for beads, needs in beads_of(count):
-            store.put(beads, needs, "benchmark")
+    """A database with so many live beads, made once while this process lives, or kept where NOBRAKES_GRAPHS says."""
+    path = os.path.join(os.environ.get("NOBRAKES_GRAPHS") or _home(), f"{count}.db")
+    if not os.path.exists(path):
+        made = f"{path}.{os.getpid()}"
+        with closing(create_store(made)) as store:
+            for beads, needs in beads_of(count):
+                store.put(beads, needs, "benchmark")
+        os.rename(made, path)
     return path
 
 
@@ -69,14 +74,17 @@ def database(folder: str) -> str:
     return os.path.join(folder, ".nobrakes", "nobrakes.db")
 
 
-def cost(argv: Sequence[str], folder: str) -> dict[str, Any]:
-    """Seconds, CPU seconds, megabytes and bytes of output of a process; an exit code that is no answer is an error."""
-    whole = [sys.executable, "-I", "-S", COST, *argv]
+def cost(argv: Sequence[str], folder: str, limit: float = PATIENCE_SECONDS) -> dict[str, Any]:
+    """Seconds, CPU seconds, megabytes and bytes of output of a process; an exit code that is no answer is an error.
+
+    What has not ended after `limit` seconds is killed, and is told as what it cost until then.
+    """
+    whole = [sys.executable, "-I", "-S", COST, str(limit), *argv]
     env = {name: value for name, value in os.environ.items() if not name.startswith("NOBRAKES_")}
     done = subprocess.run(whole, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise SystemExit(f"{' '.join(argv)} could not be measured: {done.stderr.strip()[-200:]}")
     found: dict[str, Any] = json.loads(done.stdout)
-    if found["code"] not in ORDINARY:
+    if found["code"] not in (*ORDINARY, -signal.SIGKILL):
         raise SystemExit(f"{' '.join(argv)} ended with {found['code']}: {done.stderr.strip()[-200:]}")
     return found

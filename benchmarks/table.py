@@ -20,6 +20,7 @@ PART is one or more of the parts below; without one all are measured, in this or
 the Standard Task Graph Set (`.stg` files in stg50/, and stg50_verified.csv), without which graphs of our own are
 scheduled. `--kept` prints what was kept last and measures nothing. Nothing is installed: a peer that is not there, or
 a sandbox, is said to be missing. The raw numbers go to raw/table.json, those of a smaller dose to a file beside it.
+NOBRAKES_GRAPHS names a folder that keeps the large graphs for the next run of the same schema.
 
 Defaults as installed are measured first: sandbox auto, every_commit_green, two validators, no record of flakes. Every
 other mode says so in its row. What is compared runs in turn; of the ratios of all rounds the median is shown.
