@@ -176,10 +176,19 @@ def printed(parts: Mapping[str, Part], records: Mapping[str, Record]) -> str:
 
 
 def markdown(parts: Mapping[str, Part], records: Mapping[str, Record]) -> str:
-    """The whole table for a page."""
+    """The whole table for a page, and below it what was measured when, on how busy a machine."""
     lines = ["| part | " + " | ".join(HEAD) + " |", "|---" * (len(HEAD) + 1) + "|"]
     for name, part in parts.items():
         lines += ["| " + " | ".join((name, *row)) + " |" for row in rows(name, part, records.get(name))]
+    lines.append("")
+    for name, part in parts.items():
+        if record := records.get(name):
+            when = (
+                f"{record.when} at {record.commit}, load {record.load[0]} to {record.load[1]}, {record.seconds:.0f} s"
+            )
+            lines.append(f"- `{name}`: {part.MODE}. {record.dose}. {when}.")
+    machines = {record.machine for record in records.values()}
+    lines += [f"- The machine: {machine}." for machine in sorted(machines)]
     return "\n".join(lines)
 
 

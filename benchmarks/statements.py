@@ -4,11 +4,12 @@ The daemon runs in this process, so that each connection of its can be listened 
 that they always are. Statements of triggers are not counted, those that begin and end transactions are.
 """
 
+import os
 import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 from pipeline import config, set_up, verify
@@ -39,11 +40,13 @@ def counted() -> Iterator[Counter[str]]:
         sqlite3.connect = connect
 
 
-def a_bead(beads: int, workers: int) -> tuple[float, dict[str, float]]:
-    """Statements a bead, and of each kind, the most frequent ones first."""
+def a_bead(beads: int, workers: int) -> tuple[float, float, dict[str, float]]:
+    """For each bead: statements, runs of the checks, and statements of each kind, the most frequent ones first."""
     with tempfile.TemporaryDirectory() as folder:
         set_up(folder, beads, config(workers))
         with silent(), counted() as found, open_app(folder) as app:
             serve(app, Quiet(), until_idle=True)
         verify(folder, beads)
-    return found.total() / beads, {text: number / beads for text, number in found.most_common(40)}
+        with closing(sqlite3.connect(os.path.join(folder, ".nobrakes", "nobrakes.db"))) as db:
+            began = db.execute("SELECT count(*) FROM events WHERE kind = 'checks_began'").fetchone()[0]
+    return found.total() / beads, began / beads, {text: number / beads for text, number in found.most_common(40)}

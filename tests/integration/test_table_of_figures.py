@@ -43,6 +43,11 @@ def test_every_figure_has_its_row_and_target_before_anything_is_measured(tmp_pat
     assert " yes" not in text
 
 
+def test_the_page_shows_what_was_kept_last() -> None:
+    page = (BENCHMARKS / "README.md").read_text()
+    assert run(str(BENCHMARKS / "table.py"), "--kept", "--markdown").strip() in page
+
+
 @pytest.mark.slow
 def test_the_smallest_dose_measures_every_part_and_keeps_its_numbers(tmp_path: Path) -> None:
     raw = tmp_path / "raw.json"
