@@ -49,6 +49,10 @@ class Figure:
         return "yes" if (value >= self.target if self.at_least else value <= self.target) else "NO"
 
 
+class Skipped(Exception):
+    """What was not asked for."""
+
+
 @dataclass
 class Found:
     """What was measured. `why`: the reason for having no value. `raw`: the numbers that it was made of."""
@@ -66,6 +70,13 @@ class Dose:
 
     name: str = FULL
     data: Path | None = None
+    most: int = 1_000_000  # graphs of more beads are not made
+
+    def made(self, beads: int) -> int:
+        """That many, where graphs of so many are made; Skipped else."""
+        if beads > self.most:
+            raise Skipped(f"no graphs of more than {self.most:,} beads were made")
+        return beads
 
     def pick(self, full: Value, quick: Value, tiny: Value) -> Value:
         """What belongs to this dose."""
@@ -122,7 +133,8 @@ def told(found: dict[str, Found], *names: str) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit) as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[-160:]}"
+        kind = "" if isinstance(error, Skipped | SystemExit) else f"{type(error).__name__}: "
+        reason = f"{kind}{' '.join(str(error).split())[-160:]}"
         found |= {name: Found(why=reason) for name in names}
 
 

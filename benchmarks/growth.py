@@ -4,6 +4,7 @@ One run, whose beads are merged one after the other; when each was is in the log
 of the processor by then is looked at while it runs.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -32,10 +33,8 @@ def run(beads: int, workers: int, part: int, seconds: float, sandbox: str = "non
         used: list[tuple[float, float]] = []
         deadline, is_cut = time.monotonic() + seconds, False
         while child.poll() is None:
-            try:
+            with contextlib.suppress(OSError):  # it has just ended
                 used.append((time.time(), cpu_ms(child.pid)))
-            except OSError:  # it has just ended
-                break
             time.sleep(LOOKS_SECONDS)
             if not is_cut and time.monotonic() > deadline:
                 is_cut = True

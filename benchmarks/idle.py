@@ -27,10 +27,14 @@ from nobrakes.store.opening import open_store
 
 def cpu_ms(pid: int) -> float:
     """CPU of the process until now, finer than the clock ticks of /proc/<pid>/stat where the kernel tells it."""
-    total = 0
+    return sum(int(text.split()[0]) for text in _threads(pid, "schedstat")) / 1e6
+
+
+def _threads(pid: int, name: str) -> Iterator[str]:
+    """What the kernel tells of each thread; one that has just ended is passed over."""
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        total += int((thread / "schedstat").read_text().split()[0])
-    return total / 1e6
+        with contextlib.suppress(OSError):
+            yield (thread / name).read_text()
 
 
 def rss_mib(pid: int) -> float:
@@ -42,11 +46,8 @@ def rss_mib(pid: int) -> float:
 
 def switches(pid: int) -> int:
     """How often the process has waited until now: each time something woke it."""
-    total = 0
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        lines = (thread / "status").read_text().splitlines()
-        total += sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
-    return total
+    lines = [line for text in _threads(pid, "status") for line in text.splitlines()]
+    return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
 
 
 def own(folder: str, daemon: int) -> set[int]:

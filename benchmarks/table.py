@@ -53,6 +53,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--tiny", action="store_true", help="hardly more than that everything runs")
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--most", type=int, default=1_000_000, help="make no graph of more beads")
     parser.add_argument("--raw", type=Path)
     parser.add_argument("--kept", action="store_true")
     parser.add_argument("--markdown", action="store_true")
@@ -66,7 +67,7 @@ def main() -> None:
         if name != FULL:
             print(f"a {name} dose of everything: it says which way a figure goes, and is not to be quoted\n")
         for one, part in chosen.items():
-            records[one] = taken(part, Dose(name, given.data))
+            records[one] = taken(part, Dose(name, given.data, given.most))
             write(path, records)
             print(printed({one: part}, records) + "\n", flush=True)
         print(f"raw numbers: {path}")

@@ -5,7 +5,7 @@ from growth import run
 
 MODE = "no sandbox, so that it comes to an end; else as installed, 4 Doers, one check that does nothing"
 DOERS = 4
-MOST_SECONDS = 1200.0
+MOST_SECONDS = 360.0
 WALL, CPU = "a bead at the end against one at the beginning", "the daemon's CPU, the same"
 
 FIGURES = (Figure(WALL, 1.1, " x"), Figure(CPU, None, " x"))

@@ -143,5 +143,5 @@ def measured(dose: Dose) -> Measured:
     with told(found, WHOLE):
         found[WHOLE] = _told(from_nothing(few))
     with told(found, LARGEST):
-        found[LARGEST] = _told(in_a_graph(many, 1, AT_LARGEST))
+        found[LARGEST] = _told(in_a_graph(dose.made(many), 1, AT_LARGEST))
     return Measured(f"{few:,} and {many:,} beads, best of {rounds}; in the largest {len(AT_LARGEST)} commands", found)

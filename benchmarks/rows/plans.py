@@ -7,6 +7,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +30,7 @@ NEW, MEMORY, AGAIN, SPEED = (
 LINES, LINES_MEMORY = "plan apply of JSONL", "plan apply of JSONL, memory"
 STRATEGY = "commit-strategy of ten drafts among them"
 DRAFTS = 10
+MOST_SECONDS = 60.0
 
 FIGURES = (
     Figure(NEW, 8, " s"),
@@ -100,7 +102,8 @@ def floor(folder: str, home: str, plan: str, number: int) -> float:
 
 
 def applied(beads: int, rounds: int) -> dict[str, list[Any]]:
-    """The costs of each round: new, unchanged, the floor, and as JSONL."""
+    """The costs of each round: new, unchanged, the floor, and as JSONL. No round begins after MOST_SECONDS."""
+    deadline = time.monotonic() + MOST_SECONDS
     found: dict[str, list[Any]] = {NEW: [], AGAIN: [], SPEED: [], LINES: []}
     with TemporaryDirectory() as home:
         plan, lines = os.path.join(home, "plan.json"), os.path.join(home, "plan.jsonl")
@@ -109,6 +112,8 @@ def applied(beads: int, rounds: int) -> dict[str, list[Any]]:
         Path(lines).write_text("".join(json.dumps(record_of(one)) + "\n" for one in whole))
         del whole
         for number in range(rounds):
+            if time.monotonic() > deadline:
+                break
             folder = fresh(os.path.join(home, f"r{number}"))
             found[NEW].append(cost([NOBRAKES, "plan", "apply", plan], folder))
             found[AGAIN].append(cost([NOBRAKES, "plan", "apply", plan], folder))
@@ -132,10 +137,11 @@ def approved(beads: int, rounds: int) -> list[dict[str, Any]]:
 
 def measured(dose: Dose) -> Measured:
     """Each round in a repository of its own; drafts are approved one after the other in the same one."""
-    beads, rounds = dose.pick(100_000, 5_000, 20), dose.pick(3, 1, 1)
+    beads, rounds = dose.pick(100_000, 5_000, 20), 0
     found: dict[str, Found] = {}
     with told(found, NEW, MEMORY, AGAIN, SPEED, LINES, LINES_MEMORY):
-        raw = applied(beads, rounds)
+        raw = applied(beads, dose.pick(3, 1, 1))
+        rounds = len(raw[NEW])
 
         def median(name: str, key: str = "s") -> float:
             return statistics.median(one[key] for one in raw[name])
