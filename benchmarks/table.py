@@ -28,6 +28,8 @@ other mode says so in its row. What is compared runs in turn; of the ratios of a
 
 import argparse
 import compileall
+import signal
+import sys
 from pathlib import Path
 
 from figures import FULL, KEPT, QUICK, TINY, Dose, Part, markdown, printed, read, taken, write
@@ -58,6 +60,9 @@ def main() -> None:
     parser.add_argument("--kept", action="store_true")
     parser.add_argument("--markdown", action="store_true")
     given = parser.parse_args()
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit("it was ended")
+    )  # what is measured then says so, the rest goes on
     name = TINY if given.tiny else QUICK if given.quick else FULL
     path = given.raw or (KEPT if name == FULL else KEPT.with_name(f"table_{name}.json"))
     records = read(path)
