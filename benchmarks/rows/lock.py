@@ -94,7 +94,7 @@ def held(argvs: Mapping[str, Sequence[str]], folder: str) -> dict[str, Any]:
             try:
                 taken = cost(argv, folder)["s"]
             except SystemExit as error:
-                taken = str(error)
+                taken = str(error).replace(NOBRAKES, "nobrakes")
         found[name] = {"hold_ms": watcher.longest * 1000, "s": taken}
     return found
 
