@@ -71,11 +71,11 @@ def of_world(world: World) -> Count:
 
 
 def was_good(world: World, rejected: Event) -> bool:
-    """Whether what a review sent back passes every check: alone, and as it would have landed."""
+    """Whether what a review sent back passes every check: alone, and as it would have landed; no change is none."""
     assert rejected.attempt is not None
     journal = Journal.of(world.store.attempt(rejected.attempt).data)
     judged = [commit for commit in (journal.head, journal.candidate) if commit]
-    return all(green(world.git.objects.tree_of(commit)) for commit in judged)
+    return bool(judged) and all(green(world.git.objects.tree_of(commit)) for commit in judged)
 
 
 def worlds(good: int, seed: int, rates: Rates, beads: int = BEADS) -> Iterator[tuple[int, Count]]:

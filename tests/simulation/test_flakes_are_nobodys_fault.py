@@ -20,8 +20,7 @@ def test_no_good_change_is_sent_back_where_one_run_in_seven_fails_by_chance() ->
 def test_a_change_that_is_blamed_at_its_first_red_is_counted_as_wronged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flakes, "TIMES", 1)
     monkeypatch.setattr(queue, "CONFIRMING", 0)
-    *_, (_, count) = worlds(40, 1, Rates(flake=0.2), beads=16)
-    assert count.sent_back > 0, count
+    assert any(count.sent_back for _, count in worlds(40, 1, Rates(flake=0.2), beads=16))
 
 
 def test_a_bad_change_is_not_counted_as_good() -> None:

@@ -454,8 +454,8 @@ BUGS = (
     Bug(
         "checkouts that nobody has any more stay",
         "daemon/background/scratch.py",
-        "for path in self.ports.git.scratches():",
-        "for path in ():",
+        "for path in self.ports.git.scratches()}",
+        "for path in ()}",
     ),
     Bug(
         "a bead is cancelled while it lands",
