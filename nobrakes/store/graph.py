@@ -8,7 +8,7 @@ from ..core.beads.events import Kind
 from ..core.graph.links import Node
 from ..core.graph.usual import Usual
 from . import view_queries
-from .beads import edits, planning, priority_levels, proposals, recompute, usual
+from .beads import edits, planning, priority_levels, proposals, usual, whole
 from .database import Database
 
 
@@ -66,8 +66,8 @@ class Graph:
 
     def nodes(self) -> list[Node]:
         """Every bead without its texts, by id order."""
-        return recompute.all_nodes(self._db)
+        return whole.all_nodes(self._db)
 
     def dependencies(self, bead: str | None = None) -> list[Dependency]:
         """All dependencies, parents among them, or those that touch `bead`; sorted."""
-        return recompute.all_dependencies(self._db) if bead is None else view_queries.dependencies(self._db, bead)
+        return whole.all_dependencies(self._db) if bead is None else view_queries.dependencies(self._db, bead)

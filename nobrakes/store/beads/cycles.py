@@ -8,13 +8,13 @@
 
 from collections.abc import Sequence
 
-from ...core.beads.bead import CLOSED, BeadType, Dependency, DependencyType
+from ...core.beads.bead import CLOSED, BeadType, Dependency, DependencyType, Status
 from ...core.errors import Deadlock
 from ...core.graph.cycles import circles
 from ...core.graph.links import Links
 from ..database import Database, Row
 from . import priority_levels
-from .recompute import all_links
+from .whole import all_dependencies, all_links, all_nodes
 
 _OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
 _BLOCKERS = "SELECT needs FROM edges WHERE bead = ? AND type = 'blocks'"
@@ -97,6 +97,12 @@ def refuse_reopening(db: Database, bead: str) -> None:
                 way = None if source[0] == bead else _way(db, source, target, limit=None)
                 if way is not None:
                     raise _deadlock([bead, *way])
+
+
+def cuts(db: Database, bead: str) -> list[Dependency]:
+    """The dependencies whose removal leaves no circle, were this closed bead live."""
+    nodes = [node._replace(status=Status.NEEDS_DOER) if node.id == bead else node for node in all_nodes(db)]
+    return [circle.cut for circle in circles(Links(nodes, all_dependencies(db)))]
 
 
 def _deadlock(beads: Sequence[str]) -> Deadlock:

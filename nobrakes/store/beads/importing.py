@@ -20,7 +20,8 @@ from ...core.graph.usual import Usual
 from .. import rows
 from ..database import Database
 from . import cycles, usual
-from .recompute import Derived, Differences, all_dependencies, all_nodes, differing, set_right
+from .recompute import Derived, Differences, differing, set_right
+from .whole import all_dependencies, all_nodes
 
 STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "incoming_edges"}
 EVENTS = "incoming_events"

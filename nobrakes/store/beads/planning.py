@@ -11,7 +11,7 @@ from dataclasses import replace
 from ...core.beads import lifecycle
 from ...core.beads.bead import Bead, Dependency, DependencyType, Status, check_bead
 from ...core.beads.events import Kind
-from ...core.errors import BadBead, NoSuchBead
+from ...core.errors import BadBead, Deadlock, NoSuchBead
 from .. import events, rows
 from ..database import Database
 from . import cycles, importing, moves, priority_levels
@@ -165,3 +165,15 @@ def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
             if dependency.type is DependencyType.BLOCKS:
                 _count(db, dependency, -1, now)
             _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
+
+
+def cut_circles(db: Database, bead: str) -> None:
+    """Remove a dependency of each circle that the closed bead would close, made live again: nobody in it could start.
+
+    It was accepted while the bead was done, and bound nobody then.
+    """
+    try:
+        cycles.refuse_reopening(db, bead)
+    except Deadlock:
+        for cut in cycles.cuts(db, bead):
+            remove_dependency(db, cut, "nobrakes")

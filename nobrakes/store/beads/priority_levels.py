@@ -9,15 +9,19 @@
    parts as well (`MARKED` is the last one that was); until all are, nothing is settled, since lowest first would not
    hold.
 5. While something is due, levels are no compass: who needs one calls `settle_all` first, or looks everywhere.
+6. In a circle levels would grow for ever. The store lets none in, but a database may be another's or an older one's:
+   when many more parts were settled than the graph has, all is computed anew.
 """
 
 import heapq
 from collections.abc import Iterable
 
 from ...core.beads.bead import CLOSED
+from ...core.graph.priority_levels import levels
 from ...core.graph.usual import Usual, weight
 from ..database import Database, Row
 from .usual import learn, usual
+from .whole import all_links
 
 PART = 1000
 """Beads that are settled in one transaction: 40 ms."""
@@ -27,6 +31,12 @@ MARKS = 20_000
 
 MARKED = "levels_marked"
 """The setting that keeps the last bead that was marked, by id."""
+
+PARTS = "levels_parts"
+"""The setting that keeps how many parts were settled since nothing was due."""
+
+SPARE = 10
+"""So many parts more than three times those that the graph has are a circle's."""
 
 _OWN = "SELECT status, type, estimate, epic, b_level, done_level FROM beads WHERE id = ?"
 _WAITING = """SELECT max(b_level) FROM edges JOIN beads ON beads.id = edges.bead
@@ -74,7 +84,7 @@ def settle_all(db: Database) -> None:
 def nothing_due(db: Database) -> None:
     """All levels were just computed anew."""
     db.run("DELETE FROM levels_due")
-    db.run("DELETE FROM settings WHERE key = ?", (MARKED,))
+    db.run("DELETE FROM settings WHERE key IN (?, ?)", (MARKED, PARTS))
 
 
 def mark_unestimated(db: Database) -> None:
@@ -127,6 +137,25 @@ def _settle_part(db: Database, entries: list[Entry]) -> None:
                 heapq.heappush(heap, entry)
     if heap:
         db.run_many(_MARK, heap)
+    if heap or due:
+        _end_circles(db)
+
+
+def _end_circles(db: Database) -> None:
+    """Compute all levels anew where settling them has no end."""
+    if db.maybe(_FIRST_DUE, (1,)) is None:
+        db.run("DELETE FROM settings WHERE key = ?", (PARTS,))
+        return
+    before = db.maybe("SELECT value FROM settings WHERE key = ?", (PARTS,))
+    parts = 1 + (0 if before is None else int(before[0]))
+    beads = int(db.one("SELECT count(*) FROM beads")[0])
+    if parts <= SPARE + 3 * beads // PART:
+        db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (PARTS, str(parts)))
+        return
+    found = levels(all_links(db), usual(db))
+    values = [(level.start, level.done, bead) for bead, level in found.items()]
+    db.run_many("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", values)
+    nothing_due(db)
 
 
 def _settle(db: Database, bead: str, expected: Usual) -> list[Entry]:

@@ -1,47 +1,20 @@
 """Every derived column computed anew from the facts, by core's rules: for imports, doctor, and as proof of the rest."""
 
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from ...core.beads.bead import CLOSED, Dependency, DependencyType, Status
-from ...core.graph.links import Links, Node
+from ...core.beads.bead import CLOSED, Status
+from ...core.graph.links import Links
 from ...core.graph.priority_levels import levels
 from ...core.graph.ranks import AGEING_SECONDS, days, rank, rises_at
 from ...core.graph.readiness import Readiness
 from ...core.graph.usual import Usual
-from .. import rows
 from ..database import Database, Row
 from . import priority_levels
 from .usual import learn, usual
-
-_NODE: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
-_DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
-"""What `_make` does, without its look at the length: a whole graph is tens of thousands of them."""
-
+from .whole import all_links
 
 LEVELS = ("b_level", "done_level")
-
-
-def all_nodes(db: Database) -> list[Node]:
-    """Every bead without its texts, by id order."""
-    statuses = rows.STATUSES
-    return list(map(_NODE, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")]))
-
-
-def all_dependencies(db: Database) -> list[Dependency]:
-    """Every dependency, the parents as rows, sorted."""
-    # in the order in which the table lies, and sorted here: nearly sorted is sorted in no time
-    found = db.plain("SELECT bead, needs, type FROM edges ORDER BY bead, type, needs")
-    found += db.plain("SELECT id, epic, 'parent-child' FROM beads WHERE epic IS NOT NULL")
-    found.sort()
-    types = {type_.value: type_ for type_ in DependencyType}
-    return list(map(_DEPENDENCY, [(bead, needs, types[word]) for bead, needs, word in found]))
-
-
-def all_links(db: Database) -> Links:
-    """The whole graph."""
-    return Links(all_nodes(db), all_dependencies(db))
 
 
 class Derived:

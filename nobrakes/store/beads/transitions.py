@@ -24,6 +24,7 @@ from .. import events
 from ..database import Database
 from . import cycles, moves
 from .planning import bead as whole_bead
+from .planning import cut_circles
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
@@ -112,8 +113,11 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
         if row[0]:
             raise NotAllowed(f"epic {bead.id} has {row[0]} open children", f"`nobrakes show {bead.id}` names them.")
     changes = columns(move) | _closing(bead, kind, move.status, data, now)
-    if bead.status in CLOSED and move.status not in CLOSED and kind is not Kind.REVERTED:
-        cycles.refuse_reopening(db, bead.id)
+    if bead.status in CLOSED and move.status not in CLOSED:
+        if kind is Kind.REVERTED:  # a fact, which is never refused
+            cut_circles(db, bead.id)
+        else:
+            cycles.refuse_reopening(db, bead.id)
     if kind in _SENT_ON:
         changes |= {"failures": 0, "retry_at": None}
     if kind in (*_SENT_ON, Kind.CANCELLED, Kind.DONE_BY_HAND, Kind.FOUND_MERGED):

@@ -5,6 +5,7 @@ import pytest
 from nobrakes.core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
 from nobrakes.core.beads.events import Event, Kind
 from nobrakes.core.errors import BadBead, Deadlock, NoSuchBead
+from nobrakes.core.graph.cycles import deadlocks
 from nobrakes.ports import Store
 from tests.contracts.store.store_beads import PARENT, bead, epic, ready
 
@@ -141,3 +142,18 @@ def test_levels_and_events_of_some_kinds(store: Store) -> None:
     store.change("a", {"title": "Another"}, "me")
     assert [event.kind for event in store.events(kinds=[Kind.CHANGED])] == [Kind.CHANGED]
     assert len(store.events(kinds=[Kind.PROPOSED], limit=2)) == 2 and len(store.events()) == 4
+
+
+def test_what_was_connected_while_its_bead_was_done_is_cut_where_a_revert_makes_it_a_circle(store: Store) -> None:
+    """A revert is a fact and is never refused; who is asked to reopen the bead by hand is."""
+    store.put([bead("a"), bead("b"), bead("c")], [Dependency("b", "a"), Dependency("c", "b")], "me")
+    store.record(Event(Kind.DONE_BY_HAND, "a"))
+    store.add_dependency(Dependency("a", "c"), "me")
+    with pytest.raises(Deadlock):
+        store.record(Event(Kind.REOPENED, "a"))
+    store.record(Event(Kind.REVERTED, "a"))
+    assert deadlocks(store.nodes(), store.dependencies()) == []
+    assert len(store.dependencies()) == 2 and store.differences() == {}
+    told = [event for event in store.events(0, 100) if event.kind is Kind.DEPENDENCY_REMOVED]
+    assert [event.actor for event in told] == ["nobrakes"]
+    assert len(store.ready(10)) == 1, "and one of them can start"

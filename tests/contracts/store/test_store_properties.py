@@ -223,6 +223,7 @@ class AnyLife(RuleBasedStateMachine):
     def what_is_kept_is_what_is_computed(self) -> None:
         assert self.store.differences() == {}
         nodes, dependencies = self.store.nodes(), self.store.dependencies()
+        assert deadlocks(nodes, dependencies) == []
         ready = self.store.ready(1000)
         assert sorted(bead.id for bead in ready) == ready_beads(nodes, dependencies, self.time)
         self.in_order(ready, nodes, dependencies)

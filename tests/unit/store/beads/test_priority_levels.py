@@ -6,6 +6,7 @@ import pytest
 
 from nobrakes.core.beads.bead import Bead, Dependency, Status
 from nobrakes.core.errors import Deadlock
+from nobrakes.core.graph.cycles import deadlocks
 from nobrakes.store.beads import priority_levels, recompute
 from nobrakes.store.sqlite import SqliteStore
 
@@ -67,6 +68,21 @@ def test_a_circle_is_refused_while_levels_lag(store, monkeypatch):
         monkeypatch.setattr(priority_levels, "settle_all", lambda db: None)
         with pytest.raises(Deadlock):
             store.add_dependency(Dependency("b000", "alone"), "me")
+
+
+def test_levels_in_a_circle_come_to_an_end(store, monkeypatch):
+    """The store lets none in, but a database may be another's."""
+    monkeypatch.setattr(priority_levels, "PART", 50)
+    with store._db.write():
+        store._db.run("INSERT INTO edges (bead, type, needs) VALUES ('b000', 'blocks', ?)", (f"b{BEADS - 1:03}",))
+        priority_levels.refresh(store._db, [f"b{BEADS - 1:03}"])
+    assert deadlocks(store.nodes(), store.dependencies())
+    looks = 0
+    while priority_levels.is_due(store._db):
+        store.ready(1)
+        looks += 1
+        assert looks < 100, "levels grow for ever"
+    assert not [found for found in store.differences().values() if found.keys() & {"b_level", "done_level"}]
 
 
 def test_what_is_computed_anew_leaves_nothing_due(store, monkeypatch):
