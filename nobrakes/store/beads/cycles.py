@@ -99,9 +99,9 @@ def refuse_reopening(db: Database, bead: str) -> None:
                     raise _deadlock([bead, *way])
 
 
-def cuts(db: Database, bead: str) -> list[Dependency]:
-    """The dependencies whose removal leaves no circle, were this closed bead live."""
-    nodes = [node._replace(status=Status.NEEDS_DOER) if node.id == bead else node for node in all_nodes(db)]
+def cuts(db: Database, bead: str, to: Status) -> list[Dependency]:
+    """The dependencies whose removal leaves no circle once this closed bead has that status."""
+    nodes = [node._replace(status=to) if node.id == bead else node for node in all_nodes(db)]
     return [circle.cut for circle in circles(Links(nodes, all_dependencies(db)))]
 
 

@@ -167,13 +167,13 @@ def remove_dependency(db: Database, dependency: Dependency, actor: str) -> None:
             _tell(db, now, Kind.DEPENDENCY_REMOVED, dependency, actor)
 
 
-def cut_circles(db: Database, bead: str) -> None:
-    """Remove a dependency of each circle that the closed bead would close, made live again: nobody in it could start.
+def cut_circles(db: Database, bead: str, to: Status) -> None:
+    """Remove a dependency of each circle that the closed bead closes with that status: nobody in it could start.
 
     It was accepted while the bead was done, and bound nobody then.
     """
     try:
         cycles.refuse_reopening(db, bead)
     except Deadlock:
-        for cut in cycles.cuts(db, bead):
+        for cut in cycles.cuts(db, bead, to):
             remove_dependency(db, cut, "nobrakes")

@@ -115,7 +115,7 @@ def moved(db: Database, bead: Bead, kind: Kind, data: Any, now: float, *, is_ask
     changes = columns(move) | _closing(bead, kind, move.status, data, now)
     if bead.status in CLOSED and move.status not in CLOSED:
         if kind is Kind.REVERTED:  # a fact, which is never refused
-            cut_circles(db, bead.id)
+            cut_circles(db, bead.id, move.status)
         else:
             cycles.refuse_reopening(db, bead.id)
     if kind in _SENT_ON:
