@@ -19,9 +19,6 @@ repo=$1 beads=$2 workers=$3
 work=$repo/.floor
 export GIT_AUTHOR_NAME=f GIT_AUTHOR_EMAIL=f@f.invalid GIT_COMMITTER_NAME=f GIT_COMMITTER_EMAIL=f@f.invalid
 mkdir -p "$work"
-: >"$work/lock"
-: >"$work/next"
-: >"$work/counter"
 
 . "${0%/*}/floor.sh"
 
@@ -44,22 +41,4 @@ bead() { # NUMBER
     clean_up "$1" "$head"
 }
 
-worker() {
-    while :; do
-        number=$(
-            exec 8<"$work/counter"
-            flock 8
-            echo x >>"$work/next"
-            wc -l <"$work/next"
-        )
-        [ "$number" -le "$beads" ] || break
-        bead "$number"
-    done
-}
-
-n=0
-while [ "$n" -lt "$workers" ]; do
-    worker &
-    n=$((n + 1))
-done
-wait
+. "${0%/*}/workers.sh"

@@ -10,9 +10,6 @@ repo=$1 beads=$2 workers=$3 sleep=${4:-0}
 work=$repo/.plain
 export GIT_AUTHOR_NAME=f GIT_AUTHOR_EMAIL=f@f.invalid GIT_COMMITTER_NAME=f GIT_COMMITTER_EMAIL=f@f.invalid
 mkdir -p "$work"
-: >"$work/lock"
-: >"$work/next"
-: >"$work/counter"
 
 inside() { # CLONE COMMAND
     bwrap --unshare-all --die-with-parent --ro-bind / / --dev /dev --proc /proc --ro-bind "$repo" "$repo" \
@@ -32,22 +29,4 @@ bead() { # NUMBER
     rm -rf "$ws"
 }
 
-worker() {
-    while :; do
-        number=$(
-            exec 8<"$work/counter"
-            flock 8
-            echo x >>"$work/next"
-            wc -l <"$work/next"
-        )
-        [ "$number" -le "$beads" ] || break
-        bead "$number"
-    done
-}
-
-n=0
-while [ "$n" -lt "$workers" ]; do
-    worker &
-    n=$((n + 1))
-done
-wait
+. "${0%/*}/workers.sh"

@@ -119,6 +119,21 @@ def add(
     return store.bead(bead.id)
 
 
+def add_take_back(store: Store, title: str, description: str, actor: str, id: str | None = None) -> Bead:
+    """Add the live bead that stands for taking merges off main, which no agent works on. Raises as `add` does."""
+    return add(
+        store,
+        title[:200],
+        description=description,
+        needs_tests=False,
+        scaffolding=True,  # tests and settings that the merges brought go with them
+        priority=0,
+        id=id,
+        draft=False,
+        actor=actor,
+    )
+
+
 def edit(store: Store, id: str, fields: Mapping[str, Any], actor: str, paths: Paths | None = None) -> Bead:
     """Set content fields by name. What an agent at work was told stays as it was told; the next one reads this."""
     made = content(fields)

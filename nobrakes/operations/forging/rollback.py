@@ -179,16 +179,8 @@ def _marked(actor: str) -> str:
 
 def _hand(store: Store, feature: Feature, actor: str) -> str:
     """The bead that takes the merges back; no agent works on it."""
-    bead = beads.add(
-        store,
-        f"Roll back: {feature.title}"[:200],
-        description=f"Takes the merges of feature {feature.id} off main again, as {actor} asked.",
-        needs_tests=False,
-        scaffolding=True,  # tests and settings of the feature go with it
-        priority=0,
-        draft=False,
-        actor=actor,
-    )
+    what = f"Takes the merges of feature {feature.id} off main again, as {actor} asked."
+    bead = beads.add_take_back(store, f"Roll back: {feature.title}", what, actor)
     beads.hold(store, bead.id, HELD.format(feature=feature.id), actor)
     store.note_feature(feature.id, {keys.ROLLBACK: {"by": actor, "bead": bead.id}}, actor)
     if feature.state is State.ACTIVE:

@@ -58,14 +58,5 @@ def _bead(store: Store, bead: Bead, merge: Merged, name: str, is_known: bool, ac
     """A new one, or the one that was given up before."""
     if is_known:
         return beads.reopen(store, name, actor, "it is asked for again")
-    return beads.add(
-        store,
-        f"Take back: {bead.title}"[:200],
-        description=f"Takes the merge {merge.commit[:12]} of bead {bead.id} off main again, as {actor} asked.",
-        needs_tests=False,
-        scaffolding=True,  # tests and settings of the bead go with it
-        priority=0,
-        id=name,
-        draft=False,
-        actor=actor,
-    )
+    what = f"Takes the merge {merge.commit[:12]} of bead {bead.id} off main again, as {actor} asked."
+    return beads.add_take_back(store, f"Take back: {bead.title}", what, actor, name)
