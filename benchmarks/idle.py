@@ -131,17 +131,16 @@ def nothing_to_do(seconds: float, beads: int = 0, escalations: int = 0, settle: 
 def silent_agents(seconds: float, agents: int = 4, settle: float = 3.0) -> dict[str, float]:
     """As installed: agents that say nothing, each in its sandbox."""
     with tempfile.TemporaryDirectory() as folder:
-        set_up(folder, agents, config(agents).replace(AGENT, f"sleep {3600 + seconds:g}"))
-        store = open_store(os.path.join(folder, ".nobrakes", "nobrakes.db"))
-        try:
-            with daemon(folder) as pid:
-                slept = f"sleep {3600 + seconds:g}".encode()
-                began = lambda: sum(slept in words for words in _cmdlines(own(folder, pid)))  # noqa: E731
-                until(lambda: began() >= agents, f"not all of {agents} agents began")
-                time.sleep(settle)
-                return over(seconds, folder, pid)
-        finally:
-            store.close()
+        sleep = f"sleep {3600 + seconds:g}"
+        set_up(folder, agents, config(agents).replace(AGENT, sleep))
+        with daemon(folder) as pid:
+
+            def have_begun() -> bool:
+                return sum(sleep.encode() in words for words in _cmdlines(own(folder, pid))) >= agents
+
+            until(have_begun, f"not all of {agents} agents began")
+            time.sleep(settle)
+            return over(seconds, folder, pid)
 
 
 def _cmdlines(pids: Iterable[int]) -> list[bytes]:

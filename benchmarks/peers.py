@@ -11,6 +11,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -58,8 +59,9 @@ def _backlog(folder: str, count: int) -> Times:
 PEERS = {"task": _warrior, "backlog": _backlog}
 
 
+@cache
 def measured(count: int) -> dict[str, Times | str]:
-    """Of each peer the seconds to bring in and to list so many tasks, or why not."""
+    """Of each peer the seconds to bring in and to list so many tasks, or why not; measured once in a process."""
     found: dict[str, Times | str] = {}
     for name, peer in PEERS.items():
         if not shutil.which(name):

@@ -24,7 +24,7 @@ ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 ID_LENGTH = 6
 
 
-def new_id(store: Store, title: str, taken: Container[str] = frozenset()) -> str:
+def new_id(store: Store, taken: Container[str] = frozenset()) -> str:
     """An id that no bead has, like "nb-k3f9q2". It says nothing about the title, which may change."""
     return unused_id(lambda found: found in taken or _exists(store, found))
 
@@ -103,7 +103,7 @@ def add(
     )
     if id is not None and _exists(store, id):
         raise BadBead(f"there is a bead {id} already", f"`nobrakes show {id}` shows it; `nobrakes edit` changes it.")
-    bead = Bead(id=id or new_id(store, title), **made)
+    bead = Bead(id=id or new_id(store), **made)
     check_bead(bead)
     if bead.id in needs:
         raise Deadlock(f"bead {bead.id} cannot wait for itself")

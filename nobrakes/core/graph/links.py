@@ -165,10 +165,6 @@ class Moments:
                     if links.nodes[parent].type == BeadType.EPIC:
                         yield Need(self.done(parent), done, by)
 
-    def order(self) -> list[int]:
-        """The moments in an order in which they can happen; those in or behind a circle are left out."""
-        return possible(self.needs)
-
 
 def plain_needs(links: Links, live: Sequence[Node]) -> Needs:
     """What Moments says, as plain numbers in the order of `live`."""

@@ -115,8 +115,8 @@ class Arrivals:
         if self._inotify is not None:
             self._inotify.close()
         os.close(self._reading)
-        os.close(self._writing)
-        self._writing = -1
+        writing, self._writing = self._writing, -1  # first: `wake` must not write to whatever gets the number next
+        os.close(writing)
 
 
 def _identity(folder: str) -> int:

@@ -44,6 +44,7 @@ class Doorkeeper:
         self._waiting: set[str] = set()  # who has more to say, or could not be answered
         self._due = self._busy_until = 0.0
         self._noise = 0
+        self._has_more = self._has_trouble = False
         self.wake = self._arrivals.wake
         self.close = self._arrivals.close
 
@@ -59,8 +60,8 @@ class Doorkeeper:
         now = time.monotonic()
         is_whole = told is None or now >= self._due or self._arrivals.missing or bool(self._unwatched)
         before = self._arrivals.watched()
-        runs = self._runs() if is_whole else sorted(self._waiting | {_run(inbox) for inbox in told or ()})
         known = self._waiting | {_run(inbox) for inbox in told or ()}
+        runs = self._runs() if is_whole else sorted(known)
         answered = self._visit(runs)
         late: set[str] = set()
         if told is not None and is_whole:

@@ -94,8 +94,7 @@ def plan_in(text: str, path: str) -> Plan:
         from .records import plan_of_records
 
         return plan_of_records(text, files.shown(path))
-    value = files.load(path, text)
-    return plan_of(value, files.shown(path))
+    return plan_of(files.load(path, text), files.shown(path))
 
 
 def apply_plan(
@@ -126,7 +125,7 @@ def apply_plan(
     chain = chain_of(links)
     proposed = tuple(difference.proposals_of(store, work, actor))
     made = _report(plan, work, links, after, store.now(), chain, not dry_run)
-    del links
+    del links  # a large graph is not kept beside what is written
     if not dry_run:
         _write(store, work, actor)
     waiting = frozenset(proposed)

@@ -141,7 +141,7 @@ def _identities(store: Store, plan: Plan, existing: frozenset[str]) -> tuple[dic
         taken.update(id_ for _, id_ in store.by_priority())
         free = partial(unused_id, taken.__contains__)
     else:
-        free = partial(new_id, store, "", taken)
+        free = partial(new_id, store, taken)
     names: dict[str, str] = {}
     ids = []
     for node in plan.nodes:

@@ -1,8 +1,7 @@
 """Reading plan files: bytes into plain values. What the values mean is operations.plan.nodes.
 
 1. The text is data: a safe loader, at most 50 MB (of records: a line), no aliases (a small file could stand for an
-   endless one), and
-   nesting is bounded before anything recurses into it.
+   endless one), and nesting is bounded before anything recurses into it.
 2. A key that is there twice is an error: the reader cannot know which one was meant.
 """
 

@@ -89,7 +89,7 @@ def _near(store: Store, most: int) -> Picture:
         order.update(dict.fromkeys(sorted(id_ for _, id_ in store.by_priority())[: 2 * most]))
     chosen = dict.fromkeys(list(order)[:most])
     nodes, deciding = store.around(list(chosen))
-    edges = {one for id_ in chosen for one in touching.get(id_) or store.dependencies(id_)}
+    edges = {one for id_ in chosen for one in (touching[id_] if id_ in touching else store.dependencies(id_))}
     readiness = Readiness(Links(nodes, deciding), store.now())
     ready = frozenset(node.id for node in nodes if readiness.ready(node.id))
     return picture([node for node in nodes if node.id in chosen], sorted(edges), ready)

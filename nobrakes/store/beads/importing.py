@@ -81,10 +81,12 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     known = {node.id: node for node in all_nodes(db)}
     _refuse_wrong(wanted, edges, known)
     statuses = {one.id: lifecycle.added(one) for one in wanted}
-    epics = [(edge.needs, edge.bead) for edge in edges if edge.bead in known and _is_child(edge)]
-    for epic, bead in epics:
-        _refuse_second_epic(Dependency(bead, epic, DependencyType.PARENT_CHILD), known[bead].epic)
-        known[bead] = known[bead]._replace(epic=epic)
+    epics = []
+    for edge in edges:
+        if edge.bead in known and _is_child(edge):
+            _refuse_second_epic(edge, known[edge.bead].epic)
+            known[edge.bead] = known[edge.bead]._replace(epic=edge.needs)
+            epics.append((edge.needs, edge.bead))
     nodes = [*known.values(), *(node_of(one)._replace(status=statuses[one.id], assignee=None) for one in wanted)]
     links = Links(nodes, (edge for edge in [*all_dependencies(db), *edges] if edge.type is DependencyType.BLOCKS))
     cycles.refuse_circles_in(links)

@@ -16,6 +16,9 @@ from .whole import all_links
 
 LEVELS = ("b_level", "done_level")
 
+Differences = dict[str, dict[str, tuple[Any, Any]]]
+"""Bead -> column -> (what the store says, what it must be)."""
+
 
 class Derived:
     """What the derived columns of each bead of a graph must be, by core's rules."""
@@ -44,7 +47,7 @@ class Derived:
         }
 
 
-def differences(db: Database, now: float, lag: bool = False) -> "Differences":
+def differences(db: Database, now: float, lag: bool = False) -> Differences:
     """Bead -> column -> (what the store says, what it must be). Empty when all is right.
 
     `lag`: levels that are due are no difference, and none is looked at while there are some.
@@ -53,12 +56,11 @@ def differences(db: Database, now: float, lag: bool = False) -> "Differences":
     return differing(db, Derived(all_links(db), now, usual(db)), now, late)
 
 
-Differences = dict[str, dict[str, tuple[Any, Any]]]
-
-
 def differing(db: Database, derived: Derived, now: float, late: Collection[str] = ()) -> Differences:
-    """`differences` from what is derived from the graph already, or from one that is about to be. `late`: columns that
-    may lag."""
+    """`differences` of what was derived already, from the graph as it is or as it is about to be.
+
+    `late`: columns that may lag.
+    """
     found: Differences = {}
     for row in db.all("SELECT * FROM beads"):
         own = derived.of(row["id"]) | _class(row, now)

@@ -6,7 +6,7 @@ import pytest
 
 from nobrakes.host.channel import arrivals as module
 from nobrakes.host.channel.arrivals import Arrivals
-from nobrakes.host.system.inotify import Inotify
+from nobrakes.host.system.inotify import OVERFLOW, Inotify
 from nobrakes.paths import AGAIN
 
 
@@ -119,7 +119,7 @@ def test_one_folder_that_cannot_be_watched_is_no_others_trouble(arrivals, tmp_pa
 
 def test_events_that_were_too_many_mean_a_look_at_everything(arrivals, tmp_path, monkeypatch):
     arrivals.watch([str(tmp_path)])
-    monkeypatch.setattr(Inotify, "read", lambda self: [(-1, 0x4000, "")])
+    monkeypatch.setattr(Inotify, "read", lambda self: [(-1, OVERFLOW, "")])
     arrives(tmp_path)
     assert arrivals.wait(5.0) is None
 

@@ -42,7 +42,6 @@ def filled(seed, monkeypatch, large, split):
 @pytest.mark.parametrize("seed", range(12))
 def test_at_once_as_one_by_one(seed, split, monkeypatch):
     at_once, one_by_one = (everything(filled(seed, monkeypatch, large, split)) for large in (True, False))
-    assert at_once.keys() == one_by_one.keys()
     for table, found in at_once.items():
         assert found == one_by_one[table], table
     assert filled(seed, monkeypatch, True, split).check() == []
@@ -63,7 +62,7 @@ def test_another_commit_between_is_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(importing, "stage", stage)
     with pytest.raises(BadBead, match="there is a bead x already"):
         store.put([Bead("x", "X"), Bead("y", "Y")], [Dependency("y", "x")], "me")
-    monkeypatch.setattr(importing, "stage", lambda *given: real(*given))
+    monkeypatch.setattr(importing, "stage", real)
     store.put([Bead("y", "Y", epic="e"), Bead("z", "Z")], [Dependency("y", "x"), Dependency("x", "z")], "me")
     assert store.check() == [] and store.bead("y").epic == "e"
     assert not store._db.all("SELECT name FROM temp.sqlite_schema")
