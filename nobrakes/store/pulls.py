@@ -24,10 +24,17 @@ class Pulls:
 
     def pulls(self, waiting: bool = True) -> "list[PullRequest]":
         """The requests that wait, or all of them; oldest first."""
-        rows = self._db.all("SELECT key, value FROM settings WHERE key >= 'pull/' AND key < 'pull0'")
+        from ..core.pulls.pull import WAITING, PullState
+
+        # the loop asks in each quiet turn: what is over is large, and is not read
+        states = json.dumps(sorted(WAITING if waiting else PullState))
+        rows = self._db.all(
+            "SELECT key, value FROM settings WHERE key >= 'pull/' AND key < 'pull0' AND "
+            "coalesce(json_extract(value, '$.state'), 'opening') IN (SELECT value FROM json_each(?))",
+            (states,),
+        )
         found = [_made(str(row[0]).removeprefix(_KEY), str(row[1])) for row in rows]
-        kept = (one for one in found if not waiting or one.waits)
-        return sorted(kept, key=lambda one: (one.opened_at, one.bead))
+        return sorted(found, key=lambda one: (one.opened_at, one.bead))
 
     def save_pull(self, pull: "PullRequest") -> None:
         """Keep it in the place of the bead's last one."""

@@ -114,7 +114,7 @@ def forget_said(request: Request, answer: Response) -> None:
     answer.delete_cookie(f"{site.cookie}_said", path="/", secure=site.is_secure, httponly=True, samesite="strict")
 
 
-def available(request: Request, has_requests: bool = True) -> tuple[Way, ...]:
+def available(request: Request, has_requests: bool) -> tuple[Way, ...]:
     """The ways to pages that there are; to the requests where work lands by them."""
     paths = request.app.state.paths
     found = (way for way in WAYS if f"/r/{{repo}}/{way.path}" in paths)

@@ -53,6 +53,7 @@ class PullSteps:
         self.ports = ports
         self._beside: Beside[Seen] = Beside(ports.background)
         self._looked: dict[int, float] = {}
+        self._held: set[int] = set()
         self._before: set[int] = set()
         self._given_up = GivenUp(ports)
 
@@ -111,6 +112,7 @@ class PullSteps:
         if pull is None or not pull.waits:
             held = self._held_back(bead.id)
             if held:
+                self._held.add(attempt)
                 return self._waits(
                     context, journal, None, Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
                 )
@@ -134,6 +136,9 @@ class PullSteps:
         """
         if not self.is_on:
             return
+        for held in self._held:  # there is room now
+            self._looked.pop(held, None)
+        self._held.clear()
         branches.archive(self.ports, bead)
         pull, ours, remove = self.ports.store.pull(bead), branches.pushed(self.ports, bead), self._pulls.remove
         if pull is None or not ours or not branches.is_to_go(self.ports, pull):
