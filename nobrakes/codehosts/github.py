@@ -71,6 +71,10 @@ class GitHub:
         """Give it the title and the body that are wanted."""
         self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"title": wanted.title, "body": wanted.body})
 
+    def retarget(self, number: int, base: str) -> None:
+        """Have it be for another branch."""
+        self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"base": base})
+
     def close(self, number: int) -> None:
         """Close it unmerged; one that is over stays as it is."""
         if self.look(number).state is PullState.OPEN:
@@ -163,6 +167,7 @@ def _told(one: Mapping[str, Any]) -> Told:
         conflicts=one.get("mergeable") is False or one.get("mergeable_state") == "dirty",
         title=str(one.get("title") or "")[:500],
         body=str(one.get("body") or "")[:_LOG],
+        base=str((one.get("base") or {}).get("ref") or ""),
     )
 
 

@@ -38,6 +38,9 @@ class PlainGit:
     def rewrite(self, number: int, wanted: Wanted) -> None:
         """There is no text."""
 
+    def retarget(self, number: int, base: str) -> None:
+        """Nobody there knows what a branch is for."""
+
     def close(self, number: int) -> None:
         """The branch stays: it is somebody's to look at."""
 

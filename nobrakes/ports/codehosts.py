@@ -16,7 +16,9 @@ from .git import Land
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A request as it should be. `mark`: the line of `body` by which it is found again."""
+    """A request as it should be. `base`: the branch there that it is for; `mark`: the line of `body` by which it is
+    found again.
+    """
 
     branch: str
     base: str
@@ -46,7 +48,7 @@ class CodeHost(Protocol):
         ...
 
     def open(self, wanted: Wanted) -> Told:
-        """Open it."""
+        """Open it. HostRefused: there is one from this branch for this base, no such base, or nothing to merge."""
         ...
 
     def dress(self, number: int, wanted: Wanted) -> None:
@@ -55,6 +57,10 @@ class CodeHost(Protocol):
 
     def rewrite(self, number: int, wanted: Wanted) -> None:
         """Give it the title and the body that are wanted."""
+        ...
+
+    def retarget(self, number: int, base: str) -> None:
+        """Have it be for another branch. HostRefused: there is no such branch, or the request is over."""
         ...
 
     def close(self, number: int) -> None:
@@ -97,4 +103,4 @@ class PullPorts:
     publish: Publish
     remove: Remove
     branches: Callable[[], Mapping[str, str]]  # those there that are named as ours are, and where each is; GitFailed
-    base: str  # the branch there that requests are for
+    base: str  # the branch there that requests are for which say no other (`Wanted.base`)

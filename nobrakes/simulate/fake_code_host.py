@@ -71,12 +71,13 @@ class FakeCodeHost:
         return [self._told(one) for one in ours]
 
     def open(self, wanted: Wanted) -> Told:
-        """Open it. HostRefused: there is one from this branch, or nothing to merge."""
+        """Open it. HostRefused: there is one from this branch for this base, no such base, or nothing to merge."""
         self.answers("open")
         head = self.branches.get(wanted.branch)
+        self._is_there(wanted.base)
         if head is None or self.objects.contains(head, self.branches[wanted.base]):
             raise HostRefused(f"no commits between {wanted.base} and {wanted.branch}")
-        if any(one.branch == wanted.branch and one.state is PullState.OPEN for one in self.requests):
+        if any((one.branch, one.base) == (wanted.branch, wanted.base) for one in self.open_ones()):
             raise HostRefused(f"a pull request already exists for {wanted.branch}")
         made = Request(len(self.requests) + 1, wanted.branch, wanted.base, wanted.title, wanted.body)
         self.requests.append(made)
@@ -95,6 +96,16 @@ class FakeCodeHost:
         one = self.request(number)
         one.title, one.body = wanted.title, wanted.body
         self.answers("rewritten")
+
+    def retarget(self, number: int, base: str) -> None:
+        """Have it be for another branch."""
+        self.answers("retarget")
+        one = self.request(number)
+        self._is_there(base)
+        if one.state is not PullState.OPEN:
+            raise HostRefused(f"#{number} is over")
+        one.base = base
+        self.answers("retargeted")
 
     def close(self, number: int) -> None:
         """Close it unmerged, whoever does; one that is over stays as it is."""
@@ -131,12 +142,16 @@ class FakeCodeHost:
             raise HostRefused(f"there is no pull request {number}")
         return self.requests[number - 1]
 
+    def _is_there(self, base: str) -> None:
+        if base not in self.branches:
+            raise HostRefused(f"there is no branch {base}")
+
     def _told(self, one: Request) -> Told:
         head = one.head or self.branches.get(one.branch, "")
         is_open = one.state is PullState.OPEN
         conflicts = is_open and bool(head) and bool(self._merge(one.base, head)[1])
         url = f"https://host.invalid/pull/{one.number}"
-        return Told(one.number, url, one.state, head, one.merged_as, conflicts, one.title, one.body)
+        return Told(one.number, url, one.state, head, one.merged_as, conflicts, one.title, one.body, one.base)
 
     # --- what people do --------------------------------------------------------------------------
 

@@ -89,7 +89,8 @@ class GitHub:
         """As the buttons of the page do it; the merge commit."""
         with self.lock:
             pull = self.pull(number)
-            head, base = self.head(number), self.git("rev-parse", "main")
+            into = f"refs/heads/{pull['base']['ref']}"
+            head, base = self.head(number), self.git("rev-parse", into)
             tree = self.git("merge-tree", "--write-tree", base, head)
             text = words or f"{pull['title']} (#{number})"
             if how == "merge":
@@ -98,7 +99,7 @@ class GitHub:
                 made = self.git("commit-tree", tree, "-p", base, "-m", text)
             else:
                 made = self.git("commit-tree", tree, "-p", base, "-m", self.git("log", "-1", "--format=%B", head))
-            self.git("update-ref", "refs/heads/main", made, base)
+            self.git("update-ref", into, made, base)
             pull.update(state="closed", merged=True, merge_commit_sha=made, head_sha=head)
             return made
 
@@ -150,7 +151,9 @@ class GitHub:
 
     def _open(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
         assert set(body) <= {"title", "head", "base", "body", "draft"}, body
-        if any(one["head"]["ref"] == body["head"] for one in self.open_ones()):
+        if not self._is_there(body["base"]):
+            return 422, {"message": "Validation Failed", "errors": [{"field": "base", "code": "invalid"}]}, {}
+        if any((one["head"]["ref"], one["base"]["ref"]) == (body["head"], body["base"]) for one in self.open_ones()):
             return 422, {"message": "Validation Failed", "errors": [{"message": "A pull request already exists"}]}, {}
         number = len(self.pulls) + 1
         url = f"https://{self.host}/team/thing/pull/{number}"
@@ -177,9 +180,15 @@ class GitHub:
         return 200, self._row(self.pull(int(found["n1"]))), {}
 
     def _change(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
-        assert set(body) <= {"title", "body"} or body == {"state": "closed"}, body
-        self.pull(int(found["n2"])).update(body)
-        return 200, self._row(self.pull(int(found["n2"]))), {}
+        pull = self.pull(int(found["n2"]))
+        assert set(body) <= {"title", "body", "base"} or body == {"state": "closed"}, body
+        if "base" in body and (pull["state"] != "open" or not self._is_there(body["base"])):
+            return 422, {"message": "Validation Failed", "errors": [{"field": "base", "code": "invalid"}]}, {}
+        pull.update({**body, **({"base": {"ref": body["base"]}} if "base" in body else {})})
+        return 200, self._row(pull), {}
+
+    def _is_there(self, branch: str) -> bool:
+        return bool(self.git("for-each-ref", f"refs/heads/{branch}"))
 
     def _reviews(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
         return 200, self.reviews.get(int(found["n3"]), []) if asked["page"] == "1" else [], {}
@@ -212,7 +221,9 @@ class GitHub:
         row = {key: value for key, value in pull.items() if key != "head_sha"}
         if pull["state"] == "open":
             merged = subprocess.run(
-                ["git", "merge-tree", "--write-tree", "main", pull["head"]["ref"]], cwd=self.bare, capture_output=True
+                ["git", "merge-tree", "--write-tree", pull["base"]["ref"], pull["head"]["ref"]],
+                cwd=self.bare,
+                capture_output=True,
             )
             row["mergeable"] = merged.returncode == 0
         head = self.head(pull["number"]) if pull["state"] == "open" or pull["merged"] else ""

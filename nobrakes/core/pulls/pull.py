@@ -102,7 +102,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the host says of a request just now."""
+    """What the host says of a request just now. `base`: the branch that it is to be merged into; empty: not known."""
 
     number: int
     url: str
@@ -112,6 +112,7 @@ class Told:
     conflicts: bool = False
     title: str = ""
     body: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True)

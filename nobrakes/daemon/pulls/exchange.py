@@ -81,6 +81,9 @@ def _exchanged(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> 
     if told is None:
         told = _opened(order, ports)
         return Seen(replace(told, head=told.head or order.head), text=order.text)
+    if told.base not in ("", order.wanted.base):  # after the push: nothing unproven is ever for the new base
+        host.retarget(told.number, order.wanted.base)
+        told = replace(told, base=order.wanted.base, conflicts=False)
     if not order.number:  # who opened it did not hear of it, and may not have given it its labels
         _dress(ports, told, order.wanted)
     has = told.title, told.body.rstrip()

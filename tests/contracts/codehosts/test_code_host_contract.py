@@ -22,7 +22,8 @@ def place(request, tmp_path):
 
 def wanted(bead: str = "one", **more) -> Wanted:
     line = mark(bead)
-    return Wanted(f"task/bead-{bead}", "main", f"Bead {bead}", f"Text\n\n{line}\n", line, **more)
+    base = more.pop("base", "main")
+    return Wanted(f"task/bead-{bead}", base, f"Bead {bead}", f"Text\n\n{line}\n", line, **more)
 
 
 def opened(place, bead: str = "one", **files: str):
@@ -96,6 +97,47 @@ def test_what_people_merged_is_merged_and_its_commit_is_what_the_base_became(pla
     seen = place.host.look(told.number)
     assert (seen.state, seen.merged_as, seen.head) == (PullState.MERGED, made, head)
     assert place.head("main") == made and not seen.conflicts
+
+
+@telling
+def test_a_request_is_for_the_base_that_it_names_and_is_merged_into_that(place):
+    main = place.head("main")
+    place.push("feature/big", {"big": "begun\n"}, onto=main)
+    place.push("task/bead-one", {"one": "here\n"}, onto=place.head("feature/big"))
+    with pytest.raises(HostRefused):
+        place.host.open(wanted(base="feature/none"))
+    told = place.host.open(wanted(base="feature/big"))
+    assert told.base == "feature/big" == place.host.look(told.number).base
+    with pytest.raises(HostRefused):
+        place.host.open(wanted(base="feature/big"))
+    assert [one.base for one in place.host.find("task/bead-one", mark("one"))] == ["feature/big"]
+    made = place.merge(told.number, "squash")
+    assert place.head("feature/big") == made == place.host.look(told.number).merged_as
+    assert place.head("main") == main, "no other branch moved"
+
+
+@every
+def test_a_request_gets_another_base_and_stays_the_same_request(place):
+    main = place.head("main")
+    place.push("task/bead-low", {"low": "lower\n"}, onto=main)
+    place.push("task/bead-one", {"one": "here\n"}, onto=place.head("task/bead-low"))
+    told = place.host.open(wanted(base="task/bead-low"))
+    place.host.retarget(told.number, "main")
+    place.host.retarget(told.number, "main")
+    seen = place.host.look(told.number)
+    assert (seen.number, seen.state) == (told.number, PullState.OPEN)
+    if not place.host.tells:
+        return
+    assert (told.base, seen.base) == ("task/bead-low", "main") and not seen.conflicts
+    with pytest.raises(HostRefused):
+        place.host.retarget(told.number, "feature/none")
+    place.push("main", {"one": "theirs\n"})
+    assert place.host.look(told.number).conflicts, "with the base that it has now"
+    place.host.retarget(told.number, "task/bead-low")
+    assert not place.host.look(told.number).conflicts
+    place.merge(told.number, "merge")
+    with pytest.raises(HostRefused):
+        place.host.retarget(told.number, "main")
 
 
 @telling
