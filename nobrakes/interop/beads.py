@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
-from ..core.beads.branches import PATTERN, branch_of, named
+from ..core.beads.branches import PATTERN, named
 from ..core.beads.imported import KEPT
 from ..core.beads.lifecycle import returns_to
 from .reader import Imported, parse, parse_lines
@@ -30,13 +30,14 @@ def resting(bead: Bead) -> Status:
     return returns_to(bead.status)
 
 
-def _own(bead: Bead, issue_type: str) -> Record:
+def _own(bead: Bead) -> Record:
     """What Beads has no field for; defaults are left out."""
     own: Record = {"status": resting(bead).value}
-    if parse_type(issue_type) is not bead.type:
+    if bead.type in _INEXACT:
         own["type"] = bead.type.value
-    if len(bead.acceptance) > 1 or any(line.splitlines() != [line] or line != line.strip() for line in bead.acceptance):
-        own["acceptance"] = list(bead.acceptance)
+    lines = bead.acceptance
+    if lines and (len(lines) > 1 or any(line.splitlines() != [line] or line != line.strip() for line in lines)):
+        own["acceptance"] = list(lines)
     if not bead.needs_tests:
         own["needs_tests"] = False
     if bead.scaffolding:
@@ -49,7 +50,7 @@ def _own(bead: Bead, issue_type: str) -> Record:
         own["failures"] = bead.failures
     if bead.merged_commit:
         own["merged_commit"] = bead.merged_commit
-    if branch_of(bead) != named(bead, PATTERN):
+    if bead.branch and bead.branch != named(bead, PATTERN):
         own["branch"] = bead.branch
     if bead.branch_kept:
         own["branch_kept"] = True
@@ -72,40 +73,47 @@ def _is_kept(value: Any) -> bool:
 
 def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
     """One bead with what it depends on, in Beads' format. Keys are in a fixed order."""
-    metadata = _sorted(bead.metadata)
+    metadata = _sorted(bead.metadata) if bead.metadata else {}
     kept: Mapping[str, Any] = metadata.pop(KEPT) if _is_kept(metadata.get(KEPT)) else {}
-    issue_type = TYPE_WORDS.get(bead.type, bead.type.value)
-    edges = {(d.needs, d.type.value) for d in dependencies}
+    edges = {(needs, type_.value) for _, needs, type_ in dependencies}
     if bead.epic:
         edges.add((bead.epic, DependencyType.PARENT_CHILD.value))
     written_edges = [{"issue_id": bead.id, "depends_on_id": needs, "type": type_} for needs, type_ in sorted(edges)]
-    made: Record = {
-        "id": bead.id,
-        "title": bead.title,
-        "description": bead.description,
-        "acceptance_criteria": "\n".join(bead.acceptance),
-        "notes": bead.notes,
-        "status": status_word(bead),
-        "priority": bead.priority,
-        "issue_type": issue_type,
-        "assignee": bead.assignee,
-        "estimated_minutes": bead.estimate,
-        "labels": list(bead.labels),
-        "dependencies": written_edges + list(kept.get("dependencies", ())),
-        "created_at": written(bead.created_at),
-        "updated_at": written(bead.updated_at),
-        "closed_at": written(bead.closed_at) if bead.closed_at is not None else None,
-        "close_reason": bead.close_reason,
-        "defer_until": written(bead.defer_until) if bead.defer_until is not None else None,
-        "metadata": metadata,
-    }
-    made = {key: value for key, value in made.items() if key == "priority" or value not in (None, "", [], {})}
+    made: Record = {"id": bead.id, "title": bead.title}
+    # what is empty is left out; by hand, since whole plans are written after they came in
+    if bead.description:
+        made["description"] = bead.description
+    if acceptance := "\n".join(bead.acceptance):
+        made["acceptance_criteria"] = acceptance
+    if bead.notes:
+        made["notes"] = bead.notes
+    made |= {"status": status_word(bead), "priority": bead.priority, "issue_type": _WORDS[bead.type]}
+    if bead.assignee:
+        made["assignee"] = bead.assignee
+    if bead.estimate is not None:
+        made["estimated_minutes"] = bead.estimate
+    if bead.labels:
+        made["labels"] = list(bead.labels)
+    if written_edges or kept.get("dependencies"):
+        made["dependencies"] = written_edges + list(kept.get("dependencies", ()))
+    made |= {"created_at": written(bead.created_at), "updated_at": written(bead.updated_at)}
+    if bead.closed_at is not None:
+        made["closed_at"] = written(bead.closed_at)
+    if bead.close_reason:
+        made["close_reason"] = bead.close_reason
+    if bead.defer_until is not None:
+        made["defer_until"] = written(bead.defer_until)
+    if metadata:
+        made["metadata"] = metadata
     for key in sorted(kept):
         made.setdefault(key, kept[key])
-    made["x_nobrakes"] = _own(bead, issue_type)
+    made["x_nobrakes"] = _own(bead)
     return made
 
 
+_WORDS = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
+_INEXACT = frozenset(type_ for type_, word in _WORDS.items() if parse_type(word) is not type_)
+"""The types that Beads' word does not tell."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

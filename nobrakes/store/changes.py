@@ -18,8 +18,10 @@ PEOPLES = ("paused", "limits", "quarantine")
 """The settings that people make (operations.control, operations.flakes)."""
 
 _OF_SETTINGS = (Kind.PAUSED, Kind.RESUMED, Kind.LIMITS_CHANGED, Kind.QUARANTINED, Kind.QUARANTINE_LIFTED)
+_TYPES = {type_.value: type_ for type_ in DependencyType}
 _QUIET = ", ".join(f"'{kind.value}'" for kind in sorted(QUIET))
-_NAMED = f"""SELECT seq, at, bead, kind, json_extract(data, '$.escalation') AS escalation FROM events
+_NAMED = f"""SELECT seq, at, bead, kind,
+CASE WHEN bead IS NULL THEN json_extract(data, '$.escalation') END AS escalation FROM events
 WHERE seq > ? AND kind NOT IN ({_QUIET}) ORDER BY seq LIMIT ?"""
 _ESCALATIONS = """SELECT * FROM escalations WHERE bead IN (SELECT value FROM json_each(:beads))
 OR id IN (SELECT value FROM json_each(:numbers)) ORDER BY id"""
@@ -51,13 +53,13 @@ def changes(db: Database, after: Position, limit: int | None = None) -> Changes:
         settings = any(row["kind"] in _OF_SETTINGS for row in named) or restarted
         ids = json.dumps(beads)
         whose = "IN (SELECT value FROM json_each(?))"
-        found = db.all(f"{rows.BEAD} WHERE beads.id {whose} ORDER BY id", (ids,))
-        edges = db.all(f"SELECT bead, needs, type FROM edges WHERE bead {whose} ORDER BY 1, 2, 3", (ids,))
+        found = db.plain(f"{rows.BEAD} WHERE beads.id {whose} ORDER BY id", (ids,))
+        edges = db.plain(f"SELECT bead, needs, type FROM edges WHERE bead {whose} ORDER BY 1, 2, 3", (ids,))
         asked = db.all(_ESCALATIONS, {"beads": ids, "numbers": json.dumps(numbers)})
         return Changes(
             upto,
             [rows.bead(row) for row in found],
-            [Dependency(row[0], row[1], DependencyType(row[2])) for row in edges],
+            [Dependency(bead, needs, _TYPES[word]) for bead, needs, word in edges],
             [rows.escalation(row) for row in asked],
             _settings(db) if settings else None,
             restarted,

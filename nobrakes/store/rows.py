@@ -45,8 +45,8 @@ def _mapping(text: str) -> dict[str, Any]:
     return found
 
 
-def bead(row: Row) -> Bead:
-    """A row of BEAD."""
+def bead(row: Row | tuple[Any, ...]) -> Bead:
+    """A row of BEAD, of which a tuple is read in half the time."""
     made: list[Any] = list(row)  # by place: a whole graph has tens of thousands of them
     for place, read in _READ:
         made[place] = read(made[place])
