@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 _SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?!/)(?P<path>[^\s]+)\Z")
 _URL = re.compile(r"(?:https?|ssh|git)://(?:[^@/\s]+@)?(?P<host>[^/\s]+)/(?P<path>[^\s]+)\Z")
+_DEEPEST = 21
 _NAME = re.compile(r"[A-Za-z0-9_.-]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A repository at a code host: `host` may have a port."""
+    """A repository at a code host: `host` may have a port, `owner` may be a group in a group."""
 
     host: str
     owner: str
@@ -21,7 +22,7 @@ class Address:
 
 
 def named(text: str) -> Address | None:
-    """Of `host/owner/name`, as settings have it; None: it is something else."""
+    """Of `host/owner/name` or `host/group/group/name`, as settings have it; None: it is something else."""
     host, _, path = text.partition("/")
     return _made(host, path)
 
@@ -39,6 +40,6 @@ def of_remote(url: str) -> Address | None:
 
 def _made(host: str, path: str) -> Address | None:
     parts = path.strip("/").removesuffix(".git").split("/")
-    if not host or len(parts) != 2 or not all(_NAME.match(part) and part.strip(".") for part in parts):
+    if not host or not 2 <= len(parts) <= _DEEPEST or not all(_NAME.match(one) and one.strip(".") for one in parts):
         return None
-    return Address(host.lower(), *parts)
+    return Address(host.lower(), "/".join(parts[:-1]), parts[-1])

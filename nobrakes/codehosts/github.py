@@ -16,6 +16,7 @@ from ..core.text.cleaning import shorten
 from ..ports.codehosts import Wanted
 from .address import Address
 from .gh import Gh
+from .writers import Writers
 
 _RED = frozenset({"failure", "timed_out", "startup_failure", "error"})
 _GREEN = frozenset({"success", "neutral", "skipped"})
@@ -23,7 +24,6 @@ _JUDGED = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 _WRITES = frozenset({"admin", "maintain", "write"})
 _TEXT = 20_000
 _LOG = 100_000
-_WRITER_HOLDS = 600.0
 
 
 class GitHub:
@@ -35,7 +35,7 @@ class GitHub:
         self.gh = gh
         self.address = address
         self.at = f"repos/{address.owner}/{address.name}"
-        self._writers: dict[str, tuple[bool, float]] = {}
+        self._writers = Writers(gh.clock, self._may_write)
 
     def about(self) -> str:
         """gh with its version, and the repository."""
@@ -137,18 +137,11 @@ class GitHub:
         if not isinstance(user, Mapping) or user.get("type") == "Bot":
             return False
         name = str(user.get("login") or "")
-        if not name or name.endswith("[bot]"):
-            return False
-        known, until = self._writers.get(name, (False, 0.0))
-        if self.gh.clock() < until:
-            return known
-        try:
-            said = self.gh.get(f"{self.at}/collaborators/{quote(name, safe='')}/permission")
-            known = isinstance(said, Mapping) and said.get("permission") in _WRITES
-        except HostRefused:
-            known = False
-        self._writers[name] = known, self.gh.clock() + _WRITER_HOLDS
-        return known
+        return bool(name) and not name.endswith("[bot]") and self._writers.may(name)
+
+    def _may_write(self, name: str) -> bool:
+        said = self.gh.get(f"{self.at}/collaborators/{quote(name, safe='')}/permission")
+        return isinstance(said, Mapping) and said.get("permission") in _WRITES
 
 
 def _is_of(one: Mapping[str, Any], branch: str) -> bool:

@@ -69,7 +69,7 @@ class ReviewSettings(Section):
     remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"
     remote_branch: Annotated[str, Branch()] | None = None
     remote_seconds: Annotated[float, Rule(gt=0, le=3600)] = 120.0
-    code_host: Literal["auto", "github", "git"] = "auto"
+    code_host: Literal["auto", "github", "gitlab", "git"] = "auto"
     code_host_repository: str = ""
     max_open: Annotated[int, Rule(ge=1, le=1000)] = 5
     poll_seconds: Annotated[float, Rule(ge=1, le=3600)] = 60.0

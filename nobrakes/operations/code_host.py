@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from ..config.settings import Config
     from ..paths import Paths
 
-_QUIET = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
+_QUIET = {
+    "GH_PROMPT_DISABLED": "1",
+    "GH_NO_UPDATE_NOTIFIER": "1",
+    "NO_COLOR": "1",
+    "NO_PROMPT": "1",
+    "GLAB_CHECK_UPDATE": "false",
+    "GLAB_SEND_TELEMETRY": "false",
+}
 
 
 def ports_of(paths: "Paths", config: "Config") -> PullPorts:
@@ -23,7 +30,7 @@ def ports_of(paths: "Paths", config: "Config") -> PullPorts:
     publish = publisher(paths, config)
 
     def asking(host: str) -> Asking:  # gh believes a login from the environment for the host that it names alone
-        return Asking({**os.environ, **_QUIET, "GH_HOST": host}, review.remote_seconds)
+        return Asking({**os.environ, **_QUIET, "GH_HOST": host, "GITLAB_HOST": host}, review.remote_seconds)
 
     address = publish.remote.address()
     host = code_host(

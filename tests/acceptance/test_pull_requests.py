@@ -1,4 +1,7 @@
-"""Each bead is a pull request that people merge: through the real `gh`, against a GitHub of the tests' own."""
+"""Each bead is a pull request that people merge: through the real `gh`, against a GitHub of the tests' own.
+
+The stories that GitLab has in its own way are in test_gitlab_requests.py.
+"""
 
 import json
 import os

@@ -1,75 +1,31 @@
-"""A GitHub of the tests' own: its REST interface on loopback over TLS, on a real bare repository.
+"""A GitHub of the tests' own: its REST interface, to the real `gh`; people act on it through methods."""
 
-People act on it through methods (`merge`, `review`, `close`), the real `gh` through HTTP. Calls are counted; a call can
-be refused, and somebody can be told of each before it is answered (`before`) and after it took effect (`after`).
-"""
-
-import json
 import re
-import ssl
-import subprocess
-import threading
-from collections.abc import Callable, Mapping
-from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-TOKEN = "dummy-token-of-tests"
-Answer = tuple[int, Any, Mapping[str, str]]
+from tests.support.host_server import TOKEN, Answer, HostServer
+
+__all__ = ["TOKEN", "Answer", "GitHub"]
 AT = "/api/v3/repos/team/thing"
 
 
-def _certificate(folder: Path) -> tuple[Path, Path]:
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    about = ["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    subprocess.run([*made, *about, "-keyout", str(key), "-out", str(cert)], check=True, capture_output=True)
-    return cert, key
-
-
-class GitHub:
+class GitHub(HostServer):
     """The server, and what people do there."""
 
     def __init__(self, folder: Path, bare: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.bare = bare
-        self.cert, key = _certificate(folder)
+        super().__init__(folder, bare)
         self.pulls: list[dict[str, Any]] = []
         self.reviews: dict[int, list[dict[str, Any]]] = {}
         self.lines: dict[int, list[dict[str, Any]]] = {}
         self.checks: dict[str, list[dict[str, Any]]] = {}
         self.logs: dict[int, str] = {}
         self.writers = {"ann": "write", "bob": "admin", "eve": "read"}
-        self.calls: list[str] = []
-        self.not_modified = 0
-        self.token = TOKEN
-        self.refuse: Callable[[str, str], Answer | None] = lambda method, path: None
-        self.before: Callable[[str], None] = lambda call: None
-        self.after: Callable[[str], None] = lambda call: None
-        self._ids = iter(range(1, 10_000))
-        self.lock = threading.RLock()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.cert, key)
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.server.daemon_threads = True
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    @property
-    def host(self) -> str:
-        return f"localhost:{self.server.server_port}"
-
-    def close_down(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
-    def git(self, *arguments: str, stdin: str = "") -> str:
-        me = ["-c", "user.name=Ann", "-c", "user.email=ann@example.invalid"]
-        done = subprocess.run(["git", *me, *arguments], cwd=self.bare, capture_output=True, text=True, input=stdin)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+    def is_let_in(self, headers: Mapping[str, str]) -> bool:
+        return headers.get("authorization") == f"token {self.token}"
 
     # --- what people do --------------------------------------------------------------------------
 
@@ -88,18 +44,8 @@ class GitHub:
     def merge(self, number: int, how: str = "squash", words: str = "") -> str:
         """As the buttons of the page do it; the merge commit."""
         with self.lock:
-            pull = self.pull(number)
-            into = f"refs/heads/{pull['base']['ref']}"
-            head, base = self.head(number), self.git("rev-parse", into)
-            tree = self.git("merge-tree", "--write-tree", base, head)
-            text = words or f"{pull['title']} (#{number})"
-            if how == "merge":
-                made = self.git("commit-tree", tree, "-p", base, "-p", head, "-m", text)
-            elif how == "squash":
-                made = self.git("commit-tree", tree, "-p", base, "-m", text)
-            else:
-                made = self.git("commit-tree", tree, "-p", base, "-m", self.git("log", "-1", "--format=%B", head))
-            self.git("update-ref", into, made, base)
+            pull, head = self.pull(number), self.head(number)
+            made = self.merged(pull["base"]["ref"], head, how, words or f"{pull['title']} (#{number})")
             pull.update(state="closed", merged=True, merge_commit_sha=made, head_sha=head)
             return made
 
@@ -107,20 +53,20 @@ class GitHub:
         self.pull(number)["state"] = "closed"
 
     def review(self, number: int, by: str, text: str, state: str = "CHANGES_REQUESTED", kind: str = "User") -> None:
-        row = {"id": next(self._ids), "user": {"login": by, "type": kind}, "body": text, "state": state}
+        row = {"id": next(self.ids), "user": {"login": by, "type": kind}, "body": text, "state": state}
         self.reviews.setdefault(number, []).append(row)
 
     def comment(
         self, number: int, by: str, text: str, path: str, line: int, kind: str = "User", answers: int | None = None
     ) -> int:
         """A remark on a line, perhaps one that answers another; its id."""
-        row = {"id": next(self._ids), "user": {"login": by, "type": kind}, "body": text, "path": path, "line": line}
+        row = {"id": next(self.ids), "user": {"login": by, "type": kind}, "body": text, "path": path, "line": line}
         self.lines.setdefault(number, []).append({**row, "in_reply_to_id": answers} if answers else row)
         return int(row["id"])  # type: ignore[call-overload]
 
     def check(self, commit: str, name: str, conclusion: str | None, log: str = "") -> None:
         """A check run; conclusion None: it goes on."""
-        key = next(self._ids)
+        key = next(self.ids)
         status = "completed" if conclusion else "in_progress"
         row = {"id": key, "name": name, "status": status, "conclusion": conclusion, "html_url": "", "output": {}}
         rows = [one for one in self.checks.get(commit, []) if one["name"] != name]
@@ -151,7 +97,7 @@ class GitHub:
 
     def _open(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
         assert set(body) <= {"title", "head", "base", "body", "draft"}, body
-        if not self._is_there(body["base"]):
+        if not self.is_there(body["base"]):
             return 422, {"message": "Validation Failed", "errors": [{"field": "base", "code": "invalid"}]}, {}
         if any((one["head"]["ref"], one["base"]["ref"]) == (body["head"], body["base"]) for one in self.open_ones()):
             return 422, {"message": "Validation Failed", "errors": [{"message": "A pull request already exists"}]}, {}
@@ -182,13 +128,10 @@ class GitHub:
     def _change(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
         pull = self.pull(int(found["n2"]))
         assert set(body) <= {"title", "body", "base"} or body == {"state": "closed"}, body
-        if "base" in body and (pull["state"] != "open" or not self._is_there(body["base"])):
+        if "base" in body and (pull["state"] != "open" or not self.is_there(body["base"])):
             return 422, {"message": "Validation Failed", "errors": [{"field": "base", "code": "invalid"}]}, {}
         pull.update({**body, **({"base": {"ref": body["base"]}} if "base" in body else {})})
         return 200, self._row(pull), {}
-
-    def _is_there(self, branch: str) -> bool:
-        return bool(self.git("for-each-ref", f"refs/heads/{branch}"))
 
     def _reviews(self, found: "re.Match[str]", body: Mapping[str, Any], asked: Mapping[str, str]) -> Answer:
         return 200, self.reviews.get(int(found["n3"]), []) if asked["page"] == "1" else [], {}
@@ -220,12 +163,7 @@ class GitHub:
     def _row(self, pull: Mapping[str, Any]) -> dict[str, Any]:
         row = {key: value for key, value in pull.items() if key != "head_sha"}
         if pull["state"] == "open":
-            merged = subprocess.run(
-                ["git", "merge-tree", "--write-tree", pull["base"]["ref"], pull["head"]["ref"]],
-                cwd=self.bare,
-                capture_output=True,
-            )
-            row["mergeable"] = merged.returncode == 0
+            row["mergeable"] = self.merges_cleanly(pull["base"]["ref"], pull["head"]["ref"])
         head = self.head(pull["number"]) if pull["state"] == "open" or pull["merged"] else ""
         return {**row, "head": {**pull["head"], "sha": head}}
 
@@ -249,53 +187,3 @@ _ROUTES = re.compile(
         }.items()
     )
 )
-
-
-def _handler(hub: GitHub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            """Nothing is printed."""
-
-        def _body(self) -> dict[str, Any]:
-            if self.headers.get("transfer-encoding", "").lower() == "chunked":
-                whole = b""
-                while size := int(self.rfile.readline(), 16):
-                    whole += self.rfile.read(size)
-                    self.rfile.readline()
-                self.rfile.readline()
-            else:
-                whole = self.rfile.read(int(self.headers.get("content-length") or 0))
-            found: dict[str, Any] = json.loads(whole or b"{}")
-            return found
-
-        def _do(self) -> None:
-            body, call = self._body(), f"{self.command} {self.path}"
-            with hub.lock:
-                hub.calls.append(call)
-            hub.before(call)
-            with hub.lock:
-                if self.headers.get("authorization") != f"token {hub.token}":
-                    status, said, headers = 401, {"message": "Bad credentials"}, {}
-                else:
-                    status, said, headers = hub.answer(self.command, self.path, body)  # type: ignore[assignment]
-            hub.after(call)
-            text = said if isinstance(said, str) else json.dumps(said)
-            tag = f'"{sha256(text.encode()).hexdigest()[:16]}"'
-            is_known = self.command == "GET" and status == 200 and self.headers.get("if-none-match") == tag
-            data = b"" if is_known else text.encode()
-            if is_known:
-                hub.not_modified += 1
-            self.send_response(304 if is_known else status)
-            for name, value in {"ETag": tag, **headers}.items():
-                self.send_header(name, value)
-            if not is_known:
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _do
-
-    return Handler

@@ -27,7 +27,10 @@ TEMPLATES = (
     "PULL_REQUEST_TEMPLATE.md",
     "docs/pull_request_template.md",
     "docs/PULL_REQUEST_TEMPLATE.md",
+    ".gitlab/merge_request_templates/Default.md",
+    ".gitlab/merge_request_templates/default.md",
 )
+"""Where a repository's own template is, the first that is there."""
 _MENTION = re.compile(r"(?<![\w`])@(?=[A-Za-z0-9])")
 
 

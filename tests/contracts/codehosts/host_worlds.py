@@ -1,4 +1,6 @@
-"""Code hosts with people at them, of which each has a hand for what people do there: the real gh, plain git, the fake."""
+"""Code hosts with people at them, of which each has a hand for what people do there: the real gh, glab (the tests' own
+where the real one is not installed), plain git, the fake.
+"""
 
 import os
 import shutil
@@ -8,14 +10,18 @@ from pathlib import Path
 from nobrakes.codehosts.address import Address
 from nobrakes.codehosts.gh import Gh
 from nobrakes.codehosts.github import GitHub
+from nobrakes.codehosts.gitlab import GitLab
+from nobrakes.codehosts.glab import Glab
 from nobrakes.codehosts.plain import PlainGit
 from nobrakes.core.errors import HostUnavailable
 from nobrakes.core.pulls.pull import CheckState
 from nobrakes.host.asking import Asking
 from nobrakes.simulate.fake_code_host import FakeCodeHost
 from nobrakes.simulate.objects import Objects
-from tests.support.github import TOKEN
 from tests.support.github import GitHub as Hub
+from tests.support.gitlab import GitLab as Lab
+from tests.support.glab import path_with_glab
+from tests.support.host_server import TOKEN
 
 
 class Bare:
@@ -95,6 +101,44 @@ class RealGitHub(Bare):
     def dressed(self, number: int) -> tuple[list[str], list[str]]:
         pull = self.hub.pull(number)
         return pull["labels"], pull["reviewers"]
+
+    def over(self) -> None:
+        self.hub.close_down()
+
+
+class RealGitLab(Bare):
+    """glab, against a GitLab of the tests' own."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.hub = Lab(folder / "hub", self.bare)
+        self.env = {
+            "PATH": path_with_glab(folder), "HOME": str(folder), "GITLAB_HOST": self.hub.host, "GITLAB_TOKEN": TOKEN,
+            "SSL_CERT_FILE": str(self.hub.cert), "NO_PROMPT": "1", "NO_COLOR": "1", "GLAB_CHECK_UPDATE": "false",
+            "GLAB_SEND_TELEMETRY": "false",
+        }  # fmt: skip
+        self.now = 1000.0
+        self.host = self.again()
+        self.merge, self.close = self.hub.merge, self.hub.close
+        self.review, self.comment = self.hub.review, self.hub.comment
+
+    def again(self) -> GitLab:
+        """The host, to a process that remembers nothing."""
+        glab = Glab(self.hub.host, Asking(self.env, 20.0), lambda: self.now)
+        return GitLab(glab, Address(self.hub.host, "team", "thing"))
+
+    def check(self, commit: str, name: str, state: CheckState, log: str = "") -> None:
+        words = {CheckState.PASSED: "success", CheckState.FAILED: "failed", CheckState.RUNNING: "running"}
+        self.hub.check(commit, name, words[state], log)
+
+    def fails(self, times: int) -> None:
+        """So many calls from now on are answered with trouble."""
+        left = [(503, {"message": "Unavailable"}, {})] * times
+        self.hub.refuse = lambda method, path: left.pop() if left else None
+
+    def dressed(self, number: int) -> tuple[list[str], list[str]]:
+        pull = self.hub.pull(number)
+        return pull["labels"], [one["username"] for one in pull["reviewers"]]
 
     def over(self) -> None:
         self.hub.close_down()

@@ -1,7 +1,7 @@
-"""What the port `CodeHost` promises, of the real gh, of plain git and of the simulation's host alike."""
+"""What the port `CodeHost` promises, of the real gh, of glab, of plain git and of the simulation's host alike."""
 
 import pytest
-from host_worlds import HAS_GH, Fake, PlainRemote, RealGitHub
+from host_worlds import HAS_GH, Fake, PlainRemote, RealGitHub, RealGitLab
 
 from nobrakes.core.errors import HostRefused, HostUnavailable
 from nobrakes.core.pulls.pull import CheckState, PullState
@@ -9,8 +9,8 @@ from nobrakes.core.pulls.text import mark
 from nobrakes.ports.codehosts import Wanted
 
 gh = pytest.param(RealGitHub, marks=pytest.mark.skipif(not HAS_GH, reason="gh is not installed"), id="gh")
-EVERY = [gh, pytest.param(PlainRemote, id="git"), pytest.param(Fake, id="fake")]
-TELLING = [EVERY[0], EVERY[2]]
+TELLING = [gh, pytest.param(RealGitLab, id="glab"), pytest.param(Fake, id="fake")]
+EVERY = [*TELLING, pytest.param(PlainRemote, id="git")]
 
 
 @pytest.fixture

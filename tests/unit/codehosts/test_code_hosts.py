@@ -1,4 +1,4 @@
-"""Addresses of repositories, and how one call of `gh api` is read."""
+"""Addresses of repositories, which host they are at, and how one call of `gh api` or `glab api` is read."""
 
 import json
 from collections.abc import Sequence
@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import pytest
 
 from nobrakes.codehosts.address import Address, named, of_remote
-from nobrakes.codehosts.gh import MOST, Gh, parsed
+from nobrakes.codehosts.calls import MOST, Calls, parsed
+from nobrakes.codehosts.gh import Gh
+from nobrakes.codehosts.github import GitHub
+from nobrakes.codehosts.gitlab import GitLab
+from nobrakes.codehosts.glab import Glab
+from nobrakes.codehosts.plain import PlainGit
 from nobrakes.codehosts.registry import code_host
 from nobrakes.core.errors import ConfigError, HostRefused, HostUnavailable
 
@@ -63,7 +68,10 @@ def test_a_path_is_no_repository_of_a_host(url: str) -> None:
 
 def test_settings_name_a_server_of_ones_own_and_nothing_odd() -> None:
     assert named("localhost:8443/team/thing") == Address("localhost:8443", "team", "thing")
-    assert named("github.com/../x") is None and named("thing") is None and named("h/a/b/c") is None
+    assert named("github.com/../x") is None and named("thing") is None and named("h/a/../c") is None
+    assert named("gitlab.com/group/deeper/thing") == Address("gitlab.com", "group/deeper", "thing")
+    with pytest.raises(ConfigError, match="names no repository"):
+        code_host("github", "github.com/a/b/c", "", "", lambda host: Asked(Said(0)), lambda: 0.0)
     with pytest.raises(ConfigError, match="no repository"):
         code_host("auto", "thing", "", "", lambda host: Asked(Said(0)), lambda: 0.0)
     with pytest.raises(ConfigError, match="names no repository"):
@@ -76,6 +84,46 @@ def test_what_was_read_is_asked_for_by_its_tag() -> None:
     host, asked = gh(http(200, [1], etag='"x"'), http(304))
     assert host.get("a") == [1] and host.get("a") == [1]
     assert 'If-None-Match: "x"' in asked.calls[1]
+
+
+UNKNOWN = Said(1, "", "x code.team.org has not been authenticated with glab. Run `glab auth login`")
+KNOWN = Said(0, "", "code.team.org\n  Logged in to code.team.org as ann")
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "remote", "said", "is_at"),
+    [
+        ("auto", "", "git@gitlab.com:group/deeper/thing.git", UNKNOWN, GitLab),
+        ("auto", "", "https://github.com/team/thing", UNKNOWN, GitHub),
+        ("auto", "", "https://code.team.org/team/thing", KNOWN, GitLab),
+        ("auto", "", "https://code.team.org/team/thing", Said(1, "", "API call failed: 401"), GitLab),
+        ("auto", "", "https://code.team.org/team/thing", UNKNOWN, PlainGit),
+        ("auto", "", "https://code.team.org/team/thing", Said(127), PlainGit),
+        ("auto", "code.team.org/team/thing", "../x.git", UNKNOWN, GitHub),
+        ("auto", "code.team.org/team/thing", "../x.git", KNOWN, GitLab),
+        ("gitlab", "", "https://code.team.org/team/thing", UNKNOWN, GitLab),
+        ("git", "", "https://gitlab.com/team/thing", KNOWN, PlainGit),
+    ],
+)
+def test_the_host_is_told_by_its_address_and_by_whether_glab_knows_it(
+    kind: str, setting: str, remote: str, said: Said, is_at: type
+) -> None:
+    assert type(code_host(kind, setting, remote, remote, lambda host: Asked(said), lambda: 0.0)) is is_at
+
+
+@pytest.mark.parametrize("made", [Gh, Glab])
+def test_both_count_their_calls_and_read_tags_and_limits_alike(made: type[Calls]) -> None:
+    asked = Asked(http(200, [1], etag='"x"'), http(304), http(429, "Retry later", ratelimit_reset="1090"))
+    calls = made("code.team.org", asked, lambda: 1000.0)
+    assert calls.get("a") == [1] == calls.get("a") and 'If-None-Match: "x"' in asked.calls[1]
+    with pytest.raises(HostUnavailable) as slow:
+        calls.get("b")
+    assert slow.value.wait == 90 and not slow.value.needs_person
+    with pytest.raises(HostUnavailable, match=f"{made.program} auth login"):
+        made("code.team.org", Asked(http(401, {"message": "401 Unauthorized"})), lambda: 0.0).ready()
+    assert made("h", Asked(Said(0, f"Current {made.program} version: 1.53.0 (x)\n")), lambda: 0.0).version() == (
+        f"{made.program} 1.53.0"
+    )
 
 
 def test_a_limit_of_rate_is_waited_out_and_a_login_that_ended_is_said() -> None:
