@@ -27,6 +27,8 @@ class Asked(NamedTuple):
 
 BEFORE: ContextVar[Asked | None] = ContextVar("BEFORE", default=None)
 """What stood before the command's words."""
+KEPT: ContextVar[bool] = ContextVar("KEPT", default=False)
+"""Whether what the command gives back is kept under its key, and so has to be whole."""
 _ACTOR: ContextVar[Actor | None] = ContextVar("_ACTOR", default=None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from .asking import Asked, asked, choose
+from .asking import KEPT, Asked, asked, choose
 from .output import Output
 from .table import Entry
 
@@ -55,6 +55,7 @@ def call(
     from . import requests
 
     _refuse(Asked(None, said.request if entry.words in requests.NEVER else None), entry)
+    KEPT.set(True)
     output = requests.once(entry.words, said.request, actor, arguments, lambda: function(**arguments, **own))
     return Result(entry, output, as_json)
 

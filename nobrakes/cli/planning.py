@@ -8,6 +8,7 @@ from typer import Argument, Option
 
 from ..core.errors import UsageError
 from ..wording.text import count, one_line
+from .asking import KEPT
 from .output import Output, said
 from .progress import told_while
 from .repository import actor, opened
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
     from ..operations.plan.nodes import PlanNode
 
 SHOWN = 30
+AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 PlanFile = Annotated[Path, Argument(metavar="FILE", help="YAML, JSON, or beads as .jsonl; '-' reads stdin.")]
 
 
-def _apply(file: Path, **how: Any) -> Output:
+def _apply(file: Path, whole: bool, **how: Any) -> Output:
     from ..operations.plan import apply
     from ..operations.waking import wake
 
@@ -29,7 +31,7 @@ def _apply(file: Path, **how: Any) -> Output:
         with told_while(f"reading {one_line(file.name)}"):
             plan = apply.read_plan(str(file))
         with told_while(f"applying {count(len(plan.nodes), 'bead')}"):
-            report = apply.apply_plan(app.store, plan, actor=actor(), **how)
+            report = apply.apply_plan(app.store, plan, actor=actor(), explain=whole or KEPT.get(), **how)
         if report.applied:
             wake(app.paths)
     waits = bool(report.applied and (report.proposed or (report.new and not (how["live"] or plan.live))))
@@ -70,6 +72,7 @@ def apply(
     dry_run: Annotated[bool, Option("--dry-run", help="Say what would change, and write nothing.")] = False,
     live: Annotated[bool, Option("--live", help="New beads are live, and live ones change, at once.")] = False,
     cut: Annotated[bool, Option("--cut", help="Leave out the dependencies that close circles.")] = False,
+    as_json: AsJson = False,
 ) -> Output:
     """Bring the graph to what a plan file says. Applying it again changes nothing.
 
@@ -77,7 +80,7 @@ def apply(
 
     Example: nobrakes plan example > plan.yaml && nobrakes plan apply plan.yaml --dry-run
     """
-    return _apply(file, dry_run=dry_run, live=live, cut=cut)
+    return _apply(file, as_json, dry_run=dry_run, live=live, cut=cut)
 
 
 def propose(

@@ -75,7 +75,7 @@ def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
     """One bead with what it depends on, in Beads' format. Keys are in a fixed order."""
     metadata = _sorted(bead.metadata) if bead.metadata else {}
     kept: Mapping[str, Any] = metadata.pop(KEPT) if _is_kept(metadata.get(KEPT)) else {}
-    edges = {(needs, type_.value) for _, needs, type_ in dependencies}
+    edges = {(needs, type_.value) for _, needs, type_ in dependencies} if dependencies else set()
     if bead.epic:
         edges.add((bead.epic, DependencyType.PARENT_CHILD.value))
     written_edges = [{"issue_id": bead.id, "depends_on_id": needs, "type": type_} for needs, type_ in sorted(edges)]

@@ -8,6 +8,11 @@ from ..core.beads.events import Kind
 from ..core.graph.links import Node
 from ..core.graph.usual import Usual
 
+Said = tuple[str, Mapping[str, Any], tuple[Sequence[str] | None, Sequence[str] | None, Sequence[str] | None]]
+"""What a plan says of a bead: its id, fields by name, and what it depends on by the kinds of
+core.beads.proposals.LISTS (None: nothing is said). A plain tuple: a plan says it a hundred thousand times.
+"""
+
 
 class Graph(Protocol):
     """Beads and dependencies."""
@@ -26,6 +31,14 @@ class Graph(Protocol):
 
     def remove_dependency(self, dependency: Dependency, actor: str) -> None:
         """Remove one dependency; nothing happens when it is not there."""
+        ...
+
+    def as_said(self, said: Sequence[Said]) -> Mapping[str, Status]:
+        """Of these the beads that are there and in all that is said of them as it is said, with their status."""
+        ...
+
+    def ready_once_approved(self, beads: Sequence[str]) -> list[str]:
+        """Of these the beads that could be started, were the drafts among them approved; in their order."""
         ...
 
     def bead(self, bead: str) -> Bead:

@@ -198,6 +198,13 @@ class Database:
             cursor.row_factory = None
             return cursor.execute(sql, values).fetchall()
 
+    def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """As `plain`, row by row, for answers that are not kept. Nothing may be written meanwhile."""
+        with self.errors():
+            cursor = self.connection.cursor()
+            cursor.row_factory = None
+            yield from cursor.execute(sql, values)
+
     def maybe(self, sql: str, values: Values = ()) -> Row | None:
         """The first row of the answer, if there is one."""
         with self.errors():

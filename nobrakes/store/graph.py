@@ -7,8 +7,9 @@ from ..core.beads.bead import Bead, Dependency, Status
 from ..core.beads.events import Kind
 from ..core.graph.links import Node
 from ..core.graph.usual import Usual
+from ..ports.graph import Said
 from . import view_queries
-from .beads import edits, planning, priority_levels, proposals, usual, whole
+from .beads import comparing, edits, planning, priority_levels, proposals, usual, whole
 from .database import Database
 
 
@@ -55,6 +56,14 @@ class Graph:
     def usual(self) -> Usual:
         """What is to be expected of beads without an estimate."""
         return usual.usual(self._db)
+
+    def as_said(self, said: Sequence[Said]) -> dict[str, Status]:
+        """Of these the beads that are there as is said, with their status."""
+        return comparing.as_said(self._db, said)
+
+    def ready_once_approved(self, beads: Sequence[str]) -> list[str]:
+        """Of these the beads that could be started, were the drafts among them approved."""
+        return comparing.ready_once_approved(self._db, beads)
 
     def bead(self, bead: str) -> Bead:
         """One bead, whole."""

@@ -156,7 +156,7 @@ def is_bead_id(text: str) -> bool:
     return (
         0 < len(text) <= 64
         and text[0] in _ID_FIRST
-        and all(c in _ID_REST for c in text)
+        and _ID_REST.issuperset(text)
         and ".." not in text
         and not text.endswith((".", ".lock"))
     )
@@ -195,7 +195,7 @@ def check_bead(bead: Bead) -> None:
             f"the title of bead {bead.id} has {len(bead.title)} characters, more than {MAX_TITLE}",
             "Shorten the title and put the rest into the description.",
         )
-    if any(not c.isprintable() for c in bead.title):
+    if not bead.title.isprintable():
         raise BadBead(
             f"the title of bead {bead.id} has line breaks or control characters",
             "A title is one line of printable text; put the rest into the description.",

@@ -98,12 +98,20 @@ def plan_in(text: str, path: str) -> Plan:
 
 
 def apply_plan(
-    store: Store, plan: Plan, *, dry_run: bool = False, live: bool = False, cut: bool = False, actor: str = "person"
+    store: Store,
+    plan: Plan,
+    *,
+    dry_run: bool = False,
+    live: bool = False,
+    cut: bool = False,
+    actor: str = "person",
+    explain: bool = True,
 ) -> PlanReport:
     """Bring the graph to what the plan says, in one transaction. PlanError, PlanDeadlock: nothing was written.
 
     `live`: new beads are live at once, and live ones are changed at once. `dry_run` writes nothing and reports
-    deadlocks too; `cut` leaves out the dependencies that close circles.
+    deadlocks too; `cut` leaves out the dependencies that close circles. Not `explain`: nobody asks what is in the way
+    of each bead, and of a large plan `explained` is left empty.
     """
     work = difference.work_out(store, plan, live or plan.live, at_once=live)
     if len(work.ids) <= difference.SMALL and not difference.proposals_of(store, work, actor):
@@ -111,6 +119,11 @@ def apply_plan(
             return _apply_small(store, plan, work, dry_run, actor)
         except Deadlock:
             pass  # the store names one circle; the whole graph names them all, with their cuts
+    elif not (explain or dry_run or store.proposed() or difference.proposals_of(store, work, actor)):
+        try:
+            return _apply_many(store, plan, work, actor)
+        except Deadlock:
+            pass
     links = Links(*difference.graph_after(store, work))
     found = after = tuple(circles(links))
     taken_out: tuple[Dependency, ...] = ()
@@ -153,6 +166,13 @@ def _apply_small(store: Store, plan: Plan, work: difference.Work, dry_run: bool,
     return reports[0]
 
 
+def _apply_many(store: Store, plan: Plan, work: difference.Work, actor: str) -> PlanReport:
+    """Write the plan; the store, which counts what it comes to, tells how its beads stand."""
+    _write(store, work, actor)
+    ready = store.ready_once_approved(work.ids)
+    return _told(plan, work, ready, {}, tuple(store.longest_chain()), True)
+
+
 def _report(
     plan: Plan,
     work: difference.Work,
@@ -170,6 +190,17 @@ def _report(
             ready.append(id_)
         elif links.nodes[id_].status not in CLOSED:
             explained[id_] = [reason.text for reason in reasons]
+    return _told(plan, work, ready, explained, chain, applied)
+
+
+def _told(
+    plan: Plan,
+    work: difference.Work,
+    ready: Sequence[str],
+    explained: dict[str, list[str]],
+    chain: tuple[str, ...],
+    applied: bool,
+) -> PlanReport:
     touched = work.touched
     return PlanReport(
         new=tuple(work.new),

@@ -8,9 +8,10 @@
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from ...core.beads import lifecycle
@@ -25,6 +26,8 @@ from ..beads import new_id, unused_id
 from ..signed import require
 from .nodes import Plan, PlanNode, refused
 
+_NOTHING: frozenset[str] = frozenset()
+_DEPENDENCY: Callable[[tuple[str, str, DependencyType]], Dependency] = partial(tuple.__new__, Dependency)
 SMALL = 200
 """Up to so many beads a plan is looked at bead by bead; beyond that, with the whole graph at once."""
 
@@ -34,7 +37,8 @@ class Work:
     """What a plan comes to. `ids` are the plan's beads in the plan's order.
 
     `named`: what the plan says of a bead that exists: fields, kinds of dependencies, "cancel". `at_once`: live beads
-    are changed like drafts. `problems`: what the plan asks for and does not get.
+    are changed like drafts. `problems`: what the plan asks for and does not get. `same`: beads that are as the plan
+    says, and of which nothing else is looked at; the others that exist are in `before`.
     """
 
     ids: tuple[str, ...]
@@ -44,22 +48,29 @@ class Work:
     problems: list[str] = field(default_factory=list)
     new: dict[str, Bead] = field(default_factory=dict)
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    added: set[Dependency] = field(default_factory=set)
+    added: dict[Dependency, None] = field(default_factory=dict)  # in the plan's order
     removed: set[Dependency] = field(default_factory=set)
     approved: list[str] = field(default_factory=list)
     before: dict[str, Bead] = field(default_factory=dict)
+    same: Mapping[str, Status] = field(default_factory=dict)
 
     @property
     def touched(self) -> set[str]:
         """The beads of before that change at once."""
-        edges = {d.bead for d in self.added | self.removed}
+        edges = {edge.bead for edge in self.added} | {edge.bead for edge in self.removed}
         found = (set(self.changes) | edges | set(self.approved)) - set(self.new)
         return {bead for bead in found if self.is_at_once(bead)}
 
     def is_at_once(self, bead: str) -> bool:
         """Whether what the plan wants of the bead is written into it; else it is proposed."""
         known = self.before.get(bead)
-        return self.at_once or bead in self.new or (known is not None and known.status is Status.DRAFT)
+        status = self.same.get(bead) if known is None else known.status
+        return self.at_once or bead in self.new or status is Status.DRAFT
+
+    @property
+    def only_adds(self) -> bool:
+        """Whether beads and dependencies come in and nothing else is done."""
+        return not (self.changes or self.removed or self.cancelled or self.approved)
 
     def take_out(self, edge: Dependency) -> None:
         """Leave a dependency out of the graph, wherever it comes from."""
@@ -69,17 +80,18 @@ class Work:
             else:
                 self.changes.setdefault(edge.bead, {})["epic"] = None
         elif edge in self.added:
-            self.added.discard(edge)
+            del self.added[edge]
         else:
             self.removed.add(edge)
 
 
 def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Work:
     """What the plan changes; PlanError names every problem that it has with the graph."""
-    named = _named(plan)
+    same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
+    named = _named(plan).difference(same)
     before = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
     names, ids = _identities(store, plan, frozenset(before))
-    work = Work(tuple(ids), at_once, before={id_: before[id_] for id_ in ids if id_ in before})
+    work = Work(tuple(ids), at_once, before={id_: before[id_] for id_ in ids if id_ in before}, same=same)
     edges: defaultdict[tuple[str, DependencyType], set[str]] = defaultdict(set)
     for dependency in _dependencies(store, work.before):
         if dependency.bead in work.before:
@@ -89,20 +101,24 @@ def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Wor
     now = store.now()
     alike: dict[frozenset[str], frozenset[str]] = {}  # most beads of a plan name the same
     for node, id_ in zip(plan.nodes, ids, strict=True):
+        if id_ in same:
+            continue
         fields = dict(node.fields)
         if fields.get("epic") is not None:
             fields["epic"] = names.get(fields["epic"], fields["epic"])
             _reference(problems, node, "epic", fields["epic"], id_, known)
-        for key, kind in LISTS.items():
-            wanted = getattr(node, key)
+        for (key, kind), wanted in zip(LISTS.items(), (node.needs, node.related, node.discovered_from), strict=True):
             if wanted is None:
                 continue
-            needs = {names.get(name, name) for name in wanted}
-            for other in sorted(needs):
-                _reference(problems, node, key, other, id_, known)
-            had = edges.get((id_, kind), set())
-            work.added |= {Dependency(id_, other, kind) for other in needs - had}
-            work.removed |= {Dependency(id_, other, kind) for other in had - needs}
+            needs = sorted({names.get(name, name) for name in wanted} if names else {*wanted})
+            had = edges.get((id_, kind), _NOTHING)
+            for other in needs:
+                if other == id_ or other not in known:
+                    _reference(problems, node, key, other, id_, known)
+                if other not in had:
+                    work.added[_DEPENDENCY((id_, other, kind))] = None
+            if had:
+                work.removed |= {Dependency(id_, other, kind) for other in had.difference(needs)}
         try:
             if id_ in before:
                 says = _says(node, fields)
@@ -116,6 +132,25 @@ def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Wor
         raise refused(plan.source, problems)
     _leave_closed(work)
     return work
+
+
+def _same(store: Store, plan: Plan, live: bool) -> dict[str, Status]:
+    """The beads of a large plan for which it wants nothing, with their status."""
+    keys = {node.key for node in plan.nodes} - {None}
+    said = [
+        (node.id, node.fields, (node.needs, node.related, node.discovered_from))
+        for node in plan.nodes
+        if node.id is not None and node.status is None and not (keys and _names_one_of(node, keys))
+    ]
+    proposed = {bead.id for bead in store.proposed()}
+    found = store.as_said(said)
+    return {
+        id_: status for id_, status in found.items() if id_ not in proposed and not (live and status is Status.DRAFT)
+    }
+
+
+def _names_one_of(node: PlanNode, keys: Collection[str | None]) -> bool:
+    return node.fields.get("epic") in keys or any(name in keys for key in LISTS for name in getattr(node, key) or ())
 
 
 def _named(plan: Plan) -> set[str]:
@@ -196,12 +231,14 @@ def _update(work: Work, bead: Bead, node: PlanNode, fields: Mapping[str, Any], l
 def _leave_closed(work: Work) -> None:
     """What the plan wants of beads that are done or cancelled is left out, and said."""
     closed = {id_ for id_, bead in work.before.items() if bead.status in CLOSED and not work.at_once}
-    edges = {edge for edge in work.added | work.removed if edge.bead in closed}
+    if not closed:
+        return
+    edges = {edge for some in (work.added, work.removed) for edge in some if edge.bead in closed}
     for id_ in work.ids:
         if id_ in closed and (id_ in work.changes or any(edge.bead == id_ for edge in edges)):
             work.problems.append(f"{id_} is {work.before[id_].status.value}: it was left as it is")
             work.changes.pop(id_, None)
-    work.added -= edges
+    work.added = {edge: None for edge in work.added if edge not in edges}
     work.removed -= edges
 
 
@@ -215,13 +252,16 @@ def proposals_of(store: Store, work: Work, actor: str) -> dict[str, Parts]:
     A part that the plan names, and that is as it wants it, is not proposed any more.
     """
     beads = dict(work.before)
-    outside = {*work.changes, *(edge.bead for edge in work.added | work.removed)} - beads.keys() - work.new.keys()
+    if not (beads or work.changes or work.removed):
+        return {}
+    edges = {**work.added, **dict.fromkeys(work.removed)}
+    outside = {*work.changes, *(edge.bead for edge in edges)} - beads.keys() - work.new.keys()
     beads |= {bead.id: bead for bead in (store.beads(ids=outside) if outside else ())}
     wanted: dict[str, dict[str, tuple[Any, Any]]] = {id_: {} for id_ in beads}
     for id_, changes in work.changes.items():
         if not work.is_at_once(id_):
             wanted[id_] |= {name: (getattr(beads[id_], name), new) for name, new in changes.items()}
-    for edge in work.added | work.removed:
+    for edge in edges:
         if not work.is_at_once(edge.bead):
             wanted[edge.bead][part_of(edge)] = (edge in work.removed, edge in work.added)
     for id_ in work.cancelled:
@@ -253,7 +293,12 @@ def neighbourhood(store: Store, work: Work) -> tuple[list[Node], list[Dependency
 def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]:
     """The whole graph as it would be, with the plan's drafts and all that is proposed approved."""
     nodes = {node.id: node for node in store.nodes()}
+    drafts = [id_ for id_, status in work.same.items() if status is Status.DRAFT]
+    for bead in store.beads(ids=drafts) if drafts else ():
+        nodes[bead.id] = nodes[bead.id]._replace(status=lifecycle.live_status(bead))
     for id_ in work.ids:
+        if id_ in work.same:
+            continue
         bead = work.new.get(id_) or work.before[id_]
         if work.is_at_once(id_):
             bead = replace(bead, **work.changes.get(id_, {}))
@@ -277,9 +322,14 @@ def graph_after(store: Store, work: Work) -> tuple[list[Node], list[Dependency]]
 
 def write(store: Store, work: Work, actor: str) -> dict[str, Parts]:
     """Bring it into the store, in one transaction; what is kept beside live beads since."""
+    if work.only_adds and not work.named:
+        # alone, so that the store works out what a large one comes to before it begins to write
+        if work.new or work.added:
+            store.put(list(work.new.values()), list(work.added), actor)
+        return {}
     with store.together():
         proposed = proposals_of(store, work, actor)
-        added, removed = ({one for one in edges if work.is_at_once(one.bead)} for edges in (work.added, work.removed))
+        added, removed = ([one for one in edges if work.is_at_once(one.bead)] for edges in (work.added, work.removed))
         changes = {id_: fields for id_, fields in work.changes.items() if work.is_at_once(id_)}
         for edge in _sorted(removed):
             store.remove_dependency(edge, actor)
@@ -301,5 +351,5 @@ def write(store: Store, work: Work, actor: str) -> dict[str, Parts]:
     return proposed
 
 
-def _sorted(edges: set[Dependency]) -> list[Dependency]:
-    return sorted(edges, key=lambda d: (d.bead, d.type.value, d.needs))
+def _sorted(edges: Iterable[Dependency]) -> list[Dependency]:
+    return sorted(edges, key=itemgetter(0, 2, 1))

@@ -7,6 +7,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +17,8 @@ from ...core.errors import PlanError
 MAX_BYTES = 50 * 1024 * 1024
 MAX_DEPTH = 64
 STDIN = "-"
+_BEGINS_A_PLAN = re.compile(r'\{\s*"beads"\s*:')
+"""It is not read twice to know it, where all of it is one line."""
 
 
 def read_bytes(path: str) -> bytes:
@@ -69,9 +72,10 @@ def looks_like_records(path: str, text: str) -> bool:
     """Whether the text is JSONL: by its name, or since its first two lines are each an object of their own."""
     if path.endswith(".jsonl"):
         return True
-    if not text.lstrip().startswith("{"):
+    begin = len(text) - len(text.lstrip())
+    if not text.startswith("{", begin) or _BEGINS_A_PLAN.match(text, begin):
         return False
-    first = text.lstrip().split("\n", 1)[0]
+    first = text[begin:].split("\n", 1)[0]
     try:
         found = json.loads(first)
     except (ValueError, RecursionError):

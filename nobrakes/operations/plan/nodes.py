@@ -52,7 +52,6 @@ class Plan:
     problems: tuple[str, ...] = ()
 
 
-_NOT_FIELDS = frozenset({"id", "key", "needs", "related", "discovered_from", "status", "hold", "defer_until"})
 _MAY_BE_NULL = frozenset({"epic", "estimate"})
 
 
@@ -64,31 +63,31 @@ def refused(source: str, problems: list[str]) -> PlanError:
     return PlanError("\n".join(f"{source}: {text}" for text in shown))
 
 
-def _node(place: int, found: Mapping[str, Any], raw: Any) -> PlanNode:
-    """The node that says `found`, as it stands in the file."""
-    given = {
-        name: found[name]
-        for name in sorted(found.keys() - _NOT_FIELDS)
-        if found[name] is not None or name in _MAY_BE_NULL
-    }
-    if "labels" in given:
-        given["labels"] = tuple(dict.fromkeys(given["labels"]))
-    hold = found.get("hold")
-    word = str(raw.get("status", "")).strip().lower()
-    if hold is None and word in SET_ASIDE_WORDS and found.get("defer_until") is None:
-        hold = word
-    return PlanNode(
+def _node(place: int, found: dict[str, Any], raw: Any) -> PlanNode:
+    """The node that says `found`, as it stands in the file; what is left of `found` are the bead's fields."""
+    take = found.pop
+    status, hold, until = take("status", None), take("hold", None), take("defer_until", None)
+    if hold is None and until is None and "status" in raw:
+        word = str(raw["status"]).strip().lower()
+        hold = word if word in SET_ASIDE_WORDS else None
+    node = PlanNode(
         f"beads[{place}]",
-        found.get("id"),
-        found.get("key"),
-        given,
-        found.get("needs"),
-        found.get("related"),
-        found.get("discovered_from"),
-        found.get("status"),
+        take("id", None),
+        take("key", None),
+        found,
+        take("needs", None),
+        take("related", None),
+        take("discovered_from", None),
+        status,
         hold,
-        found.get("defer_until"),
+        until,
     )
+    if None in found.values():
+        for name in [name for name, value in found.items() if value is None and name not in _MAY_BE_NULL]:
+            del found[name]
+    if "labels" in found:
+        found["labels"] = tuple(dict.fromkeys(found["labels"]))
+    return node
 
 
 def plan_of(value: Any, source: str) -> Plan:
@@ -113,9 +112,11 @@ def _names(nodes: tuple[PlanNode, ...]) -> list[str]:
     problems = []
     seen: dict[str, str] = {}
     for node in nodes:
-        for name in {node.id, node.key} - {None}:
-            assert name is not None
+        for name in (node.id,) if node.key in (None, node.id) else (node.id, node.key):
+            if name is None:
+                continue
             if name in seen:
                 problems.append(f"{node.where}: '{name}' is there already, at {seen[name]}")
-            seen.setdefault(name, node.where)
+            else:
+                seen[name] = node.where
     return problems

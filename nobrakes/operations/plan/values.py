@@ -40,7 +40,7 @@ def title_of(value: Any) -> Any:
     """A title: one line."""
     if isinstance(value, str):
         value = value.strip()
-        if any(not c.isprintable() for c in value):
+        if not value.isprintable():
             raise ValueError("has line breaks or control characters; a title is one line")
     return value
 

@@ -5,16 +5,16 @@
 3. When another connection has committed meanwhile, what is staged is worked out anew, under the lock.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from ...core.beads import lifecycle
 from ...core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status
 from ...core.beads.events import Kind
 from ...core.errors import BadBead, NoSuchBead
-from ...core.graph.links import Links, Node, node_of
+from ...core.graph.links import Links, Node
 from ...core.graph.ranks import rank, rises_at
 from ...core.graph.usual import Usual
 from .. import rows
@@ -25,6 +25,13 @@ from .whole import all_dependencies, all_nodes
 
 STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "incoming_edges"}
 EVENTS = "incoming_events"
+_STATE = (
+    *("id", "status", "type", "priority", "estimate", "epic", "needs_tests", "scaffolding", "created_at", "updated_at"),
+    *("failures", "fence", "branch_kept", "branch", "ready_since", "rank", "rises_at"),
+)
+_RARE = ("held", "defer_until", "closed_at", "retry_at", "return_to", "merged_commit")
+"""What most beads that come in have none of. Each None takes as long as ten texts, so these are written apart."""
+_NONE = (None,) * len(_RARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +94,10 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
             _refuse_second_epic(edge, known[edge.bead].epic)
             known[edge.bead] = known[edge.bead]._replace(epic=edge.needs)
             epics.append((edge.needs, edge.bead))
-    nodes = [*known.values(), *(node_of(one)._replace(status=statuses[one.id], assignee=None) for one in wanted)]
-    links = Links(nodes, (edge for edge in [*all_dependencies(db), *edges] if edge.type is DependencyType.BLOCKS))
+    nodes = [*known.values(), *(_node(one, statuses[one.id]) for one in wanted)]
+    blocks = [edge for edge in (*all_dependencies(db), *edges) if edge[2] is DependencyType.BLOCKS]
+    links = Links(nodes, blocks)
+    del nodes, blocks
     cycles.refuse_circles_in(links)
     estimates = [one.estimate for one in wanted if one.estimate is not None and one.type is not BeadType.EPIC]
     expected = usual.learnt(db, estimates)
@@ -98,13 +107,27 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     for table, staged in STAGED.items():
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
     db.run(f"CREATE TEMP TABLE {EVENTS} (bead, data)")
-    _fill(db, STAGED["beads"], ({**state_of(one, statuses[one.id], now), **derived.of(one.id)} for one in wanted))
-    _fill(db, STAGED["bead_text"], (rows.text_values(one) | {"id": one.id} for one in wanted))
-    _fill(db, EVENTS, _told(wanted, edges, statuses))
+    by_id = sorted(wanted, key=attrgetter("id"))  # rows that lie in order are written, and found, sooner
+    late = rises_at(now, now)
+    apart: list[tuple[Any, ...]] = []
+
+    def states() -> Iterator[tuple[Any, ...]]:
+        for one in by_id:
+            state, rare = (*_state(one, statuses[one.id], now, late), *derived.values(one.id)), _rare(one)
+            if rare == _NONE:
+                yield state
+            else:
+                apart.append((*state, *rare))
+
+    _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS), states())
+    _fill(db, STAGED["beads"], (*_STATE, *Derived.COLUMNS, *_RARE), apart)
+    _fill(db, STAGED["bead_text"], ("id", *rows.TEXT_COLUMNS), ((one.id, *rows.texts_of(one)) for one in by_id))
+    _fill(db, EVENTS, ("bead", "data"), _told(wanted, edges, statuses))
     _fill(
         db,
         STAGED["edges"],
-        ({"bead": one.bead, "type": one.type.value, "needs": one.needs} for one in edges if not _is_child(one)),
+        ("bead", "type", "needs"),
+        ((bead, type_.value, needs) for bead, needs, type_ in edges if type_ is not DependencyType.PARENT_CHILD),
     )
     return Staged(version, epics, wrong, expected)
 
@@ -157,21 +180,48 @@ def _refuse_second_epic(edge: Dependency, epic: str | None) -> None:
 
 def state_of(one: Bead, status: Status, now: float) -> dict[str, Any]:
     """The columns of `beads` of a bead that comes in, but those that its place in the graph decides."""
-    created = one.created_at or now
     return {
-        **rows.state_values(one),
-        "id": one.id,
-        "status": status.value,
-        "assignee": None,
-        "lease_until": None,
-        "created_at": created,
-        "updated_at": one.updated_at or created,
+        **dict(zip(_STATE, _state(one, status, now, rises_at(now, now)), strict=True)),
+        **dict(zip(_RARE, _rare(one), strict=True)),
         "asleep": int(one.defer_until is not None and one.defer_until > now),
         "resting": int(one.retry_at is not None and one.retry_at > now),
-        "ready_since": now,
-        "rank": rank(one.priority, now, now),
-        "rises_at": rises_at(now, now),
     }
+
+
+def _state(one: Bead, status: Status, now: float, late: float) -> tuple[Any, ...]:
+    """_STATE of a bead; `late` is when it rises first."""
+    created = one.created_at or now
+    return (
+        one.id,
+        status.value,
+        one.type.value,
+        one.priority,
+        one.estimate,
+        one.epic,
+        1 if one.needs_tests else 0,  # a truth takes as long as ten texts, too
+        1 if one.scaffolding else 0,
+        created,
+        one.updated_at or created,
+        one.failures,
+        one.fence,
+        1 if one.branch_kept else 0,
+        one.branch,
+        now,
+        rank(one.priority, now, now),
+        late,
+    )
+
+
+def _rare(one: Bead) -> tuple[Any, ...]:
+    """_RARE of a bead."""
+    return_to = one.return_to.value if one.return_to else None
+    return one.held, one.defer_until, one.closed_at, one.retry_at, return_to, one.merged_commit
+
+
+def _node(one: Bead, status: Status) -> Node:
+    """The bead as it comes in."""
+    places = (one.id, status, one.type.value, one.title, one.priority, one.estimate, one.epic)
+    return Node(*places, one.held, one.defer_until, one.retry_at, None)
 
 
 def event_data(status: Status, needs: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -181,12 +231,13 @@ def event_data(status: Status, needs: Sequence[Sequence[str]]) -> dict[str, Any]
 
 def _told(
     wanted: Sequence[Bead], edges: Sequence[Dependency], statuses: Mapping[str, Status]
-) -> Iterator[Mapping[str, Any]]:
-    needs = needs_of(edges)
-    alone = {status: rows.as_json(event_data(status, ())) for status in set(statuses.values())}
+) -> Iterator[tuple[str, str]]:
+    """(bead, `event_data` as JSON): of texts, since ids and types are words that JSON has as they are."""
+    needs: dict[str, list[str]] = {}
+    for bead, other, type_ in edges:
+        needs.setdefault(bead, []).append(f'["{other}","{type_.value}"]')
     for one in wanted:
-        status, own = statuses[one.id], needs.get(one.id)
-        yield {"bead": one.id, "data": rows.as_json(event_data(status, own)) if own else alone[status]}
+        yield one.id, f'{{"needs":[{",".join(needs.get(one.id, ()))}],"status":"{statuses[one.id].value}"}}'
 
 
 def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
@@ -197,7 +248,6 @@ def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:
     return needs
 
 
-def _fill(db: Database, table: str, found: Iterator[Mapping[str, Any]]) -> None:
-    columns = [row[1] for row in db.all(f"PRAGMA temp.table_info({table})")]
-    marks = ", ".join("?" * len(columns))
-    db.run_many(f"INSERT INTO temp.{table} VALUES ({marks})", map(itemgetter(*columns), found))
+def _fill(db: Database, table: str, columns: Sequence[str], found: Iterable[tuple[Any, ...]]) -> None:
+    names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
+    db.run_many(f"INSERT INTO temp.{table} ({names}) VALUES ({marks})", found)

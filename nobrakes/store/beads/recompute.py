@@ -23,6 +23,11 @@ Differences = dict[str, dict[str, tuple[Any, Any]]]
 class Derived:
     """What the derived columns of each bead of a graph must be, by core's rules."""
 
+    COLUMNS = (
+        *("open_blockers", "children", "open_children", "done_children", "asleep", "resting"),
+        *("b_level", "done_level", "dependents"),
+    )
+
     def __init__(self, links: Links, now: float, expected: Usual) -> None:
         self._links, self._now = links, now
         self._readiness = Readiness(links, now)
@@ -30,21 +35,25 @@ class Derived:
 
     def of(self, bead: str) -> dict[str, int]:
         """Column -> value, the class that the bead competes in apart."""
+        return dict(zip(self.COLUMNS, self.values(bead), strict=True))
+
+    def values(self, bead: str) -> tuple[int, ...]:
+        """The values of COLUMNS."""
         links, now = self._links, self._now
         node, level = links.nodes[bead], self._levels[bead]
         within = links.children.get(bead)
         children = [links.nodes[child].status for child in within] if within else ()
-        return {
-            "open_blockers": self._readiness.open_blockers(bead),
-            "children": len(children),
-            "open_children": sum(status not in CLOSED for status in children) if children else 0,
-            "done_children": children.count(Status.DONE),
-            "asleep": int(node.defer_until is not None and node.defer_until > now),
-            "resting": int(node.retry_at is not None and node.retry_at > now),
-            "b_level": level.start,
-            "done_level": level.done,
-            "dependents": len(links.dependents.get(bead, ())),
-        }
+        return (
+            self._readiness.open_blockers(bead) if bead in links.blockers or bead in links.parents else 0,
+            len(children),
+            sum(status not in CLOSED for status in children) if children else 0,
+            children.count(Status.DONE),
+            int(node.defer_until is not None and node.defer_until > now),
+            int(node.retry_at is not None and node.retry_at > now),
+            level.start,
+            level.done,
+            len(links.dependents.get(bead, ())),
+        )
 
 
 def differences(db: Database, now: float, lag: bool = False) -> Differences:
