@@ -24,6 +24,14 @@ _JUDGED = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 _WRITES = frozenset({"admin", "maintain", "write"})
 _TEXT = 20_000
 _LOG = 100_000
+_MOST = 1000
+_TRIES = 5
+_WAYS = {"allow_squash_merge": "SQUASH", "allow_merge_commit": "MERGE", "allow_rebase_merge": "REBASE"}
+_AUTO_MERGE = """mutation($request: ID!, $head: GitObjectID!, $how: PullRequestMergeMethod!) {
+  enablePullRequestAutoMerge(input: {pullRequestId: $request, expectedHeadOid: $head, mergeMethod: $how}) {
+    pullRequest { number }
+  }
+}"""
 
 
 class GitHub:
@@ -36,6 +44,7 @@ class GitHub:
         self.address = address
         self.at = f"repos/{address.owner}/{address.name}"
         self._writers = Writers(gh.clock, self._may_write)
+        self._refused: dict[str, int] = {}
 
     def about(self) -> str:
         """gh with its version, and the repository."""
@@ -74,6 +83,29 @@ class GitHub:
     def retarget(self, number: int, base: str) -> None:
         """Have it be for another branch."""
         self.gh.send("PATCH", f"{self.at}/pulls/{number}", {"base": base})
+
+    def auto_merge(self, number: int, head: str) -> None:
+        """Have it merged by itself; what is refused for a head a few times is not asked for again."""
+        if self._refused.get(head, 0) >= _TRIES:
+            raise HostRefused(f"{self.address} does not merge {head[:12]} by itself")
+        try:
+            self._merge_by_itself(self.gh.get(f"{self.at}/pulls/{number}"), head)
+        except HostRefused:
+            if len(self._refused) >= _MOST:
+                self._refused.clear()
+            self._refused[head] = self._refused.get(head, 0) + 1
+            raise
+
+    def _merge_by_itself(self, row: Mapping[str, Any], head: str) -> None:
+        known = self.gh.get(self.at)
+        how = next((name for key, name in _WAYS.items() if known.get(key)), "MERGE")
+        if known.get("allow_auto_merge") is False or row.get("draft"):
+            raise HostRefused(f"{self.address} does not merge it by itself: not allowed there, or it is a draft")
+        given = {"request": row.get("node_id"), "head": head, "how": how}
+        said = self.gh.send("POST", "graphql", {"query": _AUTO_MERGE, "variables": given})
+        if said.get("errors"):
+            words = "; ".join(str(one.get("message", one)) for one in said["errors"][:3])
+            raise HostRefused(f"{self.address} does not merge it by itself: {shorten(words, 300)}")
 
     def close(self, number: int) -> None:
         """Close it unmerged; one that is over stays as it is."""
@@ -161,6 +193,7 @@ def _told(one: Mapping[str, Any]) -> Told:
         title=str(one.get("title") or "")[:500],
         body=str(one.get("body") or "")[:_LOG],
         base=str((one.get("base") or {}).get("ref") or ""),
+        auto_merge=bool(one.get("auto_merge")),
     )
 
 

@@ -25,6 +25,7 @@ _STATES = {"opened": PullState.OPEN, "locked": PullState.OPEN, "merged": PullSta
 _GREEN = frozenset({"success", "skipped"})
 _STANDS_STILL = frozenset({"manual", "canceled", "canceling"})
 _CONFLICTS = frozenset({"conflict", "broken_status", "need_rebase"})
+_ACTIVE = frozenset({"created", "waiting_for_resource", "preparing", "pending", "running", "scheduled"})
 _DEVELOPER = 30
 _MOST = 1000
 _TEXT = 20_000
@@ -101,6 +102,15 @@ class GitLab:
         now = self._change(number, {"target_branch": base})
         if now.get("target_branch") != base or now.get("state") != "opened":
             raise HostRefused(f"merge request {number} is not for {base}: it is {now.get('state')}")
+
+    def auto_merge(self, number: int, head: str) -> None:
+        """Have it merged by itself; only while a pipeline of it runs, since it would be merged at once otherwise."""
+        told = self.look(number)
+        runs = self._pipelines.get(head, {}).get("status") in _ACTIVE
+        if told.state is not PullState.OPEN or told.head != head or not runs:
+            raise HostRefused(f"merge request {number} is not merged by itself: no pipeline of {head[:12]} runs there")
+        body = {"sha": head, "auto_merge": True, "merge_when_pipeline_succeeds": True}  # the latter: before 17.11
+        self.glab.send("PUT", f"{self.at}/merge_requests/{number}/merge", body)
 
     def close(self, number: int) -> None:
         """Close it unmerged; one that is over stays as it is."""
@@ -208,6 +218,7 @@ def _told(one: Mapping[str, Any]) -> Told:
         title=_DRAFT.sub("", str(one.get("title") or ""), count=1)[:500],
         body=str(one.get("description") or "")[:_LOG],
         base=str(one.get("target_branch") or ""),
+        auto_merge=bool(one.get("merge_when_pipeline_succeeds")),
     )
 
 

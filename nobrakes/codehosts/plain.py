@@ -41,6 +41,9 @@ class PlainGit:
     def retarget(self, number: int, base: str) -> None:
         """Nobody there knows what a branch is for."""
 
+    def auto_merge(self, number: int, head: str) -> None:
+        """Nobody there merges by itself."""
+
     def close(self, number: int) -> None:
         """The branch stays: it is somebody's to look at."""
 

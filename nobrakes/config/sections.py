@@ -74,6 +74,7 @@ class ReviewSettings(Section):
     max_open: Annotated[int, Rule(ge=1, le=1000)] = 5
     poll_seconds: Annotated[float, Rule(ge=1, le=3600)] = 60.0
     pull_draft: bool = False
+    pull_auto_merge: bool = False
     pull_labels: tuple[str, ...] = ()
     pull_reviewers: tuple[str, ...] = ()
     pull_names: bool = False

@@ -28,6 +28,7 @@ class Wanted:
     draft: bool = False
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
+    auto_merge: bool = False
 
 
 class CodeHost(Protocol):
@@ -61,6 +62,13 @@ class CodeHost(Protocol):
 
     def retarget(self, number: int, base: str) -> None:
         """Have it be for another branch. HostRefused: there is no such branch, or the request is over."""
+        ...
+
+    def auto_merge(self, number: int, head: str) -> None:
+        """Have the host merge it by itself, at this head, once all is there that the host asks for, and never at once.
+
+        HostRefused: it is over or at another commit, the host does not do that, or nothing would be waited for.
+        """
         ...
 
     def close(self, number: int) -> None:

@@ -31,6 +31,7 @@ class Request:
     merged_as: str = ""
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
+    merges_itself: str = ""  # the head that is merged once its checks have passed
     remarks: list[Remark] = field(default_factory=list)
     judged: dict[str, Remark | None] = field(default_factory=dict)  # of each person, the approval that stands
 
@@ -107,6 +108,16 @@ class FakeCodeHost:
         one.base = base
         self.answers("retargeted")
 
+    def auto_merge(self, number: int, head: str) -> None:
+        """Have it merged by itself, while a check of it runs."""
+        self.answers("auto_merge")
+        one, ran = self.request(number), self.ran.get(head, {}).values()
+        runs = any(check.state is CheckState.RUNNING for check in ran)
+        if one.state is not PullState.OPEN or self.branches.get(one.branch) != head or not runs:
+            raise HostRefused(f"#{number} is not merged by itself")
+        one.merges_itself = head
+        self.answers("auto_merges")
+
     def close(self, number: int) -> None:
         """Close it unmerged, whoever does; one that is over stays as it is."""
         self.answers("close")
@@ -151,7 +162,8 @@ class FakeCodeHost:
         is_open = one.state is PullState.OPEN
         conflicts = is_open and bool(head) and bool(self._merge(one.base, head)[1])
         url = f"https://host.invalid/pull/{one.number}"
-        return Told(one.number, url, one.state, head, one.merged_as, conflicts, one.title, one.body, one.base)
+        itself = bool(one.merges_itself)
+        return Told(one.number, url, one.state, head, one.merged_as, conflicts, one.title, one.body, one.base, itself)
 
     # --- what people do --------------------------------------------------------------------------
 
@@ -201,6 +213,10 @@ class FakeCodeHost:
         key = self._key("check")
         self.ran.setdefault(commit, {})[name] = HostCheck(name, state, "", key)
         self.logs[key] = log
+        if all(check.state is CheckState.PASSED for check in self.ran[commit].values()):
+            for one in self.open_ones():
+                if one.merges_itself == commit == self.branches[one.branch]:
+                    self.merge(one.number)
 
     def _key(self, what: str) -> str:
         self._keys += 1

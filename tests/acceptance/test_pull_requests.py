@@ -86,6 +86,64 @@ def test_a_bead_is_done_when_people_have_merged_its_request(team: Team, how: str
     team.nobrakes("verify")
 
 
+@pytest.mark.parametrize(
+    "path", [".github/PULL_REQUEST_TEMPLATE.md", ".gitlab/merge_request_templates/Default.md", "a_large_one.md"]
+)
+def test_a_request_is_as_the_settings_and_the_repositorys_template_want_it(team: Team, path: str) -> None:
+    wishes = ["pull_draft = true", 'pull_labels = ["by-agents"]', 'pull_reviewers = ["ann", "team/core"]']
+    team.configure(
+        "poll_seconds = 1", "\n".join(["poll_seconds = 1", *wishes, "pull_names = true", "pull_cost = true"])
+    )
+    is_large = path == "a_large_one.md"
+    file = team.folder / (".github/pull_request_template.md" if is_large else path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("## Checklist\n\n- [ ] the changelog\n<!-- nobrakes request: two -->\n" + "x" * 200_000 * is_large)
+    team.git("add", "-A")
+    team.git("commit", "-q", "-m", "A template")
+    team.git("push", "-q", "origin", "main")
+    file.write_text("not committed\n")
+    team.add("one")
+    team.run_on()
+    pull = team.hub.pull(1)
+    assert pull["draft"] is True and (pull["labels"], pull["reviewers"]) == (["by-agents"], ["ann"])
+    assert "- Done by: " in pull["body"] and "- Cost: $0.00." in pull["body"] and "not committed" not in pull["body"]
+    assert ("- [ ] the changelog" in pull["body"]) is not is_large, "of the base, and bounded"
+    assert "<!-- nobrakes request: two -->" not in pull["body"].splitlines(), "it is found by its own mark alone"
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_the_host_merges_by_itself_where_that_is_wanted_and_who_takes_it_back_is_not_overruled(
+    team: Team, is_allowed: bool
+) -> None:
+    team.configure("poll_seconds = 1", "poll_seconds = 1\npull_auto_merge = true")
+    team.hub.allows_auto_merge = is_allowed
+    team.add("one")
+    said = team.run_on()
+    assert "waits for people to merge it" in said, "where nothing runs there, nothing would be waited for"
+    team.hub.check(team.hub.head(1), "build", None)
+    team.run_on()
+    assert team.hub.pull(1)["auto_merge"] == ({"merge_method": "MERGE"} if is_allowed else None)
+    assert team.status("one") == "reviewing" and team.hub.open_ones(), "it is done when it is merged"
+    said = team.nobrakes("pr", "show", "one").stdout
+    if not is_allowed:
+        assert "waits for its checks" in said
+        return
+    team.hub.pull(1)["auto_merge"] = None  # somebody wants to look at it first
+    team.run_on()
+    assert team.hub.pull(1)["auto_merge"] is None
+    team.hub.comment(1, "ann", "Please name it better.", "src/one", 1)
+    team.does("one", 'echo better >"src/$NOBRAKES_BEAD"; commit "Name it"', turn=2)
+    team.hub.check(team.hub.head(1), "build", "success")
+    team.run_on()
+    team.hub.check(team.hub.head(1), "build", None)
+    team.run_on()
+    assert team.hub.pull(1)["auto_merge"], "another commit is another matter"
+    team.hub.check(team.hub.head(1), "build", "success")
+    assert not team.hub.open_ones()
+    team.run_on()
+    assert team.status("one") == "done" and team.show("one")["merged_commit"] == team.hub.git("rev-parse", "main")
+
+
 def test_a_red_check_of_the_host_is_a_failed_validation_with_its_log(team: Team) -> None:
     team.add("one")
     team.run_on()

@@ -22,6 +22,7 @@ class GitHub(HostServer):
         self.lines: dict[int, list[dict[str, Any]]] = {}
         self.checks: dict[str, list[dict[str, Any]]] = {}
         self.logs: dict[int, str] = {}
+        self.allows_auto_merge = True
         self.writers = {"ann": "write", "bob": "admin", "eve": "read"}
 
     def is_let_in(self, headers: Mapping[str, str]) -> bool:
@@ -72,6 +73,19 @@ class GitHub(HostServer):
         rows = [one for one in self.checks.get(commit, []) if one["name"] != name]
         self.checks[commit] = [*rows, row]
         self.logs[key] = log
+        if all(one["conclusion"] == "success" for one in self.checks[commit]):
+            for pull in self.open_ones():
+                if pull["auto_merge"] and self.head(pull["number"]) == commit:
+                    self.merge(pull["number"], pull["auto_merge"]["merge_method"].lower())
+
+    def _auto_merge(self, given: Mapping[str, Any]) -> Answer:
+        pull = self.pull(int(given["request"].removeprefix("PR_")))
+        if pull["state"] != "open" or self.head(pull["number"]) != given["head"]:
+            return 200, {"data": None, "errors": [{"message": "Head oid does not match, or it is closed"}]}, {}
+        if not any(one["status"] != "completed" for one in self.checks.get(given["head"], [])):
+            return 200, {"data": None, "errors": [{"message": "Pull request is in clean status"}]}, {}
+        pull["auto_merge"] = {"merge_method": given["how"]}
+        return 200, {"data": {"enablePullRequestAutoMerge": {"pullRequest": {"number": pull["number"]}}}}, {}
 
     # --- what gh asks ----------------------------------------------------------------------------
 
@@ -81,6 +95,11 @@ class GitHub(HostServer):
         refused = self.refuse(method, url.path)
         if refused is not None:
             return refused
+        if url.path == "/api/graphql" and "enablePullRequestAutoMerge" in body.get("query", ""):
+            return self._auto_merge(body["variables"])
+        if url.path == AT:
+            ways = {"allow_squash_merge": False, "allow_merge_commit": True, "allow_rebase_merge": True}
+            return 200, {**ways, "allow_auto_merge": self.allows_auto_merge}, {}
         if url.path in ("/api/v3/", "/api/graphql"):
             return 200, {"data": {"viewer": {"login": "robot"}}}, {"x-oauth-scopes": "repo, read:org"}
         found = _ROUTES.match(f"{method} {url.path}")
@@ -113,6 +132,8 @@ class GitHub(HostServer):
                 "title": body["title"],
                 "body": body["body"],
                 "draft": body["draft"],
+                "node_id": f"PR_{number}",
+                "auto_merge": None,
                 "labels": [],
                 "reviewers": [],
                 "head": {"ref": body["head"]},

@@ -100,6 +100,16 @@ class GitLab(HostServer):
         rows = [one for one in self.statuses.get(commit, []) if one["name"] != name]
         self.statuses[commit] = [*rows, row]
         self.logs[key] = log
+        if self._pipeline(commit) == "success":
+            for pull in self.open_ones():
+                if pull["merge_when_pipeline_succeeds"] and self.head(pull["iid"]) == commit:
+                    self.merge(pull["iid"], "merge")
+
+    def _pipeline(self, commit: str) -> str:
+        words = {one["status"] for one in self.statuses.get(commit, [])}
+        if not words:
+            return ""
+        return "running" if "running" in words else "failed" if "failed" in words else "success"
 
     # --- what glab asks --------------------------------------------------------------------------
 
@@ -146,6 +156,7 @@ class GitLab(HostServer):
             "labels": [],
             "reviewers": [],
             "sha": None,
+            "merge_when_pipeline_succeeds": False,
             **{name: body[name] for name in ("source_branch", "target_branch", "title")},
             "description": self._read(body["description"]),
         }
@@ -173,6 +184,17 @@ class GitLab(HostServer):
         if "reviewer_ids" in body:
             names = {number: name for name, number in PEOPLE.items()}
             pull["reviewers"] = [{"id": one, "username": names[one]} for one in body["reviewer_ids"]]
+        return self._row(pull)
+
+    def _accept(self, number: str, body: Mapping[str, Any], asked: object) -> Any:
+        pull, runs = self.pull(int(number)), self._pipeline(body["sha"]) == "running"
+        assert body["auto_merge"], "we never merge"
+        if body["sha"] != self.head(int(number)):
+            return 409, {"message": "SHA does not match HEAD of source branch"}, {}
+        if runs:
+            pull["merge_when_pipeline_succeeds"] = True
+        else:
+            self.merge(int(number), "merge")  # as the real one does: at once
         return self._row(pull)
 
     def _read(self, text: str) -> str:
@@ -218,7 +240,8 @@ class GitLab(HostServer):
             if row["has_conflicts"]:
                 row["detailed_merge_status"] = "conflict"
         if not short:
-            row["head_pipeline"] = None
+            status = self._pipeline(row["sha"] or "")
+            row["head_pipeline"] = {"id": 1, "sha": row["sha"], "status": status} if status else None
         return row
 
 
@@ -229,6 +252,7 @@ _ROUTES = {
     "list": f"GET {AT}/merge_requests",
     "open": f"POST {AT}/merge_requests",
     "one": rf"GET {AT}/merge_requests/(\d+)",
+    "accept": rf"PUT {AT}/merge_requests/(\d+)/merge",
     "change": rf"PUT {AT}/merge_requests/(\d+)",
     "discussions": rf"GET {AT}/merge_requests/(\d+)/discussions",
     "approvals": rf"GET {AT}/merge_requests/(\d+)/approvals",

@@ -13,7 +13,7 @@ from typing import Any
 from ..beads.events import Kind
 from ..text.cleaning import clean, shorten
 from .life import failed
-from .pull import PullRequest, Remark, Seen
+from .pull import PullRequest, Remark, Seen, Told
 
 MOST = 50
 SHOWN = 20
@@ -43,8 +43,18 @@ def kept(pull: PullRequest, seen: Seen) -> PullRequest:
             | {"line": one.line}
             for one in shown
         ),
+        told=(*pull.told, of_auto_merge(pull.head))[-_KEYS:] if _is_new_auto_merge(pull, seen.told) else pull.told,
         approved_by=tuple(dict.fromkeys(_short(one.by, _NAME) for one in seen.remarks if one.approves))[:SHOWN],
     )
+
+
+def of_auto_merge(head: str) -> str:
+    """The key of what is done once for each commit: who takes it back at the host is not overruled."""
+    return f"merges itself {head[:12]}"
+
+
+def _is_new_auto_merge(pull: PullRequest, told: Told) -> bool:
+    return told.auto_merge and told.head == pull.head and of_auto_merge(pull.head) not in pull.told
 
 
 def happened(pull: PullRequest, seen: Seen) -> tuple[PullRequest, list[Happening]]:

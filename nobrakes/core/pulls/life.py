@@ -77,7 +77,7 @@ def waits_for(seen: Seen, pull: PullRequest) -> str:
     open_ones = running(seen.checks)
     if open_ones:
         return f"{where} waits for its checks: {', '.join(clean(one.name)[:40] for one in open_ones[:_SHOWN])}"
-    return f"{where} waits for people to merge it"
+    return f"{where} waits for {'the host to merge it by itself' if told.auto_merge else 'people to merge it'}"
 
 
 def log_of_red(seen: Seen, pull: PullRequest) -> str:

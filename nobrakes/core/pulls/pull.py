@@ -102,7 +102,9 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the host says of a request just now. `base`: the branch that it is to be merged into; empty: not known."""
+    """What the host says of a request just now. `base`: the branch that it is to be merged into; empty: not known;
+    `auto_merge`: whether the host merges it by itself, once all is there that it asks for.
+    """
 
     number: int
     url: str
@@ -113,6 +115,7 @@ class Told:
     title: str = ""
     body: str = ""
     base: str = ""
+    auto_merge: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def _exchanged(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> 
             told = replace(told, head=order.head, conflicts=False)
     if told is None:
         told = _opened(order, ports)
-        return Seen(replace(told, head=told.head or order.head), text=order.text)
+        return Seen(_merges_itself(order, ports, replace(told, head=told.head or order.head)), text=order.text)
     if told.base not in ("", order.wanted.base):  # after the push: nothing unproven is ever for the new base
         host.retarget(told.number, order.wanted.base)
         told = replace(told, base=order.wanted.base, conflicts=False)
@@ -90,7 +90,18 @@ def _exchanged(order: Order, ports: PullPorts, catch_up: Callable[[], Land]) -> 
     is_new = order.has_text != order.text and told.head == order.head
     if host.tells and is_new and has != (order.wanted.title, order.wanted.body.rstrip()):
         host.rewrite(told.number, order.wanted)
-    return _looked(order, ports, told)
+    return _looked(order, ports, _merges_itself(order, ports, told))
+
+
+def _merges_itself(order: Order, ports: PullPorts, told: Told) -> Told:
+    """The request, which the host merges by itself where that is wanted. That it does not holds nothing up."""
+    if told.auto_merge or not order.wanted.auto_merge or told.head != order.head:
+        return told
+    try:
+        ports.host.auto_merge(told.number, order.head)
+    except HostRefused:
+        return told
+    return replace(told, auto_merge=ports.host.tells)
 
 
 def _looked(order: Order, ports: PullPorts, told: Told) -> Seen:

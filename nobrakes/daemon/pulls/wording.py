@@ -5,6 +5,7 @@ from ...core.checks.test_counts import TestCounts
 from ...core.errors import FileTooLarge
 from ...core.forge.criteria import MANUAL
 from ...core.pulls import text
+from ...core.pulls.happened import of_auto_merge
 from ...core.pulls.pull import PullRequest
 from ...ports.codehosts import Wanted
 from ...roles.plan_beads import epics_above
@@ -31,6 +32,7 @@ def wanted(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> Wan
         settings.pull_draft,
         settings.pull_labels,
         settings.pull_reviewers,
+        settings.pull_auto_merge and of_auto_merge(pull.head) not in pull.told,
     )
 
 

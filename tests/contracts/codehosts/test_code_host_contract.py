@@ -140,6 +140,32 @@ def test_a_request_gets_another_base_and_stays_the_same_request(place):
         place.host.retarget(told.number, "main")
 
 
+@every
+def test_the_host_merges_by_itself_what_it_was_asked_to_once_its_checks_have_passed(place):
+    told = opened(place)
+    if not place.host.tells:
+        place.host.auto_merge(told.number, place.head("task/bead-one"))
+        assert not place.host.look(told.number).auto_merge
+        return
+    first, main = place.head("task/bead-one"), place.head("main")
+    with pytest.raises(HostRefused):
+        place.host.auto_merge(told.number, first)
+    seen = place.again().look(told.number)
+    assert (seen.state, seen.auto_merge) == (PullState.OPEN, False), "where nothing is waited for, people merge it"
+    head = place.push("task/bead-one", {"one": "more\n"})
+    place.check(head, "build", CheckState.RUNNING)
+    with pytest.raises(HostRefused):
+        place.again().auto_merge(told.number, first)
+    host = place.again()
+    host.auto_merge(told.number, head)
+    assert host.look(told.number).auto_merge and place.head("main") == main
+    place.check(head, "build", CheckState.PASSED)
+    seen = host.look(told.number)
+    assert (seen.state, seen.merged_as) == (PullState.MERGED, place.head("main"))
+    with pytest.raises(HostRefused):
+        place.again().auto_merge(told.number, head)
+
+
 @telling
 def test_what_people_closed_is_closed_and_no_merge(place):
     told = opened(place)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nobrakes.core.beads.events import Kind
-from nobrakes.core.pulls.happened import MOST, happened, kept, merged
+from nobrakes.core.pulls.happened import MOST, happened, kept, merged, of_auto_merge
 from nobrakes.core.pulls.pull import CheckState, HostCheck, PullRequest, PullState, Remark, Seen, Told
 from nobrakes.core.pulls.shown import view
 
@@ -64,3 +64,15 @@ def test_a_page_is_an_address_of_the_web_alone() -> None:
     ):
         assert view(replace(PULL, url=url)).page == "" and view(replace(PULL, url=url)).url == url
     assert view(PULL).page == "https://host/7" and view(PULL).name == "#7"
+
+
+def test_that_the_host_merges_it_by_itself_is_kept_for_each_commit() -> None:
+    pull = PullRequest("one", head="a" * 40)
+    now = kept(pull, Seen(replace(TOLD, auto_merge=True)))
+    assert of_auto_merge(pull.head) in now.told
+    assert kept(now, Seen(replace(TOLD, auto_merge=True))).told == now.told
+    assert (
+        kept(pull, Seen(TOLD)).told
+        == ()
+        == kept(replace(pull, head="b" * 40), Seen(replace(TOLD, auto_merge=True))).told
+    )

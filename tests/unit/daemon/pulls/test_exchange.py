@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nobrakes.core.pulls.pull import PullState
+from nobrakes.core.pulls.pull import CheckState, PullState, Told
 from nobrakes.core.pulls.text import mark
 from nobrakes.daemon.pulls.exchange import Order, exchange
 from nobrakes.ports import Land, Landing
@@ -35,10 +35,12 @@ class Place:
         tree = {**self.objects.tree_of(onto), **files}
         return self.objects.commit(tree, (onto,), "work", "nobrakes", 1.0).id
 
-    def ask(self, order: Order) -> object:
+    def ask(self, order: Order) -> Told:
         self.calls.clear()
         ports = PullPorts(self.host, self.publish, self.publish, dict, "main")  # type: ignore[arg-type]
-        return exchange(order, ports, lambda: Land(Landing.MOVED)).told
+        told = exchange(order, ports, lambda: Land(Landing.MOVED)).told
+        assert told is not None
+        return told
 
 
 @pytest.mark.parametrize("is_known", [True, False])
@@ -57,3 +59,18 @@ def test_a_request_whose_base_is_another_by_now_is_pushed_and_then_given_that_ba
     assert place.calls.index("push") < place.calls.index("retarget"), "nothing unproven is for main"
     place.ask(replace(order, number=1))
     assert "retarget" not in place.calls and "push" not in place.calls, "what is so already stays"
+
+
+def test_a_host_that_merges_by_itself_is_asked_once_and_what_it_refuses_holds_nothing_up() -> None:
+    place, line = Place(), mark("one")
+    head = place.made(place.host.branches["main"], one="1\n")
+    wanted = Wanted("task/bead-one", "main", "One", f"text\n{line}\n", line, auto_merge=True)
+    order = Order(head, frozenset({head}), wanted, "digest")
+    place.ask(order)
+    assert "auto_merge" in place.calls and "auto_merges" not in place.calls, "nothing runs there yet"
+    place.host.check(head, "build", CheckState.RUNNING)
+    assert place.ask(replace(order, number=1, has_text="digest")).auto_merge
+    place.ask(replace(order, number=1, has_text="digest"))
+    assert "auto_merge" not in place.calls
+    place.host.check(head, "build", CheckState.PASSED)
+    assert place.ask(replace(order, number=1, has_text="digest")).state is PullState.MERGED
