@@ -12,6 +12,7 @@ from ...core.beads.bead import CLOSED, BeadType, Dependency, DependencyType, Sta
 from ...core.errors import Deadlock
 from ...core.graph.cycles import circles
 from ...core.graph.links import Links
+from ..conditions import UNFINISHED
 from ..database import Database, Row
 from . import priority_levels
 from .whole import all_dependencies, all_links, all_nodes
@@ -20,6 +21,12 @@ _OWN = "SELECT status, type, epic, b_level, done_level FROM beads WHERE id = ?"
 _BLOCKERS = "SELECT needs FROM edges WHERE bead = ? AND type = 'blocks'"
 _NEEDED = """SELECT 1 FROM edges WHERE needs = :id AND type = 'blocks' UNION ALL SELECT 1 FROM beads WHERE epic = :id
 LIMIT 1"""
+_NEEDING = f"""SELECT coalesce(max(level), -1) FROM (
+SELECT b_level AS level FROM edges JOIN beads ON beads.id = edges.bead
+WHERE edges.needs = :id AND edges.type = 'blocks' AND {UNFINISHED}
+UNION ALL SELECT b_level FROM beads WHERE epic = :id AND {UNFINISHED}
+UNION ALL SELECT done_level FROM beads WHERE id = :epic AND {UNFINISHED})"""
+"""The highest level of what needs a bead's start or its end."""
 
 Moment = tuple[str, bool]
 """A bead, and whether its end is meant (else its start)."""
@@ -91,10 +98,13 @@ def refuse_reopening(db: Database, bead: str) -> None:
     own = db.one(_OWN, (bead,))
     if own["epic"] is None and db.maybe(_NEEDED, {"id": bead}) is None:
         return
-    for target in ((bead, False), (bead, True)):
-        for moment in ((bead, False), (bead, True)):
-            for source in _edges(db, moment, own):
-                way = None if source[0] == bead else _way(db, source, target, limit=None)
+    # it has no levels while it is closed, but what needs it has: a way back comes over one of these
+    limit = None if priority_levels.is_due(db) else db.one(_NEEDING, {"id": bead, "epic": own["epic"]})[0]
+    # an end that needs the beginning is no circle: an epic ends after its children, which begin after it
+    for moment, targets in (((bead, False), ((bead, False), (bead, True))), ((bead, True), ((bead, True),))):
+        for source in _edges(db, moment, own):
+            for target in targets:
+                way = None if source[0] == bead else _way(db, source, target, limit)
                 if way is not None:
                     raise _deadlock([bead, *way])
 

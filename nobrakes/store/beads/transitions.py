@@ -22,18 +22,22 @@ from ...core.errors import NotAllowed
 from ...core.review.journal import is_landing, may_land
 from .. import events
 from ..database import Database
-from . import cycles, moves
+from . import cycles, moves, priority_levels
 from .planning import bead as whole_bead
 from .planning import cut_circles
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
 """A person decided what stopped the bead, or did it; suggestions are something else."""
+_OPENING = (Kind.UNDONE, Kind.REOPENED, Kind.REVERTED)
+"""What opens a closed bead again: whether it closes a circle is soon seen by the levels."""
 
 
 def record(db: Database, event: Event) -> Bead | None:
     """Append the event, and move its bead where the kind moves beads."""
     now = db.now()
+    if event.kind in _OPENING and not db.connection.in_transaction:
+        priority_levels.settle_all(db)
     with db.write():
         if event.bead is None:
             events.append(db, now, event.kind, None, event.actor, event.data, event.attempt)
