@@ -276,6 +276,7 @@ def open_daemon(app: App, notifier: "Notifier | None" = None) -> "Daemon":
         adapter(name)
         extras.need_of_agent(name)
     command.install(app.paths)
+    app.store.keep_answers()
     people = notifier or app.notifier
     for text in formats.untold(app.store, app.paths.root, app.config.checks):
         people.tell(Notice(text))

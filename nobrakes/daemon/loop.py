@@ -124,6 +124,8 @@ class Daemon:
         board = seen or self._look()
         changed = False
         ended = self._ended(board)
+        if ended:
+            self.ports.store.doubt()  # each may have spoken just before it died
         self._guarded(partial(self.danger.look, board, {run.id for run in ended}))
         for run in ended:
             changed |= self._guarded(partial(self._close, run, board))
@@ -170,16 +172,15 @@ class Daemon:
         self.danger.keep({run.id for run in board.all_runs})
 
     def _look(self) -> Board:
-        jump = self.jumps.settle()
-        if jump:
+        self.ports.store.doubt()
+        if jump := self.jumps.settle():
             self._measure_anew(jump)
         self.performer.validation.look_again()
         limits = self.ports.limits()
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
         board = self.performer.memory.seen(self.reach.seen(self.ports.store.board(limits)))
-        names = board.limits.agent_choice.names()
-        providers = {name: self._provider(name) for name in names}
+        providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
         room = self.performer.share.room(board)
         return replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room)
 
@@ -251,8 +252,7 @@ class Daemon:
         # a check is its exit code, which nobody would see; an agent without its wrapper may finish: what it does is in
         # its tree, and what it says in its output
         if remains is Remains.REST or (remains is Remains.STEP and not is_agent):
-            since = self._ended_at.setdefault(run.id, now)
-            if now >= since + LINGER_SECONDS:
+            if now >= self._ended_at.setdefault(run.id, now) + LINGER_SECONDS:
                 self._guarded(partial(self._stop_leftovers, run, steps, board))
         elif not is_agent and self.checks.is_overdue(run, partial(self.ports.processes.ending, folder, steps), now):
             self._guarded(partial(self._stop_check, run, board))

@@ -13,6 +13,7 @@ from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.graph.links import Node
 from ..core.standstill import Standstill
+from .answers import Answers
 from .features import Forge
 from .graph import Graph, Proposals
 from .notices import Outbox
@@ -368,6 +369,7 @@ class Store(
     People,
     EventLog,
     Requests,
+    Answers,
     Protocol,
 ):
     """Facts about beads, attempts, escalations; every change is one transaction with its event.
@@ -393,8 +395,5 @@ class Store(
         ...
 
     def sync(self) -> None:
-        """What was committed is on the disk when this returns, and so is what is kept beside the database.
-
-        Transactions are not by themselves: a power cut may take the last ones.
-        """
+        """Have on the disk what was committed and what is kept beside the database: a power cut may take the last."""
         ...

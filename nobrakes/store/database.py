@@ -2,11 +2,13 @@
 
 1. WAL, foreign keys, synchronous=NORMAL and a patience of 30 seconds, set on every connection.
 2. A write is one BEGIN IMMEDIATE transaction: whoever has begun wins, nobody fails half-way with a locked database.
+   A statement that is all there is to write is one by itself, with the same waiting (`alone`).
 3. Where the folder cannot be written, a copy is read (readonly.py); writing to it is StoreReadOnly.
 4. SQLite's errors leave as core.errors; anything else is a bug and passes unchanged.
 5. Who asked for it is told right after a transaction in which something was `noted` is committed.
 6. What asked for it (`before_commit`) is written with each transaction, in it.
 7. A power cut may take the last transactions; `sync` is for those that must be on the disk before something else is.
+8. After `keep_answers` a question is not asked again while its answer must be the same (cache.py).
 """
 
 import contextlib
@@ -14,9 +16,10 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from ..core.errors import MachineShort, StoreBroken, StoreReadOnly, UsageError
+from .cache import Cache, Of
 from .conditions import now
 from .failures import translated
 from .migrations import is_earlier, migrate
@@ -27,6 +30,7 @@ MEMORY = ":memory:"
 
 Row = sqlite3.Row
 Values = Sequence[Any] | Mapping[str, Any]
+T = TypeVar("T")
 
 
 class Database:
@@ -39,6 +43,7 @@ class Database:
         self.tell: Callable[[], None] | None = None
         self.settle: Callable[[], None] | None = None
         self.before_commit: Callable[[], None] | None = None
+        self._cache: Cache | None = None
         if path != MEMORY and not create and not os.path.exists(path):
             raise missing(path)
         self.is_copy = False
@@ -91,6 +96,24 @@ class Database:
         """Release it."""
         self.connection.close()
 
+    def keep_answers(self) -> None:
+        """From now on answers are kept; who waits for what others write calls `doubt`."""
+        ask = self.connection.execute
+        self._cache = Cache(lambda: int(ask("PRAGMA data_version").fetchone()[0]))
+
+    def doubt(self) -> None:
+        """The next question also sees what others have written until then."""
+        if self._cache is not None:
+            self._cache.doubt()
+
+    def _forget(self) -> None:
+        if self._cache is not None:
+            self._cache.forget()
+
+    def _writes(self, sql: str, rows: Of = ()) -> None:
+        if self._cache is not None:
+            self._cache.writes(sql, rows)
+
     def sync(self) -> None:
         """Whatever was committed is on the disk when this returns, and what was written beside it. MachineShort."""
         if self.settle is not None:
@@ -132,6 +155,32 @@ class Database:
         if self.noted and told and self.tell is not None:
             self.tell()
 
+    def alone(self, sql: str, values: Values = (), rows: Of = ()) -> int:
+        """`run` a statement that is a whole transaction. Inside one, a part of it."""
+        if self.connection.in_transaction or self.can_write_alone:
+            return self.run(sql, values, rows)
+        with self.write():
+            return self.run(sql, values, rows)
+
+    @property
+    def can_write_alone(self) -> bool:
+        """Whether a statement by itself is a whole transaction: nothing has to be written with it."""
+        return not self.is_copy and self.before_commit is None
+
+    def moment(self, look: Callable[[], T]) -> T:
+        """What `look` finds, which asks several questions and writes nothing: all of one moment of the database.
+
+        Where answers are kept it takes no transaction to see that nobody wrote meanwhile; where somebody did, it does.
+        """
+        if self._cache is not None and not self.connection.in_transaction:
+            asked = self._cache.asked
+            with self.errors():
+                found = look()
+                if self._cache.asked == asked or self._cache.is_same():
+                    return found
+        with self.read():
+            return look()
+
     @contextmanager
     def read(self) -> Iterator[None]:
         """One moment of the database for several questions. Inside a transaction, that one goes on."""
@@ -144,11 +193,13 @@ class Database:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
+        self.doubt()
         self.connection.execute(begin)
         try:
             yield
             self.connection.execute("COMMIT")
         except BaseException:
+            self._forget()
             # a full disk has rolled the transaction back already
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
@@ -160,39 +211,49 @@ class Database:
         try:
             yield
         except BaseException:
+            self._forget()
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK TO part")
                 self.connection.execute("RELEASE part")
             raise
         self.connection.execute("RELEASE part")
 
-    def run(self, sql: str, values: Values = ()) -> int:
-        """Execute a statement; the number of rows it changed."""
+    def run(self, sql: str, values: Values = (), rows: Of = ()) -> int:
+        """Execute a statement; the number of rows it changed. `rows`: those that it may change, where that is known."""
+        self._writes(sql, rows)
         with self.errors():
             return self.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Values]) -> None:
         """Execute a statement for each of `rows`."""
+        self._writes(sql)
         with self.errors():
             self.connection.executemany(sql, rows)
 
-    def insert(self, table: str, values: Mapping[str, Any]) -> int:
-        """Insert one row; its rowid."""
+    def insert(self, table: str, values: Mapping[str, Any], rows: Of = ()) -> int:
+        """Insert one row; its rowid. `rows` as in `run`."""
         columns = ", ".join(f'"{name}"' for name in values)
         marks = ", ".join("?" * len(values))
+        sql = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
+        self._writes(sql, rows)
         with self.errors():
-            cursor = self.connection.execute(
-                f"INSERT INTO {table} ({columns}) VALUES ({marks})", tuple(values.values())
-            )
+            cursor = self.connection.execute(sql, tuple(values.values()))
         return cursor.lastrowid or 0
 
-    def all(self, sql: str, values: Values = ()) -> list[Row]:
-        """Every row of the answer."""
+    def all(self, sql: str, values: Values = (), of: Of = ()) -> list[Row]:
+        """Every row of the answer. `of`: what alone it is read from, where that is less than whole tables."""
+        if self._cache is not None:
+            return self._cache.rows(sql, values, lambda: self._all(sql, values), False, of)
+        return self._all(sql, values)
+
+    def _all(self, sql: str, values: Values) -> list[Row]:
         with self.errors():
             return self.connection.execute(sql, values).fetchall()
 
     def plain(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """As `all`, as plain tuples: for answers that are as long as the graph."""
+        """As `all`, as plain tuples: for answers that are as long as the graph, and are not kept."""
+        if self._cache is not None:
+            self._cache.asked += 1
         with self.errors():
             cursor = self.connection.cursor()
             cursor.row_factory = None
@@ -205,8 +266,14 @@ class Database:
             cursor.row_factory = None
             yield from cursor.execute(sql, values)
 
-    def maybe(self, sql: str, values: Values = ()) -> Row | None:
-        """The first row of the answer, if there is one."""
+    def maybe(self, sql: str, values: Values = (), of: Of = ()) -> Row | None:
+        """The first row of the answer, if there is one. `of` as in `all`."""
+        if self._cache is not None:
+            found: Row | None = self._cache.rows(sql, values, lambda: [self._first(sql, values)], True, of)[0]
+            return found
+        return self._first(sql, values)
+
+    def _first(self, sql: str, values: Values) -> Row | None:
         with self.errors():
             row: Row | None = self.connection.execute(sql, values).fetchone()
             return row

@@ -165,18 +165,21 @@ def escalation(db: Database, number: int) -> Escalation:
 
 def listed(db: Database, open_only: bool, bead: str | None = None) -> list[Escalation]:
     """The open ones, urgent first, then by how many beads wait behind them; then the resolved ones, newest first."""
-    with db.read():
-        whose, value = ("1", ()) if bead is None else ("bead = ?", (bead,))
-        remembered = cache(lambda sql, values: db.connection.execute(sql, values).fetchall())
-        waiting = [
-            rows.escalation(row, _behind(remembered, row))
-            for row in db.all(f"SELECT * FROM escalations WHERE {whose} AND resolved_at IS NULL ORDER BY id", value)
-        ]
-        waiting.sort(key=lambda one: (priority_of(one.form), -one.behind, one.id))
-        if open_only:
-            return waiting
-        over = db.all(f"SELECT * FROM escalations WHERE {whose} AND resolved_at IS NOT NULL ORDER BY id DESC", value)
-        return waiting + [rows.escalation(row) for row in over]
+    return db.moment(lambda: _listed(db, open_only, bead))
+
+
+def _listed(db: Database, open_only: bool, bead: str | None) -> list[Escalation]:
+    whose, value = ("1", ()) if bead is None else ("bead = ?", (bead,))
+    remembered = cache(db.all)
+    waiting = [
+        rows.escalation(row, _behind(remembered, row))
+        for row in db.all(f"SELECT * FROM escalations WHERE {whose} AND resolved_at IS NULL ORDER BY id", value)
+    ]
+    waiting.sort(key=lambda one: (priority_of(one.form), -one.behind, one.id))
+    if open_only:
+        return waiting
+    over = db.all(f"SELECT * FROM escalations WHERE {whose} AND resolved_at IS NOT NULL ORDER BY id DESC", value)
+    return waiting + [rows.escalation(row) for row in over]
 
 
 def as_filed(db: Database) -> list[Escalation]:

@@ -31,4 +31,6 @@ class _Given:
 def open_memory(now: Callable[[], float] | None = None) -> SqliteStore:
     """An empty store in memory, with tokens that are the same each time: for tests and simulation."""
     clock = None if now is None else _Given(now)
-    return SqliteStore(MEMORY, clock, create=True, token_source=lambda: "memory")
+    store = SqliteStore(MEMORY, clock, create=True, token_source=lambda: "memory")
+    store.keep_answers()
+    return store

@@ -13,6 +13,7 @@ from ..core.review.queue import PACE, Pace
 from ..core.sessions.session import State, Talk
 from . import rows
 from .beads import moves
+from .cache import row
 from .conditions import CLAIMABLE, EPIC_COMPLETE, IN_ORDER, REVIEWABLE
 from .database import Database
 from .machine import facts, spending
@@ -60,53 +61,56 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
     """One moment. `front`: so many beads of each queue; None: FRONT, but one ready bead while no Doer is free."""
     now = db.now()
     moves.wake(db, now)
-    with db.read():
-        at_work = [rows.attempt(row) for row in db.all(f"{rows.ATTEMPT} WHERE outcome IS NULL ORDER BY id")]
-        agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
-        whole = FRONT if front is None else front
-        wanted = 1 if front is None and agents >= limits.doers else whole
-        settings = _settings(db)
-        runs = facts.runs(db)
-        opened = turns.opened(db)
-        going = {one.id: one for one in conversations.going(db)}
-        going |= {one.session: conversations.session(db, one.session) for one in opened if one.session not in going}
-        held = conversations.held(db) if going else frozenset()
-        gates = spending.gates(db)
-        opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
-        deferral, retry = moves.next_due(db)
-        times = [moment for moment in (deferral, retry, *opening) if moment is not None]
-        ready_now = tuple(rows.frontier(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
-        names = [bead.id for bead in ready_now]
-        to_approve = {row[0]: row[1] for row in db.all(TO_APPROVE, (EscalationType.MERGE_REVIEW.value,))}
-        to_review = tuple(rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,)))
-        reviewed = [bead.id for bead in to_review]  # a review may begin and land in the turn of this board
-        reviewed += [attempt.bead for attempt in at_work if attempt.role is Role.REVIEWER]
-        return Board(
-            now=now,
-            limits=limits,
-            ready=ready_now,
-            to_review=to_review,
-            attempts=tuple(at_work),
-            taken=_taken(db) if at_work and any(bead.touches for bead in ready_now) else {},
-            runs={run.attempt: run for run in runs if run.attempt},
-            turn_runs={run.turn: run for run in runs if run.turn},
-            sessions=tuple(one for one in going.values() if one.state is State.READY and one.id not in held),
-            talks=tuple(Talk(going[one.session], one) for one in opened),
-            epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))),
-            to_approve=to_approve,
-            labelled=_labelled(db, [*reviewed, *to_approve]),
-            paused=PAUSED in settings,
-            stopping=STOPPING in settings,
-            stop_asked=frozenset(int(word) for word in settings.get(STOP_ASKED, "").split()),
-            blocked=frozenset(row[0] for row in db.all(BLOCKED)) if at_work else frozenset(),
-            pace=Pace.of_text(settings.get(PACE)),
-            frozen=FROZEN in settings,
-            gates=gates,
-            breakers=spending.breakers_of(db, [of_bead(name) for name in names]),
-            spent=spending.spent(db, limits.caps, [*names, *(attempt.bead for attempt in at_work)], now),
-            wake_at=min(times, default=None),
-            retry_at=retry,
-        )
+    return db.moment(lambda: _board(db, limits, front, now))
+
+
+def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board:
+    at_work = [rows.attempt(row) for row in db.all(f"{rows.ATTEMPT} WHERE outcome IS NULL ORDER BY id")]
+    agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
+    whole = FRONT if front is None else front
+    wanted = 1 if front is None and agents >= limits.doers else whole
+    settings = _settings(db)
+    runs = facts.runs(db)
+    opened = turns.opened(db)
+    going = {one.id: one for one in conversations.going(db)}
+    going |= {one.session: conversations.session(db, one.session) for one in opened if one.session not in going}
+    held = conversations.held(db) if going else frozenset()
+    gates = spending.gates(db)
+    opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
+    deferral, retry, has_complete = moves.next_due(db)
+    times = [moment for moment in (deferral, retry, *opening) if moment is not None]
+    ready_now = tuple(rows.frontier(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
+    names = [bead.id for bead in ready_now]
+    to_approve = {row[0]: row[1] for row in db.all(TO_APPROVE, (EscalationType.MERGE_REVIEW.value,))}
+    to_review = tuple(rows.frontier(row) for row in db.all(REPAIRS if FROZEN in settings else TO_REVIEW, (whole,)))
+    reviewed = [bead.id for bead in to_review]  # a review may begin and land in the turn of this board
+    reviewed += [attempt.bead for attempt in at_work if attempt.role is Role.REVIEWER]
+    return Board(
+        now=now,
+        limits=limits,
+        ready=ready_now,
+        to_review=to_review,
+        attempts=tuple(at_work),
+        taken=_taken(db) if at_work and any(bead.touches for bead in ready_now) else {},
+        runs={run.attempt: run for run in runs if run.attempt},
+        turn_runs={run.turn: run for run in runs if run.turn},
+        sessions=tuple(one for one in going.values() if one.state is State.READY and one.id not in held),
+        talks=tuple(Talk(going[one.session], one) for one in opened),
+        epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))) if has_complete else (),
+        to_approve=to_approve,
+        labelled=_labelled(db, [*reviewed, *to_approve]),
+        paused=PAUSED in settings,
+        stopping=STOPPING in settings,
+        stop_asked=frozenset(int(word) for word in settings.get(STOP_ASKED, "").split()),
+        blocked=frozenset(row[0] for row in db.all(BLOCKED)) if at_work else frozenset(),
+        pace=Pace.of_text(settings.get(PACE)),
+        frozen=FROZEN in settings,
+        gates=gates,
+        breakers=spending.breakers_of(db, [of_bead(name) for name in names]),
+        spent=spending.spent(db, limits.caps, [*names, *(attempt.bead for attempt in at_work)], now),
+        wake_at=min(times, default=None),
+        retry_at=retry,
+    )
 
 
 def _labelled(db: Database, beads: list[str]) -> dict[str, str]:
@@ -125,5 +129,6 @@ def _taken(db: Database) -> dict[str, tuple[str, ...]]:
 
 def _settings(db: Database) -> dict[str, Any]:
     wanted = (PAUSED, STOPPING, FROZEN, PACE, STOP_ASKED)
-    found = db.all("SELECT key, value FROM settings WHERE key IN (?, ?, ?, ?, ?)", wanted)
+    of = tuple(one for key in wanted for one in row("settings", key))
+    found = db.all("SELECT key, value FROM settings WHERE key IN (?, ?, ?, ?, ?)", wanted, of)
     return {row[0]: row[1] for row in found}

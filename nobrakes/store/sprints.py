@@ -60,18 +60,7 @@ class Sprints:
     def sprints_going(self) -> Going | None:
         """The last run with its present sprint and what was handed in for it."""
         db = self._db
-        with db.read():
-            row = db.maybe(_LAST)
-            if row is None:
-                return None
-            run = _run(row)
-            found = db.maybe(_OPEN, (run.id,))
-            sprint = None if found is None else _sprint(found)
-            done = int(db.one("SELECT count(*) FROM sprints WHERE run = ? AND stage = 'done'", (run.id,))[0])
-            last = int(db.one("SELECT coalesce(max(number), 0) FROM sprints")[0])
-            number = 0 if sprint is None else sprint.number
-            told = db.all("SELECT * FROM sprint_documents WHERE sprint = ? ORDER BY id", (number,))
-            return Going(run, sprint, done, last, tuple(map(_document, told)))
+        return db.moment(lambda: _going(db))
 
     def sprints(self) -> list[Sprint]:
         """All sprints, by number."""
@@ -153,6 +142,20 @@ class Sprints:
 
     def _one(self, number: int) -> Sprint:
         return _sprint(self._db.one("SELECT * FROM sprints WHERE number = ?", (number,)))
+
+
+def _going(db: Database) -> Going | None:
+    row = db.maybe(_LAST)
+    if row is None:
+        return None
+    run = _run(row)
+    found = db.maybe(_OPEN, (run.id,))
+    sprint = None if found is None else _sprint(found)
+    done = int(db.one("SELECT count(*) FROM sprints WHERE run = ? AND stage = 'done'", (run.id,))[0])
+    last = int(db.one("SELECT coalesce(max(number), 0) FROM sprints")[0])
+    number = 0 if sprint is None else sprint.number
+    told = db.all("SELECT * FROM sprint_documents WHERE sprint = ? ORDER BY id", (number,))
+    return Going(run, sprint, done, last, tuple(map(_document, told)))
 
 
 def _run(row: Row) -> SprintRun:

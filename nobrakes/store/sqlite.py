@@ -68,6 +68,14 @@ class SqliteStore(
         """Release the database."""
         self._db.close()
 
+    def keep_answers(self) -> None:
+        """Ask no question again while its answer must be the same: for who asks all the time."""
+        self._db.keep_answers()
+
+    def doubt(self) -> None:
+        """What others have written until now is seen by the next question."""
+        self._db.doubt()
+
     def together(self, told: bool = True) -> AbstractContextManager[None]:
         """Several calls as one transaction."""
         return self._db.write(told=told)

@@ -63,12 +63,12 @@ class AgentEndings:
         bead = self.ports.store.bead(attempt.bead)
         attempt = note_session(self.ports, attempt, head_of(self.ports, run))
         attempt = replace(attempt, data={**attempt.data, ROUNDS: test_rounds.count(self.ports, attempt, run)})
-        self.ports.store.journal(attempt.id, attempt.data)
         try:
             if attempt.id in self.refused:
                 raise self.refused.pop(attempt.id)
             head = self.ports.git.take_in(bead, attempt.fence)
         except Tampered as error:  # the agent's doing: it must not hold up the others
+            self.ports.store.journal(attempt.id, attempt.data)
             settle(self.ports, attempt, self._verdict(attempt, run)[0])
             self._not_taken_in(attempt, limits, str(error))
             return
@@ -82,6 +82,7 @@ class AgentEndings:
             if fault is not None:
                 verdict = Verdict(fault[0], fault[1] + self._beside(attempt))
         if verdict.outcome is not Outcome.COMPLETED:
+            self.ports.store.journal(attempt.id, attempt.data)
             close(self.ports, limits, attempt, verdict.outcome, verdict.detail, head=head, log=log)
             return
         assert head is not None, "no work is a fault"
@@ -91,7 +92,13 @@ class AgentEndings:
             self.start_proof(replace(attempt, data={**attempt.data, "head": head}))
             return
         self.ports.store.close_attempt(
-            attempt, Kind.WORK_SUBMITTED, Outcome.COMPLETED, detail=verdict.detail, head=head, log=log
+            attempt,
+            Kind.WORK_SUBMITTED,
+            Outcome.COMPLETED,
+            detail=verdict.detail,
+            head=head,
+            log=log,
+            data=attempt.data,
         )
 
     def _unseen_too_often(self, attempt: Attempt, verdict: Verdict) -> Verdict:

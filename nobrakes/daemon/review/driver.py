@@ -37,6 +37,9 @@ from .verdicts import Verdicts
 _TRIES = 3
 """So often a step is tried while git fails."""
 
+_WITH_THE_NEXT = (Step.BOUNDARIES, Step.CLEAN_UP)
+"""What leads to these changes nothing, and they begin at once: it is written down with what comes of them."""
+
 MOST_STEPS = 100
 """Of one review in one turn: however many there are to do, others have their turn, and a stop is heard."""
 
@@ -87,7 +90,8 @@ class Review:
             has_joined = journal.step is Step.REBASE and following.journal.step is Step.VALIDATE_REBASED
             journal, moved = following.journal, True
             attempt = replace(attempt, data=journal.as_data())
-            self.ports.store.journal(attempt.id, attempt.data)
+            if journal.step not in _WITH_THE_NEXT:
+                self.ports.store.journal(attempt.id, attempt.data)
             self.train.journaled(self.train.seen, attempt)
             if has_joined and is_paced(board.limits):
                 return True  # a batch begins in the next turn, when all who can have joined it
@@ -107,6 +111,8 @@ class Review:
                 self.ports.git.pin(pin_of(context.attempt.bead), following.journal.candidate)
             if following.act is Act.GO_ON or (following.act is Act.WAIT and following.journal is journal):
                 return following
+            if journal.step is Step.BOUNDARIES:
+                self.ports.store.journal(context.attempt.id, journal.as_data())
             if following.act is Act.WAIT:
                 self.train.wait(context.attempt.id, following.journal, report.train)
             else:

@@ -120,6 +120,8 @@ class SharedMachine:
         if joined is None:
             return True
         most = (self._limits or MachineLimits()).agents
+        if most is None:
+            return True  # nobody counts; the next look says what lives
         taken = self._used(partial(joined.store.take, joined.living.name, name, most, joined.lives), True)
         if taken:
             joined.held |= {name}
@@ -143,8 +145,9 @@ class SharedMachine:
 
     def spent(self, day: float, usd: float, tokens: int) -> None:
         """What this repository spent on the day, in all."""
+        is_new = self._spent != (day, usd, tokens)
         self._spent = day, usd, tokens
-        if self._joined is not None:
+        if self._joined is not None and is_new:
             self._used(partial(self._joined.store.spend, self._joined.identity, day, usd, tokens), None)
             self._tell_others()
 
@@ -187,7 +190,8 @@ class SharedMachine:
             self._off = ""
             self._tell("machine-wide limits are in force again")
         if self._spent is not None:
-            self.spent(*self._spent)
+            again, self._spent = self._spent, None
+            self.spent(*again)
         return joined
 
     def _used(self, ask: Callable[[], T], otherwise: T) -> T:

@@ -22,6 +22,7 @@ from ...ports import NewEscalation
 from .. import answers, escalations, events, rows
 from ..beads import moves, transitions
 from ..beads.planning import bead as whole_bead
+from ..cache import row as row_of
 from ..conditions import CLAIMABLE, OPEN_ATTEMPT
 from ..database import Database
 from ..tokens import attempt_of
@@ -82,8 +83,9 @@ def open_attempt(
             "provider": provider,
             "model": model,
         }
-        attempt_id = db.insert("attempts", values)
-        db.run("UPDATE attempts SET token = ? WHERE id = ?", (f"{attempt_id}.{fence}.{token_source()}", attempt_id))
+        attempt_id = db.insert("attempts", values, _only(bead_id))
+        token = f"{attempt_id}.{fence}.{token_source()}"
+        db.run("UPDATE attempts SET token = ? WHERE id = ?", (token, attempt_id), _only(bead_id, attempt_id))
         data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
         events.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
         moves.move(
@@ -110,10 +112,11 @@ def _reviewer_name(db: Database) -> str:
 
 
 def _next_name(db: Database, names: Sequence[str]) -> str:
-    row = db.maybe("SELECT value FROM settings WHERE key = ?", (NAME_CURSOR,))
+    row = db.maybe("SELECT value FROM settings WHERE key = ?", (NAME_CURSOR,), row_of("settings", NAME_CURSOR))
     in_use = {found[0] for found in db.all(_NAMES_IN_USE)}
     name, cursor = next_name(names, int(row[0]) if row else 0, in_use)
-    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (NAME_CURSOR, str(cursor)))
+    values, only = (NAME_CURSOR, str(cursor)), (f"settings {NAME_CURSOR}",)
+    db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", values, only)
     return name
 
 
@@ -153,6 +156,7 @@ def close_attempt(
                 None if data is None else rows.attempt_data(data),
                 current.id,
             ),
+            _only(bead.id, current.id),
         )
         told = {
             "outcome": outcome.value,
@@ -189,7 +193,8 @@ def close_attempt(
 
 
 def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
-    row = db.maybe(f"{rows.ATTEMPT} WHERE id = ? AND outcome IS NULL", (attempt_.id,))
+    of = (*row_of("attempts", attempt_.id), "sessions")
+    row = db.maybe(f"{rows.ATTEMPT} WHERE id = ? AND outcome IS NULL", (attempt_.id,), of)
     if row is None or row["fence"] != attempt_.fence or bead.fence != attempt_.fence:
         raise Stale(f"attempt {attempt_.number} of bead {attempt_.bead} has ended already")
     return rows.attempt(row)
@@ -197,7 +202,7 @@ def _still_open(db: Database, attempt_: Attempt, bead: Bead) -> Attempt:
 
 def attempt(db: Database, attempt_id: int) -> Attempt:
     """One attempt."""
-    row = db.maybe(f"{rows.ATTEMPT} WHERE id = ?", (attempt_id,))
+    row = db.maybe(f"{rows.ATTEMPT} WHERE id = ?", (attempt_id,), (*row_of("attempts", attempt_id), "sessions"))
     if row is None:
         raise NobrakesError(f"there is no attempt {attempt_id}", "`nobrakes history BEAD` shows a bead's attempts.")
     return rows.attempt(row)
@@ -205,7 +210,8 @@ def attempt(db: Database, attempt_id: int) -> Attempt:
 
 def attempts(db: Database, bead_id: str) -> list[Attempt]:
     """All attempts of a bead, oldest first; NoSuchBead."""
-    found = db.all(f"{rows.ATTEMPT} WHERE bead = ? ORDER BY number", (bead_id,))
+    of = (*row_of("attempts of", bead_id), "attempts *", "sessions")
+    found = db.all(f"{rows.ATTEMPT} WHERE bead = ? ORDER BY number", (bead_id,), of)
     if not found and db.maybe("SELECT 1 FROM beads WHERE id = ?", (bead_id,)) is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
     return [rows.attempt(row) for row in found]
@@ -216,14 +222,28 @@ def journal(db: Database, attempt_id: int, data: Mapping[str, Any], answers_: Ma
 
     False, and nothing is written: one of the answers that it acts by from now on does not stand any more.
     """
-    with db.write():
-        if answers_ and not answers.act_by(db, answers_, attempt(db, attempt_id).name, attempt_id):
-            return False
-        set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
-        if not db.run(set_it, (rows.attempt_data(data), attempt_id)):
-            found = attempt(db, attempt_id)
-            raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
+    if answers_:
+        with db.write():
+            if not answers.act_by(db, answers_, attempt(db, attempt_id).name, attempt_id):
+                return False
+            _set_data(db, attempt_id, data)
+    else:
+        _set_data(db, attempt_id, data)
     return True
+
+
+def _set_data(db: Database, attempt_id: int, data: Mapping[str, Any]) -> None:
+    whose = db.maybe("SELECT bead FROM attempts WHERE id = ?", (attempt_id,), ("attempts *",))
+    only = () if whose is None else _only(whose[0], attempt_id)
+    set_it = "UPDATE attempts SET data = ? WHERE id = ? AND outcome IS NULL"
+    if not db.alone(set_it, (rows.attempt_data(data), attempt_id), only):
+        found = attempt(db, attempt_id)
+        raise Stale(f"attempt {found.number} of bead {found.bead} has ended already")
+
+
+def _only(bead: str, number: int | None = None) -> tuple[str, ...]:
+    """What changes with one attempt of the bead, in the words of store.cache."""
+    return (f"attempts of {bead}",) if number is None else (f"attempts of {bead}", f"attempts {number}")
 
 
 def renew(db: Database, attempt_ids: Sequence[int], lease_seconds: float) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 from ...core.beads.bead import CLOSED, Status
 from ...core.errors import NoSuchBead
 from ...core.graph.ranks import rank, rises_at
-from ..conditions import CLOSES_OFF, DUE, RISING
+from ..cache import row as row_of
+from ..conditions import CLOSES_OFF, DUE, EPIC_COMPLETE, RISING, WAITS
 from ..database import Database
 from . import priority_levels
 
@@ -26,6 +27,13 @@ RISE_AT_ONCE = 1000
 
 _RISING = f"""SELECT priority, ready_since, id FROM beads
 WHERE id IN ({RISING} ORDER BY rises_at LIMIT {RISE_AT_ONCE})"""
+_NEXT = f"""SELECT (SELECT min(defer_until) FROM beads WHERE asleep = 1),
+(SELECT min(retry_at) FROM beads WHERE resting = 1),
+(SELECT rises_at FROM beads INDEXED BY beads_rising WHERE {WAITS} ORDER BY rises_at LIMIT 1),
+EXISTS (SELECT 1 FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE})"""
+"""The next moments at which something is let in, or rises, and whether an epic is complete: asked in each look, and
+mostly nothing is due. It names no moment, so its answer may hold for a while.
+"""
 _RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
 _SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,
@@ -39,7 +47,7 @@ _OF_CHILDREN = "epic = :id"
 
 def state(db: Database, bead: str) -> Row:
     """The columns that decide about others; NoSuchBead."""
-    row = db.maybe(_STATE, (bead,))
+    row = db.maybe(_STATE, (bead,), row_of("beads", bead))
     if row is None:
         raise NoSuchBead(f"there is no bead '{bead[:80]}'")
     return row
@@ -70,7 +78,7 @@ def move(db: Database, bead: str, changes: Mapping[str, Any], now: float) -> Non
     values["rises_at"] = rises_at(since, now)
     values["updated_at"] = now
     sets = ", ".join(f'"{name}" = :{name}' for name in values)
-    db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead})
+    db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead}, (f"beads {bead}",))
     _spread(db, before, state(db, bead), now)
 
 
@@ -148,40 +156,33 @@ def wake(db: Database, now: float) -> None:
     Who asks also settles a part of the levels that are due, and lets a part of those rise that have waited a day.
     """
     priority_levels.settle_some(db)
-    _rise(db, now)
-    if not _due(db, now):
+    deferral, retry, rises, _ = db.one(_NEXT)
+    if rises is not None and rises <= now:
+        _rise(db, now)
+    if all(moment is None or moment > now for moment in (deferral, retry)):
         return
     with db.write(derived=True):
-        for row in _due(db, now):
+        for row in db.all(DUE, {"now": now}):
             move(db, row["id"], {"asleep": 0} if row["asleep"] else {"resting": 0}, now)
 
 
 def _rise(db: Database, now: float) -> None:
-    if db.maybe(f"{RISING} LIMIT 1", {"now": now}) is None:
-        return
     with db.write(derived=True):
         beads = db.all(_RISING, {"now": now})
         db.run_many(_RISE, [(rank(urgent, since, now), rises_at(since, now), bead) for urgent, since, bead in beads])
 
 
-def _due(db: Database, now: float) -> list[Row]:
-    return db.all(DUE, {"now": now})
-
-
-def next_due(db: Database) -> tuple[float | None, float | None]:
-    """The earliest deferral and the earliest retry that lie ahead."""
-    row = db.one(
-        "SELECT (SELECT min(defer_until) FROM beads WHERE asleep = 1), "
-        "(SELECT min(retry_at) FROM beads WHERE resting = 1)"
-    )
-    return row[0], row[1]
+def next_due(db: Database) -> tuple[float | None, float | None, bool]:
+    """The earliest deferral and the earliest retry that lie ahead, and whether an epic is complete already."""
+    row = db.one(_NEXT)
+    return row[0], row[1], bool(row[3])
 
 
 def set_texts(db: Database, bead: str, values: Mapping[str, Any]) -> None:
     """Set columns of `bead_text`."""
     if values:
         sets = ", ".join(f'"{name}" = :{name}' for name in values)
-        db.run(f"UPDATE bead_text SET {sets} WHERE id = :id", {**values, "id": bead})
+        db.run(f"UPDATE bead_text SET {sets} WHERE id = :id", {**values, "id": bead}, (f"bead_text {bead}",))
 
 
 def require(db: Database, beads: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from ...core.beads.bead import Bead, Dependency, DependencyType, Status, check_b
 from ...core.beads.events import Kind
 from ...core.errors import BadBead, Deadlock, NoSuchBead
 from .. import events, rows
+from ..cache import row as row_of
 from ..database import Database
 from . import cycles, importing, moves, priority_levels
 from .usual import learn
@@ -23,7 +24,7 @@ LARGE = 200
 
 def bead(db: Database, bead_id: str) -> Bead:
     """One bead, whole; NoSuchBead."""
-    row = db.maybe(f"{rows.BEAD} WHERE id = ?", (bead_id,))
+    row = db.maybe(f"{rows.BEAD} WHERE id = ?", (bead_id,), row_of("beads", bead_id) + row_of("bead_text", bead_id))
     if row is None:
         raise NoSuchBead(f"there is no bead '{bead_id[:80]}'")
     return rows.bead(row)

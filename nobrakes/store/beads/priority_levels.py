@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from ...core.beads.bead import CLOSED
 from ...core.graph.priority_levels import levels
 from ...core.graph.usual import Usual, weight
+from ..cache import row as row_of
 from ..database import Database, Row
 from .usual import learn, usual
 from .whole import all_links
@@ -51,6 +52,7 @@ _CLOSED = ", ".join(f"'{status.value}'" for status in CLOSED)
 _TO_MARK = f"""SELECT b_level, id FROM beads WHERE id > ? AND estimate IS NULL AND type <> 'epic'
 AND status NOT IN ({_CLOSED}) ORDER BY id LIMIT ?"""
 _MARKING = f"SELECT value FROM settings WHERE key = '{MARKED}'"
+_MARKED = row_of("settings", MARKED)
 _MARK = "INSERT OR IGNORE INTO levels_due (level, id) VALUES (?, ?)"
 _FIRST_DUE = "SELECT level, id FROM levels_due ORDER BY level, id LIMIT ?"
 
@@ -65,7 +67,7 @@ def refresh(db: Database, beads: Iterable[str]) -> None:
 
 def is_due(db: Database) -> bool:
     """Whether some levels lag behind the graph."""
-    return db.maybe(f"SELECT 1 FROM levels_due UNION ALL {_MARKING} LIMIT 1") is not None
+    return db.maybe(f"SELECT 1 FROM levels_due UNION ALL {_MARKING} LIMIT 1", (), ("levels_due", *_MARKED)) is not None
 
 
 def settle_some(db: Database) -> None:
@@ -114,7 +116,7 @@ def _mark_part(db: Database, after: str) -> bool:
 
 
 def _settle_part(db: Database, entries: list[Entry]) -> None:
-    marking = db.maybe(_MARKING)
+    marking = db.maybe(_MARKING, (), _MARKED)
     if marking is not None and _mark_part(db, marking[0]):
         db.run_many(_MARK, entries)
         return
@@ -164,7 +166,7 @@ def _settle(db: Database, bead: str, expected: Usual) -> list[Entry]:
     start, done = _levels(db, bead, own, expected)
     if (start, done) == (own["b_level"], own["done_level"]):
         return []
-    db.run("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", (start, done, bead))
+    db.run("UPDATE beads SET b_level = ?, done_level = ? WHERE id = ?", (start, done, bead), (f"beads {bead}",))
     others: list[Row] = []
     if start != own["b_level"]:
         others += db.all(_NEEDED, (bead,))

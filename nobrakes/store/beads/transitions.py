@@ -38,6 +38,11 @@ def record(db: Database, event: Event) -> Bead | None:
     now = db.now()
     if event.kind in _OPENING and not db.connection.in_transaction:
         priority_levels.settle_all(db)
+    is_aside = event.kind in events.QUIET and event.kind not in (*MOVING, *_REMARKS)
+    if event.bead is not None and is_aside and db.can_write_alone:
+        found = whole_bead(db, event.bead)
+        events.append(db, now, event.kind, event.bead, event.actor, event.data, event.attempt)
+        return found
     with db.write():
         if event.bead is None:
             events.append(db, now, event.kind, None, event.actor, event.data, event.attempt)

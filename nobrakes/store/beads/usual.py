@@ -12,6 +12,7 @@ from dataclasses import asdict
 from ...core.beads.bead import NO_AGENTS
 from ...core.graph.usual import OUTLIER, Took, Usual
 from ...core.graph.usual import usual as computed
+from ..cache import row as row_of
 from ..conditions import ESTIMATED, UNFINISHED
 from ..database import Database
 
@@ -38,7 +39,7 @@ AND {UNFINISHED} LIMIT ?)"""
 
 def usual(db: Database) -> Usual:
     """What the levels are computed with now."""
-    row = db.maybe("SELECT value FROM settings WHERE key = ?", (USUAL,))
+    row = db.maybe("SELECT value FROM settings WHERE key = ?", (USUAL,), row_of("settings", USUAL))
     return Usual() if row is None else Usual(**json.loads(row[0]))
 
 

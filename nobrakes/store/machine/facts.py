@@ -8,6 +8,7 @@ from typing import Any
 from ...core.beads.attempt import Run
 from ...core.serialise import as_values
 from .. import rows
+from ..cache import row as row_of
 from ..database import Database
 
 _RUN_FIELDS = frozenset(Run.__dataclass_fields__) - {"id"}
@@ -18,8 +19,7 @@ def plan_run(db: Database, run: Run) -> None:
     values = {**as_values(run), "attempt": run.attempt or None, "turn": run.turn or None}
     columns = ", ".join(f'"{name}"' for name in values)
     marks = ", ".join("?" * len(values))
-    with db.write():
-        db.run(f"INSERT OR REPLACE INTO runs ({columns}) VALUES ({marks})", tuple(values.values()))
+    db.alone(f"INSERT OR REPLACE INTO runs ({columns}) VALUES ({marks})", tuple(values.values()))
 
 
 def update_run(db: Database, run: str, fields: Mapping[str, Any]) -> None:
@@ -27,8 +27,7 @@ def update_run(db: Database, run: str, fields: Mapping[str, Any]) -> None:
     unknown = set(fields) - _RUN_FIELDS
     assert not unknown, f"a Run has no {sorted(unknown)}"
     sets = ", ".join(f'"{name}" = ?' for name in fields)
-    with db.write():
-        db.run(f"UPDATE runs SET {sets} WHERE id = ?", (*(_plain(value) for value in fields.values()), run))
+    db.alone(f"UPDATE runs SET {sets} WHERE id = ?", (*(_plain(value) for value in fields.values()), run))
 
 
 def _plain(value: Any) -> Any:
@@ -37,8 +36,7 @@ def _plain(value: Any) -> Any:
 
 def end_run(db: Database, run: str) -> None:
     """Forget the child."""
-    with db.write():
-        db.run("DELETE FROM runs WHERE id = ?", (run,))
+    db.alone("DELETE FROM runs WHERE id = ?", (run,))
 
 
 def runs(db: Database) -> list[Run]:
@@ -48,17 +46,17 @@ def runs(db: Database) -> list[Run]:
 
 def setting(db: Database, key: str) -> str | None:
     """A setting's value."""
-    row = db.maybe("SELECT value FROM settings WHERE key = ?", (key,))
+    row = db.maybe("SELECT value FROM settings WHERE key = ?", (key,), row_of("settings", key))
     return None if row is None else str(row[0])
 
 
 def set_setting(db: Database, key: str, value: str | None) -> None:
     """Set or remove it."""
-    with db.write():
-        if value is None:
-            db.run("DELETE FROM settings WHERE key = ?", (key,))
-        else:
-            db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (key, value))
+    only = (f"settings {key}",)
+    if value is None:
+        db.alone("DELETE FROM settings WHERE key = ?", (key,), only)
+    else:
+        db.alone("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", (key, value), only)
 
 
 def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | None:
@@ -73,8 +71,7 @@ def validation(db: Database, tree: str, contract: str) -> Mapping[str, Any] | No
 def save_validation(db: Database, tree: str, contract: str, results: Mapping[str, Any]) -> None:
     """Remember a validation that passed."""
     now = db.now()
-    with db.write():
-        db.run(
-            "INSERT OR REPLACE INTO validations (tree, contract, results, at) VALUES (?, ?, ?, ?)",
-            (tree, contract, rows.as_json(dict(results)), now),
-        )
+    db.alone(
+        "INSERT OR REPLACE INTO validations (tree, contract, results, at) VALUES (?, ?, ?, ?)",
+        (tree, contract, rows.as_json(dict(results)), now),
+    )

@@ -4,6 +4,7 @@
    of `lives`, inside the transaction that counts, so nobody takes a place on what was true a moment ago.
 """
 
+import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from .connection import UserDatabase
 _REGISTER = """INSERT INTO repositories (identity, path, name, registered_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?4)
 ON CONFLICT (identity) DO UPDATE SET path = ?2, name = ?3, seen_at = ?4"""
 _HOLD = "INSERT OR IGNORE INTO places (daemon, run, since) VALUES (?, ?, ?)"
+_LET_GO = "DELETE FROM places WHERE daemon = ? AND run NOT IN (SELECT value FROM json_each(?))"
+_HOLD_ALL = "INSERT OR IGNORE INTO places (daemon, run, since) SELECT ?, value, ? FROM json_each(?)"
 _PLACES = """SELECT places.daemon, daemons.repository, daemons.pid, places.run, places.since
 FROM places JOIN daemons ON daemons.name = places.daemon ORDER BY places.since, places.run"""
 
@@ -97,12 +100,10 @@ class UserStore(UserDatabase):
 
     def set_places(self, daemon: str, runs: Collection[str]) -> None:
         """The daemon has places for these runs, whatever the limit is, and no other."""
+        names = json.dumps(sorted(runs))
         with self._write():
-            for (run,) in self._all("SELECT run FROM places WHERE daemon = ?", daemon):
-                if run not in runs:
-                    self._run("DELETE FROM places WHERE daemon = ? AND run = ?", daemon, run)
-            for run in sorted(runs):
-                self._run(_HOLD, daemon, run, self._now())
+            self._run(_LET_GO, daemon, names)
+            self._run(_HOLD_ALL, daemon, self._now(), names)
 
     def places(self, lives: Lives) -> list[Place]:
         """The places of the daemons that live, oldest first."""
