@@ -41,6 +41,10 @@ class Graph(Protocol):
         """Of these the beads that could be started, were the drafts among them approved; in their order."""
         ...
 
+    def levels_lag(self) -> bool:
+        """Whether levels lag behind the graph: they are settled in parts."""
+        ...
+
     def bead(self, bead: str) -> Bead:
         """One bead, whole; NoSuchBead."""
         ...

@@ -65,6 +65,10 @@ class Graph:
         """Of these the beads that could be started, were the drafts among them approved."""
         return comparing.ready_once_approved(self._db, beads)
 
+    def levels_lag(self) -> bool:
+        """Whether levels lag behind the graph."""
+        return priority_levels.is_due(self._db)
+
     def bead(self, bead: str) -> Bead:
         """One bead, whole."""
         return planning.bead(self._db, bead)

@@ -170,7 +170,11 @@ def _apply_many(store: Store, plan: Plan, work: difference.Work, actor: str) -> 
     """Write the plan; the store, which counts what it comes to, tells how its beads stand."""
     _write(store, work, actor)
     ready = store.ready_once_approved(work.ids)
-    return _told(plan, work, ready, {}, tuple(store.longest_chain()), True)
+    if store.levels_lag():  # the chain would be read off them
+        chain = chain_of(Links(store.nodes(), store.dependencies()), store.usual())
+    else:
+        chain = tuple(store.longest_chain())
+    return _told(plan, work, ready, {}, chain, True)
 
 
 def _report(

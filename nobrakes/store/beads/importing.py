@@ -3,8 +3,11 @@
 1. Staged is all that is to be written, in tables that only this connection has; refused is before anything is written.
 2. Derived columns are computed with the rest, so each row is written once.
 3. When another connection has committed meanwhile, what is staged is worked out anew, under the lock.
+4. Beads that only wait for what is there stand beside it: nothing of before waits for them, so the graph is not read.
+   The levels of what they wait for are due then.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -19,9 +22,9 @@ from ...core.graph.ranks import rank, rises_at
 from ...core.graph.usual import Usual
 from .. import rows
 from ..database import Database
-from . import cycles, usual
+from . import cycles, priority_levels, usual
 from .recompute import Derived, Differences, differing, set_right
-from .whole import all_dependencies, all_nodes
+from .whole import all_dependencies, all_nodes, nodes_of
 
 STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "incoming_edges"}
 EVENTS = "incoming_events"
@@ -38,13 +41,25 @@ _NONE = (None,) * len(_RARE)
 class Staged:
     """What was worked out beside the staged rows, for beads that are there already and for the graph.
 
-    `version` is that of the database which it was worked out from.
+    `version` is that of the database which it was worked out from. `needed`: bead of before -> how many wait for it
+    now, where the new ones stand beside the graph; None: the graph was worked out as a whole.
     """
 
     version: int
     epics: Sequence[tuple[str, str]]  # (epic, bead)
     wrong: Differences
     expected: Usual
+    needed: Mapping[str, int] | None = None
+
+
+def is_beside(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> bool:
+    """Whether these, no more than are there, only wait for what is there and belong to nothing of it."""
+    new = {one.id for one in wanted}
+    return (
+        all(one.epic is None or one.epic in new for one in wanted)
+        and all(edge.bead in new for edge in edges)
+        and len(wanted) <= db.one("SELECT count(*) FROM beads")[0]
+    )
 
 
 def stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
@@ -66,10 +81,17 @@ def bring_in(
         (now, Kind.PROPOSED.value, actor),
     )
     db.noted = True
-    db.run_many("UPDATE beads SET epic = ? WHERE id = ?", staged.epics)
-    if staged.expected != usual.usual(db):
-        usual.keep(db, staged.expected)
-    set_right(db, staged.wrong)
+    if staged.needed is None:
+        db.run_many("UPDATE beads SET epic = ? WHERE id = ?", staged.epics)
+        if staged.expected != usual.usual(db):
+            usual.keep(db, staged.expected)
+        set_right(db, staged.wrong)
+    else:
+        counted = [(count, bead) for bead, count in staged.needed.items()]
+        db.run_many("UPDATE beads SET dependents = dependents + ? WHERE id = ?", counted)
+        if any(one.estimate for one in wanted) and usual.learn(db):
+            priority_levels.mark_unestimated(db)
+        priority_levels.mark(db, staged.needed)
     _clear(db)
 
 
@@ -85,7 +107,8 @@ def _clear(db: Database) -> None:
 
 def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], now: float) -> Staged:
     version = _version(db)
-    known = {node.id: node for node in all_nodes(db)}
+    beside = is_beside(db, wanted, edges)
+    known = {node.id: node for node in (_named(db, wanted, edges) if beside else all_nodes(db))}
     _refuse_wrong(wanted, edges, known)
     statuses = {one.id: lifecycle.added(one) for one in wanted}
     epics = []
@@ -95,14 +118,16 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
             known[edge.bead] = known[edge.bead]._replace(epic=edge.needs)
             epics.append((edge.needs, edge.bead))
     nodes = [*known.values(), *(_node(one, statuses[one.id]) for one in wanted)]
-    blocks = [edge for edge in (*all_dependencies(db), *edges) if edge[2] is DependencyType.BLOCKS]
+    old = () if beside else all_dependencies(db)
+    blocks = [edge for edge in (*old, *edges) if edge[2] is DependencyType.BLOCKS]
     links = Links(nodes, blocks)
-    del nodes, blocks
+    needed = Counter(edge.needs for edge in blocks if edge.needs in known) if beside else None
+    del nodes, blocks, old
     cycles.refuse_circles_in(links)
     estimates = [one.estimate for one in wanted if one.estimate is not None and one.type is not BeadType.EPIC]
-    expected = usual.learnt(db, estimates)
+    expected = usual.usual(db) if beside else usual.learnt(db, estimates)
     derived = Derived(links, now, expected)
-    wrong = differing(db, derived, now) if known else {}
+    wrong = differing(db, derived, now) if known and not beside else {}
     _clear(db)
     for table, staged in STAGED.items():
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
@@ -129,7 +154,13 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
         ("bead", "type", "needs"),
         ((bead, type_.value, needs) for bead, needs, type_ in edges if type_ is not DependencyType.PARENT_CHILD),
     )
-    return Staged(version, epics, wrong, expected)
+    return Staged(version, epics, wrong, expected, needed)
+
+
+def _named(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency]) -> list[Node]:
+    """What is there of that which has these names. Whom it belongs to does not matter."""
+    named = {one.id for one in wanted}.union(edge.needs for edge in edges)
+    return [node._replace(epic=None) for node in nodes_of(db, named)]
 
 
 def _is_child(edge: Dependency) -> bool:

@@ -1,7 +1,8 @@
 """Writes of the graph: beads and dependencies, added and removed. Each function is one transaction.
 
 1. Nothing half: a bead that is wrong, missing or part of a circle refuses the whole call.
-2. A large import is checked and counted as a whole (importing); a small one is checked edge by edge.
+2. A large import is checked and counted as a whole (importing), and so are many beads that only wait for what is
+   there; a small one is checked edge by edge.
 3. A bead that comes in as being worked on comes in as waiting: no attempt of this store works on it.
 """
 
@@ -39,7 +40,9 @@ def put(db: Database, beads: Sequence[Bead], dependencies: Sequence[Dependency],
     edges = list(dict.fromkeys(dependencies))
     new = {one.id for one in wanted}
     size = len(wanted) + len(edges)
-    is_large = size > LARGE and size > db.one("SELECT count(*) FROM beads")[0] // 20
+    is_large = size > LARGE and (
+        size > db.one("SELECT count(*) FROM beads")[0] // 20 or importing.is_beside(db, wanted, edges)
+    )
     staged = importing.stage(db, wanted, edges, now) if is_large else None
     with db.write():
         db.run("PRAGMA defer_foreign_keys = ON")

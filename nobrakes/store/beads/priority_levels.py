@@ -65,6 +65,11 @@ def refresh(db: Database, beads: Iterable[str]) -> None:
     _settle_part(db, [(row[0], row[1]) for bead in dict.fromkeys(beads) for row in db.all(_LEVEL, (bead,))])
 
 
+def mark(db: Database, beads: Iterable[str]) -> None:
+    """The levels of these beads are due: something waits for them now."""
+    db.run_many(f"INSERT OR IGNORE INTO levels_due (level, id) {_LEVEL}", [(bead,) for bead in beads])
+
+
 def is_due(db: Database) -> bool:
     """Whether some levels lag behind the graph."""
     return db.maybe(f"SELECT 1 FROM levels_due UNION ALL {_MARKING} LIMIT 1", (), ("levels_due", *_MARKED)) is not None

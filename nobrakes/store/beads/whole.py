@@ -1,6 +1,7 @@
 """The whole graph as the store has it, read at once."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,12 @@ def all_nodes(db: Database) -> list[Node]:
     """Every bead without its texts, by id order."""
     statuses = rows.STATUSES
     return list(map(_NODE, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")]))
+
+
+def nodes_of(db: Database, beads: Iterable[str]) -> list[Node]:
+    """Those of these beads that are there, without their texts."""
+    found = db.plain(f"{rows.NODE} WHERE beads.id IN (SELECT value FROM json_each(?))", (json.dumps([*beads]),))
+    return [rows.plain_node(row) for row in found]
 
 
 def all_dependencies(db: Database) -> list[Dependency]:

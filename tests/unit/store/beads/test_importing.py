@@ -1,6 +1,7 @@
 """Many beads at once come in as they would one by one; what is staged outside of the lock is never written outdated."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -45,6 +46,34 @@ def test_at_once_as_one_by_one(seed, split, monkeypatch):
     for table, found in at_once.items():
         assert found == one_by_one[table], table
     assert filled(seed, monkeypatch, True, split).check() == []
+
+
+def beside(seed, monkeypatch, large):
+    """A random graph, and then beads that only wait for it and for each other, with epics of their own."""
+    monkeypatch.setattr(planning, "LARGE", 10_000)
+    beads, edges = random_graph(random.Random(seed), 60)
+    store = SqliteStore(":memory:", Clock())
+    early = {one.id for one in beads[:35]}
+    store.put(beads[:35], [edge for edge in edges if edge.bead in early], "me")
+    late = [replace(one, epic=None) if one.epic in early else one for one in beads[35:]]
+    mine = [edge for edge in edges if edge.bead not in early]
+    assert importing.is_beside(store._db, late, mine)
+    monkeypatch.setattr(planning, "LARGE", 0 if large else 10_000)
+    if large:
+        monkeypatch.setattr(importing, "all_nodes", None)  # nobody reads the graph
+    store.put(late, mine, "me")
+    monkeypatch.undo()
+    return store
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_beside_the_graph_as_one_by_one(seed, monkeypatch):
+    large, small = (everything(beside(seed, monkeypatch, large)) for large in (True, False))
+    for table, found in large.items():
+        assert found == small[table], table
+    store = beside(seed, monkeypatch, True)
+    everything(store)
+    assert store.check() == []
 
 
 def test_another_commit_between_is_seen(tmp_path, monkeypatch):
