@@ -22,13 +22,15 @@ from ...core.errors import NotAllowed
 from ...core.review.journal import is_landing, may_land
 from .. import events
 from ..database import Database
-from . import cycles, moves, priority_levels
+from . import approving, cycles, moves, priority_levels
 from .planning import bead as whole_bead
 from .planning import cut_circles
 
 _STOPPING = tuple(sorted(type_.value for type_ in STOPS_BEAD))
 _SENT_ON = (Kind.RESOLVED, Kind.HANDED_IN)
 """A person decided what stopped the bead, or did it; suggestions are something else."""
+MANY = 20
+"""From more drafts on than this they are approved at once."""
 _OPENING = (Kind.UNDONE, Kind.REOPENED, Kind.REVERTED)
 """What opens a closed bead again: whether it closes a circle is soon seen by the levels."""
 
@@ -239,9 +241,17 @@ def _ask_again(db: Database, bead: Bead) -> list[int]:
 def approve(db: Database, beads: Sequence[str], actor: str) -> None:
     """Make drafts live, all or none."""
     now = db.now()
+    wanted = list(dict.fromkeys(beads))
     with db.write():
-        for bead_id in dict.fromkeys(beads):
+        if len(wanted) > MANY and approving.at_once(db, wanted, _approved, actor, now):
+            return
+        for bead_id in wanted:
             bead = whole_bead(db, bead_id)
             changes = moved(db, bead, Kind.APPROVED, {}, now)
             events.append(db, now, Kind.APPROVED, bead_id, actor)
             apply(db, bead, changes, now)
+
+
+def _approved(draft: Bead) -> dict[str, Any]:
+    """What changes of a draft that is approved."""
+    return columns(advance(draft, Kind.APPROVED))

@@ -1,0 +1,58 @@
+"""Many drafts made live at once: a statement for each kind of bead, and one by one only those that have children.
+
+A draft without children decides about no other bead: nothing hangs on what it becomes but its own row and its event.
+Where it goes is the lifecycle's word, asked once for each kind.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...core.beads.bead import Bead, BeadType, Status
+from ...core.beads.events import Kind
+from ...core.graph.ranks import rank, rises_at
+from ..database import Database
+from . import moves
+
+_TABLE = "temp.approving"
+_OF_THEM = f"status = ? AND id IN (SELECT id FROM {_TABLE})"
+
+
+def at_once(
+    db: Database, beads: Sequence[str], approved: Callable[[Bead], dict[str, Any]], actor: str, now: float
+) -> bool:
+    """Make these live in the caller's transaction; False: not all of them are drafts, and nothing was done.
+
+    `approved`: what changes of a draft by it.
+    """
+    draft = Status.DRAFT.value
+    db.run(f"CREATE TEMP TABLE {_TABLE.partition('.')[2]} (id)")
+    try:
+        db.run_many(f"INSERT INTO {_TABLE} VALUES (?)", ((bead,) for bead in beads))
+        if db.one(f"SELECT count(*) FROM beads WHERE {_OF_THEM}", (draft,))[0] < len(beads):
+            return False
+        db.run(
+            f"INSERT INTO events (at, kind, bead, actor, data) SELECT ?, ?, id, ?, '{{}}' FROM {_TABLE} ORDER BY rowid",
+            (now, Kind.APPROVED.value, actor),
+        )
+        db.noted = True
+        of_kind = "type = ? AND needs_tests = ?"
+        kinds = db.all(f"SELECT DISTINCT type, needs_tests FROM beads WHERE {_OF_THEM}", (draft,))
+        to = {kind: approved(_of_kind(*kind)) for kind in map(tuple, kinds)}
+        parents = db.all(f"SELECT id, type, needs_tests FROM beads WHERE {_OF_THEM} AND children > 0", (draft,))
+        for kind, move in to.items():
+            values = {**move, "ready_since": now, "rises_at": rises_at(now, now), "updated_at": now}
+            sets = ", ".join(f'"{name}" = ?' for name in values)
+            db.run(
+                f"UPDATE beads SET {sets}, rank = priority + ? WHERE {of_kind} AND children = 0 AND {_OF_THEM}",
+                (*values.values(), rank(0, now, now), *kind, draft),
+            )
+        for bead, type_, needs_tests in parents:
+            moves.move(db, bead, to[type_, needs_tests], now)
+        return True
+    finally:
+        db.run(f"DROP TABLE {_TABLE}")
+
+
+def _of_kind(type_: str, needs_tests: int) -> Bead:
+    """A draft of that kind."""
+    return Bead("any", "Any", BeadType(type_), needs_tests=bool(needs_tests))
