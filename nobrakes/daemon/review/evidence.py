@@ -105,6 +105,7 @@ class Evidence:
             "attempts": self._attempts(bead, attempt),
             **self._takes_back(bead),
             **({"approval": dict(journal.approval)} if journal.approval else {}),
+            **({"fresh_eyes": dict(journal.reading)} if journal.reading else {}),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
         }
         return bounded(record)

@@ -18,7 +18,7 @@ from ...core.beads.bead import Bead, Role
 from ...core.board import Board, Limits
 from ...core.checks.verdict import Verdict
 from ...core.review import machine
-from ...core.review.journal import Journal, Step
+from ...core.review.journal import Journal, Step, is_aside
 from ...core.review.machine import Fact
 from ...core.review.queue import PACE, Move, Pace, decide, red
 from ...core.review.train import Entry, joined, may_join, to_land
@@ -110,7 +110,7 @@ class Train:
 
     def _of(self, main: str, attempts: dict[int, Attempt], busy: frozenset[int], pace: Pace) -> QueueSnapshot:
         opened = [Entry(a.id, a.bead, Journal.of(a.data)) for a in attempts.values()]
-        going = [entry for entry in opened if entry.journal.step is not Step.PULL_REQUEST]  # others wait for people
+        going = [entry for entry in opened if not is_aside(entry.journal.step)]
         return QueueSnapshot(main, going, joined(main, going, self.validation.contract), busy, pace, attempts)
 
     def may_join(self, board: Board) -> bool:
@@ -211,18 +211,18 @@ class Train:
         """A candidate was sent back."""
         self._keep(board, self.look(board).pace.blamed())
 
-    def begin_landing(self, board: Board, approvals: Sequence[Mapping[str, Any]]) -> str:
-        """Journal that main is about to move to the last of the first candidates, one for each of `approvals`, which
-        are what a person said about each; that candidate.
+    def begin_landing(self, board: Board, said: Sequence[Mapping[str, Any]]) -> str:
+        """Journal that main is about to move to the last of the first candidates, one for each of `said`, which is what
+        a person and fresh eyes said about each; that candidate.
 
         From here on a person cannot take any of these beads away. All or none: Stale when somebody just did.
         """
         seen = self.look(board)
-        count = len(approvals)
+        count = len(said)
         tip = seen.train[count - 1].journal.candidate
         landing = [
-            machine.advance(entry.journal, Fact.MAY_LAND, tip=tip, approval=approval).journal
-            for entry, approval in zip(seen.train, approvals, strict=False)
+            machine.advance(entry.journal, Fact.MAY_LAND, tip=tip, **brought).journal
+            for entry, brought in zip(seen.train, said, strict=False)
         ]
         attempts = [
             replace(seen.attempts[entry.attempt], data=journal.as_data())

@@ -90,6 +90,7 @@ class Verdicts:
             kind=kind,
             head=ending.head,
             evidence=ending.evidence,
+            form=ending.form,
         )
 
     def _finish(self, context: ReviewContext, journal: Journal) -> None:
