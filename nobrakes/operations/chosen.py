@@ -13,14 +13,14 @@ from ..core.beads.events import Event, Kind
 from ..core.forge import failing
 from ..core.forge.feature import ItemKind, State, Step
 from ..ports import Store
-from . import found_by_readers
+from . import readings
 from .forging import asking_checkpoint, resting
 
 
 def follow(store: Store, found: Escalation, label: object, actor: str) -> bool:
     """Do what the chosen option means, and end the question; False: it is an answer, and nothing more."""
     if found.type is EscalationType.CODE_REVIEW:
-        return found_by_readers.follow(store, found, str(label), actor)
+        return readings.follow(store, found, str(label), actor)
     act = _ACTS[_asked(found)].get(str(label))
     if act is None or found.bead is None:
         return False

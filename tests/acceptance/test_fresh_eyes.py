@@ -58,6 +58,13 @@ def test_what_must_be_mended_is_sent_back_and_lands_once_it_was_read_again(proje
     ended = project.events("code_review_ended")
     assert [(one["metadata"]["p1"], one["metadata"]["p3"]) for one in ended] == [(1, 1), (0, 0)]
     assert "1 P1, 1 P3" in project.nobrakes("history", "one").stdout
+    page = project.nobrakes("review", "one").stdout
+    for text in (
+        "read       by fresh eyes, $0.00",
+        "round 1, script: 2 found",
+        "P1 edge_cases src/one:1 An empty name",
+    ):
+        assert text in page, page
     project.nobrakes("verify")
 
 

@@ -285,7 +285,7 @@ TABLE: Mapping[Step, Mapping[Fact, Rule]] = {
     Step.READING: {
         Fact.NOT_YET: _WAIT,
         Fact.BLOCKED: Rule(None, Act.WAIT, _names(_WAITS)),
-        Fact.READ: _to(Step.REBASE, forgets=_WAITS),
+        Fact.READ: _to(Step.REBASE, forgets=f"candidate {_WAITS}"),  # it goes to the end of the queue
         Fact.SENT_BACK: _REJECT,
         Fact.QUESTIONED: _ASK,
         **_WITH_CANDIDATE,

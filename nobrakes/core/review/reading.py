@@ -127,7 +127,8 @@ def following(rules: Rules, readings: Sequence[Reading], content: str, attempt: 
     if rules.way == OFF:
         return Next(Way.PASS)
     counts = [one for one in readings if one.outcome != DROPPED]
-    own = [one for one in counts if one.content == content and one.session.data.get(SENT_BACK) in (None, attempt)]
+    answered = {one.round for one in counts if one.session.data.get(SENT_BACK) not in (None, attempt)}
+    own = [one for one in counts if one.content == content and one.round not in answered]
     last = own[-1] if own else None
     if last is None:
         return _begun(rules, readings, max((one.round for one in counts), default=0) + 1, 1)

@@ -21,7 +21,7 @@ from ...core.review import machine
 from ...core.review.journal import Journal, Step, is_aside
 from ...core.review.machine import Fact
 from ...core.review.queue import PACE, Move, Pace, decide, red
-from ...core.review.train import Entry, joined, may_join, to_land
+from ...core.review.train import Entry, at_once, joined, may_join, to_land
 from ..attempts.test_weakening import proves_less
 from ..checks.decoys import SEEN, decoys_of, unnoticed
 from ..checks.validation import Validation, counts_of
@@ -119,6 +119,13 @@ class Train:
         if any(entry.journal.brings for entry in seen.opened):  # which waits until nobody else is on the train
             return False
         return may_join(seen.train, board.limits.queue, seen.pace)
+
+    def has_place(self, board: Board, attempt: int) -> bool:
+        """Whether the queue has room for this review, which may have left it and comes back."""
+        seen = self.look(board)
+        before = (Step.TAKE_IN, Step.BOUNDARIES, Step.REBASE)
+        others = sum(entry.attempt != attempt and entry.journal.step not in before for entry in seen.opened)
+        return others < at_once(board.limits.queue, seen.pace)
 
     def free(self, board: Board) -> int:
         """How many more validations may run."""

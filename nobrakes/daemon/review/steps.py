@@ -83,6 +83,8 @@ class ReviewSteps:
         if any(entry.attempt == context.attempt.id for entry in seen.train):
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
             return Report(Fact.STANDS)
+        if not self.train.has_place(context.board, context.attempt.id):
+            return Report(Fact.NOT_YET)
         base = seen.train[-1].journal.candidate if seen.train else main
         if journal.brings and base != main:
             return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
@@ -195,9 +197,9 @@ class ReviewSteps:
 
     def _is_held_back(self, context: ReviewContext, train: Sequence[Entry], place: int) -> bool:
         """Whether somebody has to look at this candidate first."""
-        if self._bent(context, train, place) or self.readings.is_missing(train[place]):
+        if self.readings.is_missing(train[place]):
             return True
-        return self.approvals.is_missing(context.board, train[place])
+        return bool(self._bent(context, train, place)) or self.approvals.is_missing(context.board, train[place])
 
     def _bent(self, context: ReviewContext, train: Sequence[Entry], place: int) -> str:
         """The altered test that the runner of this candidate did not report, and nobody accepted that; "": none."""

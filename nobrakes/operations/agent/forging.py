@@ -143,16 +143,10 @@ def _finding(
 
 
 def _review(path: str, token: str, answer: str) -> "dict[str, Any]":
-    from ...core.errors import NotAllowed
-    from ...core.review import findings, reading
-    from ...core.sessions.session import SessionKind
+    from .. import readings
 
     with _spoken(path, token) as (store, _, session):
-        if session.kind is not SessionKind.CODE_REVIEW:
-            raise NotAllowed("this session reads no work, so it gives no review", "Say it in your last message.")
-        found = findings.findings_of(answer)
-        store.note_session(session.id, {reading.ANSWER: [one.as_values() for one in found]})
-        return findings.counted(found)
+        return dict(readings.give(store, session, answer))
 
 
 CALLS: "Mapping[str, tuple[Callable[..., Any], tuple[tuple[type, ...], ...]]]" = {

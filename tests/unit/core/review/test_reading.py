@@ -54,6 +54,11 @@ def test_the_same_content_handed_in_again_is_another_round_and_after_a_crash_it_
     assert next_(sent, attempt=1).way is Way.SEND_BACK and next_(sent, attempt=2) == Next(Way.BEGIN, round=2, tries=1)
 
 
+def test_a_round_that_was_sent_back_is_over_also_where_its_first_reader_failed() -> None:
+    failed, sent = read(outcome="failed", **{"try": 1}), read("a", 1, "done", P1, sent_back=1, **{"try": 2})
+    assert next_(failed, sent, attempt=2) == Next(Way.BEGIN, round=2, tries=1)
+
+
 def test_who_fails_is_followed_by_another_one_and_then_a_person_is_asked_or_it_goes_on_unread() -> None:
     failed = read(outcome="failed", why="silence", **{"try": 1})
     twice = read(outcome="failed", why="silence", **{"try": 2})

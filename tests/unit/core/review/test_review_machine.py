@@ -170,7 +170,7 @@ pull_merged            brings merged_as base candidate tree contract; forgets {W
 commit_proven          brings kept; counts checked
 folded                 brings candidate proven; forgets chain kept
 may_land               brings tip approval reading
-read                   forgets {WAITS}
+read                   forgets candidate {WAITS}
 lost_race              forgets {WAITS}
 swap.landed            forgets {WAITS}
 main_moved             forgets failure is_suspect confirming again

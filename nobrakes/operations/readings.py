@@ -1,4 +1,4 @@
-"""What a person decides on what fresh eyes found: it goes on as it is, is read again, or each P2 becomes a draft.
+"""What fresh eyes say of work, and what a person decides on it: it goes on, is read again, or each P2 becomes a draft.
 
 1. It is one transaction with the end of the question. Sending the work back is an answer, and nothing more.
 2. A draft has the reviewer's words quoted: they describe work, and are nobody's instructions. It waits for approval as
@@ -8,14 +8,29 @@
 from ..core.beads.approval import APPROVE
 from ..core.beads.bead import BeadType, Dependency, DependencyType, Status
 from ..core.beads.escalations import Escalation
+from ..core.errors import NotAllowed
 from ..core.review import findings
 from ..core.review.findings import Finding, Priority
+from ..core.review.reading import ANSWER
 from ..core.review.reading_choices import GO_ON, READ_AGAIN, SEND_BACK, TICKETS
+from ..core.sessions.session import Session, SessionKind
 from ..core.text.cleaning import only_seen, shorten
 from ..ports import Store
 from . import beads
 
 _TITLE = 120
+
+
+def give(store: Store, session: Session, answer: str) -> dict[str, int]:
+    """Keep the review that the session gives, in the place of an earlier one; how many findings of each priority.
+
+    NotAllowed: it reads no work. UsageError: it is no review, and nothing of it is kept.
+    """
+    if session.kind is not SessionKind.CODE_REVIEW:
+        raise NotAllowed("this session reads no work, so it gives no review", "Say it in your last message.")
+    found = findings.findings_of(answer)
+    store.note_session(session.id, {ANSWER: [one.as_values() for one in found]})
+    return findings.counted(found)
 
 
 def follow(store: Store, found: Escalation, label: str, actor: str) -> bool:
