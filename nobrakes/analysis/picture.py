@@ -63,6 +63,7 @@ _BY_STATUS = {
     Status.DRAFT: "draft",
     Status.NEEDS_REVIEW: "review",
     Status.REVIEWING: "review",
+    Status.LANDED: "review",
     Status.ESCALATED: "escalated",
     Status.DONE: "done",
     Status.CANCELLED: "cancelled",

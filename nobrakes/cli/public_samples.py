@@ -25,8 +25,8 @@ _ROLES: Mapping[Kind, Role] = {
     **dict.fromkeys((Kind.TEST_WRITER_STARTED, Kind.TESTS_PROVEN_RED), Role.TEST_WRITER),
     **dict.fromkeys((Kind.TESTS_REJECTED, Kind.TEST_WRITER_STOPPED), Role.TEST_WRITER),
     **dict.fromkeys((Kind.REVIEW_STARTED, Kind.REVIEW_REJECTED, Kind.REVIEW_INTERRUPTED, Kind.MERGED), Role.REVIEWER),
+    Kind.LANDED: Role.REVIEWER,
     **dict.fromkeys((Kind.PULL_OPENED, Kind.PULL_REVIEW_BEGAN, Kind.PULL_ISSUE_FOUND), Role.REVIEWER),
-    **dict.fromkeys((Kind.CODE_REVIEW_BEGAN, Kind.CODE_REVIEW_ENDED), Role.REVIEWER),
     **dict.fromkeys((Kind.PULL_APPROVED, Kind.PULL_MERGED), Role.REVIEWER),
 }
 _OF_THE_MACHINE = frozenset(
@@ -119,12 +119,12 @@ _WITHOUT_AN_ATTEMPT = _OF_FEATURES | frozenset(
     {Kind.PROPOSED, Kind.CHANGED, Kind.APPROVED, Kind.HELD, Kind.RELEASED, Kind.DEFERRED}
     | {Kind.CHANGE_PROPOSED, Kind.CHANGE_DROPPED, Kind.CHANGE_APPROVED}
     | {Kind.SPRINT_MOVED}
-    | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.REOPENED, Kind.UNDONE}
+    | {Kind.DEPENDENCY_ADDED, Kind.DEPENDENCY_REMOVED, Kind.REVERTED, Kind.EPIC_COMPLETED, Kind.EPIC_LANDED}
+    | {Kind.REOPENED, Kind.UNDONE}
 )
 
 _AT = {"pr_number": 12, "pr_url": "https://github.com/you/tool/pull/12"}
 _PULL = {**_AT, "title": "The command line", "branch": "task/bead-cli", "head": _HEAD, "merged_commit": None}
-_READ = {"session": 7, "round": 1, "of": 3, "agent": "codex", "model": ""}
 _PRIORITY = {"before": 2, "after": 0, "actor": "shaper", "at": AT - 60}
 
 DATA: Mapping[Kind, Mapping[str, Any]] = {
@@ -159,21 +159,11 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
         "outcome": "conflict",
         "detail": "src/cli.py",
     },
+    Kind.LANDED: {**_ENDED, "role": "reviewer", "name": "Reviewer", "outcome": "completed", "merged_commit": _MERGE},
     Kind.MERGED: {**_ENDED, "role": "reviewer", "name": "Reviewer", "outcome": "completed", "merged_commit": _MERGE},
     Kind.FOUND_MERGED: {"merged_commit": _MERGE, "base": _HEAD, "reason": "found on main", **_DONE},
     Kind.REVERTED: {"commit": _MERGE, "revert": "d00d" * 10, "results": []},
     Kind.FLAKED: {"check": "unit", "tests": ["test_cli.py::test_help"], "tree": "beef" * 10, "run": "8-1"},
-    Kind.CODE_REVIEW_BEGAN: {**_READ, "head": _HEAD},
-    Kind.CODE_REVIEW_ENDED: {
-        **_READ,
-        "state": "done",
-        "why": "",
-        "p1": 1,
-        "p2": 0,
-        "p3": 0,
-        "findings": [["P1", "edge_cases", "src/cli.py:12", "The last page is left out."]],
-        "cost_usd": 0.21,
-    },
     Kind.PULL_OPENED: _PULL,
     Kind.PULL_REVIEW_BEGAN: _PULL,
     Kind.PULL_ISSUE_FOUND: {
@@ -270,6 +260,7 @@ DATA: Mapping[Kind, Mapping[str, Any]] = {
     Kind.CANCELLED: {"reason": "not wanted any more", **_DONE},
     Kind.DONE_BY_HAND: {"reason": "was a line", **_DONE},
     Kind.REOPENED: {"reason": "after all", "before": "cancelled", "return_to": None},
+    Kind.EPIC_LANDED: {"before": "open", "return_to": None},
     Kind.EPIC_COMPLETED: {"before": "open", "return_to": None},
     Kind.LOGGED: {"text": "the grammar has two rules", "data": {}},
     Kind.PROGRESSED: {"text": "the parser", "data": {"step": 2, "of": 5}},

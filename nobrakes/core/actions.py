@@ -71,6 +71,13 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
+class LandEpic:
+    """Have the epic reviewed as a whole: its beads are on its branch."""
+
+    epic: str
+
+
+@dataclass(frozen=True, slots=True)
 class CompleteEpic:
     """Close the epic: its children are done."""
 
@@ -115,6 +122,7 @@ Action = (
     | TellCap
     | Resume
     | CompleteEpic
+    | LandEpic
     | GoOnUnapproved
     | Terminate
     | Kill

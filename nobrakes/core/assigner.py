@@ -19,7 +19,17 @@
 from dataclasses import replace
 
 from . import turns
-from .actions import Action, AskPerson, CompleteEpic, GoOnUnapproved, StartAgent, StartReview, StartTurn, TellCap
+from .actions import (
+    Action,
+    AskPerson,
+    CompleteEpic,
+    GoOnUnapproved,
+    LandEpic,
+    StartAgent,
+    StartReview,
+    StartTurn,
+    TellCap,
+)
 from .beads.attempt import Frontier
 from .beads.bead import Role, Status
 from .beads.escalations import EscalationType
@@ -30,7 +40,7 @@ from .limits.breaker import State
 from .merge_approval import not_asked_any_more
 from .owners import of_bead
 from .policy import collisions
-from .review.journal import Journal, is_aside
+from .review.journal import waits_for_people
 from .review.train import at_once
 
 ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
@@ -39,6 +49,7 @@ ROLE_FOR = {Status.NEEDS_TESTS: Role.TEST_WRITER, Status.NEEDS_DOER: Role.DOER}
 def plan(board: Board) -> list[Action]:
     """The agents to start now, what only a person can decide, and the epics to close."""
     actions: list[Action] = [CompleteEpic(epic) for epic in board.epics_done]
+    actions += [LandEpic(epic) for epic in board.epics_landed]
     actions += [GoOnUnapproved(number, why) for number, why in not_asked_any_more(board)]
     if board.paused or board.stopping:
         return actions
@@ -89,9 +100,7 @@ def reviews(board: Board) -> list[Action]:
     if board.paused or board.stopping:
         return []
     waiting = [bead for bead in board.to_review if not board.frozen or bead.type == REPAIR]
-    opened = sum(
-        attempt.role is Role.REVIEWER and not is_aside(Journal.of(attempt.data).step) for attempt in board.attempts
-    )
+    opened = sum(attempt.role is Role.REVIEWER and not waits_for_people(attempt.data) for attempt in board.attempts)
     free = max(0, at_once(board.limits.queue, board.pace) - opened)
     return [StartReview(bead.id) for bead in waiting[:free]]
 

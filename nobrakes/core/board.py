@@ -56,6 +56,7 @@ class Board:
     pace: Pace = field(default_factory=Pace)
     taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by bead at work: globs that it may change
     epics_done: tuple[str, ...] = ()  # live epics without an open child
+    epics_landed: tuple[str, ...] = ()  # live epics whose beads have landed on their branches, or are closed
     labelled: Mapping[str, str] = field(default_factory=dict)  # bead to who has the label that asks for a yes
     to_approve: Mapping[str, int] = field(default_factory=dict)  # bead to its open question about its merge
     paused: bool = False  # nothing new is started; what runs goes on

@@ -17,6 +17,7 @@ BY_STATUS: Mapping[Status, str] = {
     Status.DOING: "working",
     Status.NEEDS_REVIEW: "review",
     Status.REVIEWING: "review",
+    Status.LANDED: "review",
     Status.ESCALATED: "escalated",
     Status.DONE: "done",
     Status.CANCELLED: "cancelled",

@@ -35,7 +35,8 @@ def is_idle(board: Board) -> bool:
     to_review = any(not board.frozen or bead.type == REPAIR for bead in board.to_review)
     if any(one.until is None for one in caps.reached(board.limits.caps, board.spent, board.now)):
         return not (to_review or board.epics_done)  # the run's cap never ends by itself
-    return not (board.ready or to_review or board.epics_done or board.retry_at is not None)
+    epics = board.epics_done or board.epics_landed
+    return not (board.ready or to_review or epics or board.retry_at is not None)
 
 
 def _wait_for_a_person(board: Board) -> bool:

@@ -46,6 +46,7 @@ STATUS_WORDS: Mapping[Status, str] = {
     Status.DOING: "in_progress",
     Status.NEEDS_REVIEW: "in_progress",
     Status.REVIEWING: "in_progress",
+    Status.LANDED: "in_progress",
     Status.DONE: "closed",
     Status.ESCALATED: "blocked",
     Status.CANCELLED: "closed",

@@ -18,7 +18,7 @@ from ..core.beads.lifecycle import advance
 from ..core.errors import NoSuchEscalation, NotAllowed
 from ..core.sessions.session import State
 from . import escalations, events, rows
-from .beads import moves, transitions
+from .beads import landing, moves, transitions
 from .beads.planning import bead as whole_bead
 from .database import Database
 from .forge import reviews as findings
@@ -109,7 +109,7 @@ def _refuse_what_is_past(db: Database, row: Any) -> None:
             f"the answer to escalation {number} is past: bead {bead.id} is {bead.status.value}",
             f"`nobrakes history {bead.id}` tells what happened since.",
         )
-    transitions.refuse_while_it_lands(db, bead)
+    landing.refuse_while_it_lands(db, bead.id, bead.status)
 
 
 def _is_read(db: Database, row: Any) -> NotAllowed:

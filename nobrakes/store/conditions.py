@@ -24,6 +24,9 @@ ESTIMATED = "estimate IS NOT NULL AND type <> 'epic'"
 EPIC_COMPLETE = f"type = 'epic' AND status = 'open' AND open_children = 0 AND done_children > 0 AND {UNOBSTRUCTED}"
 """A live epic whose children are closed, and not all of them cancelled."""
 
+EPIC_LANDED = f"type = 'epic' AND status = 'open' AND {UNOBSTRUCTED}"
+"""A live epic that can be reviewed as a whole, once all in it that is not closed has landed."""
+
 IN_ORDER = "ORDER BY rank, b_level DESC, dependents DESC, ready_since DESC, id"
 """The Assigner's order; the indexes hold it. Of equals the one whose way has just become free goes on with what was
 begun; what waits meanwhile rises (core.graph.ranks)."""

@@ -14,7 +14,7 @@ from ..core.sessions.session import State, Talk
 from . import rows
 from .beads import moves
 from .cache import row
-from .conditions import CLAIMABLE, EPIC_COMPLETE, IN_ORDER, REVIEWABLE
+from .conditions import CLAIMABLE, EPIC_COMPLETE, EPIC_LANDED, IN_ORDER, REVIEWABLE
 from .database import Database
 from .machine import facts, spending
 from .sessions import conversations, turns
@@ -36,6 +36,12 @@ TO_REVIEW = f"{rows.FRONTIER} INDEXED BY beads_reviewable WHERE {REVIEWABLE} {IN
 REPAIRS = TO_REVIEW.replace(IN_ORDER, f"AND type = 'repair' {IN_ORDER}")
 """On a red main all others wait, however many they are."""
 COMPLETE = f"SELECT id FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE} ORDER BY id LIMIT ?"
+
+ALL_LANDED = f"""SELECT id FROM beads WHERE {EPIC_LANDED}
+AND id IN (SELECT epic FROM beads INDEXED BY beads_status WHERE status = 'landed')
+AND NOT EXISTS (SELECT 1 FROM beads AS child WHERE child.epic = beads.id
+AND child.status NOT IN ('landed', 'done', 'cancelled')) ORDER BY id LIMIT ?"""
+"""Epics all of whose beads are on their branches, or closed."""
 
 TO_APPROVE = """SELECT bead, id FROM escalations INDEXED BY escalations_open
 WHERE resolved_at IS NULL AND type = ? AND bead IS NOT NULL"""
@@ -77,7 +83,7 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
     held = conversations.held(db) if going else frozenset()
     gates = spending.gates(db)
     opening = [gate.until for gate in gates.values() if gate.is_closed(now)]
-    deferral, retry, has_complete = moves.next_due(db)
+    deferral, retry, has_complete, has_landed = moves.next_due(db)
     times = [moment for moment in (deferral, retry, *opening) if moment is not None]
     ready_now = tuple(rows.frontier(row) for row in db.all(SOME_READY.get(limits.starts, READY), (wanted,)))
     names = [bead.id for bead in ready_now]
@@ -97,6 +103,7 @@ def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board
         sessions=tuple(one for one in going.values() if one.state is State.READY and one.id not in held),
         talks=tuple(Talk(going[one.session], one) for one in opened),
         epics_done=tuple(row[0] for row in db.all(COMPLETE, (whole,))) if has_complete else (),
+        epics_landed=tuple(row[0] for row in db.all(ALL_LANDED, (whole,))) if has_landed else (),
         to_approve=to_approve,
         labelled=_labelled(db, [*reviewed, *to_approve]),
         paused=PAUSED in settings,

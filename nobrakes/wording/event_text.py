@@ -43,6 +43,7 @@ WORDS: Mapping[Kind, str] = {
     Kind.GATE_OPENED: "provider available",
 }
 STYLES: Mapping[Kind, str] = {
+    Kind.LANDED: "green",
     Kind.MERGED: "green",
     Kind.FOUND_MERGED: "green",
     Kind.PULL_APPROVED: "green",
@@ -64,7 +65,7 @@ MACHINE = Event(Kind.PROPOSED).actor
 _SPEAKING = ("provider", "cap", "reason", "title", "text", "summary", "resolution", "answer", "why", "check")
 _LEAST_TITLE = 12
 """A title of which fewer columns would be left is left out."""
-_EXPECTED = frozenset({Kind.TESTS_PROVEN_RED, Kind.WORK_SUBMITTED, Kind.MERGED})
+_EXPECTED = frozenset({Kind.TESTS_PROVEN_RED, Kind.WORK_SUBMITTED, Kind.LANDED, Kind.MERGED})
 """Their names say how the attempt ended."""
 
 
@@ -138,6 +139,11 @@ def _started(event: Event) -> str:
 def _merged(event: Event) -> str:
     commit = one_line(str(event.data.get("merged_commit") or ""))[:12]
     return f"merged as {commit}" if commit else "merged"
+
+
+def _landed(event: Event) -> str:
+    commit = one_line(str(event.data.get("merged_commit") or ""))[:12]
+    return f"landed on its epic's branch as {commit}" if commit else "landed on its epic's branch"
 
 
 def _asked(event: Event) -> str:
@@ -216,17 +222,6 @@ def _plan_review(event: Event) -> str:
     return f"plan review ended: {found}{f': {detail}' if detail else ''}"
 
 
-def _read(event: Event) -> str:
-    data = event.data
-    who = f"{_said(event, 'agent')}, round {data.get('round')} of {data.get('of')}"
-    if event.kind is Kind.CODE_REVIEW_BEGAN:
-        return f"read by fresh eyes: {who}"
-    if data.get("state") == "failed":
-        return f"no review by {who}: {one_line(str(data.get('why') or ''))}"
-    counts = ", ".join(f"{data[key]} {key.upper()}" for key in ("p1", "p2", "p3") if data.get(key))
-    return f"review by {who}: {counts or 'nothing found'}"
-
-
 def _found(event: Event) -> str:
     kind = _said(event, "category")
     return f"finding P{event.data.get('priority')}, {kind}: {one_line(str(event.data.get('issue') or ''))}"
@@ -269,6 +264,7 @@ _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.TEST_WRITER_STARTED: _started,
     Kind.DOER_STARTED: _started,
     Kind.REVIEW_STARTED: _started,
+    Kind.LANDED: _landed,
     Kind.MERGED: _merged,
     Kind.ESCALATED: _asked,
     Kind.SUGGESTED: _asked,
@@ -277,8 +273,6 @@ _SPECIAL: Mapping[Kind, Callable[[Event], str]] = {
     Kind.PLAN_KEPT: _plan_kept,
     Kind.PLAN_REVIEW_BEGAN: _plan_review,
     Kind.PLAN_REVIEW_ENDED: _plan_review,
-    Kind.CODE_REVIEW_BEGAN: _read,
-    Kind.CODE_REVIEW_ENDED: _read,
     Kind.FINDING_MADE: _found,
     Kind.ITEM_COLLECTED: _collected,
     Kind.CHECKS_BEGAN: _checks_began,

@@ -29,6 +29,7 @@ class Status(StrEnum):
     DOING = "doing"
     NEEDS_REVIEW = "needs_review"
     REVIEWING = "reviewing"
+    LANDED = "landed"  # on the branch of its epic, whose pull request people merge
     DONE = "done"
     ESCALATED = "escalated"
     CANCELLED = "cancelled"

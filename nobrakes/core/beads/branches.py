@@ -21,6 +21,11 @@ def branch_of(bead: "Bead") -> str:
     return bead.branch or named(bead, PATTERN)
 
 
+def request_branch(bead: "Bead") -> str:
+    """The branch of its pull request at the code host: an epic's has a name of its own."""
+    return f"feature/{bead.id}" if bead.type == "epic" else branch_of(bead)
+
+
 def named(bead: "Bead", pattern: str) -> str:
     """The name that the pattern gives the bead's branch."""
     return pattern.replace("{type}", str(bead.type)).replace("{id}", bead.id)

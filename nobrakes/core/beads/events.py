@@ -41,12 +41,11 @@ class Kind(StrEnum):
     REVIEW_STEP = "review_step"
     REVIEW_REJECTED = "review_rejected"
     REVIEW_INTERRUPTED = "review_interrupted"
+    LANDED = "landed"
     MERGED = "merged"
     FOUND_MERGED = "found_merged"
     REVERTED = "reverted"
     FLAKED = "flaked"
-    CODE_REVIEW_BEGAN = "code_review_began"
-    CODE_REVIEW_ENDED = "code_review_ended"
     # pull requests
     PULL_OPENED = "pull_opened"
     PULL_REVIEW_BEGAN = "pull_review_began"
@@ -67,6 +66,7 @@ class Kind(StrEnum):
     DONE_BY_HAND = "done_by_hand"
     REOPENED = "reopened"
     EPIC_COMPLETED = "epic_completed"
+    EPIC_LANDED = "epic_landed"
     # what agents say
     LOGGED = "logged"
     PROGRESSED = "progressed"

@@ -58,6 +58,7 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
     },
     Status.OPEN: {
         Kind.EPIC_COMPLETED: Status.DONE,
+        Kind.EPIC_LANDED: Status.NEEDS_REVIEW,
         Kind.CANCELLED: Status.CANCELLED,
         Kind.DONE_BY_HAND: Status.DONE,
         Kind.UNDONE: Status.DRAFT,
@@ -98,10 +99,16 @@ TABLE: Mapping[Status, Mapping[Kind, Target]] = {
     },
     Status.REVIEWING: {
         Kind.MERGED: Status.DONE,
+        Kind.LANDED: Status.LANDED,
         Kind.REVIEW_REJECTED: Status.NEEDS_DOER,
         Kind.REVIEW_INTERRUPTED: Status.NEEDS_REVIEW,
         Kind.TAKEN: Status.NEEDS_DOER,
         **_WORKING,
+    },
+    Status.LANDED: {  # what is on its epic's branch is given up by a revert alone
+        Kind.FOUND_MERGED: Status.DONE,
+        Kind.REVERTED: Status.NEEDS_DOER,
+        Kind.ESCALATED: STAYS,
     },
     Status.ESCALATED: {
         Kind.RESOLVED: BACK,
@@ -132,6 +139,7 @@ RETURNS_TO: Mapping[Status, Status] = {
     Status.WRITING_TESTS: Status.NEEDS_TESTS,
     Status.DOING: Status.NEEDS_DOER,
     Status.REVIEWING: Status.NEEDS_REVIEW,
+    Status.LANDED: Status.NEEDS_REVIEW,
 }
 """Where a bead that was being worked on waits for the next one."""
 
@@ -155,15 +163,26 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
     status = _target(bead, kind, target, facts)
     if status is Status.ESCALATED:
         return Move(status, bead.status)
-    if facts.is_asked and status in RESOLVES_TO and (bead.status in WORKING or kind in _ASKED_ABOUT):
+    if facts.is_asked and _stops(bead, status) and (bead.status in WORKING or kind in _ASKED_ABOUT):
         return Move(Status.ESCALATED, status)
     if status in CLOSED:
         remembers = bead.status in (Status.ESCALATED, *CLOSED)
-        return Move(status, bead.return_to if remembers else returns_to(bead.status))
+        return Move(status, bead.return_to if remembers else added(bead))
     return Move(status)
 
 
+def _stops(bead: Bead, status: Status) -> bool:
+    """Whether a question may stop the bead there."""
+    return status in RESOLVES_TO or (status is Status.OPEN and bead.status not in CLOSED)  # an epic of which is asked
+
+
 def _target(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
+    """Where the table sends the bead; nobody is started on an epic, so one that is sent back just contains."""
+    status = _named(bead, kind, target, facts)
+    return Status.OPEN if bead.type is BeadType.EPIC and status in (*WAITING_FOR_AGENT, Status.LANDED) else status
+
+
+def _named(bead: Bead, kind: Kind, target: Target, facts: Facts) -> Status:
     if target == START:
         return first_status(bead)
     if target != BACK:
@@ -222,9 +241,8 @@ def closed(bead: Bead, how: Status, at: float | None) -> Bead:
 
 def added(bead: Bead) -> Status:
     """Where a bead is that comes in with a status: nobody works on it, and an epic only contains."""
-    if bead.type is BeadType.EPIC and bead.status in RESOLVES_TO:
-        return Status.OPEN
-    return returns_to(bead.status)
+    waits = returns_to(bead.status)
+    return Status.OPEN if bead.type is BeadType.EPIC and waits in RESOLVES_TO else waits
 
 
 def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
@@ -285,8 +303,10 @@ def moves() -> Iterator[tuple[Status, Kind, Status]]:
 def _beads(status: Status) -> Iterator[Bead]:
     """A bead of each sort that can be in this status, with each memory that it can have."""
     epic = Bead("b", "A bead", type=BeadType.EPIC, status=status)
-    if status in (Status.DRAFT, Status.OPEN):
+    if status in (Status.DRAFT, Status.OPEN, Status.NEEDS_REVIEW, Status.REVIEWING):
         yield epic
+    if status is Status.ESCALATED:
+        yield from (replace(epic, return_to=back) for back in (Status.OPEN, Status.NEEDS_REVIEW))
     if status in CLOSED:
         yield from (replace(epic, return_to=back) for back in (Status.DRAFT, Status.OPEN))
     if status is not Status.OPEN:
@@ -302,7 +322,7 @@ def _beads(status: Status) -> Iterator[Bead]:
 
 def _facts(bead: Bead, kind: Kind) -> Iterator[Facts]:
     yield Facts()
-    if bead.type is not BeadType.EPIC:
+    if bead.type is not BeadType.EPIC or bead.status is Status.REVIEWING:
         yield Facts(is_asked=True)
         if kind is Kind.RESOLVED:
             yield from (Facts(to.value) for to in RESOLVES_TO)

@@ -27,6 +27,7 @@ _DONE: Mapping[Kind, str] = {
 }
 _ENDED: Mapping[Kind, str] = {
     Kind.WORK_SUBMITTED: "handed in: the Reviewer is next",
+    Kind.LANDED: "it is on its epic's branch",
     Kind.TESTS_PROVEN_RED: "the new tests fail, as they should: a Doer is next",
 }
 _BACK = frozenset({Kind.TEST_WRITER_STOPPED, Kind.TESTS_REJECTED, Kind.DOER_STOPPED, Kind.REVIEW_REJECTED})

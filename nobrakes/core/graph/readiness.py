@@ -2,7 +2,8 @@
 
 1. A bead is ready when it is live, waits for an agent, nobody holds it, has it or deferred it, no retry is being
    waited for, every `blocks` blocker is DONE, and its parent is not closed off.
-2. Only `done` counts as done: a blocker that is missing, cancelled, a draft or escalated blocks like any other.
+2. Only `done` counts as done: a blocker that is missing, cancelled, a draft or escalated blocks like any other. To a
+   bead of the same epic `landed` counts, too: it is worked on where that one landed.
 3. A parent closes its children off while it is blocked, held, deferred, a draft, cancelled, missing, or closed off
    by its own parent. A parent that is open or done does not.
 4. The store keeps the same answers in columns; a property test and `nobrakes doctor` compare them with these.
@@ -73,8 +74,15 @@ class Readiness:
 
     def unfinished_blockers(self, bead: str) -> list[str]:
         """The `blocks` blockers that are not done, missing ones included."""
-        nodes = self.links.nodes
-        return [b for b in self.links.blockers.get(bead, ()) if b not in nodes or nodes[b].status is not Status.DONE]
+        epic = self.links.nodes[bead].epic
+        return [b for b in self.links.blockers.get(bead, ()) if not self._is_finished(b, epic)]
+
+    def _is_finished(self, blocker: str, epic: str | None) -> bool:
+        """Whether nobody in that epic waits for the bead any more."""
+        node = self.links.nodes.get(blocker)
+        if node is None:
+            return False
+        return node.status is Status.DONE or (node.status is Status.LANDED and node.epic == epic is not None)
 
     def open_blockers(self, bead: str) -> int:
         """What the store counts: unfinished blockers, and the parents that close the bead off."""
@@ -142,6 +150,9 @@ class Readiness:
 
     def _of_blocker(self, blocker: str) -> Reason:
         node = self.links.nodes.get(blocker)
+        if node is not None and node.status is Status.LANDED:
+            text = f"blocked by {blocker} (landed), which is done when the pull request of {node.epic} is merged"
+            return Reason(Why.BLOCKED, text, blocker, node.status)
         if node is not None and node.status is not Status.CANCELLED:
             return Reason(Why.BLOCKED, f"blocked by {blocker} ({node.status.value})", blocker, node.status)
         what = "is cancelled" if node is not None else "does not exist"
@@ -156,11 +167,11 @@ class Readiness:
             return [closed]
         waits = node.status in WAITING_FOR_AGENT and node.type != BeadType.EPIC
         if waits and node[_ASIDE:] == _NOTHING_ELSE and bead not in self.links.parents:  # as most of a whole graph
-            nodes, known = self.links.nodes, self._by_blocker
+            known = self._by_blocker
             return [
                 known[blocker] if blocker in known else self._blocked(blocker)
                 for blocker in self.links.blockers.get(bead, ())
-                if blocker not in nodes or nodes[blocker].status is not Status.DONE
+                if not self._is_finished(blocker, node.epic)
             ]
         found: list[Reason] = []
         if node.type == BeadType.EPIC:
@@ -195,6 +206,9 @@ _BY_STATUS = {
     Status.DRAFT: Reason(Why.DRAFT, "a draft: a person has to approve it", status=Status.DRAFT),
     Status.ESCALATED: Reason(Why.ESCALATED, "waits for a person's decision", status=Status.ESCALATED),
     Status.NEEDS_REVIEW: Reason(Why.IN_REVIEW, "waits for the Reviewer", status=Status.NEEDS_REVIEW),
+    Status.LANDED: Reason(
+        Why.IN_REVIEW, "is on its epic's branch, whose pull request people merge", status=Status.LANDED
+    ),
     Status.REVIEWING: Reason(Why.IN_REVIEW, "is being reviewed", status=Status.REVIEWING),
     Status.WRITING_TESTS: Reason(Why.ASSIGNED, "its tests are being written", status=Status.WRITING_TESTS),
     Status.DOING: Reason(Why.ASSIGNED, "is being worked on", status=Status.DOING),

@@ -25,7 +25,6 @@ from ..forge.feature import PLANNED, Stage
 from . import feature_payloads as of
 from . import payloads as say
 from . import pull_payloads as pulls
-from . import reading_payloads as readings
 from .names import Name
 from .payload import Payload, made
 
@@ -181,14 +180,6 @@ def _replans(event: Event) -> bool:
 
 
 _CLI = {"cli": "agent"}
-_READ = {
-    "iteration_number": "round",
-    "max_iterations": "of",
-    "session_id": "session",
-    "cli": "agent",
-    "state": "outcome",
-}
-_READ["detail"] = "why"
 _LOOK = {"iteration_number": "round", "session_id": "session"}
 _STAGES: Mapping[Stage, Name] = {
     Stage.DISCOVERY: Name.STAGE_DISCOVERY,
@@ -236,6 +227,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
         Rule(Name.REBASE_CONFLICT, say.Ended, when=_conflicted),
         Rule(Name.REVIEW_INTERRUPTED, say.Ended),
     ),
+    Kind.LANDED: (Rule(Name.REVIEW_PASSED, say.Ended), _STATUS),
     Kind.MERGED: (
         Rule(Name.REVIEW_PASSED, say.Ended),
         _closed(Name.STEP_COMPLETED, Kind.MERGED, "merged_commit"),
@@ -248,8 +240,6 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.PULL_ISSUE_FOUND: (Rule(Name.PR_ISSUE_FOUND, pulls.RequestIssue),),
     Kind.PULL_APPROVED: (Rule(Name.PR_APPROVED, pulls.RequestApproved),),
     Kind.PULL_MERGED: (Rule(Name.PR_MERGED, pulls.Requested),),
-    Kind.CODE_REVIEW_BEGAN: (Rule(Name.CODE_REVIEW_STARTED, readings.WorkRead, _READ),),
-    Kind.CODE_REVIEW_ENDED: (Rule(Name.CODE_REVIEW_ENDED, readings.WorkRead, _READ),),
     Kind.FLAKED: (Rule(Name.CHECK_FLAKED, say.Flaked),),
     Kind.ESCALATED: (
         Rule(Name.ESCALATION, say.Asked, fixed={"stops": True}),
@@ -269,6 +259,7 @@ TABLE: Mapping[Kind, tuple[Rule, ...]] = {
     Kind.DONE_BY_HAND: (_closed(Name.STEP_COMPLETED, Kind.DONE_BY_HAND), _STATUS),
     Kind.REOPENED: (Rule(Name.STEP_REOPENED, say.StepOpened, fixed={"how": "reopened"}),),
     Kind.EPIC_COMPLETED: (_closed(Name.STEP_COMPLETED, Kind.EPIC_COMPLETED),),
+    Kind.EPIC_LANDED: (_STATUS,),
     Kind.LOGGED: (Rule(Name.AGENT_LOGGED, say.Said),),
     Kind.PROGRESSED: (_STATUS,),
     Kind.NOTIFIED: (Rule(Name.AGENT_NOTIFIED, say.Said),),

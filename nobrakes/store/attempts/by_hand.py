@@ -13,7 +13,7 @@ from ...core.beads.outcomes import Outcome
 from ...core.errors import Stale
 from ...ports import ByHand
 from .. import events, rows
-from ..beads import transitions
+from ..beads import landing, transitions
 from ..beads.planning import bead as whole_bead
 from ..database import Database
 from . import claims
@@ -25,7 +25,7 @@ def hand_in(db: Database, work: ByHand) -> Attempt:
     with db.write():
         bead = whole_bead(db, work.bead)
         changes = transitions.moved(db, bead, Kind.HANDED_IN, {}, now)
-        transitions.refuse_while_it_lands(db, bead)
+        landing.refuse_while_it_lands(db, bead.id, bead.status)
         if bead.fence + 1 != work.fence:
             raise Stale(f"somebody else had bead {bead.id} meanwhile", "Hand it in once more.")
         number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead.id,))[0] or 0)

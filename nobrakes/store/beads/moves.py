@@ -1,7 +1,8 @@
 """The one place where a bead's state changes, and what follows from it for others, in the caller's transaction.
 
 1. `move` sets columns of one bead and brings every counter along: of those it blocks, of its children, of its epic.
-2. open_blockers = the `blocks` dependencies that are not done, + 1 when the parent closes its children off.
+2. open_blockers = the `blocks` dependencies that are not done, + 1 when the parent closes its children off. Inside of
+   an epic one that has landed on its branch counts as done.
 3. Fan-out is one UPDATE; only beads that are parents themselves are looked at one by one.
 4. `ready_since` is when a bead last lost its last blocker, was approved, was released or woke up; `rank` follows, and
    goes down by one each day after (`wake`), a part of those that wait at a time.
@@ -12,12 +13,12 @@ from sqlite3 import Row
 from typing import Any
 
 from ...core.beads.bead import CLOSED, Status
-from ...core.errors import NoSuchBead
+from ...core.errors import NoSuchBead, NotAllowed
 from ...core.graph.ranks import rank, rises_at
 from ..cache import row as row_of
 from ..conditions import CLOSES_OFF, DUE, EPIC_COMPLETE, RISING, WAITS
 from ..database import Database
-from . import priority_levels
+from . import landing, priority_levels
 
 _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
 {CLOSES_OFF} AS closes_off FROM beads WHERE id = ?"""
@@ -30,9 +31,10 @@ WHERE id IN ({RISING} ORDER BY rises_at LIMIT {RISE_AT_ONCE})"""
 _NEXT = f"""SELECT (SELECT min(defer_until) FROM beads WHERE asleep = 1),
 (SELECT min(retry_at) FROM beads WHERE resting = 1),
 (SELECT rises_at FROM beads INDEXED BY beads_rising WHERE {WAITS} ORDER BY rises_at LIMIT 1),
-EXISTS (SELECT 1 FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE})"""
-"""The next moments at which something is let in, or rises, and whether an epic is complete: asked in each look, and
-mostly nothing is due. It names no moment, so its answer may hold for a while.
+EXISTS (SELECT 1 FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE}),
+EXISTS (SELECT 1 FROM beads INDEXED BY beads_status WHERE status = 'landed')"""
+"""The next moments at which something is let in, or rises, whether an epic is complete, and whether a bead is on the
+branch of one: asked in each look, and mostly nothing is due. It names no moment, so its answer may hold for a while.
 """
 _RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
@@ -42,7 +44,13 @@ rank = CASE WHEN open_blockers + :by = 0 THEN priority ELSE rank END,
 rises_at = CASE WHEN open_blockers + :by = 0 THEN :next ELSE rises_at END"""
 
 _OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
+_INSIDE = f"{_OF_DEPENDENTS} AND epic = :epic"
+_OUTSIDE = f"{_OF_DEPENDENTS} AND epic IS NOT :epic"
 _OF_CHILDREN = "epic = :id"
+
+_LANDED_BEFORE = """SELECT count(*) FROM edges JOIN beads ON beads.id = edges.needs
+WHERE edges.bead = ? AND edges.type = 'blocks' AND beads.status = 'landed' AND beads.epic = ?"""
+"""How many of a bead's blockers have landed on the branch of that epic."""
 
 
 def state(db: Database, bead: str) -> Row:
@@ -56,6 +64,14 @@ def state(db: Database, bead: str) -> Row:
 def is_closed(status: str) -> bool:
     """Whether the bead is done or cancelled."""
     return status in CLOSED
+
+
+def is_finished_for(db: Database, blocker: str, bead: str) -> bool:
+    """Whether the bead does not wait for the blocker (any more)."""
+    it = state(db, blocker)
+    if it["status"] != Status.LANDED:
+        return bool(it["status"] == Status.DONE)
+    return it["epic"] is not None and it["epic"] == state(db, bead)["epic"]
 
 
 def move(db: Database, bead: str, changes: Mapping[str, Any], now: float) -> None:
@@ -86,7 +102,11 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
     """Tell those who hang on the bead what changed about it."""
     bead = after["id"]
     was_done, is_done = (row["status"] == Status.DONE for row in (before, after))
-    if was_done != is_done:
+    was_landed, is_landed = (row["status"] == Status.LANDED for row in (before, after))
+    if was_landed or is_landed:
+        _shift_around(db, after, (was_done or was_landed) - (is_done or is_landed), now, _INSIDE)
+        _shift_around(db, after, was_done - is_done, now, _OUTSIDE)
+    elif was_done != is_done:
         shift_dependents(db, bead, -1 if is_done else 1, now)
     if before["closes_off"] != after["closes_off"]:
         _shift_children(db, bead, after["closes_off"] - before["closes_off"], now)
@@ -105,6 +125,12 @@ def shift_dependents(db: Database, bead: str, by: int, now: float) -> None:
     _shift(db, _OF_DEPENDENTS, bead, by, now)
 
 
+def _shift_around(db: Database, row: Row, by: int, now: float, whose: str) -> None:
+    """The same for those inside of the bead's epic, or outside of it."""
+    if by:
+        _shift(db, whose, row["id"], by, now, row["epic"])
+
+
 def _shift_children(db: Database, bead: str, by: int, now: float) -> None:
     _shift(db, _OF_CHILDREN, bead, by, now)
 
@@ -114,14 +140,15 @@ def shift_one(db: Database, bead: str, by: int, now: float) -> None:
     _shift(db, "id = :id", bead, by, now)
 
 
-def _shift(db: Database, whose: str, bead: str, by: int, now: float) -> None:
+def _shift(db: Database, whose: str, bead: str, by: int, now: float, epic: str | None = None) -> None:
     """Change open_blockers of some beads, then of the children of those that closed off or opened by it."""
     todo = [(whose, bead, by)]
     while todo:
         whose, bead, by = todo.pop()
         parents = f"SELECT id, {CLOSES_OFF} AS closes_off FROM beads WHERE children > 0 AND {whose}"
-        before = db.all(parents, {"id": bead})
-        db.run(f"{_SHIFT} WHERE {whose}", {"id": bead, "by": by, "now": now, "next": rises_at(now, now)})
+        before = db.all(parents, {"id": bead, "epic": epic})
+        values = {"id": bead, "epic": epic, "by": by, "now": now, "next": rises_at(now, now)}
+        db.run(f"{_SHIFT} WHERE {whose}", values)
         for row in before:
             changed = state(db, row["id"])["closes_off"] - row["closes_off"]
             if changed:
@@ -129,16 +156,24 @@ def _shift(db: Database, whose: str, bead: str, by: int, now: float) -> None:
 
 
 def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
-    """Set the bead's epic, with the counters of the old and the new one."""
+    """Set the bead's epic, with the counters of the old and the new one. NotAllowed where it is on the branch of the
+    old one.
+    """
     own = state(db, bead)
     if own["epic"] == epic:
         return
+    if own["status"] == Status.LANDED:
+        raise NotAllowed(
+            f"bead {bead} has landed on the branch of {own['epic']}, and cannot leave it",
+            f"Wait until the pull request of {own['epic']} is merged.",
+        )
+    landing.refuse_while_it_lands(db, bead, Status(own["status"]))
     closed, done = is_closed(own["status"]), own["status"] == Status.DONE
     by = 0
     for parent, sign in ((own["epic"], -1), (epic, 1)):
         if parent is None:
             continue
-        by += sign * state(db, parent)["closes_off"]
+        by += sign * (state(db, parent)["closes_off"] - db.one(_LANDED_BEFORE, (bead, parent))[0])
         db.run(
             "UPDATE beads SET children = children + ?, open_children = open_children + ?, "
             "done_children = done_children + ? WHERE id = ?",
@@ -156,7 +191,7 @@ def wake(db: Database, now: float) -> None:
     Who asks also settles a part of the levels that are due, and lets a part of those rise that have waited a day.
     """
     priority_levels.settle_some(db)
-    deferral, retry, rises, _ = db.one(_NEXT)
+    deferral, retry, rises, *_ = db.one(_NEXT)
     if rises is not None and rises <= now:
         _rise(db, now)
     if all(moment is None or moment > now for moment in (deferral, retry)):
@@ -172,10 +207,12 @@ def _rise(db: Database, now: float) -> None:
         db.run_many(_RISE, [(rank(urgent, since, now), rises_at(since, now), bead) for urgent, since, bead in beads])
 
 
-def next_due(db: Database) -> tuple[float | None, float | None, bool]:
-    """The earliest deferral and the earliest retry that lie ahead, and whether an epic is complete already."""
+def next_due(db: Database) -> tuple[float | None, float | None, bool, bool]:
+    """The earliest deferral and the earliest retry that lie ahead, whether an epic is complete already, and whether a
+    bead has landed on the branch of one.
+    """
     row = db.one(_NEXT)
-    return row[0], row[1], bool(row[3])
+    return row[0], row[1], bool(row[3]), bool(row[4])
 
 
 def set_texts(db: Database, bead: str, values: Mapping[str, Any]) -> None:

@@ -131,7 +131,7 @@ def connect(db: Database, dependency: Dependency, now: float) -> bool:
 
 def _count(db: Database, dependency: Dependency, by: int, now: float) -> None:
     db.run("UPDATE beads SET dependents = dependents + ? WHERE id = ?", (by, dependency.needs))
-    if moves.state(db, dependency.needs)["status"] != Status.DONE:
+    if not moves.is_finished_for(db, dependency.needs, dependency.bead):
         moves.shift_one(db, dependency.bead, by, now)
     priority_levels.refresh(db, (dependency.needs,))
 

@@ -9,20 +9,19 @@
 5. A bead that is opened again keeps `merged_commit`: that merge is over, and a rebuilt database must know it.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.beads.bead import CLOSED, WORKING, Bead, Role, Status
+from ...core.beads.bead import CLOSED, WORKING, Bead, Status
 from ...core.beads.escalations import STOPS_BEAD
 from ...core.beads.events import Event, Kind
 from ...core.beads.lifecycle import MOVING, STAYS, TABLE, Facts, Move, advance
 from ...core.beads.outcomes import Outcome
 from ...core.errors import NotAllowed
-from ...core.review.journal import is_landing, may_land
 from .. import events
 from ..database import Database
 from . import approving, cycles, moves, priority_levels
+from .landing import refuse_while_it_lands
 from .planning import bead as whole_bead
 from .planning import cut_circles
 
@@ -58,7 +57,7 @@ def record(db: Database, event: Event) -> Bead | None:
             stopped = event.kind is Kind.TAKEN and has_stopping(db, bead.id)
             changes = moved(db, bead, event.kind, event.data, now, is_asked=bool(asked) or stopped)
             if event.kind is not Kind.FOUND_MERGED:  # which is of main, and no wish of a person
-                refuse_while_it_lands(db, bead)
+                refuse_while_it_lands(db, bead.id, bead.status)
             data |= {"before": bead.status.value, "return_to": bead.return_to and bead.return_to.value}
             if asked and changes["status"] == Status.ESCALATED:
                 data["asked"] = asked
@@ -174,29 +173,6 @@ def end_open_attempt(db: Database, bead: Bead, why: str, now: float) -> int | No
     ended = (Outcome.CANCELLED.value, now, why, row[0])
     db.run("UPDATE attempts SET outcome = ?, ended_at = ?, detail = ? WHERE id = ?", ended)
     return int(row[0])
-
-
-def refuse_while_it_lands(db: Database, bead: Bead) -> None:
-    """NotAllowed when the bead's review is about to move main, has moved it, or was stopped before it knew: what is
-    on main is done.
-    """
-    if bead.status not in (Status.REVIEWING, Status.NEEDS_REVIEW):
-        return
-    last = "SELECT data, outcome FROM attempts WHERE bead = ? AND role = ? ORDER BY id DESC LIMIT 1"
-    row = db.maybe(last, (bead.id, Role.REVIEWER.value))
-    data, outcome = (json.loads(row[0]), row[1]) if row is not None else ({}, None)
-    if bead.status is Status.NEEDS_REVIEW:
-        if outcome != Outcome.INTERRUPTED.value or not may_land(data):
-            return
-        raise NotAllowed(
-            f"nobody knows whether bead {bead.id} is on main: its review was stopped before the remote had answered",
-            "Start nobrakes again: it asks the remote, and finishes the merge or lets you say this again.",
-        )
-    if is_landing(data):
-        raise NotAllowed(
-            f"too late: bead {bead.id} is being merged, or is on main already",
-            "Let nobrakes finish the merge; then `nobrakes undo` takes it back by the number of its event.",
-        )
 
 
 def settle_escalations(db: Database, bead: str, kind: Kind, now: float) -> None:

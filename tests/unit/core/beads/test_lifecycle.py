@@ -24,6 +24,8 @@ doing           work_submitted       needs_review
 doing           doer_stopped         needs_doer
 needs_review    review_started       reviewing
 reviewing       merged               done
+reviewing       landed               landed
+landed          reverted             needs_doer
 reviewing       review_rejected      needs_doer
 reviewing       review_interrupted   needs_review
 escalated       resolved             BACK
@@ -38,6 +40,7 @@ needs_review    taken                needs_doer
 reviewing       taken                needs_doer
 
 open            epic_completed       done
+open            epic_landed          needs_review
 done            reverted             needs_doer
 done            reopened             START
 cancelled       reopened             START
@@ -77,7 +80,7 @@ def people_may(status: Status, kind: Kind) -> str | None:
         return status.value if status in TAKEN_WHERE_IT_IS else None
     if kind is Kind.FOUND_MERGED:
         return None if status is Status.OPEN else "done"
-    if status is Status.DRAFT or status in CLOSED:
+    if status in (Status.DRAFT, Status.LANDED, *CLOSED):
         return None
     if kind in (Kind.CANCELLED, Kind.DONE_BY_HAND):
         return "cancelled" if kind is Kind.CANCELLED else "done"
@@ -233,7 +236,22 @@ def test_a_close_of_a_draft_or_an_epic_that_is_taken_back_stops_nothing() -> Non
 def test_nobody_works_on_a_bead_that_comes_in_and_an_epic_only_contains(status: Status) -> None:
     assert lifecycle.added(at(status)) is lifecycle.returns_to(status)
     epic = lifecycle.added(Bead("e", "An epic", type=BeadType.EPIC, status=status))
-    assert epic is (Status.OPEN if status in WAITING else lifecycle.returns_to(status))
+    assert epic is (Status.OPEN if lifecycle.returns_to(status) in WAITING else lifecycle.returns_to(status))
+
+
+def test_an_epic_goes_to_review_and_back_to_its_beads() -> None:
+    """Of an epic whose work lands by one pull request."""
+    epic = Bead("e", "An epic", type=BeadType.EPIC, status=Status.OPEN)
+    assert advance(epic, Kind.EPIC_LANDED) == Move(Status.NEEDS_REVIEW)
+    reviewed = replace(epic, status=Status.REVIEWING)
+    assert advance(reviewed, Kind.REVIEW_REJECTED) == Move(Status.OPEN)
+    assert advance(reviewed, Kind.REVIEW_REJECTED, Facts(is_asked=True)) == Move(Status.ESCALATED, Status.OPEN)
+    assert advance(reviewed, Kind.LANDED) == Move(Status.OPEN), "what it had so far is merged, and it goes on"
+    assert advance(reviewed, Kind.MERGED) == Move(Status.DONE, Status.OPEN)
+    asked = replace(epic, status=Status.ESCALATED, return_to=Status.OPEN)
+    assert advance(asked, Kind.RESOLVED) == Move(Status.OPEN)
+    assert advance(asked, Kind.RESOLVED, Facts(Status.NEEDS_DOER)) == Move(Status.OPEN)
+    assert advance(asked, Kind.RESOLVED, Facts(Status.NEEDS_REVIEW)) == Move(Status.NEEDS_REVIEW)
 
 
 def test_an_edit_brings_a_bead_to_where_its_new_kind_of_work_starts() -> None:
