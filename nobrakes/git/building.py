@@ -20,6 +20,10 @@ class Building(Tools):
         """`head`'s commits since `fork` one by one on `onto`, texts kept, with `message`'s trailers. Same ids."""
         return self._merger.replay(onto, head, message, began)
 
+    def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
+        """A commit on `head` that has `onto` as its second parent, and with it all of both. Same input, same id."""
+        return self._merger.join(onto, head, message)
+
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
         """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""
         return self._merger.fold(onto, steps, message)

@@ -6,6 +6,7 @@
 3. What cannot change while a process lives (folders, the kind of repository) is asked once, when first needed.
 """
 
+import copy
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -40,6 +41,12 @@ class Place:
         self.transactions = Transactions()
         self.commits = Writer("commit")
         self.trees = Writer("tree")
+
+    def with_main(self, name: str, ref: str) -> "Place":
+        """The same repository where `ref`, called `name`, is main, and the main of this one its stand-in."""
+        other = copy.copy(self)
+        other.branch, other.ref, other.before = name, ref, (self.ref, *self.before)
+        return other
 
     @cached_property
     def git_dir(self) -> str:

@@ -56,6 +56,13 @@ class Merger:
             tree = whole or self._merge(onto, head, onto)
         return tree if isinstance(tree, Conflict) else self._commit(tree, onto, message)
 
+    def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
+        """A merge of `onto` into `head`."""
+        whole = self.squash(onto, head, message)
+        if isinstance(whole, Conflict):
+            return whole
+        return self._commit(whole.tree, head, message, onto)
+
     def replay(
         self, onto: str, head: str, message: Message, began: str | None = None
     ) -> tuple[Candidate, ...] | Conflict:
@@ -163,12 +170,12 @@ class Merger:
         text = with_trailers(commit.message.replace("\0", ""), message.trailers)
         return self._write(tree, parent, (who, _when(date, message)), _date(message.when), text)
 
-    def _commit(self, tree: str, parent: str, message: Message) -> Candidate:
+    def _commit(self, tree: str, parent: str, message: Message, *parents: str) -> Candidate:
         author = (person(message.author), _date(message.when))
-        return Candidate(self._write(tree, parent, author, _date(message.when), compose(message)), tree)
+        return Candidate(self._write(tree, parent, author, _date(message.when), compose(message), *parents), tree)
 
-    def _write(self, tree: str, parent: str, author: tuple[Person, str], when: str, text: str) -> str:
-        whole = content(tree, parent, author, (_OURSELVES, when), text)
+    def _write(self, tree: str, parent: str, author: tuple[Person, str], when: str, text: str, *parents: str) -> str:
+        whole = content(tree, (parent, *parents), author, (_OURSELVES, when), text)
         commit = self.place.commits.write(whole, self.place.git_dir, self.place.plumbing)
         self.objects.learn_commit(commit, whole)
         return commit

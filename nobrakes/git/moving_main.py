@@ -1,5 +1,7 @@
 """Moving main, here or where a remote decides, and what main left behind."""
 
+from typing import Self
+
 from ..core.errors import GitFailed
 from ..ports import Land, Landing
 from . import locks, moved, refs
@@ -26,9 +28,13 @@ class MovingMain(Tools):
         if refs.main(self.place) == old and not self._is_connected(new, old):
             raise GitFailed(f"{new[:12]} is not whole any more: something removed its objects")
         land = self._lands.land(new, old)
-        if land.landing is Landing.MOVED:
+        if land.landing is Landing.MOVED and not self.epic:
             landed.keep(self.place, self.history, new)
         return land
+
+    def of_epic(self, epic: str) -> Self:
+        """The same repository where main is the branch of the epic, or the one of all, as long as that is not there."""
+        return self._of_epic(epic)
 
     def settle_in(self) -> tuple[str, ...]:
         """Mend the workspaces that point to where the repository was before it was moved; their names."""

@@ -32,4 +32,4 @@ def _shared(config: "Config") -> "Shared":
 
     review = config.review
     branch = review.remote_branch or config.main
-    return Shared(review.remote, branch, review.remote_seconds, review.land == "pull_request")
+    return Shared(review.remote, branch, review.remote_seconds, review.by_request)

@@ -1,7 +1,8 @@
 """What the parts of a repository work with: its place, objects, history, and makers, imported when first used."""
 
+import copy
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ..core.limits.sizes import DEFAULT, Sizes
 from ..core.policy.boundaries import Change
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from .workspaces.make import Workspaces
 
 
+_OF_MAIN = ("_merger", "_lander", "_lands", "_workspaces", "_committer", "_chain")
+"""What is made once, with the place in it."""
+
+
 class Tools:
     """Of the repository that `places` belong to, and the branch that work lands on; `shared`: a remote decides it."""
 
@@ -27,6 +32,7 @@ class Tools:
         self.places = places
         self.shared = shared
         self.sizes = sizes
+        self.epic = ""  # whose branch is main here; empty: main itself is
         self.place = self._found(main)
         self.objects = Objects(self.place)
         self.history = History(self.place, self.objects)
@@ -54,6 +60,10 @@ class Tools:
 
     @cached_property
     def _lands(self) -> Lands:
+        if self.epic:
+            from .landing.epics import EpicLander
+
+            return EpicLander(self.place, self.history)
         if self.shared is None:
             return self._lander
         from .landing.remote_questions import Remote
@@ -83,6 +93,16 @@ class Tools:
         from .evidence import Chain
 
         return Chain(self.place, self.objects)
+
+    def _of_epic(self, epic: str) -> Self:
+        """The same repository, with all that was read of it, where the epic's branch is main."""
+        from .landing.epics import ref_of
+
+        other = copy.copy(self)
+        for made in _OF_MAIN:
+            other.__dict__.pop(made, None)
+        other.epic, other.shared, other.place = epic, None, self.place.with_main(f"the branch of {epic}", ref_of(epic))
+        return other
 
     def _forget(self) -> None:
         """What was read may be gone, and a process that goes on answering still reads packs that were removed."""

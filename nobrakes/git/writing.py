@@ -6,7 +6,7 @@ its own, which then says what is wrong: the same bytes are the same object, howe
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -54,9 +54,11 @@ def _named(content: bytes) -> Iterator[str]:
         yield f"/proc/{os.getpid()}/fd/{memory}"
 
 
-def content(tree: str, parent: str, author: tuple["Person", str], committer: tuple["Person", str], text: str) -> bytes:
+def content(
+    tree: str, parents: Sequence[str], author: tuple["Person", str], committer: tuple["Person", str], text: str
+) -> bytes:
     """A commit as git stores it; people with their moments, as `SECONDS ZONE`."""
-    lines = [f"tree {tree}", f"parent {parent}"]
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
     lines += [
         f"{what} {who.name} <{who.email}> {when}"
         for what, (who, when) in (("author", author), ("committer", committer))

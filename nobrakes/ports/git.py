@@ -248,6 +248,10 @@ class Building(Protocol):
         """
         ...
 
+    def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
+        """A commit on `head` with `onto` as its second parent, and all that both have. Same input, same id."""
+        ...
+
     def fold(self, onto: str, steps: Sequence[Candidate], message: Message) -> Candidate:
         """A chain on `onto` of just these steps' trees (texts of the steps' commits kept); the last is returned."""
         ...
@@ -327,3 +331,9 @@ class Records(Protocol):
 
 class Git(Questions, Work, Building, MovingMain, Records, Shows, Protocol):
     """The repository, on the daemon's own side. Nothing runs under a configuration that an agent wrote."""
+
+    def of_epic(self, epic: str) -> "Git":
+        """The same repository where main is the branch of that epic: refs/nobrakes/epics/<epic>. As long as it is not
+        there, main itself stands for it; `land` makes it.
+        """
+        ...

@@ -16,6 +16,7 @@ from ..core.policy.boundaries import ABSENT, Change
 from ..ports import Argv, Candidate, Conflict, Land, Landing, Message, Workspace
 from .checkout import Checkout
 from .clones import CHECKOUT, CLONE, Clones
+from .fake_epics import EpicBranches
 from .fake_evidence import FakeChain
 from .fake_landing import DecidedHere
 from .fake_showing import Showing
@@ -29,7 +30,7 @@ ABOUT_BEADS = ("Bead", "Reverts-Bead")
 """The trailers of merges, and of what takes them back."""
 
 
-class FakeGit(FakeChain, DecidedHere, Showing):
+class FakeGit(FakeChain, DecidedHere, EpicBranches, Showing):
     """The repository, on the daemon's own side."""
 
     def __init__(self, root: str = "/sim/.nobrakes", first: Tree = FIRST_TREE) -> None:
@@ -103,16 +104,6 @@ class FakeGit(FakeChain, DecidedHere, Showing):
     def paths(self, commit: str) -> frozenset[str]:
         """Every path in a commit."""
         return frozenset(self.objects.tree_of(commit))
-
-    def merged(self, since: str | None = None) -> dict[str, str]:
-        """Bead id to the newest commit on main with its `Bead:` trailer, without what `since` was made from."""
-        found: dict[str, str] = {}
-        without = {commit.id for commit in self.objects.line(since)} if since else set[str]()
-        for commit in (one for one in self.objects.line(self.head) if one.id not in without):
-            for key, value in commit.trailers:
-                if key in ("Bead", "Reverts-Bead"):
-                    found.setdefault(value, commit.id if key == "Bead" else "")
-        return {bead: commit for bead, commit in found.items() if commit}
 
     def off_main(self, commits: Collection[str]) -> frozenset[str]:
         """Those of the commits that main does not contain."""
@@ -272,9 +263,11 @@ class FakeGit(FakeChain, DecidedHere, Showing):
         made = self._commit(tree, onto, message)
         return Candidate(made.id, made.tree)
 
-    def _commit(self, tree: Tree, parent: str, message: Message) -> Commit:
+    def _commit(self, tree: Tree, parent: str, message: Message, *parents: str) -> Commit:
         text = f"{message.subject}\n\n{message.body}".strip()
-        made = self.objects.commit(tree, (parent,), text, message.author, message.when, tuple(message.trailers))
+        made = self.objects.commit(
+            tree, (parent, *parents), text, message.author, message.when, tuple(message.trailers)
+        )
         self.ours.add(made.id)
         return made
 

@@ -6,7 +6,6 @@ from ..core.beads.attempt import RunKind
 from ..core.beads.bead import Role, Status
 from ..core.policy import plan_approval
 from ..core.policy.ownership import OWN_FOLDER
-from ..core.review.journal import Journal, Step
 from ..core.review.queue import MOST
 from .objects import Commit, differing
 from .project import code_path, green, test_path
@@ -96,13 +95,8 @@ def what_asks_for_a_plan_lands_with_one(scene: Scene) -> list[str]:
 
 
 def no_more_reviews_than_allowed(scene: Scene) -> list[str]:
-    """The merge queue is as long as its rules say; where each review needs runs of its own it is serial.
-
-    What is being read holds no place, and comes back to the end of it.
-    """
-    outside = (Step.READING, Step.REBASE) if scene.readers is not None else ()
-    opened = [a for a in scene.board.attempts if a.role is Role.REVIEWER]
-    reviews = [a.bead for a in opened if Journal.of(a.data).step not in outside]
+    """The merge queue is as long as its rules say; where each review needs runs of its own it is serial."""
+    reviews = [a.bead for a in scene.board.attempts if a.role is Role.REVIEWER]
     rules = scene.board.limits.queue
     together = MOST if not rules.every_commit_green else rules.validators
     return [f"reviews of {', '.join(reviews)}"] if len(reviews) > (1 if rules.is_serial else together) else []

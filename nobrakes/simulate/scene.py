@@ -15,7 +15,6 @@ from .fake_machine import FakeMachine
 from .fake_processes import FakeProcesses
 from .features import Features
 from .noticing import Noticing
-from .readers import Readers
 from .replay import Observed
 from .sessions import Sessions
 from .talking import Talking
@@ -85,7 +84,6 @@ class Scene:
     given: list[Any] = field(default_factory=list)  # the answers that agents were given (questions.Given)
     looked_into: set[str] = field(default_factory=set)  # the runs whose prompts were read for that
     approved: Approved | None = None  # where people look before the merge
-    readers: Readers | None = None  # where fresh eyes read what passed
     features: Features | None = None  # where people plan features
     handed_in: dict[str, str] = field(default_factory=dict)  # commits that people handed in, and for which bead
     wrong_answers: list[str] = field(default_factory=list)

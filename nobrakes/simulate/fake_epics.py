@@ -1,0 +1,82 @@
+"""The branch of an epic in the fake git: main is another commit there, and everything else the same."""
+
+from collections.abc import Collection
+from typing import Any, cast
+
+from ..ports import Candidate, Conflict, Git, Land, Landing, Message
+from .objects import Objects
+
+
+class EpicBranches:
+    """What FakeGit says of lines beside main."""
+
+    head: str
+    objects: Objects
+
+    def of_epic(self, epic: str) -> Git:
+        """The same repository where main is the branch of that epic."""
+        return cast(Git, EpicBranch(self, epic))
+
+    def join(self, onto: str, head: str, message: Message) -> Candidate | Conflict:
+        """A commit on `head` with `onto` as its second parent, and all that both have."""
+        git = cast(Any, self)
+        whole: Candidate | Conflict = git.squash(onto, head, message)
+        if isinstance(whole, Conflict):
+            return whole
+        made = git._commit(self.objects.tree_of(whole.commit), head, message, onto)
+        return Candidate(made.id, made.tree)
+
+    def merged(self, since: str | None = None) -> dict[str, str]:
+        """Bead id to the newest commit on main with its `Bead:` trailer, without what `since` was made from."""
+        return self.merged_on(self.head, since)
+
+    def merged_on(self, tip: str, since: str | None) -> dict[str, str]:
+        """The same of another line."""
+        found: dict[str, str] = {}
+        without = {commit.id for commit in self.objects.line(since)} if since else set[str]()
+        for commit in (one for one in self.objects.line(tip) if one.id not in without):
+            for key, value in commit.trailers:
+                if key in ("Bead", "Reverts-Bead"):
+                    found.setdefault(value, commit.id if key == "Bead" else "")
+        return {bead: commit for bead, commit in found.items() if commit}
+
+
+class EpicBranch:
+    """The repository as one sees it who works on the epic."""
+
+    def __init__(self, git: Any, epic: str) -> None:
+        self._git = git
+        self._name = f"epics/{epic}"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._git, name)
+
+    def main(self) -> str:
+        """Where the epic's branch is, or main as long as it is not there."""
+        return str(self._git.kept().get(self._name) or self._git.main())
+
+    def is_shared(self) -> bool:
+        """Nobody else moves it."""
+        return False
+
+    def catch_up(self) -> Land:
+        """It is where we left it."""
+        return Land(Landing.MOVED)
+
+    def land(self, new: str, old: str) -> Land:
+        """Move it from `old`, which main is as long as it is not there."""
+        there = self._git.kept().get(self._name)
+        if (there or self._git.main()) == old:
+            self._git.pin(self._name, new)
+            return Land(Landing.MOVED)
+        is_there = there is not None and self._git.contains(new, there)
+        return Land(Landing.MOVED if is_there else Landing.LOST)
+
+    def merged(self, since: str | None = None) -> dict[str, str]:
+        """Bead id to commit on the epic's branch."""
+        found: dict[str, str] = self._git.merged_on(self.main(), since)
+        return found
+
+    def off_main(self, commits: Collection[str]) -> frozenset[str]:
+        """Those of the commits that the epic's branch does not contain."""
+        return frozenset(one for one in commits if not self._git.contains(one, self.main()))
