@@ -93,7 +93,7 @@ class App:
     @cached_property
     def pulls(self) -> "PullPorts | None":
         """The code host that requests are opened at; None: work does not land by them. ConfigError."""
-        if self.config.review.land != "pull_request":
+        if not self.config.review.by_request:
             return None
         from .operations.code_host import ports_of
 

@@ -65,7 +65,7 @@ def undo(
             last = operation.last_of(app.store, of)
             tell(_told(last, of))
             if last.is_large and not yes:
-                raise _unsure(last, of, app.config.review.land == "pull_request")
+                raise _unsure(last, of, app.config.review.by_request)
             seq = last.seq
         elif what is not None:
             seq = int(what)
@@ -75,9 +75,7 @@ def undo(
             app_module.prove(app, commit, tell)
 
         keep = partial(app_module.keep_revert, app, actor())
-        found = operation.undo(
-            app.store, app.git, actor(), seq, app.paths, prove, keep, app.config.review.land == "pull_request"
-        )
+        found = operation.undo(app.store, app.git, actor(), seq, app.paths, prove, keep, app.config.review.by_request)
 
     def text(screen: Screen) -> str:
         out = [one_line(found.text)]

@@ -14,7 +14,6 @@ from .values import Branch, BranchPattern, ExportPath, Hosts, OneOrMore, Rule, S
 if TYPE_CHECKING:
     from ..core.forge.rules import Rules as ForgeRules
     from ..core.policy.agent_choice import AgentChoice
-    from ..core.review.reading import Rules as ReadingRules
 
 
 @section
@@ -67,6 +66,8 @@ class ReviewSettings(Section):
     decoy: bool = True
     canary_hours: Annotated[float, Rule(ge=0)] = 24.0
     land: Literal["local", "remote", "pull_request"] = "local"
+    unit: Literal["bead", "epic"] = "bead"
+    diverged: Literal["merge", "rebase"] = "merge"
     remote: Annotated[str, Rule(min_length=1), Branch()] = "origin"
     remote_branch: Annotated[str, Branch()] | None = None
     remote_seconds: Annotated[float, Rule(gt=0, le=3600)] = 120.0
@@ -81,23 +82,21 @@ class ReviewSettings(Section):
     pull_names: bool = False
     pull_cost: bool = False
     pull_delete_branch: bool = True
-    fresh_eyes: Literal["off", "ask", "send_back"] = "off"
-    fresh_eyes_rounds: Annotated[int, Rule(ge=1, le=3)] = 3
-    fresh_eyes_usd: Annotated[float, Rule(gt=0)] = 5.0
-    fresh_eyes_minutes: Annotated[float, Rule(gt=0)] = 10.0
-    fresh_eyes_agents: Annotated[tuple[Annotated[str, Rule(min_length=1)], ...], OneOrMore()] = ()
 
-    def reading_rules(self) -> "ReadingRules":
-        """The settings of review by fresh eyes, as its decider reads them."""
-        from ..core.review.reading import Rules as ReadingRules
+    @property
+    def by_request(self) -> bool:
+        """Whether people merge what is done, by pull requests."""
+        return self.land == "pull_request"
 
-        own = (self.fresh_eyes, self.fresh_eyes_rounds, self.fresh_eyes_usd, self.fresh_eyes_minutes)
-        return ReadingRules(*own, self.fresh_eyes_agents)
+    @property
+    def by_epic(self) -> bool:
+        """Whether the beads of an epic land on its branch first, and people merge them together."""
+        return self.by_request and self.unit == "epic"
 
     @property
     def watch_hours(self) -> float:
         """So often main is looked at by itself; 0: never, as where what people merged is theirs to mend."""
-        return 0.0 if self.land == "pull_request" else self.canary_hours
+        return 0.0 if self.by_request else self.canary_hours
 
 
 @section
@@ -173,7 +172,6 @@ class RoleModels(Section):
 
     test_writer: str = ""
     doer: str = ""
-    reviewer: str = ""
 
 
 ASK_FIRST = (

@@ -96,7 +96,7 @@ class Config(Section):
                 every_commit_green=self.review.every_commit_green,
                 is_serial=self.review.merge == "rebase"
                 or self.review.revalidate == "always"
-                or self.review.land == "pull_request",  # each stands on main alone: people merge in any order
+                or self.review.by_request,  # each stands on main alone: people merge in any order
             ),
         )
 

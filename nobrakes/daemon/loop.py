@@ -106,8 +106,8 @@ class Daemon:
         self.upkeep = Upkeep(ports)
         self.forge = Forge(ports)
         self.sprints = Sprints(ports)
-        self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.queueing.landings)
-        self.performer.review.judging.watchman = self.monitor.found_red
+        self.monitor = MainMonitor(ports, self.performer.validation, self.performer.review.main.queueing.landings)
+        self.performer.review.main.judging.watchman = self.monitor.found_red
         self.jumps = Jumps(ports)
         self.rewritten = Rewritten(ports)
         self.trial = Trial(ports, self.performer.validation, self.monitor) if tries_main else None

@@ -23,14 +23,15 @@ from .attempts.end import close, offered
 from .attempts.exit import AgentEndings
 from .attempts.launch import Launcher
 from .checks.validation import Validation
+from .completing import complete
 from .confine import REFUSED
+from .epics import git_of, keep_whole
 from .forge.checkpoints import holds_back
-from .forge.completing import complete
 from .machine_share import MachineShare
 from .memory_watch import MemoryWatch
 from .news import retire
 from .ports import Ports
-from .review.driver import Review
+from .review.reviews import Reviews
 from .sessions.end import NO_PLACE, TurnEndings
 from .sessions.launch import TurnLauncher, folder_of, run_of
 
@@ -51,7 +52,7 @@ class Performer:
         self.turns = TurnLauncher(ports)
         self.share, self.memory = MachineShare(ports), MemoryWatch(ports)
         self.turn_endings = TurnEndings(ports)
-        self.review = Review(ports, self.validation)
+        self.review = Reviews(ports, self.validation)
         self._renewed = -math.inf
         self._methods: dict[type, Callable[[Action, Board], bool]] = {
             actions.StartAgent: self._start_agent,
@@ -62,6 +63,7 @@ class Performer:
             actions.TellCap: self._tell_cap,
             actions.Resume: self._resume,
             actions.CompleteEpic: self._complete_epic,
+            actions.LandEpic: self._land_epic,
             actions.GoOnUnapproved: self._go_on_unapproved,
             actions.Terminate: self._terminate,
             actions.Kill: self._kill,
@@ -138,7 +140,7 @@ class Performer:
         adapter = ports.adapter(action.agent)
         self.launcher.confinement.nothing()
         if not config.checks:
-            self.review.new_contract.hand_out(ports.store.bead(action.bead))
+            self.review.main.new_contract.hand_out(ports.store.bead(action.bead))
         if not self.share.take(of_bead(action.bead)):
             return False
         attempt = None
@@ -149,7 +151,7 @@ class Performer:
                 action.agent,
                 config.worker_names(),
                 board.limits.lease_seconds,
-                ports.git.main(),
+                git_of(ports, ports.store.bead(action.bead)).main(),
                 adapter.provider,
                 config.agents.model_of(action.agent, action.role.value),
                 config.git.branch_pattern,
@@ -277,7 +279,7 @@ class Performer:
     def _restart_validation(self, attempt: Attempt, run: Run, board: Board) -> None:
         """A validation that was planned and perhaps never started: starting it again starts it once."""
         if run.kind is RunKind.VALIDATION:
-            self.review.judging.restart(attempt)
+            self.review.restart(attempt)
         elif run.kind is RunKind.CHEAT:
             self.endings.strength.go_on(attempt, board.limits)
         else:
@@ -294,6 +296,15 @@ class Performer:
         except NotAllowed:
             return False  # a person closed it meanwhile
         return True
+
+    def _land_epic(self, action: Action, board: Board) -> bool:
+        assert isinstance(action, actions.LandEpic)
+        if holds_back(self.ports, action.epic) or not keep_whole(self.ports, action.epic):
+            return False
+        with contextlib.suppress(NotAllowed):  # a person closed it meanwhile
+            self.ports.store.record(Event(Kind.EPIC_LANDED, action.epic))
+            return True
+        return False
 
     def _go_on_unapproved(self, action: Action, board: Board) -> bool:
         assert isinstance(action, actions.GoOnUnapproved)

@@ -70,7 +70,7 @@ class Reconciling:
         chain, recorded = self._evidence()
         if not is_ours(merge, bead, chain, recorded):
             return False
-        if self._waits_for_people(bead.id):
+        if bead.status is Status.LANDED or self._waits_for_people(bead.id):
             return False  # its review hears from the code host what was merged, and finishes it
         if any(candidate == merge.tip.commit for _, candidate in self._reviews()):
             return False

@@ -37,7 +37,7 @@ def address(store: "Store", bead: str) -> str:
 
 def sync(store: "Store", config: "Config", paths: "Paths") -> int:
     """Have all requests that wait looked at now; how many these are. NotAllowed: work does not land by them."""
-    if config.review.land != "pull_request":
+    if not config.review.by_request:
         why = f'work lands in another way: review.land = "{config.review.land}"'
         raise NotAllowed(why, "`nobrakes config set review.land pull_request` has each bead become a pull request.")
     store.set_setting(ASKED, repr(store.now()))

@@ -82,7 +82,7 @@ def _refuse(bead: Bead) -> None:
         raise NotAllowed(
             f"bead {bead.id} is a draft: no agent was on it", "`nobrakes commit-strategy` makes drafts live."
         )
-    if bead.type is BeadType.EPIC:
+    if bead.type is BeadType.EPIC and bead.status is not Status.ESCALATED:
         raise NotAllowed(
             f"bead {bead.id} is an epic: no agent works on it itself", f"`nobrakes show {bead.id}` names its children."
         )

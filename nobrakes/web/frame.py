@@ -80,7 +80,7 @@ def frame(request: Request, topics: Sequence[str] = ()) -> Frame:
     from ..operations.views.bar import bar
 
     rest = request.url.path.removeprefix(f"/r/{request.state.word}/")
-    ways = available(request, app.config.review.land == "pull_request")
+    ways = available(request, app.config.review.by_request)
     there = [way.path for way in ways if rest == way.path or (way.path and rest.startswith(way.path + "/"))]
     return Frame(
         request.state.word,

@@ -93,6 +93,6 @@ def undo(app: "App", values: Values, actor: str) -> tuple[Any, str]:
         app_module.prove(app, commit, lambda line: LOG.debug("undo: %s", one_line(line)))
 
     keep = partial(app_module.keep_revert, app, actor)
-    by_request = app.config.review.land == "pull_request"
+    by_request = app.config.review.by_request
     found = steps_back.undo(app.store, app.git, actor, values.get("seq"), app.paths, prove, keep, by_request)
     return found, one_line(found.text)

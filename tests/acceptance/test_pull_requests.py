@@ -533,3 +533,17 @@ def test_with_plain_git_a_branch_is_pushed_and_the_base_says_what_is_merged(team
     assert team.status("one") == "done"
     assert team.show("one")["merged_commit"] == team.hub.git("rev-parse", "main")
     team.nobrakes("verify")
+
+
+def test_a_bead_that_is_done_again_has_a_request_of_its_own(team: Team) -> None:
+    team.add("one")
+    team.run_on()
+    team.hub.merge(1)
+    team.run_on()
+    team.nobrakes("reopen", "one")
+    team.does("one", 'echo more >>"src/$NOBRAKES_BEAD"; commit "More"', turn=2)
+    team.run_on()
+    assert team.status("one") == "reviewing" and len(team.hub.pulls) == 2, "what was merged before is another one"
+    team.hub.merge(2)
+    team.run_on()
+    assert team.status("one") == "done"

@@ -77,7 +77,9 @@ class Requests:
         self.rows[bead] = row
         line = text.mark(bead)
         wanted = Wanted(row.branch, "main", bead, f"text\n{line}\n", line)
-        order = exchanging.Order(row.head, frozenset(self.pins[bead]), wanted, "digest", row.text, row.number)
+        order = exchanging.Order(
+            row.head, frozenset(self.pins[bead]), frozenset(self.pins[bead]), wanted, "digest", row.text, row.number
+        )
         ports = PullPorts(self.host, self.publish, self.publish, dict, "main")  # type: ignore[arg-type]
         seen = exchanging.exchange(order, ports, lambda: Land(Landing.MOVED))
         self.heard(bead, row, seen)

@@ -22,6 +22,7 @@ class Claims:
         self.merged = str(record["merged"]["commit"])
         self.base = _pair(record["base"])
         self.commits = [_pair(one) for one in record["commits"]]
+        self.beads = {str(one["commit"]): str(one.get("bead") or self.bead) for one in record["commits"]}
         self.places = [(name, _pair(record[name])) for name in ("branch", "candidate", "merged") if name in record]
         self.takes_back = [str(one["commit"]) for one in record.get("takes_back", ())]
         self.added_later = str(record.get("added_later", ""))
@@ -33,6 +34,7 @@ class Claims:
         self.stands_for = [one for one in (*self.validations, *self.inner) if one["how"] == How.STANDS_FOR]
         self.places += [("what was run for it", _pair(one["tip"])) for one in self.stands_for]
         self.approval = record.get("approval")
+        self.epic = str(record.get("epic", ""))  # on whose branch it landed, and not on main
         pull = record.get("pull_request") or {}
         self.proven = str(pull.get("proven", {}).get("commit", ""))  # what people merged as another commit
         # asked for here, so that a record that lacks one of them is found

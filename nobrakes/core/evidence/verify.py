@@ -227,10 +227,13 @@ def _compare(
     if entry.about in chain.about:
         note("there are two records of this commit")
     chain.about.add(entry.about)
+    if facts.epic and tip not in here:
+        _landed_elsewhere(entry, facts, chain, git, wrong)
+        return
     chain.taken_back.update(facts.takes_back)
     table = chain.merges if facts.kind is RecordKind.MERGE else chain.reverts
     for commit, _ in facts.commits:
-        table[commit] = (facts.bead, entry.commit)
+        table[commit] = (facts.beads[commit], entry.commit)
     if facts.kind is RecordKind.MERGE:
         chain.first_base = facts.base[0]
         chain.order.append(Note("", tip, entry.commit, facts.bead))
@@ -242,12 +245,30 @@ def _compare(
         if tip not in chain.taken_back:
             note(f"what it says came to main as {tip[:12]} is not on main")
     elif tip in asked:
-        for text in facts.contradictions(lambda commit: here.get(commit) or git.look(commit), here):
+        _judge(entry, facts, chain, here, git, wrong)
+
+
+def _landed_elsewhere(entry: Entry, facts: Claims, chain: _Chain, git: Repository, wrong: list[Wrong]) -> None:
+    """What landed on an epic's branch is checked as long as it is there; when people have merged it it may be gone."""
+    there = {commit: made for commit, _ in facts.commits if (made := git.look(commit)) is not None}
+    if facts.merged in there:
+        _judge(entry, facts, chain, there, git, wrong)
+
+
+def _judge(
+    entry: Entry, facts: Claims, chain: _Chain, here: Mapping[str, Made], git: Repository, wrong: list[Wrong]
+) -> None:
+    """Compare a record with git's objects and its own runs."""
+
+    def note(text: str) -> None:
+        wrong.append(Wrong(text, facts.merged, entry.commit, facts.bead))
+
+    for text in facts.contradictions(lambda commit: here.get(commit) or git.look(commit), here):
+        note(text)
+    if text := facts.not_approved(git.content):
+        note(text)
+    for is_after, text in facts.not_passed():
+        if is_after:
+            chain.after.append((facts.merged, Wrong(text, facts.merged, entry.commit, facts.bead)))
+        else:
             note(text)
-        if text := facts.not_approved(git.content):
-            note(text)
-        for is_after, text in facts.not_passed():
-            if is_after:
-                chain.after.append((tip, Wrong(text, tip, entry.commit, facts.bead)))
-            else:
-                note(text)

@@ -30,6 +30,7 @@ from ...roles.instructions import instructions
 from .. import agent_starts
 from ..checks.validation import setup_argv
 from ..confine import OWN, Confinement
+from ..epics import git_of
 from ..ports import Ports
 from . import degraded
 
@@ -145,7 +146,7 @@ class Launcher:
 
     def _workspace(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None, Workspace]:
         """The commit that this role's changes are measured from, the commit of main under it, and where to work."""
-        git = self.ports.git
+        git = git_of(self.ports, bead)
         left = None if git.has_workspace(bead.id) else self._archived(bead, attempt)
         if left is not None:
             head, files = left
@@ -166,7 +167,7 @@ class Launcher:
         """Where a kept branch was, and the commit with its files, when its clone was archived (a cancel taken back)."""
         if not bead.branch_kept:
             return None
-        git = self.ports.git
+        git = git_of(self.ports, bead)
         past = self.ports.store.attempts(bead.id)
         fences = [a.fence for a in past if a.id != attempt.id and a.role not in NO_AGENTS]
         # what was archived before the last agent began is older than what it was given
@@ -188,7 +189,7 @@ class Launcher:
                 return earlier.head
         past = (a for a in self.ports.store.attempts(bead.id) if a.role not in NO_AGENTS)
         starts = [a.data["start"] for a in past if a.data.get("start")]
-        return str(starts[-1]) if starts else (attempt.base or self.ports.git.main())
+        return str(starts[-1]) if starts else (attempt.base or git_of(self.ports, bead).main())
 
     def _earlier_fork(self, bead: Bead) -> str | None:
         """The commit of main that a kept branch stands on; None: it was made when nobody wrote that down."""
@@ -197,7 +198,7 @@ class Launcher:
 
     def _fresh_start(self, bead: Bead, attempt: Attempt) -> tuple[str, str | None]:
         """What fresh work starts from: main, or for a Doer the proven tests carried over to it; and main below it."""
-        git = self.ports.git
+        git = git_of(self.ports, bead)
         main = attempt.base or git.main()
         proof = proven_tests(self.ports, bead.id) if attempt.role is Role.DOER else None
         if proof is None or proof.head is None:
@@ -221,7 +222,7 @@ class Launcher:
     def _briefing(self, config: Config, bead: Bead, attempt: Attempt, last: Attempt | None) -> Briefing:
         ports = self.ports
         nonce = hashlib.sha256(attempt.token.encode()).hexdigest()[:12]
-        main = ports.git.main()
+        main = git_of(ports, bead).main()
         own = instructions(lambda path: ports.git.read(main, path), bead.touches)
         return brief(ports.store, ports.paths, config, config.main, bead, attempt.role, nonce, attempt.id, last, own)
 

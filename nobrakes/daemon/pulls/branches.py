@@ -21,6 +21,11 @@ def pushed(ports: Ports, bead: str) -> frozenset[str]:
     return pushed_of(ports.git.kept().items(), bead)
 
 
+def pushed_now(ports: Ports, bead: str) -> frozenset[str]:
+    """What was pushed for the bead since its last request was merged."""
+    return frozenset(name.rpartition("/")[2] for name in pins(ports, bead))
+
+
 def pushed_of(kept: Iterable[tuple[str, str]], bead: str) -> frozenset[str]:
     """The same of what refs/nobrakes/ holds."""
     starts = (f"{PINS}/{bead}/", f"archive/{bead}/pull-")

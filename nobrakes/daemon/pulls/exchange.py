@@ -19,13 +19,15 @@ MOST_LOGS = 5
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is wanted. `ours`: the commits that we pushed to the branch, `head` among them. `number` 0: not known.
+    """What is wanted. `ours`: the commits that we pushed to the branch, `head` among them; `now`: those of them that
+    were pushed since the last request was merged. `number` 0: not known.
 
     `text`: the digest of `wanted`; `has_text`: the digest of what the host has, as far as it is known.
     """
 
     head: str
     ours: frozenset[str]
+    now: frozenset[str]
     wanted: Wanted
     text: str
     has_text: str = ""
@@ -114,9 +116,12 @@ def _looked(order: Order, ports: PullPorts, told: Told) -> Seen:
 
 
 def _found(order: Order, ports: PullPorts) -> Told | None:
-    """The request that goes on: open or merged, at a commit that we pushed."""
+    """The request that goes on: open at a commit that we pushed, or merged at one that was pushed for it; what was
+    merged before is another one, though it has the same mark.
+    """
+    commits = {PullState.MERGED: order.now, PullState.CLOSED: frozenset[str]()}
     for told in ports.host.find(order.wanted.branch, order.wanted.mark):
-        if told.state is not PullState.CLOSED and told.head in order.ours:
+        if told.head in commits.get(told.state, order.ours):
             return ports.host.look(told.number)
     return None
 

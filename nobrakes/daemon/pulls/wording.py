@@ -1,15 +1,15 @@
 """What a request's text is made of: records of the store and of git, without what is secret in them."""
 
-from ...core.beads.bead import NO_AGENTS, Bead, DependencyType
+from ...core.beads.bead import NO_AGENTS, Bead, BeadType, DependencyType
 from ...core.checks.test_counts import TestCounts
 from ...core.errors import FileTooLarge
 from ...core.forge.criteria import MANUAL
 from ...core.pulls import text
 from ...core.pulls.happened import of_auto_merge
 from ...core.pulls.pull import PullRequest
-from ...core.review import reading
 from ...ports.codehosts import Wanted
 from ...roles.plan_beads import epics_above
+from .. import epics
 from ..checks.proofs import clean
 from ..checks.validation import counts_of
 from ..ports import Ports
@@ -43,7 +43,8 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
     passed = store.validation(git.tree(pull.head), pull.contract) or {}
     before = counts_of(store.validation(git.tree(pull.base), pull.contract))
     after = counts_of(passed)
-    past = [one for one in store.attempts(bead.id) if one.role not in NO_AGENTS]
+    within = [one for one, _ in epics.landings(store, bead.id)] if bead.type is BeadType.EPIC else []
+    past = [one for each in (bead, *within) for one in store.attempts(each.id) if one.role not in NO_AGENTS]
     names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
     return text.Facts(
         bead,
@@ -55,9 +56,9 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
         after=_passing(after),
         attempts=len(past),
         manual=_manual(ports, bead),
-        read=[one.as_values() for one in reading.of_last_merge(reading.of_sessions(store.code_reviews(bead.id)))],
         epic=_epic(ports, bead),
         needs=_needs(ports, bead),
+        within=within,
         files=[change.path for change in git.changes(pull.base, pull.head)],
         template=_template(ports, pull.base),
         names=tuple(names) if settings.pull_names else (),
@@ -71,7 +72,7 @@ def _passing(counts: TestCounts | None) -> int | None:
 
 def _manual(ports: Ports, bead: Bead) -> list[str]:
     """What a person has to try: of the feature that the bead is a step of."""
-    above = epics_above(ports.store, bead) if bead.epic else []
+    above = [bead.id, *(epics_above(ports.store, bead) if bead.epic else ())]
     features = [one for one in ports.store.features(going=False) if one.id in above]
     return [one.text for feature in features for one in feature.criteria if one.how == MANUAL]
 

@@ -24,6 +24,7 @@ from ...core.review.machine import Act, Fact, Next
 from ..attempts.end import close
 from ..checks.validation import Validation
 from ..ports import Ports
+from . import whole_epics
 from .lost import Lost, handed_in, pin_of
 from .new_contract import NewContract
 from .protected_files import ProtectedFiles
@@ -67,7 +68,6 @@ class Review:
             Step.COUNT_BASE: self.queueing.count_base,
             Step.SWAP: self.queueing.swap,
             Step.VALIDATE_MAIN: self._validate_main,
-            Step.READING: self.queueing.readings.turn,
             Step.PULL_REQUEST: self.pulls.turn,
             Step.CLEAN_UP: self._clean_up,
         }
@@ -77,8 +77,7 @@ class Review:
         # another one's turn may have moved it since the board was made
         attempt = self.train.look(board).attempts.get(attempt.id, attempt)
         journal = Journal.of(attempt.data)
-        is_read = journal.step is Step.READING  # its end is heard whenever it comes
-        if journal.waiting_until > board.now and not is_read and not self.pulls.is_due(attempt.id, journal):
+        if journal.waiting_until > board.now and not self.pulls.is_due(attempt, journal):
             return False
         context = ReviewContext(self.ports, attempt, board)
         moved = False
@@ -132,6 +131,8 @@ class Review:
     # --- the steps -------------------------------------------------------------------------------
 
     def _take_in(self, context: ReviewContext, journal: Journal) -> Report:
+        if whole_epics.is_whole_epic(context.bead):
+            return whole_epics.taken_in(self.ports, context.bead)
         done = handed_in(self.ports, context.attempt.bead)
         if done is None:
             return refused(Outcome.NO_WORK, "there is no work to review")
@@ -145,6 +146,8 @@ class Review:
         return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "base": start, "anchor": anchor})
 
     def _boundaries(self, context: ReviewContext, journal: Journal) -> Report:
+        if whole_epics.is_whole_epic(context.bead):  # each of its beads kept them
+            return Report(Fact.IN_BOUNDS, {"gates": (), "is_scaffolding": False, "brings": ""})
         against = self._against_the_rules(context, journal)
         if against is not None:
             return against
@@ -196,6 +199,8 @@ class Review:
     def _clean_up(self, context: ReviewContext, journal: Journal) -> Report:
         self.queueing.landings.forget(context.attempt.bead)
         self.pulls.forget(context.attempt.id, context.attempt.bead)
+        if whole_epics.is_whole_epic(context.bead):
+            whole_epics.let_go(self.ports, context.bead, journal)
         if journal.brings:
             self.new_contract.take_over(context.attempt.bead, journal)
         return Report(Fact.MERGED)
@@ -215,8 +220,6 @@ class Review:
     def settle(self, board: Board) -> bool:
         """Hear the ends of what a code host was asked for reviews that are not open any more."""
         self.pulls.settle({attempt.id for attempt in board.attempts})
-        reviews = (attempt for attempt in board.attempts if attempt.role is Role.REVIEWER)
-        self.queueing.readings.settle({one.id for one in reviews if Journal.of(one.data).step is Step.READING})
         return False
 
     def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.beads.attempt import Attempt
-from ...core.beads.bead import Bead
+from ...core.beads.bead import Bead, BeadType
 from ...core.beads.events import Kind
 from ...core.beads.taking import submitted
 from ...core.beads.taking_back import of_attempts
@@ -81,7 +81,7 @@ class Evidence:
         # the branch was not run by itself: what stands for it is what came of it on main
         first = gathered.validation("branch", None, branch, after, tip or journal.candidate)
         second = gathered.validation("candidate", Step.VALIDATE_REBASED, candidate, after, tip)
-        if journal.merged_as in ("", journal.candidate):
+        if journal.merged_as in ("", journal.candidate) and bead.type is not BeadType.EPIC:
             own, third = self._as_validated(journal, gathered, candidate)
         else:
             own, third = self._by_people(bead, journal, gathered, candidate)
@@ -104,8 +104,8 @@ class Evidence:
             },
             "attempts": self._attempts(bead, attempt),
             **self._takes_back(bead),
+            **({"epic": self.ports.epic} if self.ports.epic else {}),
             **({"approval": dict(journal.approval)} if journal.approval else {}),
-            **({"fresh_eyes": dict(journal.reading)} if journal.reading else {}),
             "review": {"attempt": attempt.number, "run": attempt.id, "started_at": round(attempt.started_at, 3)},
         }
         return bounded(record)
@@ -137,11 +137,14 @@ class Evidence:
         made = self.ports.git.made(journal.merged_as)
         assert made is not None, "the host's merge is on main"
         merged = place(made.commit, made.tree)
+        line = self._brought_by(bead, made)
         pull = self.ports.store.pull(bead.id)
         own: Json = {
-            "base": self._place(made.parents[0]) if made.parents else merged,
+            "base": self._place(line[0].parents[0]) if line[0].parents else merged,
             "merged": merged,
-            "commits": [merged],
+            "commits": [
+                {**place(one.commit, one.tree), **({"bead": of} if (of := one.trailer("Bead")) else {})} for one in line
+            ],
             "pull_request": {
                 "number": pull.number if pull else 0,
                 "url": excerpt(pull.url) if pull else "",
@@ -153,6 +156,18 @@ class Evidence:
             return own, gathered.validation("main", Step.VALIDATE_REBASED, merged, journal.contract, "")
         own["added_later"] = "people merged it on another base than it was validated on"
         return own, {"step": "validate", "of": "main", **merged, "contract": "", "how": How.UNKNOWN.value}
+
+    def _brought_by(self, bead: Bead, last: Made) -> list[Made]:
+        """The commits that people's merge put on main, oldest first: several where an epic was merged by a rebase."""
+        if bead.type is not BeadType.EPIC or len(last.parents) != 1:
+            return [last]
+        within = {one.bead for one in self.ports.store.dependencies(bead.id) if one.needs == bead.id}
+        found: list[Made] = []
+        for one in self.ports.git.line(last.commit)[:STEPS]:
+            if found and (one.trailer("Bead") not in within or len(one.parents) != 1):
+                break
+            found.append(one)
+        return found[::-1]
 
     def unknown(self, bead: Bead, base: Made, commits: Sequence[Made], anchor: str, why: str) -> Json:
         """The record of a merge of which only what main says is known. `why` it is added later."""

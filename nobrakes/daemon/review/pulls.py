@@ -14,8 +14,9 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
+from ...core.beads.attempt import Attempt
 from ...core.beads.bead import CLOSED, Role
-from ...core.beads.branches import branch_of
+from ...core.beads.branches import request_branch
 from ...core.beads.events import Event
 from ...core.beads.outcomes import Outcome
 from ...core.errors import NobrakesError
@@ -34,6 +35,7 @@ from ..pulls import branches
 from ..pulls.exchange import Order, exchange, look
 from ..pulls.merged import in_base, is_on_main
 from ..pulls.wording import wanted
+from . import whole_epics
 from .beside import Beside
 from .culprits import FROZEN
 from .given_up import GivenUp
@@ -62,14 +64,16 @@ class PullSteps:
         """Whether work lands by pull requests."""
         return self.ports.pulls is not None
 
-    def is_due(self, attempt: int, journal: Journal) -> bool:
+    def is_due(self, attempt: Attempt, journal: Journal) -> bool:
         """Whether the request is looked at whatever its journal says: this process never did, it waits for what it
-        asked, or a person asked.
+        asked, a person asked, or more of its epic has landed.
         """
         if journal.step is not Step.PULL_REQUEST:
             return False
-        looked = self._looked.get(attempt)
-        if looked is None or self._beside.is_pending(_asking(attempt)):
+        looked = self._looked.get(attempt.id)
+        if looked is None or self._beside.is_pending(_asking(attempt.id)):
+            return True
+        if whole_epics.has_more(self.ports, self.ports.store.bead(attempt.bead), journal) is not None:
             return True
         asked = self.ports.store.setting(ASKED)
         return asked is not None and float(asked) > looked
@@ -109,6 +113,9 @@ class PullSteps:
         name = _asking(attempt)
         self._looked[attempt] = self.ports.store.now()
         pull = self.ports.store.pull(bead.id)
+        more = whole_epics.has_more(self.ports, bead, journal)
+        if more is not None and not self._beside.is_pending(name):
+            return more
         if pull is None or not pull.waits:
             held = self._held_back(bead.id)
             if held:
@@ -117,7 +124,7 @@ class PullSteps:
                     context, journal, None, Seen(trouble=held, wait=_wait(self.ports), needs_person=True)
                 )
             heard = pull.heard if pull is not None else ()
-            pull = PullRequest(bead.id, branch=branch_of(bead), heard=heard, opened_at=self.ports.store.now())
+            pull = PullRequest(bead.id, branch=request_branch(bead), heard=heard, opened_at=self.ports.store.now())
         if not self._beside.is_pending(name):
             adopted = self._adopted(journal, pull)
             if adopted is not None:
@@ -210,7 +217,8 @@ class PullSteps:
         text = wanted(self.ports, self.ports.store.bead(pull.bead), pull, self._pulls.base)
         digest = sha256(f"{text.title}\n{text.body}".encode()).hexdigest()[:16]
         ours = branches.pushed(self.ports, pull.bead) | {pull.head}
-        return Order(pull.head, ours, text, digest, pull.text, pull.number)
+        now = branches.pushed_now(self.ports, pull.bead) | {pull.head}
+        return Order(pull.head, ours, now, text, digest, pull.text, pull.number)
 
     # --- what came of it -------------------------------------------------------------------------
 

@@ -25,14 +25,13 @@ from ...ports import Candidate, Conflict, Land, Landing, NewEscalation, Notice
 from ..checks.committed import is_same
 from ..checks.validation import Validation
 from ..ports import Ports
-from . import landing_records, messages
+from . import landing_records, messages, whole_epics
 from .approval import Approvals
 from .culprits import FROZEN
 from .landing import Landings
 from .protected_files import ProtectedFiles
 from .pulls import PullSteps
 from .queue import ReviewContext, Train
-from .reading import Readings
 from .reports import AttemptEnd, Report, questioned, unsure
 from .verdicts import Verdicts
 
@@ -55,7 +54,6 @@ class ReviewSteps:
         self.pulls = pulls
         self.gates = ProtectedFiles(ports)
         self.approvals = Approvals(ports, self.gates)
-        self.readings = Readings(ports, self.approvals)
 
     def rebase(self, context: ReviewContext, journal: Journal) -> Report:
         """The candidate: on the last one of the train, or on main where there is none."""
@@ -83,8 +81,6 @@ class ReviewSteps:
         if any(entry.attempt == context.attempt.id for entry in seen.train):
             # main moved away and is back where it was: the candidate stands, and nothing could stand on itself
             return Report(Fact.STANDS)
-        if not self.train.has_place(context.board, context.attempt.id):
-            return Report(Fact.NOT_YET)
         base = seen.train[-1].journal.candidate if seen.train else main
         if journal.brings and base != main:
             return Report(Fact.NOT_YET)  # nobody else is validated by it, so it lands by itself
@@ -99,6 +95,9 @@ class ReviewSteps:
             base, made = main, alone
         if isinstance(made, Conflict):
             return self._conflicts(journal, base, made)
+        if whole_epics.is_whole_epic(context.bead) and whole_epics.adds_nothing(self.ports, made, base):
+            there = {"merged_as": base, "base": base, "candidate": base, "tree": made[-1].tree}
+            return Report(Fact.PULL_MERGED, {**there, "contract": self.validation.contract(journal.brings)})
         # no ref holds the candidate: git's own upkeep leaves objects alone for two weeks after they were made
         return Report(
             Fact.BUILT,
@@ -130,6 +129,8 @@ class ReviewSteps:
 
     def _made(self, context: ReviewContext, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
         """The candidate on `base`, after the commits that lead to it."""
+        if whole_epics.is_whole_epic(context.bead):
+            return whole_epics.made(self.ports, context.bead, context.attempt, journal, base)
         message = messages.for_merge(self.ports, context.bead, context.attempt)
         if self.ports.config().review.merge == "rebase":
             return self._with_contract(journal, self.ports.git.replay(base, journal.head, message, journal.fork))
@@ -163,8 +164,6 @@ class ReviewSteps:
         if bent:
             return questioned(self.gates.question_of_runner(journal, bent))
         is_in_batch = place <= move.publish and not context.limits.queue.every_commit_green
-        if place != 1 and is_in_batch and self.readings.is_missing(train[place - 1]):
-            return Report(Fact.TO_READ)
         if place != 1 and is_in_batch and self.approvals.is_missing(context.board, train[place - 1]):
             return questioned(self.approvals.question(context.board, context.bead, journal))
         if place != 1 or not move.publish:
@@ -179,26 +178,19 @@ class ReviewSteps:
             return self._validate_chain(context, journal)
         if journal.chain and len(journal.kept) < len(journal.chain):
             return self._folded(context, journal)
-        if self.readings.is_missing(train[0]):
-            return Report(Fact.TO_READ)
         if self.approvals.is_missing(context.board, train[0]):
             return questioned(self.approvals.question(context.board, context.bead, journal))
         count = next((n for n in range(1, publish) if self._is_held_back(context, train, n)), publish)
         if count < publish and not context.limits.queue.every_commit_green:
             return Report(Fact.NOT_YET)  # its own step asks about it, and the others are tried without it
-        said = [
-            {"approval": self.approvals.kept(context.board, entry), "reading": self.readings.kept(entry)}
-            for entry in train[:count]
-        ]
+        approvals = [self.approvals.kept(context.board, entry) for entry in train[:count]]
         if self.pulls.is_on:  # it stands on main alone, and people decide when it is merged
-            return Report(Fact.MAY_ASK, said[0])
-        tip = self.train.begin_landing(context.board, said)
-        return Report(Fact.MAY_LAND, {"tip": tip, **said[0]})
+            return Report(Fact.MAY_ASK, {"approval": approvals[0]})
+        tip = self.train.begin_landing(context.board, approvals)
+        return Report(Fact.MAY_LAND, {"tip": tip, "approval": approvals[0]})
 
     def _is_held_back(self, context: ReviewContext, train: Sequence[Entry], place: int) -> bool:
-        """Whether somebody has to look at this candidate first."""
-        if self.readings.is_missing(train[place]):
-            return True
+        """Whether a person has to be asked about this candidate first."""
         return bool(self._bent(context, train, place)) or self.approvals.is_missing(context.board, train[place])
 
     def _bent(self, context: ReviewContext, train: Sequence[Entry], place: int) -> str:
@@ -268,7 +260,7 @@ class ReviewSteps:
 
     def _frozen(self, context: ReviewContext, journal: Journal, train: Sequence[Entry]) -> Land | None:
         """Why nothing lands while main is red; None: it is not, this one is on its way already, or a repair is."""
-        tip = self.ports.store.setting(FROZEN)
+        tip = None if self.ports.epic else self.ports.store.setting(FROZEN)
         if tip is not None and any(self.ports.store.bead(entry.bead).type is BeadType.REPAIR for entry in train):
             return None
         if tip is None or journal.published or self.landings.is_pending(context.attempt.id):

@@ -27,7 +27,7 @@ from ..attempts.end import close
 from ..checks.validation import MOST_CUT_OFF, Validation, as_json, explain
 from ..ports import Ports
 from ..pulls import reverts
-from . import messages
+from . import messages, whole_epics
 from .evidence import Evidence
 from .flakes import Flaky
 from .lost import Lost
@@ -78,32 +78,39 @@ class Verdicts:
             self._take_back(context.attempt, journal, report.results)
         else:
             assert report.ending is not None, f"a review that ends with '{report.fact.value}' has to say why"
-            self._close(context, machine.GOES_TO[following.act], report.ending)
+            self._close(context, journal, machine.GOES_TO[following.act], report.ending)
 
-    def _close(self, context: ReviewContext, kind: Kind, ending: AttemptEnd) -> None:
-        close(
-            self.ports,
-            context.limits,
-            context.attempt,
-            ending.outcome,
-            ending.detail,
-            kind=kind,
-            head=ending.head,
-            evidence=ending.evidence,
-            form=ending.form,
-        )
+    def _close(self, context: ReviewContext, journal: Journal, kind: Kind, ending: AttemptEnd) -> None:
+        with self.ports.store.together():
+            close(
+                self.ports,
+                context.limits,
+                context.attempt,
+                ending.outcome,
+                ending.detail,
+                kind=kind,
+                head=ending.head,
+                evidence=ending.evidence,
+            )
+            if whole_epics.is_whole_epic(context.bead):
+                whole_epics.sent_back(self.ports, context.bead, journal, ending)
 
     def _finish(self, context: ReviewContext, journal: Journal) -> None:
         ports = self.ports
         passed = ports.store.validation(ports.git.tree(journal.candidate), journal.contract) or {}
         self.evidence.merged(context.attempt, context.bead, journal)
         merged = journal.merged_as or journal.candidate
+        is_epic = whole_epics.is_whole_epic(context.bead)
+        kind = Kind.LANDED if ports.epic else Kind.MERGED
         with ports.store.together():
+            if is_epic:
+                kind = whole_epics.may_end(ports, context.bead, journal)
+                whole_epics.end(ports, context.bead, journal, merged)
             ports.store.close_attempt(
                 context.attempt,
-                Kind.MERGED,
+                kind,
                 Outcome.COMPLETED,
-                detail="merged",
+                detail="landed" if ports.epic else "merged",
                 head=journal.head,
                 data={**journal.as_data(), "results": passed.get("results", [])},
                 merged_commit=merged,

@@ -18,7 +18,7 @@ _NAME = "code host"
 
 def examine(store: "Store | None", git: "Git | None", paths: "Paths", config: "Config") -> Iterator[Finding]:
     """Nothing, where work does not land by requests."""
-    if config.review.land != "pull_request":
+    if not config.review.by_request:
         return
     from ..code_host import ports_of
 

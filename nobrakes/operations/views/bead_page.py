@@ -5,13 +5,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...core.beads.bead import CLOSED, NO_AGENTS, Bead, DependencyType, Status
 from ...core.beads.events import Event
 from ...core.graph.readiness import Why
 from ...core.pulls.shown import RequestView
-from ...core.review import reading
 from . import readiness
 from .history import BeadHistory, history
 from .one_bead import neighbours, whole_bead
@@ -28,7 +27,7 @@ class BeadPage:
     """`waits_for` and `waited_for_by` are (bead, type of the dependency); `reasons` say why it is not ready.
 
     `children` are those of an epic; `can` names the commands that its status allows; `request`: its newest pull
-    request; `readings`: those by fresh eyes, and `read` what they came to, in a line.
+    request.
     """
 
     history: BeadHistory
@@ -41,8 +40,6 @@ class BeadPage:
     can: frozenset[str]
     now: float
     request: RequestView | None = None
-    readings: tuple[Mapping[str, Any], ...] = ()
-    read: str = ""
 
 
 def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
@@ -62,7 +59,6 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
         else:
             others.append((other, one.type.value))
     why = readiness.explain(store, [id])[0]
-    readings = reading.of_last_merge(reading.of_sessions(store.code_reviews(id)))
     reasons = tuple(
         text for text, kind in zip(why.reasons, why.whys, strict=True) if kind not in (Why.DONE, Why.CANCELLED)
     )
@@ -77,8 +73,6 @@ def bead_page(store: "Store", git: "Git | None", id: str) -> BeadPage:
         allowed(found.bead),
         store.now(),
         whole.request,
-        tuple(one.as_values() for one in readings),
-        reading.summary(readings),
     )
 
 

@@ -1,7 +1,9 @@
 """Which beads wait for people at a code host, and for what: the board's column `requested`."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...core.beads.bead import BeadType, Status
 from ...core.pulls.pull import PullState
 from ...core.pulls.shown import RequestLine, page_of
 from ...core.review.journal import waits_for_people
@@ -11,17 +13,27 @@ if TYPE_CHECKING:
 
 
 def requested(store: "Store") -> dict[str, RequestLine]:
-    """Bead -> its request, as long as its review has nothing to do but to wait for that."""
+    """Bead -> its request, as long as it has nothing to do but to wait for that. The beads of an epic that have landed
+    on its branch wait for the epic's; the epic itself stands in no column.
+    """
     found = {}
     for attempt in store.reviewing():
         if waits_for_people(attempt.data):
             found[attempt.bead] = line(store, attempt.bead, str(attempt.data.get("waiting") or ""))
-    return found
+    for bead in store.beads(statuses=(Status.LANDED,)):
+        epic = str(bead.epic)
+        says = f"landed on the branch of {epic}"
+        found[bead.id] = replace(found[epic], says=f"{says}; {found[epic].says}") if epic in found else _none(says)
+    return {one: how for one, how in found.items() if store.bead(one).type is not BeadType.EPIC}
+
+
+def _none(says: str) -> RequestLine:
+    return RequestLine(0, PullState.OPENING.value, "", says)
 
 
 def line(store: "Store", bead: str, waiting: str = "") -> RequestLine:
     """The bead's request in a line; `waiting`: what its review says that it waits for."""
     pull = store.pull(bead)
     if pull is None or not pull.waits:
-        return RequestLine(0, PullState.OPENING.value, "", waiting)
+        return _none(waiting)
     return RequestLine(pull.number, pull.state.value, page_of(pull.url), waiting or pull.says)

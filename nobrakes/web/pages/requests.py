@@ -22,7 +22,7 @@ def requests(request: Request) -> Response:
             "requests.html",
             waiting=waiting,
             over=over[: -MOST - 1 : -1],
-            lands=app.config.review.land == "pull_request",
+            lands=app.config.review.by_request,
             now=app.store.now(),
             topics=("requests",),
         )

@@ -66,6 +66,7 @@ class World:
 
     def merged(self, tip: str = "") -> dict[str, Any]:
         ports: Any = SimpleNamespace(
+            epic="",
             store=self.store,
             git=self.git,
             paths=SimpleNamespace(runs="/runs"),

@@ -48,12 +48,20 @@ def test_a_request_whose_base_is_another_by_now_is_pushed_and_then_given_that_ba
     place, line = Place(), mark("one")
     first = place.made(place.host.branches["task/bead-low"], one="1\n")
     wanted = Wanted("task/bead-one", "task/bead-low", "One", f"text\n{line}\n", line)
-    place.ask(Order(first, frozenset({first}), wanted, "digest"))
+    place.ask(Order(first, frozenset({first}), frozenset({first}), wanted, "digest"))
     assert [one.base for one in place.host.requests] == ["task/bead-low"] and "retarget" not in place.calls
 
     place.host.push("main", {"low": "lower\n"})  # the lower one was merged
     second = place.made(place.host.branches["main"], one="1\n")
-    order = Order(second, frozenset({first, second}), replace(wanted, base="main"), "digest", "digest", int(is_known))
+    order = Order(
+        second,
+        frozenset({first, second}),
+        frozenset({first, second}),
+        replace(wanted, base="main"),
+        "digest",
+        "digest",
+        int(is_known),
+    )
     place.ask(order)
     assert [(one.base, one.state) for one in place.host.requests] == [("main", PullState.OPEN)]
     assert place.calls.index("push") < place.calls.index("retarget"), "nothing unproven is for main"
@@ -65,7 +73,7 @@ def test_a_host_that_merges_by_itself_is_asked_once_and_what_it_refuses_holds_no
     place, line = Place(), mark("one")
     head = place.made(place.host.branches["main"], one="1\n")
     wanted = Wanted("task/bead-one", "main", "One", f"text\n{line}\n", line, auto_merge=True)
-    order = Order(head, frozenset({head}), wanted, "digest")
+    order = Order(head, frozenset({head}), frozenset({head}), wanted, "digest")
     place.ask(order)
     assert "auto_merge" in place.calls and "auto_merges" not in place.calls, "nothing runs there yet"
     place.host.check(head, "build", CheckState.RUNNING)

@@ -13,7 +13,7 @@ from nobrakes.core.errors import FileTooLarge, NoSuchFeature, NotAllowed, UsageE
 from nobrakes.core.forge.feature import Feature, ItemKind, ItemState, Stage, State, Step
 from nobrakes.core.forge.rules import Rules
 from nobrakes.core.sessions.session import SessionKind
-from nobrakes.daemon.forge.completing import complete
+from nobrakes.daemon.completing import complete
 from nobrakes.operations.forge import choosing, feature_approval
 from nobrakes.operations.forging import features, plan_looks, resuming, scanning, views
 from nobrakes.operations.forging.features import Wanted

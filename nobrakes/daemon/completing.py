@@ -3,9 +3,8 @@
 Where something that was collected still waits, a checkpoint comes first: the feature stays where it is.
 """
 
-from ...core.forge.feature import ItemState, Stage, Step
-from ...ports import Store
-from .telling import BY
+from ..core.forge.feature import ItemState, Stage, Step
+from ..ports import Store
 
 
 def complete(store: Store, epic: str) -> bool:
@@ -14,6 +13,6 @@ def complete(store: Store, epic: str) -> bool:
         if feature.id == epic and feature.stage in (Stage.IMPLEMENTATION, Stage.REQUEST):
             if any(item.state is ItemState.WAITING for item in store.items(epic)):
                 return False
-            store.move_feature(epic, Step.MERGED, BY, "all beads of its epic are done")
+            store.move_feature(epic, Step.MERGED, "nobrakes", "all beads of its epic are done")
             return True
     return False

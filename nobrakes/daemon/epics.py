@@ -1,0 +1,91 @@
+"""The branch that a bead lands on: main, or its epic's where people merge epics as a whole (`review.unit = "epic"`).
+
+1. An epic's branch is a ref of ours and tells nobody who moved it. What landed there is known by the reviews that
+   landed it: where the ref is gone or behind, it is put back before anybody starts or lands there.
+2. Where it holds something else instead, nobody knows which of the two is meant: the epic is held, and a person told.
+"""
+
+import contextlib
+from dataclasses import replace
+
+from ..core.beads.attempt import Attempt
+from ..core.beads.bead import Bead, BeadType, Role, Status
+from ..core.beads.events import Event, Kind
+from ..core.beads.outcomes import Outcome
+from ..core.errors import GitFailed
+from ..ports import Git, Notice, Store
+from .ports import Ports
+
+BRANCHES = "epics"
+"""Where the branches are, below refs/nobrakes/."""
+
+
+def epic_of(ports: Ports, bead: Bead) -> str:
+    """The epic on whose branch the bead lands; empty: it lands on main."""
+    if bead.epic is None or bead.type is BeadType.EPIC or not ports.config().review.by_epic:
+        return ""
+    return bead.epic
+
+
+def git_of(ports: Ports, bead: Bead) -> Git:
+    """The repository as the bead sees it: main is what it lands on."""
+    epic = epic_of(ports, bead)
+    if not epic:
+        return ports.git
+    keep_whole(ports, epic)
+    return ports.git.of_epic(epic)
+
+
+def ports_of(ports: Ports, epic: str) -> Ports:
+    """What those work with who review for the epic's branch: nobody else decides where it is."""
+    return replace(ports, git=ports.git.of_epic(epic), pulls=None, epic=epic)
+
+
+def landings(store: Store, epic: str) -> list[tuple[Bead, Attempt]]:
+    """The beads that are on the epic's branch and not done, each with the review that landed it."""
+    found = []
+    for bead in store.beads(statuses=(Status.LANDED,)):
+        if bead.epic == epic:
+            done = [one for one in store.attempts(bead.id) if _has_landed(one)]
+            found += [(bead, done[-1])] if done else []
+    return found
+
+
+def _has_landed(one: Attempt) -> bool:
+    return one.role is Role.REVIEWER and one.outcome is Outcome.COMPLETED and bool(one.data.get("candidate"))
+
+
+def landed_as(review: Attempt) -> str:
+    """The commit by which the review brought its bead to the epic's branch."""
+    return str(review.data["candidate"])
+
+
+def keep_whole(ports: Ports, epic: str) -> bool:
+    """Have the epic's branch hold all that landed there; False: it cannot be told what it should hold."""
+    git = ports.git
+    commits = [landed_as(review) for _, review in landings(ports.store, epic)]
+    if not commits:
+        return True
+    there = git.kept().get(f"{BRANCHES}/{epic}")
+    with contextlib.suppress(GitFailed):
+        missing = [one for one in commits if there is None or not git.contains(one, there)]
+        if not missing:
+            return True
+        tip = next((one for one in missing if all(git.contains(other, one) for other in missing)), None)
+        if tip is not None and (there is None or git.contains(there, tip)):
+            git.pin(f"{BRANCHES}/{epic}", tip)
+            ports.notifier.tell(Notice(f"{epic}: its branch had lost what landed there, and was put back", epic))
+            return True
+    _hold(ports, epic)
+    return False
+
+
+def _hold(ports: Ports, epic: str) -> None:
+    bead = ports.store.bead(epic)
+    if bead.held is None:
+        reason = (
+            f"refs/nobrakes/{BRANCHES}/{epic} does not hold what landed there. `git log` shows what it holds, and "
+            f"`nobrakes history {epic}` what should be there; put it back, then `nobrakes release {epic}`"
+        )
+        ports.store.record(Event(Kind.HELD, epic, data={"reason": reason}))
+        ports.notifier.tell(Notice(f"{epic} is held: {reason}", epic, urgent=True))

@@ -1,0 +1,68 @@
+"""The Reviewer of each branch that work lands on: main's, and that of each epic that people merge as a whole.
+
+1. They share nothing but the validators: each has its own queue, and its branch is main to it.
+2. An epic's branch that is red by itself is held with its epic until a person looks: nobody reverts there.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from ...core.beads.attempt import Attempt, Run
+from ...core.beads.events import Event, Kind
+from ...core.board import Board
+from ...core.checks.contract import CheckResult
+from ...ports import Notice
+from ..checks.validation import Validation, explain
+from ..epics import epic_of, ports_of
+from ..ports import Ports
+from .driver import Review
+
+
+class Reviews:
+    """Leads each review on, with the Reviewer of the branch that its bead lands on."""
+
+    def __init__(self, ports: Ports, validation: Validation) -> None:
+        self.ports = ports
+        self.validation = validation
+        self.main = Review(ports, validation)
+        self._epics: dict[str, Review] = {}
+
+    def of(self, bead: str) -> Review:
+        """The Reviewer of the bead's branch."""
+        epic = epic_of(self.ports, self.ports.store.bead(bead)) if self.ports.config().review.by_epic else ""
+        if not epic:
+            return self.main
+        if epic not in self._epics:
+            made = self._epics[epic] = Review(ports_of(self.ports, epic), self.validation)
+            made.judging.watchman = partial(self._found_red, epic)
+        return self._epics[epic]
+
+    def advance(self, attempt: Attempt, board: Board) -> bool:
+        """Do what can be done now; whether anything was."""
+        return self.of(attempt.bead).advance(attempt, board)
+
+    def ended(self, attempt: Attempt, run: Run, board: Board) -> Attempt | None:
+        """A validation ended; the attempt to go on with, or None when there is nothing to do now."""
+        return self.of(attempt.bead).ended(attempt, run, board)
+
+    def stop(self, attempt: Attempt, board: Board) -> bool:
+        """Give the review back; one whose merge has landed is brought to its end instead."""
+        return self.of(attempt.bead).stop(attempt, board)
+
+    def restart(self, attempt: Attempt) -> None:
+        """Start the validation again that a crash may have cut off between its plan and its start."""
+        self.of(attempt.bead).judging.restart(attempt)
+
+    def settle(self, board: Board) -> bool:
+        """Hear the ends of what a code host was asked for reviews that are not open any more."""
+        return self.main.settle(board)
+
+    def _found_red(self, epic: str, results: Sequence[CheckResult]) -> None:
+        if self.ports.store.bead(epic).held is not None:
+            return
+        reason = (
+            f"its branch does not pass the checks by itself: mend it (refs/nobrakes/epics/{epic}), or add a bead of "
+            f"type repair to {epic}; then `nobrakes release {epic}`"
+        )
+        self.ports.store.record(Event(Kind.HELD, epic, data={"reason": reason}))
+        self.ports.notifier.tell(Notice(f"{epic} is held: {reason}\n{explain(results)}", epic, urgent=True))

@@ -1,0 +1,166 @@
+"""The review of an epic as a whole: what is on its branch is brought to main by one pull request.
+
+1. Each of its beads was reviewed when it landed there. What is proven here is all of it on the base as it is now: the
+   branch itself where it contains the base, else the two together.
+2. What people, their checks or ours find fault with is a bead of its own in the epic; the request follows when that
+   has landed.
+3. Only what the request had is done when it is merged: what landed meanwhile, or is open, goes on, and so does the
+   epic.
+"""
+
+import contextlib
+from collections.abc import Sequence
+
+from ...core.beads.attempt import Attempt
+from ...core.beads.bead import CLOSED, Bead, BeadType, DependencyType, Status
+from ...core.beads.events import Event, Kind
+from ...core.beads.lifecycle import live
+from ...core.beads.outcomes import Outcome
+from ...core.errors import GitFailed
+from ...core.evidence.verify import NONE
+from ...core.review.journal import Journal
+from ...core.review.machine import Fact
+from ...core.text.cleaning import shorten
+from ...ports import Candidate, Conflict, Message, Store
+from .. import epics
+from ..completing import complete
+from ..ports import Ports
+from . import messages
+from .reports import AttemptEnd, Report, refused
+
+_SENT_BACK = frozenset({Outcome.FAILED_REVIEW, Outcome.REMARKS})
+"""What a bead of its own answers."""
+_LOG = 8000
+
+
+def is_whole_epic(bead: Bead) -> bool:
+    """Whether the review is one of an epic."""
+    return bead.type is BeadType.EPIC
+
+
+def taken_in(ports: Ports, bead: Bead) -> Report:
+    """What is on the epic's branch."""
+    git = ports.git
+    if not epics.keep_whole(ports, bead.id) or not epics.landings(ports.store, bead.id):
+        return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
+    head, main = git.of_epic(bead.id).main(), git.main()
+    fork = git.fork(main, head)
+    if fork is None:
+        return refused(Outcome.BOUNDARY, f"the branch of {bead.id} has no history in common with main")
+    return Report(Fact.TAKEN_IN, {"head": head, "fork": fork, "base": fork, "anchor": git.evidence_tip() or NONE})
+
+
+def made(ports: Ports, bead: Bead, attempt: Attempt, journal: Journal, base: str) -> tuple[Candidate, ...] | Conflict:
+    """The epic's branch on the base: itself where it has it, else both together in the way of the settings."""
+    git = ports.git
+    if git.contains(base, journal.head):
+        return (Candidate(journal.head, git.tree(journal.head)),)
+    if ports.config().review.diverged == "rebase":
+        words = Message(bead.title, "", messages.US, attempt.started_at)
+        found = git.replay(base, journal.head, words, journal.fork)
+        return found if isinstance(found, Conflict) else found[-1:]
+    words = Message(f"Merge {ports.config().main} into the branch of {bead.id}", "", messages.US, attempt.started_at)
+    both = git.join(base, journal.head, words)
+    return both if isinstance(both, Conflict) else (both,)
+
+
+def has_more(ports: Ports, bead: Bead, journal: Journal) -> Report | None:
+    """What a review is told that waits for people while more of the epic has landed; None: it has all there is."""
+    if not is_whole_epic(bead):
+        return None
+    head = ports.git.of_epic(bead.id).main()
+    if head == journal.head or not _has_all_landed(ports, bead):
+        return None
+    why = f"more of {bead.id} has landed, and its request follows"
+    return Report(Fact.STOPPED, ending=AttemptEnd(Outcome.INTERRUPTED, why, journal.head))
+
+
+def _has_all_landed(ports: Ports, bead: Bead) -> bool:
+    return all(one.status in (Status.LANDED, *CLOSED) for one in _children(ports.store, bead))
+
+
+def _children(store: Store, bead: Bead) -> list[Bead]:
+    found = store.dependencies(bead.id)
+    ids = [one.bead for one in found if one.needs == bead.id and one.type is DependencyType.PARENT_CHILD]
+    return store.beads(ids=ids) if ids else []
+
+
+def sent_back(ports: Ports, bead: Bead, journal: Journal, ending: AttemptEnd) -> None:
+    """A bead of the epic for what is to be mended. Its Doer begins on what failed: base and branch together.
+
+    The caller has a transaction.
+    """
+    if ending.outcome not in _SENT_BACK:
+        return
+    git = ports.git
+    if ending.outcome is Outcome.FAILED_REVIEW and journal.candidate not in ("", journal.head):
+        git.of_epic(bead.id).land(journal.candidate, journal.head)
+    taken = {one.id for one in _children(ports.store, bead)}
+    number = next(n for n in range(1, len(taken) + 2) if f"{bead.id[:50]}-mend-{n}" not in taken)
+    what = "what people wrote about" if ending.outcome is Outcome.REMARKS else "what the checks say of"
+    mends = Bead(
+        f"{bead.id[:50]}-mend-{number}",
+        f"Answer {what} the pull request of {bead.id}",
+        BeadType.FIX,
+        description=shorten(ending.detail, _LOG),
+        epic=bead.id,
+        priority=max(0, bead.priority - 1),
+        needs_tests=False,
+    )
+    ports.store.put([live(mends)], [], "nobrakes")
+
+
+def may_end(ports: Ports, bead: Bead, journal: Journal) -> Kind:
+    """How the review of a merged request ends: the epic is done, or goes on with what the request had not."""
+    left = _left(ports, bead, journal)
+    return Kind.LANDED if left else Kind.MERGED
+
+
+def _left(ports: Ports, bead: Bead, journal: Journal) -> list[str]:
+    done = {one.id for one, _ in _merged(ports, bead, journal)}
+    return [one.id for one in _children(ports.store, bead) if one.status not in CLOSED and one.id not in done]
+
+
+def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[tuple[Bead, Attempt]]:
+    """The beads whose landing the request had."""
+    git, landed = ports.git, epics.landings(ports.store, bead.id)
+    named: set[str] = set()
+    if ports.config().review.diverged == "rebase":  # its commits are other ones then, with the same trailers
+        named = {of for made in git.line(journal.candidate, journal.base) if (of := made.trailer("Bead"))}
+    found = []
+    for one, review in landed:
+        with contextlib.suppress(GitFailed):  # it is gone from git, and nobody can tell
+            if one.id in named or git.contains(epics.landed_as(review), journal.candidate):
+                found.append((one, review))
+    return found
+
+
+def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
+    """Archive the branch whose request is merged. It stays where it has more than the request had."""
+    git, name = ports.git, f"{epics.BRANCHES}/{bead.id}"
+    there = git.kept().get(name)
+    if there is None:
+        return
+    git.pin(f"archive/{bead.id}/epic-{there[:12]}", there)
+    if len(_merged(ports, bead, journal)) == len(epics.landings(ports.store, bead.id)):
+        git.pin(name, None)
+
+
+def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> None:
+    """What the merged request had is done, and with it the feature that the epic is. The caller has a transaction."""
+    for one, review in _merged(ports, bead, journal):
+        own = epics.landed_as(review)
+        is_there = ports.git.contains(own, merged)
+        data = {
+            "merged_commit": own if is_there else merged,
+            "base": str(review.data.get("base", "")) if is_there else "",
+            "reason": f"the pull request of {bead.id} was merged",
+        }
+        ports.store.record(Event(Kind.FOUND_MERGED, one.id, data=data))
+    if not _left(ports, bead, journal):
+        complete(ports.store, bead.id)
+
+
+def adds_nothing(ports: Ports, candidate: Sequence[Candidate], base: str) -> bool:
+    """Whether main has all of the branch already, by whatever way."""
+    return candidate[-1].tree == ports.git.tree(base)

@@ -1,0 +1,165 @@
+"""The beads of an epic land on its branch, and people merge all of them by one pull request."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.test_pull_requests import Team
+
+pytestmark = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Team]:
+    made = Team(tmp_path, 'unit = "epic"')
+    yield made
+    made.hub.close_down()
+
+
+def ten(team: Team) -> list[str]:
+    """An epic of ten beads with a diamond in it, and one bead outside that waits for one inside."""
+    team.nobrakes("add", "The shop", "--id", "shop", "--type", "epic")
+    needs = {"b1": [], "b2": ["b1"], "b3": ["b1"], "b4": ["b2", "b3"], "b5": ["b4"]}
+    needs |= {f"b{n}": [] for n in range(6, 11)}
+    for name, before in needs.items():
+        team.add(name, epic="shop", needs=before)
+    team.add("after", needs=["b4"])
+    return list(needs)
+
+
+@pytest.mark.parametrize("how", ["squash", "merge", "rebase"])
+def test_an_epic_of_ten_with_a_diamond_is_one_request(team: Team, how: str) -> None:
+    beads = ten(team)
+    mine = team.git("rev-parse", "main")
+    said = team.run_on()
+    assert len(team.hub.pulls) == 1, said
+    pull = team.hub.pull(1)
+    assert pull["title"] == "The shop" and pull["head"]["ref"] == "feature/shop" and pull["base"]["ref"] == "main"
+    assert {team.status(bead) for bead in beads} == {"landed"} and team.status("shop") == "reviewing"
+    assert team.status("after") == "needs_doer", "outside of the epic only done counts"
+    for bead in beads:
+        assert f"- {bead} (task)" in pull["body"], pull["body"]
+    assert team.hub.git("rev-list", "--count", "feature/shop", "^main") == "10"
+    team.hub.push({"theirs": "by others\n"})
+    merged = team.hub.merge(1, how)
+    team.run_on()
+    assert {team.status(bead) for bead in (*beads, "shop")} == {"done"}
+    assert team.show("shop")["merged_commit"] == merged
+    assert team.status("after") == "reviewing", "and now it counts"
+    team.hub.merge(2)
+    team.run_on()
+    assert team.status("after") == "done" and not team.hub.open_ones()
+    assert team.git("rev-parse", "main") == mine, "no branch of a person is moved"
+    assert "refs/nobrakes/epics/" not in team.git("for-each-ref", "--format=%(refname)")
+    team.nobrakes("verify")
+
+
+def small(team: Team) -> None:
+    team.nobrakes("add", "The shop", "--id", "shop", "--type", "epic")
+    team.add("one", epic="shop")
+    team.add("two", epic="shop", needs=["one"])
+
+
+def test_what_people_ask_for_is_a_bead_of_the_epic_and_the_same_request_follows(team: Team) -> None:
+    small(team)
+    team.run_on()
+    before = team.hub.head(1)
+    team.hub.comment(1, "ann", "Name it better.", "src/one", 1)
+    team.does("shop-mend-1", "echo better >src/one; commit Mend")
+    team.run_on()
+    assert "ann, src/one:1: Name it better." in team.prompt("shop-mend-1", 1)
+    assert team.status("shop-mend-1") == "landed" and team.status("shop") == "reviewing"
+    assert len(team.hub.pulls) == 1 and team.hub.head(1) != before
+    assert team.hub.git("merge-base", "--is-ancestor", before, "feature/shop") == ""
+    assert team.show("shop")["failures"] == 0
+    team.hub.merge(1)
+    team.run_on()
+    assert {team.status(bead) for bead in ("shop", "one", "two", "shop-mend-1")} == {"done"}
+    team.nobrakes("verify")
+
+
+def test_a_red_check_of_the_host_is_mended_in_the_epic(team: Team) -> None:
+    small(team)
+    team.run_on()
+    team.hub.check(team.hub.head(1), "build", "failure", log="ld: symbol not found: frobnicate\n")
+    team.does("shop-mend-1", "echo better >src/one; commit Mend")
+    team.run_on()
+    assert "symbol not found: frobnicate" in team.prompt("shop-mend-1", 1)
+    team.hub.merge(1)
+    team.run_on()
+    assert team.status("shop") == "done" and len(team.hub.pulls) == 1
+
+
+def test_a_base_that_moved_is_joined_and_a_conflict_is_asked_about(team: Team) -> None:
+    small(team)
+    team.nobrakes("hold", "two", "-m", "not yet")
+    team.run_on()
+    assert (team.status("one"), team.status("shop"), team.hub.pulls) == ("landed", "open", [])
+    theirs = team.hub.push({"theirs": "by others\n"})
+    team.nobrakes("release", "two")
+    team.run_on()
+    head = team.hub.head(1)
+    assert team.hub.git("merge-base", "--is-ancestor", theirs, head) == ""
+    assert len(team.hub.git("log", "-1", "--format=%P", head).split()) == 2
+    clash = team.hub.push({"clash": "theirs\n"})
+    team.add("three", epic="shop")
+    team.does("three", "echo ours >clash; commit Clash")
+    team.run_on()
+    assert team.status("shop") == "escalated" and team.hub.pull(1)["state"] == "open"
+    (asked,) = team.open()
+    assert asked["type"] == "conflict" and "clash" in asked["detail"], asked
+    assert clash and team.status("three") == "landed"
+
+
+def test_what_lands_while_people_look_is_in_the_next_request_when_they_merge_first(team: Team) -> None:
+    small(team)
+    team.run_on()
+    team.add("three", epic="shop")
+    team.hub.merge(1)
+    team.run_on()
+    assert [team.status(bead) for bead in ("one", "two", "three")] == ["done", "done", "landed"]
+    assert team.status("shop") == "reviewing" and len(team.hub.pulls) == 2
+    assert team.hub.git("diff", "--name-only", "main...feature/shop") == "src/three"
+    team.hub.merge(2)
+    team.run_on()
+    assert {team.status(bead) for bead in ("shop", "one", "two", "three")} == {"done"}
+    team.nobrakes("verify")
+
+
+def test_a_request_that_people_close_is_asked_about_and_nothing_is_lost(team: Team) -> None:
+    small(team)
+    team.run_on()
+    team.hub.close(1)
+    team.run_on()
+    assert team.status("shop") == "escalated" and team.status("one") == "landed"
+    (asked,) = team.open()
+    assert asked["type"] == "pull_closed"
+    team.nobrakes("retry", "shop")
+    team.run_on()
+    assert len(team.hub.pulls) == 2 and team.status("shop") == "reviewing"
+
+
+def test_a_branch_that_somebody_removed_is_put_back(team: Team) -> None:
+    small(team)
+    team.nobrakes("hold", "two", "-m", "not yet")
+    team.run_on()
+    landed = team.git("rev-parse", "refs/nobrakes/epics/shop").strip()
+    team.git("update-ref", "-d", "refs/nobrakes/epics/shop")
+    team.nobrakes("release", "two")
+    said = team.run_on()
+    assert "was put back" in said, said
+    assert team.git("merge-base", "--is-ancestor", landed, team.hub.head(1)) == ""
+    assert team.hub.git("rev-list", "--count", "feature/shop", "^main") == "2"
+
+
+def test_a_bead_that_has_landed_stays_in_its_epic_and_is_not_given_up(team: Team) -> None:
+    small(team)
+    team.run_on()
+    for command in (["cancel", "one"], ["done", "one"], ["edit", "one", "--epic", ""]):
+        said = team.nobrakes(*command, expect=None)
+        assert said.returncode not in (0, 1) and "landed" in said.stderr, said
+    shown = team.nobrakes("show", "one").stdout
+    assert "landed" in shown
+    assert team.ask("board")["counts"]["requested"] == 2
