@@ -19,7 +19,7 @@ BUSY = 0.01
 PAUSE = 0.1
 """Seconds between two looks while there are doors that the system does not watch."""
 MISSING = 0.5
-"""The same while the inbox of a door is not there: it may be made anew."""
+"""The same while the inbox of a door is not there and the system would not tell that it is made anew."""
 QUIET = 5.0
 """Seconds between two looks at everything while the system tells of each request."""
 TROUBLE = 0.5

@@ -75,6 +75,55 @@ def test_a_folder_that_was_made_anew_is_told_and_watched_anew(arrivals, tmp_path
     assert told(arrivals) == {str(inbox)}
 
 
+@pytest.mark.parametrize("way", ["made", "moved"])
+def test_a_folder_that_is_not_there_is_told_when_it_comes_and_costs_no_look_until_then(arrivals, tmp_path, way):
+    inbox = tmp_path / "run" / "in"
+    inbox.parent.mkdir()
+    for _ in range(2):
+        assert arrivals.watch([str(inbox)]) == set()
+        assert not arrivals.missing, "the system tells of it"
+    (inbox.parent / "another").mkdir()
+    assert arrivals.wait(0.05) == set(), "what comes beside it is nobody's affair"
+    if way == "made":
+        inbox.mkdir()
+    else:
+        (inbox.parent / "another").rename(inbox)
+    assert told(arrivals) is None
+    assert arrivals.watch([str(inbox)]) == set() and arrivals.watched() == {str(inbox)}
+    while arrivals.wait(0.05) is None:
+        pass
+    arrives(inbox)
+    assert told(arrivals) == {str(inbox)}
+
+
+def test_a_folder_whose_folder_is_gone_or_goes_is_missing(arrivals, tmp_path):
+    inbox = tmp_path / "run" / "in"
+    arrivals.watch([str(inbox)])
+    assert arrivals.missing
+    inbox.parent.mkdir()
+    arrivals.watch([str(inbox)])
+    assert not arrivals.missing
+    inbox.parent.rmdir()
+    assert told(arrivals) is None
+    arrivals.watch([str(inbox)])
+    assert arrivals.missing
+    inbox.parent.mkdir()
+    inbox.mkdir()
+    assert arrivals.watch([str(inbox)]) == set() and arrivals.watched() == {str(inbox)}
+
+
+def test_a_folder_that_comes_while_it_is_looked_for_is_told(arrivals, tmp_path, monkeypatch):
+    real, inbox = Inotify.add, tmp_path / "in"
+
+    def adds(self, folder, events):
+        inbox.mkdir()
+        return real(self, folder, events)
+
+    monkeypatch.setattr(Inotify, "add", adds)
+    arrivals.watch([str(inbox)])
+    assert arrivals.wait(0.0) is None
+
+
 def test_folders_below_it_are_nobodys_affair(arrivals, tmp_path):
     for number in range(200):
         (tmp_path / str(number)).mkdir()
