@@ -11,7 +11,8 @@ import os
 from ..core.limits.sizes import READ
 from .differences import raw
 from .location import Place
-from .objects import EXECUTABLE, FILE, Objects
+from .objects import Objects
+from .tree_content import EXECUTABLE, FILE
 
 NAME = ".gitattributes"
 _WAYS = {

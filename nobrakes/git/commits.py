@@ -21,7 +21,8 @@ from .landing.local import Lander
 from .landing.worktrees import Worktree
 from .location import Place
 from .messages import compose, person
-from .objects import EXECUTABLE, FILE, Entry, Objects
+from .objects import Objects
+from .tree_content import EXECUTABLE, FILE, Entry
 
 _TRIES = 5
 QUICK = ("-c", "core.compression=1")

@@ -9,7 +9,8 @@ from ..core.errors import GitFailed
 from ..core.limits.sizes import LONGEST_PATH, READ, Sizes
 from ..core.policy.boundaries import ABSENT, SYMLINK, Change
 from .manifests.sections import changed_dependencies, changed_sections, is_shared
-from .objects import EXECUTABLE, FILE, FOLDER, Entry, Objects
+from .objects import Objects
+from .tree_content import EXECUTABLE, FILE, FOLDER, Entry
 
 _FILES = (FILE, EXECUTABLE)
 
@@ -33,7 +34,8 @@ def raw(objects: Objects, base: str, head: str, sizes: Sizes | None = None) -> l
             if why is not None:
                 raise TooMuch(why)
         before, after = _entries(objects, old_tree), _entries(objects, new_tree)
-        for name in {**before, **after}:
+        names = objects.differing(old_tree, new_tree) if old_tree and new_tree else None
+        for name in {**before, **after} if names is None else names:
             old, new = before.get(name), after.get(name)
             if old == new:
                 continue

@@ -22,8 +22,9 @@ from .environment import EMAIL, NAME
 from .history import History
 from .location import Place
 from .messages import Person, compose, person, with_trailers
-from .objects import Commit, Entry, Objects
-from .treemerge import merged, tree_content
+from .objects import Commit, Objects
+from .tree_content import Entry, changed, tree_content
+from .treemerge import merged
 from .writing import content
 
 _DETAIL = 4000
@@ -129,9 +130,11 @@ class Merger:
     def _merged_by_hand(self, base: str, ours: str, theirs: str) -> str | None:
         return merged(self.objects, self._write_tree, base, ours, theirs)
 
-    def _write_tree(self, entries: Mapping[str, Entry]) -> str:
-        tree = self.place.trees.write(tree_content(entries), self.place.git_dir, self.place.plumbing)
-        self.objects.learn_tree(tree, entries)
+    def _write_tree(self, ours: str, entries: Mapping[str, Entry], changes: Mapping[str, Entry]) -> str:
+        large = self.objects.large(ours)
+        content = tree_content({**entries, **changes}) if large is None else changed(large, changes)
+        tree = self.place.trees.write(content, self.place.git_dir, self.place.plumbing)
+        self.objects.learn_tree(tree, content)
         return tree
 
     def _joint(self, tree: str, parent: str) -> str:

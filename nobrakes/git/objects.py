@@ -7,25 +7,24 @@
 import itertools
 import os
 import re
-import stat
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from ..core.errors import GitFailed
 from .conversation import Conversation, Line
 from .location import Place
+from .tree_content import Entry, Stored, differing, stored
+
+T = TypeVar("T")
 
 _REMEMBERED = 4096
 _REMEMBERED_TREES = 64
-_LARGE_TREE = 1000
-"""Entries of a tree that is not remembered: a merge reads the same few trees several times, and most are small."""
-FOLDER = "040000"
-FILE = "100644"
-EXECUTABLE = "100755"
-LINK = "120000"
-MODULE = "160000"
+_LARGE_TREE = 200
+"""Entries of a tree from which on it is kept with its bytes, so that one like it is not read from its beginning."""
+_LARGE_TREES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,6 @@ class Commit:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What a path is in a tree: git's octal mode and the object."""
-
-    mode: str
-    id: str
-
-
 class Objects:
     """The objects of one repository."""
 
@@ -56,6 +47,7 @@ class Objects:
         self._lock = threading.Lock()
         self._commits: dict[str, Commit] = {}
         self._trees: dict[str, Mapping[str, Entry]] = {}
+        self._large: dict[str, Stored] = {}
 
     def close(self) -> None:
         """End the process that answers; the next question starts another."""
@@ -66,6 +58,7 @@ class Objects:
         with self._lock:
             self._commits.clear()
             self._trees.clear()
+            self._large.clear()
 
     def _ask(self, question: bytes) -> tuple[str, str, bytes] | None:
         """(object id, type, content) of a `contents NAME`, (…, …, size in digits) of `info NAME`; None: not there.
@@ -129,30 +122,52 @@ class Objects:
         known = self._trees.get(tree)
         if known is not None:
             return known
+        large = self._large.get(tree)
+        if large is not None:
+            return large.entries
         answer = self._ask(b"contents " + os.fsencode(tree))
         if answer is None or answer[1] != "tree":
             return None
         try:
-            found = parse_tree(answer[2], len(answer[0]) // 2)
-        except (ValueError, IndexError):
+            return self.learn_tree(answer[0], answer[2]).entries
+        except ValueError:
             raise GitFailed(f"the tree {answer[0]} cannot be read") from None
-        if tree == answer[0]:
-            self.learn_tree(tree, found)
+
+    def learn_tree(self, tree: str, raw: bytes) -> Stored:
+        """Remember what the tree with this id holds, which was read or written just now. ValueError: it is no tree."""
+        with self._lock:
+            likely = [one for one in self._large.values() if abs(len(one.raw) - len(raw)) * 4 < len(raw)]
+            found = stored(raw, len(tree) // 2, likely[-1] if likely else None)
+            if len(found.entries) >= _LARGE_TREE:
+                _keep(self._large, tree, found, _LARGE_TREES)
+            else:
+                _keep(self._trees, tree, found.entries, _REMEMBERED_TREES)
         return found
 
-    def learn_tree(self, tree: str, entries: Mapping[str, Entry]) -> None:
-        """Remember what a tree holds, which was read or written just now."""
-        if len(entries) <= _LARGE_TREE:
-            with self._lock:
-                if len(self._trees) >= _REMEMBERED_TREES:
-                    del self._trees[next(iter(self._trees))]  # the one that was read first
-                self._trees[tree] = entries
+    def large(self, tree: str) -> Stored | None:
+        """A large tree that is remembered with its bytes."""
+        return self._large.get(tree)
+
+    def differing(self, one: str, other: str) -> set[str] | None:
+        """The names that differ in two large trees that were read; None: that is to be looked for."""
+        before, after = self._large.get(one), self._large.get(other)
+        return None if before is None or after is None else differing(before, after)
 
     def entry(self, commit: str, path: str) -> Entry | None:
         """What the path is in the commit; None: not there."""
         folder, _, name = path.rpartition("/")
-        entries = self.entries(f"{commit}:{folder}" if folder else f"{commit}^{{tree}}")
+        entries = self.entries(f"{commit}:{folder}" if folder else self._root(commit))
         return None if entries is None else entries.get(name)
+
+    def _root(self, commit: str) -> str:
+        known = self._commits.get(commit)
+        return f"{commit}^{{tree}}" if known is None else known.tree
+
+
+def _keep(known: dict[str, T], name: str, found: T, most: int) -> None:
+    if len(known) >= most:
+        del known[next(iter(known))]  # the one that was read first
+    known[name] = found
 
 
 def _exchange(question: bytes, line: Line) -> tuple[str, str, bytes] | None:
@@ -193,27 +208,3 @@ _ENCODING = re.compile(r"utf-?8|(?:us-)?ascii|latin-?1|iso-8859-(?:[1-9]|1[01345
 def _header(lines: list[bytes], name: bytes) -> bytes:
     """The value of the first line with this name; empty where there is none."""
     return next((line.removeprefix(name) for line in lines if line.startswith(name)), b"")
-
-
-def _plain_mode(mode: int) -> str:
-    """The mode as git reads it: of a file's permissions, old trees hold more than the one bit that counts."""
-    if stat.S_ISREG(mode):
-        return EXECUTABLE if mode & 0o100 else FILE
-    return LINK if stat.S_ISLNK(mode) else FOLDER if stat.S_ISDIR(mode) else MODULE
-
-
-def parse_tree(raw: bytes, width: int) -> dict[str, Entry]:
-    """A tree from its stored bytes; `width` is the length of an id in bytes. ValueError or IndexError: it is none."""
-    entries: dict[str, Entry] = {}
-    place = 0
-    while place < len(raw):
-        space = raw.index(b" ", place)
-        end = raw.index(b"\0", space)
-        digits = raw[place:space]
-        if not 0 < len(digits) <= 6 or digits.strip(b"01234567"):
-            raise ValueError(f"{digits[:20]!r} is no mode")  # git reads some of those, each version in its way
-        mode = _plain_mode(int(digits, 8))
-        oid = raw[end + 1 : end + 1 + width]
-        entries[os.fsdecode(raw[space + 1 : end])] = Entry(mode, oid.hex())
-        place = end + 1 + width
-    return entries

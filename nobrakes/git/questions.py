@@ -2,13 +2,13 @@
 
 from collections.abc import Collection
 
-from ..core.errors import FileTooLarge
+from ..core.errors import FileTooLarge, GitFailed
 from ..core.evidence.record import Made
-from ..core.limits.sizes import READ
-from ..core.policy.boundaries import Change
+from ..core.limits.sizes import READ, Sizes
+from ..core.policy.boundaries import ABSENT, Change
 from . import differences, refs
-from .objects import EXECUTABLE, FILE
 from .tools import Tools
+from .tree_content import EXECUTABLE, FILE
 
 _REMEMBERED = 16
 """Pairs of commits whose changes are remembered: one review asks for the same ones several times."""
@@ -16,6 +16,10 @@ _REMEMBERED = 16
 
 _PATHS_KEPT = 8
 """The trees of so many commits are remembered as lists of paths: one is asked for several times in a review."""
+
+
+_LITTLE = Sizes(paths=100)
+"""Paths and folders that differ, up to which a list of paths is made from another one."""
 
 
 class Questions(Tools):
@@ -75,13 +79,27 @@ class Questions(Tools):
         """Every path in a commit's tree."""
         found = self._paths.get(commit)
         if found is None:
-            ran = self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit])
-            found = frozenset(ran.records)
+            found = self._paths_by_another(commit)
+            if found is None:
+                ran = self.place.run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit])
+                found = frozenset(ran.records)
             if len(commit) in (40, 64):  # an object's name, which never stands for another one
                 while len(self._paths) >= _PATHS_KEPT:
                     del self._paths[next(iter(self._paths))]
                 self._paths[commit] = found
         return found
+
+    def _paths_by_another(self, commit: str) -> frozenset[str] | None:
+        """By the paths of the commit that was asked for last, if they differ by little; no process is needed then."""
+        if not self._paths or len(commit) not in (40, 64):
+            return None
+        like = next(reversed(self._paths))
+        try:
+            differ = differences.raw(self.objects, like, commit, _LITTLE)
+        except (differences.TooMuch, GitFailed):
+            return None
+        gone = {path for path, _, after, _, _ in differ if after == ABSENT}
+        return self._paths[like] - gone | {path for path, _, after, _, _ in differ if after != ABSENT}
 
     def merged(self, since: str | None = None) -> dict[str, str]:
         """Bead id to commit on main, by the `Bead:` trailers; without what a later `Reverts-Bead:` took back."""

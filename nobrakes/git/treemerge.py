@@ -6,10 +6,10 @@
 2. Whatever else it meets (a removal, a submodule, a file in the place of a folder) gives None: git is asked.
 """
 
-import os
 from collections.abc import Callable, Mapping
 
-from .objects import FOLDER, MODULE, Entry, Objects
+from .objects import Objects
+from .tree_content import FOLDER, MODULE, Entry
 
 _DEEPEST = 100
 """Folders inside each other, before git is asked: Python's own calls have an end."""
@@ -20,11 +20,15 @@ class _Meets(Exception):
 
 
 def merged(
-    objects: Objects, write: Callable[[Mapping[str, Entry]], str], base: str, ours: str, theirs: str
+    objects: Objects,
+    write: Callable[[str, Mapping[str, Entry], Mapping[str, Entry]], str],
+    base: str,
+    ours: str,
+    theirs: str,
 ) -> str | None:
     """The tree with both sides' changes against the tree `base`; None: this is no merge to be made here.
 
-    `write` gives the id of a tree that holds the entries, and it is in the repository then.
+    `write` gives the id of the tree `ours` with these entries and these changes of it; it is in the repository then.
     """
 
     def folder(tree: str | None) -> Mapping[str, Entry]:
@@ -37,11 +41,12 @@ def merged(
         if depth > _DEEPEST:
             raise _Meets
         before, mine, other = folder(base), folder(ours), folder(theirs)
-        if not before.keys() <= other.keys():
+        names = objects.differing(base, theirs) if base else None
+        if not (before.keys() if names is None else before.keys() & names) <= other.keys():
             raise _Meets
         changed = {}
-        for name, new in other.items():
-            old, here = before.get(name), mine.get(name)
+        for name in other if names is None else names:
+            new, old, here = other[name], before.get(name), mine.get(name)
             if new == old:
                 continue
             if FOLDER in (new.mode, old.mode if old else "") or (here is not None and here.mode == FOLDER):
@@ -52,7 +57,7 @@ def merged(
                 changed[name] = new
         if all(mine.get(name) == entry for name, entry in changed.items()):
             return ours
-        return write({**mine, **changed})
+        return write(ours, mine, changed)
 
     try:
         return merge(base, ours, theirs, 0)
@@ -69,15 +74,3 @@ def _folders(
     if new.mode != FOLDER or here is None or here.mode != FOLDER or (old is not None and old.mode != FOLDER):
         raise _Meets
     return Entry(FOLDER, merge(old.id if old else None, here.id, new.id, depth + 1))
-
-
-def tree_content(entries: Mapping[str, Entry]) -> bytes:
-    """A tree as git stores it."""
-
-    def place(item: tuple[str, Entry]) -> bytes:
-        return os.fsencode(item[0]) + (b"/" if item[1].mode == FOLDER else b"")  # git sorts a folder as its paths
-
-    return b"".join(
-        entry.mode.lstrip("0").encode() + b" " + os.fsencode(name) + b"\0" + bytes.fromhex(entry.id)
-        for name, entry in sorted(entries.items(), key=place)
-    )

@@ -86,9 +86,10 @@ class _Folder:
 
 
 @lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def unclear(paths: frozenset[str]) -> tuple[str, ...]:
     """The paths whose texts `layout` wants, in order; nothing but these is asked for."""
-    wanted = {path for path in paths if _BY_TEXT.fullmatch(path.rpartition("/")[2])}
+    wanted = {path for path in paths if "test" in path and _BY_TEXT.fullmatch(path.rpartition("/")[2])}
     wanted.update({_manifest(path) for path in wanted} & paths)
     wanted.update(path for path in paths if path.endswith((".csproj", ".fsproj", ".vbproj")))
     wanted.update(paths.intersection(PYTEST))
@@ -133,7 +134,7 @@ def writers(before: Layout, after: Layout, paths: Iterable[str]) -> tuple[str, .
 def _folders(paths: frozenset[str]) -> list[_Folder]:
     """The folders that are called like one of tests, outer ones first."""
     found: dict[str, _Folder] = {}
-    for path in sorted(paths):
+    for path in sorted(path for path in paths if "/" in path):
         parts = path.split("/")
         named = [
             end
@@ -273,9 +274,9 @@ def _is_collected(folder: str, paths: frozenset[str], names: tuple[str, ...]) ->
 def _projects(paths: frozenset[str], texts: Mapping[str, str]) -> list[str]:
     """The folders of .NET's projects of tests."""
     found = []
-    for path in sorted(paths):
+    for path in sorted(path for path in paths if path.endswith("proj")):
         folder, _, name = path.rpartition("/")
-        if not folder or not name.endswith(("proj",)):
+        if not folder or not name.endswith("proj"):
             continue
         if _PROJECT.fullmatch(name) or _PROJECT_TEXT.search(texts.get(path, "")):
             found.append(f"{folder}/**")
@@ -285,9 +286,9 @@ def _projects(paths: frozenset[str], texts: Mapping[str, str]) -> list[str]:
 def _beside(paths: frozenset[str], names: tuple[str, ...]) -> list[str]:
     """The folders of fixtures and snapshots right beside tests."""
     folders: set[str] = set()
-    for path in paths:
-        parts = path.split("/")
-        folders.update("/".join(parts[:end]) for end in range(1, len(parts)) if parts[end - 1] in BESIDE)
+    for inner in {path.rpartition("/")[0] for path in paths}:
+        parts = inner.split("/")
+        folders.update("/".join(parts[: end + 1]) for end, part in enumerate(parts) if part in BESIDE)
     if not folders:
         return []
     homes = {path.rpartition("/")[0] for path in paths if matches(path, names)}

@@ -16,6 +16,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from ..checks.contract import Check
 
@@ -135,13 +136,14 @@ def roots(checks: Sequence[Check], texts: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys("" if one == "." else one for one in plain if not one.startswith(("/", ".."))))
 
 
-def standing(paths: Iterable[str], folders: Sequence[str]) -> frozenset[str]:
+@lru_cache(maxsize=16)
+def standing(paths: frozenset[str], folders: tuple[str, ...]) -> frozenset[str]:
     """The modules that the tree has at the top of these folders, as `folder/name`, and the frameworks that it is."""
     found: set[str] = set()
     for path in paths:
         if path.endswith(_CODE):
             found.update(module for folder in folders if (module := _module(path, folder)))
-        elif name := framework(path):
+        elif path.endswith(_SOURCES) and (name := framework(path)):
             found.add(name)
     return frozenset(found)
 

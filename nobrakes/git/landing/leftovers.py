@@ -14,7 +14,8 @@ from ...core.errors import GitFailed
 from ...core.policy.boundaries import ABSENT, GITLINK
 from .. import commands
 from ..differences import raw
-from ..objects import EXECUTABLE, FILE, Objects
+from ..objects import Objects
+from ..tree_content import EXECUTABLE, FILE
 from .obstacles import Difference
 from .standing import apart, entries, gone
 from .worktrees import LOOK, Worktree

@@ -21,8 +21,9 @@ from ...core.limits.sizes import LARGEST_COMMIT, LARGEST_FOLDER, LONGEST_PATH, S
 from ...walking import Beyond, walk
 from .. import commands
 from ..location import Place
-from ..objects import FOLDER, MODULE, parse_commit, parse_tree
+from ..objects import parse_commit
 from ..refs import is_oid
+from ..tree_content import FOLDER, MODULE, parse_tree
 
 PLAIN = ("-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false")
 """What an agent may have written beside its objects is not believed."""

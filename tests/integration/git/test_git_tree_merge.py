@@ -11,8 +11,9 @@ from nobrakes.git.history import History
 from nobrakes.git.location import Place
 from nobrakes.git.merge import Merger
 from nobrakes.git.messages import Person
-from nobrakes.git.objects import EXECUTABLE, FILE, FOLDER, MODULE, Entry, Objects
-from nobrakes.git.treemerge import merged, tree_content
+from nobrakes.git.objects import Objects
+from nobrakes.git.tree_content import EXECUTABLE, FILE, FOLDER, MODULE, Entry, tree_content
+from nobrakes.git.treemerge import merged
 from nobrakes.git.writing import content
 from nobrakes.ports import Candidate, Message
 
@@ -40,6 +41,9 @@ class Trees:
     def write(self, entries: Mapping[str, Entry]) -> str:
         return self.place.trees.write(tree_content(entries), self.place.git_dir, self.place.plumbing)
 
+    def changed(self, ours: str, entries: Mapping[str, Entry], changes: Mapping[str, Entry]) -> str:
+        return self.write({**entries, **changes})
+
     def tree(self, files: Files) -> str:
         entries: dict[str, Entry] = {}
         folders: dict[str, Files] = {}
@@ -59,7 +63,7 @@ class Trees:
         return self.place.commits.write(whole, self.place.git_dir, self.place.plumbing)
 
     def by_hand(self, base: Files, ours: Files, theirs: Files) -> str | None:
-        return merged(self.objects, self.write, *(self.tree(files) for files in (base, ours, theirs)))
+        return merged(self.objects, self.changed, *(self.tree(files) for files in (base, ours, theirs)))
 
     def by_git(self, base: Files, ours: Files, theirs: Files) -> str | None:
         """The merged tree; None: a conflict."""
