@@ -2,7 +2,7 @@
 
 1. Every look says which agents of this daemon live: those have places. A place is taken in the moment before an agent
    starts; who does not get it leaves its bead where it is.
-2. What a day has cost is written when an agent began, ended, or was seen to have used more; nothing is summed up while
+2. What a day has cost is written when an agent ended, or was seen to have used more; nothing is summed up while
    nothing changes.
 3. Who waits for a place that another repository holds looks again each second; nobody else looks for that.
 """
@@ -29,7 +29,8 @@ class MachineShare:
         self.ports = ports
         self.lost = False  # a place that was free when the board was made was taken by another daemon
         self._is_alone = isinstance(ports.machine, Alone)
-        self._counted: object = None
+        self._counted: tuple[float, int] | None = None
+        self._living: frozenset[str] = frozenset()
         self._waits = False
 
     def room(self, board: Board) -> MachineRoom | None:
@@ -47,8 +48,9 @@ class MachineShare:
 
     def _count_spent(self, board: Board) -> None:
         day = day_start(board.now)
-        mark = day, living(board), sum(work.tokens for work in board.agents)
-        if mark != self._counted:
+        lives, mark = living(board), (day, sum(work.tokens for work in board.agents))
+        has_ended, self._living = not self._living <= lives, lives
+        if has_ended or mark != self._counted:
             found = self.ports.store.spent_since(day)
             self.ports.machine.spent(day, found.usd, int(found.tokens))
             self._counted = mark

@@ -44,6 +44,7 @@ class Database:
         self.settle: Callable[[], None] | None = None
         self.before_commit: Callable[[], None] | None = None
         self._cache: Cache | None = None
+        self._errors = _Errors(path)
         if path != MEMORY and not create and not os.path.exists(path):
             raise missing(path)
         self.is_copy = False
@@ -132,7 +133,7 @@ class Database:
 
     def errors(self) -> "_Errors":
         """SQLite's errors inside become core.errors."""
-        return _Errors(self.path)
+        return self._errors
 
     @contextmanager
     def write(self, *, derived: bool = False, told: bool = True) -> Iterator[None]:
@@ -278,9 +279,9 @@ class Database:
             row: Row | None = self.connection.execute(sql, values).fetchone()
             return row
 
-    def one(self, sql: str, values: Values = ()) -> Row:
-        """The first row of an answer that cannot be empty."""
-        row = self.maybe(sql, values)
+    def one(self, sql: str, values: Values = (), of: Of = ()) -> Row:
+        """The first row of an answer that cannot be empty. `of` as in `all`."""
+        row = self.maybe(sql, values, of)
         assert row is not None, f"an answer was certain: {sql}"
         return row
 

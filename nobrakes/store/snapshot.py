@@ -25,6 +25,8 @@ FROZEN = "frozen"
 STOP_ASKED = "stop_asked"
 """The attempts that a person asked to stop: their ids, with spaces between."""
 
+OPEN = f"{rows.ATTEMPT} INDEXED BY attempts_open WHERE outcome IS NULL ORDER BY id"
+"""By the index: the order of the ids alone would lead through all attempts there ever were."""
 READY = f"{rows.FRONTIER} INDEXED BY beads_claimable WHERE {CLAIMABLE} {IN_ORDER} LIMIT ?"
 _MENDS = f"type = '{REPAIR}'"
 SOME_READY = {
@@ -71,7 +73,7 @@ def board(db: Database, limits: Limits, front: int | None) -> Board:
 
 
 def _board(db: Database, limits: Limits, front: int | None, now: float) -> Board:
-    at_work = [rows.attempt(row) for row in db.all(f"{rows.ATTEMPT} WHERE outcome IS NULL ORDER BY id")]
+    at_work = [rows.attempt(row) for row in db.all(OPEN)]
     agents = sum(1 for attempt in at_work if attempt.role is not Role.REVIEWER)
     whole = FRONT if front is None else front
     wanted = 1 if front is None and agents >= limits.doers else whole

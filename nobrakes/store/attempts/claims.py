@@ -23,18 +23,22 @@ from .. import answers, escalations, events, rows
 from ..beads import moves, transitions
 from ..beads.planning import bead as whole_bead
 from ..cache import row as row_of
-from ..conditions import CLAIMABLE, OPEN_ATTEMPT
+from ..conditions import OPEN_ATTEMPT
 from ..database import Database
 from ..tokens import attempt_of
 
 NAME_CURSOR = "name_cursor"
 REVIEWER_NAME = "Reviewer"
+_NUMBERS = f"""SELECT 1 + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'attempts'), 0),
+1 + coalesce((SELECT max(number) FROM attempts WHERE bead = ?), 0),
+coalesce((SELECT value FROM settings WHERE key = '{NAME_CURSOR}'), 0)"""
+"""The numbers of the next attempt: in the store, which gives none twice, of its bead, and among the names."""
 _NAMES_IN_USE = "SELECT name FROM attempts WHERE outcome IS NULL"
 
-_CLAIM: Mapping[Role, tuple[Status, Kind, str]] = {
-    Role.TEST_WRITER: (Status.NEEDS_TESTS, Kind.TEST_WRITER_STARTED, CLAIMABLE),
-    Role.DOER: (Status.NEEDS_DOER, Kind.DOER_STARTED, CLAIMABLE),
-    Role.REVIEWER: (Status.NEEDS_REVIEW, Kind.REVIEW_STARTED, "assignee IS NULL"),
+_CLAIM: Mapping[Role, tuple[Status, Kind]] = {
+    Role.TEST_WRITER: (Status.NEEDS_TESTS, Kind.TEST_WRITER_STARTED),
+    Role.DOER: (Status.NEEDS_DOER, Kind.DOER_STARTED),
+    Role.REVIEWER: (Status.NEEDS_REVIEW, Kind.REVIEW_STARTED),
 }
 _HANDED_IN = (Kind.WORK_SUBMITTED, Kind.TESTS_PROVEN_RED)
 
@@ -51,26 +55,27 @@ def open_attempt(
     branch_pattern: str,
 ) -> Attempt | None:
     """Claim the bead for the seat (agent, provider, model); None when somebody else has it or it is not ready."""
-    status, kind, condition = _CLAIM[role]
+    status, kind = _CLAIM[role]
     agent, provider, model = agent_spec
     now = db.now()
     moves.wake(db, now)
     with db.write():
-        moves.require(db, (bead_id,))
-        free = f"SELECT 1 FROM beads WHERE id = ? AND status = ? AND {condition}"
-        if db.maybe(free, (bead_id, status.value)) is None:
+        state = moves.state(db, bead_id)
+        is_free = state["assignee"] is None if role is Role.REVIEWER else bool(state["is_claimable"])
+        if not is_free or state["status"] != status:
             return None
         bead = whole_bead(db, bead_id)
-        name = _reviewer_name(db) if role is Role.REVIEWER else _next_name(db, names)
+        attempt_id, number, cursor = db.one(_NUMBERS, (bead_id,))
+        name = _reviewer_name(db) if role is Role.REVIEWER else _next_name(db, names, cursor)
         fence = bead.fence + 1
-        number = 1 + (db.one("SELECT max(number) FROM attempts WHERE bead = ?", (bead_id,))[0] or 0)
         values = {
+            "id": attempt_id,
             "bead": bead_id,
             "number": number,
             "role": role.value,
             "name": name,
             "fence": fence,
-            "token": "",
+            "token": f"{attempt_id}.{fence}.{token_source()}",
             "started_at": now,
             "agent": agent,
             "base": base,
@@ -83,9 +88,7 @@ def open_attempt(
             "provider": provider,
             "model": model,
         }
-        attempt_id = db.insert("attempts", values, _only(bead_id))
-        token = f"{attempt_id}.{fence}.{token_source()}"
-        db.run("UPDATE attempts SET token = ? WHERE id = ?", (token, attempt_id), _only(bead_id, attempt_id))
+        db.insert("attempts", values, _only(bead_id, attempt_id))
         data = {"role": role.value, "name": name, "agent": agent, "model": model, "number": number}
         events.append(db, now, kind, bead_id, "nobrakes", data, attempt_id)
         moves.move(
@@ -100,6 +103,7 @@ def open_attempt(
                 "branch": bead.branch or named(bead, branch_pattern),
             },
             now,
+            state,
         )
         return attempt(db, attempt_id)
 
@@ -111,11 +115,10 @@ def _reviewer_name(db: Database) -> str:
     return next(name for name in names if name not in in_use)
 
 
-def _next_name(db: Database, names: Sequence[str]) -> str:
-    row = db.maybe("SELECT value FROM settings WHERE key = ?", (NAME_CURSOR,), row_of("settings", NAME_CURSOR))
+def _next_name(db: Database, names: Sequence[str], cursor: str | int) -> str:
     in_use = {found[0] for found in db.all(_NAMES_IN_USE)}
-    name, cursor = next_name(names, int(row[0]) if row else 0, in_use)
-    values, only = (NAME_CURSOR, str(cursor)), (f"settings {NAME_CURSOR}",)
+    name, following = next_name(names, int(cursor), in_use)
+    values, only = (NAME_CURSOR, str(following)), (f"settings {NAME_CURSOR}",)
     db.run("INSERT OR REPLACE INTO settings (key, value) VALUES (?, ?)", values, only)
     return name
 

@@ -16,12 +16,12 @@ from ...core.beads.bead import CLOSED, Status
 from ...core.errors import NoSuchBead, NotAllowed
 from ...core.graph.ranks import rank, rises_at
 from ..cache import row as row_of
-from ..conditions import CLOSES_OFF, DUE, EPIC_COMPLETE, RISING, WAITS
+from ..conditions import CLAIMABLE, CLOSES_OFF, DUE, EPIC_COMPLETE, RISING, WAITS
 from ..database import Database
 from . import landing, priority_levels
 
 _STATE = f"""SELECT id, status, type, priority, epic, estimate, held, asleep, open_blockers, children, ready_since,
-{CLOSES_OFF} AS closes_off FROM beads WHERE id = ?"""
+{CLOSES_OFF} AS closes_off, assignee, ({CLAIMABLE}) AS is_claimable FROM beads WHERE id = ?"""
 
 RISE_AT_ONCE = 1000
 """Beads that rise in one transaction: 20 ms."""
@@ -32,9 +32,12 @@ _NEXT = f"""SELECT (SELECT min(defer_until) FROM beads WHERE asleep = 1),
 (SELECT min(retry_at) FROM beads WHERE resting = 1),
 (SELECT rises_at FROM beads INDEXED BY beads_rising WHERE {WAITS} ORDER BY rises_at LIMIT 1),
 EXISTS (SELECT 1 FROM beads INDEXED BY beads_complete WHERE {EPIC_COMPLETE}),
-EXISTS (SELECT 1 FROM beads INDEXED BY beads_status WHERE status = 'landed')"""
-"""The next moments at which something is let in, or rises, whether an epic is complete, and whether a bead is on the
-branch of one: asked in each look, and mostly nothing is due. It names no moment, so its answer may hold for a while.
+EXISTS (SELECT 1 FROM beads INDEXED BY beads_status WHERE status = 'landed'),
+{priority_levels.IS_DUE}"""
+_OF_NEXT = ("beads", *priority_levels.OF_DUE)
+"""The next moments at which something is let in, or rises, whether an epic is complete, whether a bead is on the branch
+of one, and whether levels lag: asked in each look, and mostly nothing is due. It names no moment, so its answer may
+hold for a while.
 """
 _RISE = "UPDATE beads SET rank = ?, rises_at = ? WHERE id = ?"
 
@@ -42,6 +45,10 @@ _SHIFT = """UPDATE beads SET open_blockers = open_blockers + :by,
 ready_since = CASE WHEN open_blockers + :by = 0 THEN :now ELSE ready_since END,
 rank = CASE WHEN open_blockers + :by = 0 THEN priority ELSE rank END,
 rises_at = CASE WHEN open_blockers + :by = 0 THEN :next ELSE rises_at END"""
+
+_ASIDE = frozenset((Status.DRAFT, Status.LANDED, *CLOSED))
+_OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
+"""What of a bead others hang on, beside whether it is a draft or closed."""
 
 _OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
 _INSIDE = f"{_OF_DEPENDENTS} AND epic = :epic"
@@ -74,10 +81,13 @@ def is_finished_for(db: Database, blocker: str, bead: str) -> bool:
     return it["epic"] is not None and it["epic"] == state(db, bead)["epic"]
 
 
-def move(db: Database, bead: str, changes: Mapping[str, Any], now: float) -> None:
-    """Set state columns of one bead. `epic` has its own function, since the epic's counters hang on it."""
+def move(db: Database, bead: str, changes: Mapping[str, Any], now: float, known: Row | None = None) -> None:
+    """Set state columns of one bead. `epic` has its own function, since the epic's counters hang on it.
+
+    `known`: its `state`, read in this transaction.
+    """
     assert "epic" not in changes, "use move_into"
-    before = state(db, bead)
+    before = known or state(db, bead)
     values = dict(changes)
     if "defer_until" in values:
         values["asleep"] = int(values["defer_until"] is not None and values["defer_until"] > now)
@@ -95,7 +105,8 @@ def move(db: Database, bead: str, changes: Mapping[str, Any], now: float) -> Non
     values["updated_at"] = now
     sets = ", ".join(f'"{name}" = :{name}' for name in values)
     db.run(f"UPDATE beads SET {sets} WHERE id = :id", {**values, "id": bead}, (f"beads {bead}",))
-    _spread(db, before, state(db, bead), now)
+    if not _OTHERS_HANG_ON.isdisjoint(values) or before["status"] in _ASIDE or status in _ASIDE:
+        _spread(db, before, state(db, bead), now)
 
 
 def _spread(db: Database, before: Row, after: Row, now: float) -> None:
@@ -190,8 +201,9 @@ def wake(db: Database, now: float) -> None:
 
     Who asks also settles a part of the levels that are due, and lets a part of those rise that have waited a day.
     """
-    priority_levels.settle_some(db)
-    deferral, retry, rises, *_ = db.one(_NEXT)
+    deferral, retry, rises, _, _, lags = db.one(_NEXT, (), _OF_NEXT)
+    if lags:
+        priority_levels.settle_some(db)
     if rises is not None and rises <= now:
         _rise(db, now)
     if all(moment is None or moment > now for moment in (deferral, retry)):
@@ -211,7 +223,7 @@ def next_due(db: Database) -> tuple[float | None, float | None, bool, bool]:
     """The earliest deferral and the earliest retry that lie ahead, whether an epic is complete already, and whether a
     bead has landed on the branch of one.
     """
-    row = db.one(_NEXT)
+    row = db.one(_NEXT, (), _OF_NEXT)
     return row[0], row[1], bool(row[3]), bool(row[4])
 
 

@@ -53,6 +53,9 @@ _TO_MARK = f"""SELECT b_level, id FROM beads WHERE id > ? AND estimate IS NULL A
 AND status NOT IN ({_CLOSED}) ORDER BY id LIMIT ?"""
 _MARKING = f"SELECT value FROM settings WHERE key = '{MARKED}'"
 _MARKED = row_of("settings", MARKED)
+IS_DUE = f"(EXISTS (SELECT 1 FROM levels_due) OR EXISTS ({_MARKING}))"
+OF_DUE = ("levels_due", *_MARKED)
+"""Whether some levels lag behind the graph, as a part of a question, and what that is read from."""
 _MARK = "INSERT OR IGNORE INTO levels_due (level, id) VALUES (?, ?)"
 _FIRST_DUE = "SELECT level, id FROM levels_due ORDER BY level, id LIMIT ?"
 
@@ -72,7 +75,7 @@ def mark(db: Database, beads: Iterable[str]) -> None:
 
 def is_due(db: Database) -> bool:
     """Whether some levels lag behind the graph."""
-    return db.maybe(f"SELECT 1 FROM levels_due UNION ALL {_MARKING} LIMIT 1", (), ("levels_due", *_MARKED)) is not None
+    return bool(db.one(f"SELECT {IS_DUE}", (), OF_DUE)[0])
 
 
 def settle_some(db: Database) -> None:

@@ -213,7 +213,9 @@ def turns(db: Database, number: int) -> list[Turn]:
 
 def opened(db: Database) -> list[Turn]:
     """The turns that have not ended, oldest first."""
-    return [rows.turn(row) for row in db.all("SELECT * FROM turns WHERE outcome IS NULL ORDER BY id")]
+    return [
+        rows.turn(row) for row in db.all("SELECT * FROM turns INDEXED BY turns_open WHERE outcome IS NULL ORDER BY id")
+    ]
 
 
 def speaker(db: Database, token: str) -> tuple[Turn, Session]:

@@ -53,14 +53,15 @@ def test_agents_that_were_started_have_places_and_nothing_else_has() -> None:
     assert living(Board(0.0, runs=runs)) == {"1-x"}
 
 
-def test_what_was_spent_is_told_when_something_changed() -> None:
+def test_what_was_spent_is_told_when_an_agent_ended_and_when_a_day_begins() -> None:
     machine = Machine()
     one, _ = share(machine)
     for board in (
         Board(90_000.0),
         Board(90_001.0),
-        Board(90_002.0, runs={1: run(1)}),
-        Board(180_000.0, runs={1: run(1)}),
+        Board(90_002.0, runs={1: run(1)}),  # who begins has cost nothing
+        Board(90_003.0),
+        Board(180_000.0),
     ):
         one.room(board)
     assert [asked for asked in machine.asked if isinstance(asked, tuple)] == [
