@@ -8,7 +8,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
@@ -114,7 +114,19 @@ def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
 _WORDS = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
 _INEXACT = frozenset(type_ for type_, word in _WORDS.items() if parse_type(word) is not type_)
 """The types that Beads' word does not tell."""
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _encoder() -> Callable[[Any], str]:
+    """Compact JSON; in CPython by an encoder that is made once, which takes two thirds of the time."""
+    make = getattr(json.encoder, "c_make_encoder", None)
+    plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+    if make is None:
+        return plain.encode
+    chunks = make({}, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, True)
+    return lambda value: "".join(chunks(value, 0))
+
+
+_encode = _encoder()
 
 
 def line(bead: Bead, dependencies: Iterable[Dependency]) -> str:

@@ -6,7 +6,7 @@ from sqlite3 import Row
 from typing import Any
 
 from ..core.beads.attempt import Attempt, AttemptLog, Frontier, Run, RunKind
-from ..core.beads.bead import Bead, BeadType, Role, Status
+from ..core.beads.bead import Bead, BeadType, Role, Status, bead_of
 from ..core.beads.escalations import Escalation, EscalationType
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
@@ -46,10 +46,7 @@ def _mapping(text: str) -> dict[str, Any]:
 
 
 def bead(row: Row | tuple[Any, ...]) -> Bead:
-    """A row of BEAD, of which a tuple is read sooner.
-
-    Written out, and not by the frozen dataclass's own way: whole graphs are read, and it takes half the time.
-    """
+    """A row of BEAD, of which a tuple is read sooner. Written out, since whole graphs are read by it."""
     (
         id_,
         title,
@@ -116,14 +113,10 @@ def bead(row: Row | tuple[Any, ...]) -> Bead:
         branch,
         _mapping(proposed),
     )
-    made = object.__new__(Bead)
-    for write, value in zip(_WRITE, values, strict=True):
-        write(made, value)
-    return made
+    return bead_of(values)
 
 
 _TYPES = {type_.value: type_ for type_ in BeadType}
-_WRITE = [getattr(Bead, name).__set__ for name in Bead.__dataclass_fields__]
 
 
 def texts(values: Sequence[str]) -> str:

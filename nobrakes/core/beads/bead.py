@@ -6,7 +6,7 @@
 """
 
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -131,6 +131,35 @@ class Bead:
     merged_commit: str | None = None  # the last merge; of a live bead, one that does not count any more
     branch: str = ""  # what its branch is called; empty before its first attempt (core.beads.branches)
     proposed: Mapping[str, Any] = field(default_factory=dict)  # what waits for a person's yes (core.beads.proposals)
+
+
+_FIELDS = tuple(Bead.__dataclass_fields__)
+_WRITE = [getattr(Bead, name).__set__ for name in _FIELDS]
+
+
+def bead_of(values: Iterable[Any]) -> Bead:
+    """The bead of these values of all fields, in their order: for whole graphs, since it takes half the time."""
+    made = object.__new__(Bead)
+    for write, value in zip(_WRITE, values, strict=True):
+        write(made, value)
+    return made
+
+
+_PLACES = {name: place for place, name in enumerate(_FIELDS)}
+_MAPPINGS = (_PLACES["metadata"], _PLACES["proposed"])
+_DEFAULTS = [getattr(Bead("", ""), name) for name in _FIELDS]
+
+
+def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
+    """A bead of which these fields are given, the others as they begin; KeyError for a field that there is not."""
+    values = _DEFAULTS.copy()
+    values[0] = id_
+    for place in _MAPPINGS:
+        values[place] = {}
+    for fields in given:
+        for name, value in fields.items():
+            values[_PLACES[name]] = value
+    return bead_of(values)
 
 
 CONTENT = (

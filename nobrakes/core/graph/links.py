@@ -92,6 +92,11 @@ class Links:
         """The moments of `needs` in an order in which they can happen; those in or behind a circle are left out."""
         return order_of(self.needs)
 
+    def forget_moments(self) -> None:
+        """Give back what circles and levels were read off: of a large graph it is as much as all the rest."""
+        for name in ("alive", "needs", "order"):
+            self.__dict__.pop(name, None)
+
     def inside(self, bead: str) -> list[str]:
         """The bead, and all that is in it at any depth."""
         found, seen = [bead], {bead}

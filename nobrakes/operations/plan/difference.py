@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from ...core.beads import lifecycle
-from ...core.beads.bead import CLOSED, Bead, Dependency, DependencyType, Status, check_bead
+from ...core.beads.bead import CLOSED, Bead, Dependency, DependencyType, Status, check_bead, new_bead
 from ...core.beads.events import Kind
 from ...core.beads.proposals import CANCEL, LISTS, ProposedChange, Standing, changes_of, entry, part_of
 from ...core.errors import BadBead
@@ -103,15 +103,19 @@ def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Wor
     for node, id_ in zip(plan.nodes, ids, strict=True):
         if id_ in same:
             continue
-        fields = dict(node.fields)
-        if fields.get("epic") is not None:
-            fields["epic"] = names.get(fields["epic"], fields["epic"])
-            _reference(problems, node, "epic", fields["epic"], id_, known)
+        fields = node.fields
+        epic = fields.get("epic")
+        if epic is not None:
+            epic = names.get(epic, epic)
+            fields = {**fields, "epic": epic}
+            _reference(problems, node, "epic", epic, id_, known)
         for (key, kind), wanted in zip(LISTS.items(), (node.needs, node.related, node.discovered_from), strict=True):
             if wanted is None:
                 continue
+            had = edges.get((id_, kind), _NOTHING) if edges else _NOTHING
+            if not (wanted or had):
+                continue
             needs = sorted({names.get(name, name) for name in wanted} if names else {*wanted})
-            had = edges.get((id_, kind), _NOTHING)
             for other in needs:
                 if other == id_ or other not in known:
                     _reference(problems, node, key, other, id_, known)
@@ -198,7 +202,7 @@ def _reference(problems: list[str], node: PlanNode, key: str, other: str, own: s
 def _create(work: Work, id_: str, node: PlanNode, fields: Mapping[str, Any], live: bool, now: float) -> None:
     if "title" not in fields:
         raise BadBead("title: is missing (no bead has this id yet)")
-    bead = Bead(id=id_, held=node.hold, defer_until=node.defer_until, **fields, **node.facts)
+    bead = new_bead(id_, {"held": node.hold, "defer_until": node.defer_until}, fields, node.facts)
     if node.status == "done" or node.status == "cancelled":
         bead = lifecycle.closed(bead, Status(node.status), now)
     elif node.status == "live" or (live and node.status is None):

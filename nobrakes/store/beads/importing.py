@@ -8,7 +8,7 @@
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -24,7 +24,7 @@ from .. import rows
 from ..database import Database
 from . import cycles, priority_levels, usual
 from .recompute import Derived, Differences, differing, set_right
-from .whole import all_dependencies, all_nodes, nodes_of
+from .whole import all_dependencies, all_nodes, node_of_places, nodes_of
 
 STAGED = {"beads": "incoming_beads", "bead_text": "incoming_texts", "edges": "incoming_edges"}
 EVENTS = "incoming_events"
@@ -35,6 +35,7 @@ _STATE = (
 _RARE = ("held", "defer_until", "closed_at", "retry_at", "return_to", "merged_commit")
 """What most beads that come in have none of. Each None takes as long as ten texts, so these are written apart."""
 _NONE = (None,) * len(_RARE)
+_WORDS = {type_: type_.value for type_ in DependencyType}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +128,19 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
     estimates = [one.estimate for one in wanted if one.estimate is not None and one.type is not BeadType.EPIC]
     expected = usual.usual(db) if beside else usual.learnt(db, estimates)
     derived = Derived(links, now, expected)
+    links.forget_moments()
     wrong = differing(db, derived, now) if known and not beside else {}
     _clear(db)
     for table, staged in STAGED.items():
         db.run(f"CREATE TEMP TABLE {staged} AS SELECT * FROM main.{table} WHERE 0")
     db.run(f"CREATE TEMP TABLE {EVENTS} (bead, data)")
     by_id = sorted(wanted, key=attrgetter("id"))  # rows that lie in order are written, and found, sooner
-    late = rises_at(now, now)
+    begins = (now, rank(0, now, now), rises_at(now, now))
     apart: list[tuple[Any, ...]] = []
 
     def states() -> Iterator[tuple[Any, ...]]:
         for one in by_id:
-            state, rare = (*_state(one, statuses[one.id], now, late), *derived.values(one.id)), _rare(one)
+            state, rare = (*_state(one, statuses[one.id], *begins), *derived.values(one.id)), _rare(one)
             if rare == _NONE:
                 yield state
             else:
@@ -152,7 +154,7 @@ def _stage(db: Database, wanted: Sequence[Bead], edges: Sequence[Dependency], no
         db,
         STAGED["edges"],
         ("bead", "type", "needs"),
-        ((bead, type_.value, needs) for bead, needs, type_ in edges if type_ is not DependencyType.PARENT_CHILD),
+        ((bead, _WORDS[type_], needs) for bead, needs, type_ in edges if type_ is not DependencyType.PARENT_CHILD),
     )
     return Staged(version, epics, wrong, expected, needed)
 
@@ -172,16 +174,18 @@ def _refuse_wrong(wanted: Sequence[Bead], edges: Sequence[Dependency], known: Ma
     for one in wanted:
         if one.id in known:
             raise is_known(one.id)
+    new.update(known)
     for one in wanted:
-        _require(one.epic, new, known)
+        if one.epic is not None:
+            _require(one.epic, new)
     for edge in edges:
         refuse_itself(edge)
-        _require(edge.bead, new, known)
-        _require(edge.needs, new, known)
+        _require(edge.bead, new)
+        _require(edge.needs, new)
 
 
-def _require(bead: str | None, new: set[str], known: Mapping[str, Node]) -> None:
-    if bead is not None and bead not in new and bead not in known:
+def _require(bead: str, known: Collection[str]) -> None:
+    if bead not in known:
         raise NoSuchBead(f"there is no bead '{bead[:80]}'")
 
 
@@ -212,15 +216,15 @@ def _refuse_second_epic(edge: Dependency, epic: str | None) -> None:
 def state_of(one: Bead, status: Status, now: float) -> dict[str, Any]:
     """The columns of `beads` of a bead that comes in, but those that its place in the graph decides."""
     return {
-        **dict(zip(_STATE, _state(one, status, now, rises_at(now, now)), strict=True)),
+        **dict(zip(_STATE, _state(one, status, now, rank(0, now, now), rises_at(now, now)), strict=True)),
         **dict(zip(_RARE, _rare(one), strict=True)),
         "asleep": int(one.defer_until is not None and one.defer_until > now),
         "resting": int(one.retry_at is not None and one.retry_at > now),
     }
 
 
-def _state(one: Bead, status: Status, now: float, late: float) -> tuple[Any, ...]:
-    """_STATE of a bead; `late` is when it rises first."""
+def _state(one: Bead, status: Status, now: float, risen: int, late: float) -> tuple[Any, ...]:
+    """_STATE of a bead; `risen` is by how much it has risen, `late` is when it rises first."""
     created = one.created_at or now
     return (
         one.id,
@@ -238,7 +242,7 @@ def _state(one: Bead, status: Status, now: float, late: float) -> tuple[Any, ...
         1 if one.branch_kept else 0,
         one.branch,
         now,
-        rank(one.priority, now, now),
+        one.priority + risen,
         late,
     )
 
@@ -252,7 +256,7 @@ def _rare(one: Bead) -> tuple[Any, ...]:
 def _node(one: Bead, status: Status) -> Node:
     """The bead as it comes in."""
     places = (one.id, status, one.type.value, one.title, one.priority, one.estimate, one.epic)
-    return Node(*places, one.held, one.defer_until, one.retry_at, None)
+    return node_of_places((*places, one.held, one.defer_until, one.retry_at, None))
 
 
 def event_data(status: Status, needs: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -264,11 +268,12 @@ def _told(
     wanted: Sequence[Bead], edges: Sequence[Dependency], statuses: Mapping[str, Status]
 ) -> Iterator[tuple[str, str]]:
     """(bead, `event_data` as JSON): of texts, since ids and types are words that JSON has as they are."""
-    needs: dict[str, list[str]] = {}
-    for bead, other, type_ in edges:
-        needs.setdefault(bead, []).append(f'["{other}","{type_.value}"]')
+    of: dict[str, list[Dependency]] = {}
+    for edge in edges:
+        of.setdefault(edge[0], []).append(edge)
     for one in wanted:
-        yield one.id, f'{{"needs":[{",".join(needs.get(one.id, ()))}],"status":"{statuses[one.id].value}"}}'
+        needs = ",".join([f'["{other}","{_WORDS[type_]}"]' for _, other, type_ in of.get(one.id, ())])
+        yield one.id, f'{{"needs":[{needs}],"status":"{statuses[one.id].value}"}}'
 
 
 def needs_of(edges: Sequence[Dependency]) -> dict[str, list[list[str]]]:

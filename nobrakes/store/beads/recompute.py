@@ -37,6 +37,12 @@ class Derived:
         """Column -> value, the class that the bead competes in apart."""
         return dict(zip(self.COLUMNS, self.values(bead), strict=True))
 
+    def _open_blockers(self, bead: str) -> int:
+        """As core counts them; most beads have no parent, and many no blockers."""
+        if bead in self._links.parents:
+            return self._readiness.open_blockers(bead)
+        return len(self._readiness.unfinished_blockers(bead)) if bead in self._links.blockers else 0
+
     def values(self, bead: str) -> tuple[int, ...]:
         """The values of COLUMNS."""
         links, now = self._links, self._now
@@ -44,7 +50,7 @@ class Derived:
         within = links.children.get(bead)
         children = [links.nodes[child].status for child in within] if within else ()
         return (
-            self._readiness.open_blockers(bead) if bead in links.blockers or bead in links.parents else 0,
+            self._open_blockers(bead),
             len(children),
             sum(status not in CLOSED for status in children) if children else 0,
             children.count(Status.DONE),

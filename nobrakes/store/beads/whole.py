@@ -10,7 +10,7 @@ from ...core.graph.links import Links, Node
 from .. import rows
 from ..database import Database
 
-_NODE: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
+node_of_places: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)
 _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, Dependency)
 """What `_make` does, without its look at the length: a whole graph is tens of thousands of them."""
 
@@ -18,7 +18,9 @@ _DEPENDENCY: Callable[[tuple[Any, ...]], Dependency] = partial(tuple.__new__, De
 def all_nodes(db: Database) -> list[Node]:
     """Every bead without its texts, by id order."""
     statuses = rows.STATUSES
-    return list(map(_NODE, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")]))
+    return list(
+        map(node_of_places, [(row[0], statuses[row[1]], *row[2:]) for row in db.plain(f"{rows.NODE} ORDER BY id")])
+    )
 
 
 def nodes_of(db: Database, beads: Iterable[str]) -> list[Node]:
