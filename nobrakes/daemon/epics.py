@@ -9,7 +9,8 @@ import contextlib
 from dataclasses import replace
 
 from ..core.beads.attempt import Attempt
-from ..core.beads.bead import Bead, BeadType, Role, Status
+from ..core.beads.bead import Bead, Role, Status
+from ..core.beads.branches import lands_with
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import GitFailed
@@ -22,9 +23,7 @@ BRANCHES = "epics"
 
 def epic_of(ports: Ports, bead: Bead) -> str:
     """The epic on whose branch the bead lands; empty: it lands on main."""
-    if bead.epic is None or bead.type is BeadType.EPIC or not ports.config().review.by_epic:
-        return ""
-    return bead.epic
+    return lands_with(bead, ports.config().review.by_epic)
 
 
 def git_of(ports: Ports, bead: Bead) -> Git:

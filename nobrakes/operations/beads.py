@@ -119,8 +119,12 @@ def add(
     return store.bead(bead.id)
 
 
-def add_take_back(store: Store, title: str, description: str, actor: str, id: str | None = None) -> Bead:
-    """Add the live bead that stands for taking merges off main, which no agent works on. Raises as `add` does."""
+def add_take_back(
+    store: Store, title: str, description: str, actor: str, id: str | None = None, epic: str | None = None
+) -> Bead:
+    """Add the live bead that stands for taking merges off main, or off the branch of an epic that it is in then; no
+    agent works on it. Raises as `add` does.
+    """
     return add(
         store,
         title[:200],
@@ -129,6 +133,7 @@ def add_take_back(store: Store, title: str, description: str, actor: str, id: st
         scaffolding=True,  # tests and settings that the merges brought go with them
         priority=0,
         id=id,
+        epic=epic,
         draft=False,
         actor=actor,
     )

@@ -47,7 +47,7 @@ def hand_in(here: Repository, bead: str, actor: str, source: str = "") -> Handed
             f"`nobrakes take {bead}` stops that and keeps its work; then hand in.",
         )
     worktree, branch, head = _found(here, bead, source)
-    main = here.git.main()
+    main = here.git_of(before).main()
     fork = here.git.fork(main, head)
     if fork is None:
         raise NotAllowed("that branch has no commit in common with main", f"`nobrakes take {bead}` makes one that has.")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..core.beads.attempt import FORK, Attempt
 from ..core.beads.bead import CLOSED, NO_AGENTS, WAITING_FOR_AGENT, WORKING, Bead, BeadType, Role, Status
-from ..core.beads.branches import named
+from ..core.beads.branches import lands_with, named
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.beads.taking import is_with_person, taken
@@ -32,18 +32,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """What taking and handing in work with; `pattern` names branches."""
+    """What taking and handing in work with; `pattern` names branches, `by_epic`: beads land on those of their epics."""
 
     store: Store
     git: Git
     persons: Persons
     paths: Paths
     pattern: str
+    by_epic: bool = False
+
+    def git_of(self, bead: Bead) -> Git:
+        """The repository as the bead sees it: main is the branch that it lands on."""
+        epic = lands_with(bead, self.by_epic)
+        return self.git.of_epic(epic) if epic else self.git
 
 
 def repository(store: Store, git: Git, paths: Paths, config: "Config") -> Repository:
     """The repository that is open, for `take` and `hand_in`."""
-    return Repository(store, git, Persons(paths.root, config.main), paths, config.git.branch_pattern)
+    return Repository(
+        store, git, Persons(paths.root, config.main), paths, config.git.branch_pattern, config.review.by_epic
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +138,7 @@ def _free_place(here: Repository, bead: str, to: str) -> str:
 
 def _make(here: Repository, bead: Bead, branch: str, folder: str) -> tuple[tuple[str, ...], bool]:
     """Make the worktree; the files in conflict with main, and whether a rebase stands there."""
-    git = here.git
+    git = here.git_of(bead)
     main = git.main()
     head, began = _work(here, bead, main)
     is_ours = here.persons.add(folder, branch, head)

@@ -34,6 +34,8 @@ KEYS: Mapping[str, str] = {
     "outcome": "how it ended: see [outcomes](outcomes.md)",
     "pid": "the process",
     "provider": "the provider, or empty for an agent without one",
+    "with": "the epic whose merged request brought the bead",
+    "whole": "the commit by which people merged that request",
     "reason": "the person's words; of a cooldown, the [outcome](outcomes.md) that began it",
     "why": "what keeps the sandbox and the wall from working; `merge` where one was taken back, else why none was",
     "refs": "the archived refs that were removed, and their commits",

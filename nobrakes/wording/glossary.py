@@ -68,7 +68,7 @@ EVENTS: Mapping[Kind, Happening] = {
     Kind.FOUND_MERGED: Happening(
         "Main carries the bead's merge: the pull request of its epic was merged, or the database was older than main. "
         "The bead is done.",
-        ("merged_commit", "base", "reason", *_MOVED),
+        ("merged_commit", "base", "reason", "with", "whole", *_MOVED),
     ),
     Kind.REVERTED: Happening(
         "The merge was taken back by a commit on main, by a person or by main's monitor; the bead is open again.",

@@ -1,6 +1,7 @@
 """The beads of an epic land on its branch, and people merge all of them by one pull request."""
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -163,3 +164,47 @@ def test_a_bead_that_has_landed_stays_in_its_epic_and_is_not_given_up(team: Team
     shown = team.nobrakes("show", "one").stdout
     assert "landed" in shown
     assert team.ask("board")["counts"]["requested"] == 2
+
+
+def test_what_has_landed_is_taken_off_the_branch_and_what_is_merged_by_a_request(team: Team) -> None:
+    small(team)
+    team.add("three", epic="shop")
+    team.run_on()
+    team.nobrakes("undo", "three", "--yes")
+    team.run_on()
+    assert team.status("three") == "needs_doer" and team.show("three")["held"], "it is done again when a person says so"
+    assert team.hub.git("ls-tree", "--name-only", "-r", "feature/shop", "src/three") == "src/three", "as people saw it"
+    team.nobrakes("edit", "three", "--epic", "")
+    team.run_on()
+    assert team.hub.git("ls-tree", "--name-only", "-r", "feature/shop", "src/three") == ""
+    team.hub.merge(1)
+    team.run_on()
+    assert team.status("shop") == "done"
+    said = team.nobrakes("undo", "one", "--yes", expect=None)
+    assert said.returncode == 17 and "nobrakes undo shop" in said.stderr, said.stderr
+    team.nobrakes("undo", "shop", "--yes")
+    team.run_on()
+    team.hub.merge(2)
+    team.run_on()
+    assert team.hub.git("ls-tree", "--name-only", "-r", "main", "src/one") == ""
+    assert [team.status(bead) for bead in ("shop", "one", "two")] == ["open", "needs_doer", "needs_doer"]
+    team.nobrakes("verify")
+
+
+def test_a_person_takes_a_bead_where_its_epic_is(team: Team) -> None:
+    small(team)
+    team.nobrakes("hold", "two", "-m", "mine")
+    team.run_on()
+    folder = team.folder.parent / "mine"
+    team.nobrakes("take", "two", "--to", str(folder))
+    assert (folder / "src" / "one").exists(), "two needs one, which has landed"
+    (folder / "src" / "two").write_text("by hand\n")
+    for arguments in (
+        ["add", "-A"],
+        ["-c", "user.name=Me", "-c", "user.email=me@example.invalid", "commit", "-qm", "Two"],
+    ):
+        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    team.nobrakes("hand-in", "two")
+    team.run_on()
+    assert team.status("two") == "landed" and len(team.hub.pulls) == 1
+    assert team.hub.git("show", "feature/shop:src/two") == "by hand"

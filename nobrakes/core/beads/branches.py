@@ -26,6 +26,11 @@ def request_branch(bead: "Bead") -> str:
     return f"feature/{bead.id}" if bead.type == "epic" else branch_of(bead)
 
 
+def lands_with(bead: "Bead", by_epic: bool) -> str:
+    """The epic on whose branch the bead lands; empty: on main. `by_epic`: people merge epics as a whole."""
+    return bead.epic or "" if by_epic and bead.type != "epic" else ""
+
+
 def named(bead: "Bead", pattern: str) -> str:
     """The name that the pattern gives the bead's branch."""
     return pattern.replace("{type}", str(bead.type)).replace("{id}", bead.id)

@@ -3,12 +3,15 @@
 A feature's rollback says itself what becomes of its beads (daemon.forge.rollbacks).
 """
 
-from ...core.beads.bead import Status
+from ...core.beads.bead import BeadType, Status
 from ...core.beads.events import Event, Kind
-from ...core.beads.taking_back import of_attempts
+from ...core.beads.taking_back import Merged, of_attempts
 from ...core.forge import data_keys as keys
 from ...core.public.actor import UNDO_MARK
 from ...ports import Store
+
+_MOST = 1000
+"""So many beads of one epic are looked for."""
 
 
 def settle(store: Store, bead: str, commit: str) -> None:
@@ -17,12 +20,25 @@ def settle(store: Store, bead: str, commit: str) -> None:
     if not merges or any((one.data.get(keys.ROLLBACK) or {}).get("bead") == bead for one in store.features()):
         return
     by = next(one.name for one in reversed(store.attempts(bead)) if one.data.get("takes_back"))
-    for merge in merges:
+    for merge in (one for named in merges for one in (named, *_with(store, named))):
         was = store.bead(merge.bead)
-        if was.status is not Status.DONE or was.merged_commit != merge.commit:
+        stands = was.merged_commit == merge.commit if was.status is Status.DONE else was.status is Status.LANDED
+        if not stands:
             continue
         undone = {"undone": [merge.seq]} if merge.seq else {}
         why = f"its merge {merge.commit[:12]} was taken back by {by}: `nobrakes release {was.id}` has it done again"
         data = {"commit": merge.commit, "revert": commit, **undone}
         store.record(Event(Kind.REVERTED, was.id, actor=f"{by}{UNDO_MARK}", data=data))
         store.record(Event(Kind.HELD, was.id, actor=f"{by}{UNDO_MARK}", data={"reason": why}))
+
+
+def _with(store: Store, merge: Merged) -> list[Merged]:
+    """The beads that came to main with the merged request of an epic."""
+    if store.bead(merge.bead).type is not BeadType.EPIC:
+        return []
+    found = store.latest_events((Kind.FOUND_MERGED,), None, _MOST)
+    return [
+        Merged(str(one.bead), str(one.data["merged_commit"]), seq=one.seq)
+        for one in found
+        if one.data.get("with") == merge.bead and one.data.get("whole") == merge.commit
+    ]

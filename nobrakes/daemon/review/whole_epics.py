@@ -155,6 +155,8 @@ def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> None:
             "merged_commit": own if is_there else merged,
             "base": str(review.data.get("base", "")) if is_there else "",
             "reason": f"the pull request of {bead.id} was merged",
+            "with": bead.id,
+            "whole": merged,
         }
         ports.store.record(Event(Kind.FOUND_MERGED, one.id, data=data))
     if not _left(ports, bead, journal):

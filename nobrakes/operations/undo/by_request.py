@@ -3,9 +3,10 @@
 1. Main is not moved here. The commit is built on what the remote's main is, and handed in; no agent works on it.
 2. It takes back what people made of the bead's request, and nothing that came to main beside it.
 3. The bead is done until that request is merged (daemon.pulls.reverts).
+4. What is on an epic's branch only is taken off that, by a bead of the epic.
 """
 
-from ...core.beads.bead import CLOSED, Bead
+from ...core.beads.bead import CLOSED, Bead, Status
 from ...core.beads.taking_back import Merged
 from ...core.errors import NobrakesError, NotAllowed
 from ...git.taking_back import Hindered, taken_back
@@ -59,4 +60,5 @@ def _bead(store: Store, bead: Bead, merge: Merged, name: str, is_known: bool, ac
     if is_known:
         return beads.reopen(store, name, actor, "it is asked for again")
     what = f"Takes the merge {merge.commit[:12]} of bead {bead.id} off main again, as {actor} asked."
-    return beads.add_take_back(store, f"Take back: {bead.title}", what, actor, name)
+    epic = bead.epic if bead.status is Status.LANDED else None
+    return beads.add_take_back(store, f"Take back: {bead.title}", what, actor, name, epic)

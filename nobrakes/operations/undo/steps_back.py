@@ -59,7 +59,7 @@ def undo(
         event = event_of(store, seq)
         if event is None:
             raise NothingToUndo(f"there is no event {seq}", "`nobrakes events` lists them.")
-        if event.kind in (Kind.MERGED, Kind.FOUND_MERGED):
+        if event.kind in (Kind.MERGED, Kind.FOUND_MERGED, Kind.LANDED):
             if by_request:
                 return _request(store, git, event, actor, paths)
             return _merge(store, git, event, actor, prove, paths, keep)
@@ -109,6 +109,9 @@ class Last:
 def last_of(store: Store, bead: str) -> Last:
     """NoSuchBead, NothingToUndo."""
     found = store.bead(bead)
+    if found.status is Status.LANDED:
+        for event in store.latest_events((Kind.LANDED,), None, 1, bead):
+            return Last(event.seq, event.kind, event.actor, event.at, (bead,), str(event.data["merged_commit"]))
     if found.status is Status.DONE:
         closings = (Kind.MERGED, Kind.FOUND_MERGED, Kind.DONE_BY_HAND, Kind.REVERTED)
         ended = next(iter(store.latest_events(closings, None, 1, bead)), None)
@@ -203,8 +206,20 @@ def _request(store: Store, git: Git | None, event: Event, actor: str, paths: Pat
         raise NotAllowed("a merge cannot be taken back without its repository")
     bead = store.bead(event.bead)
     merge = merge_of(store, event, bead)
+    if bead.status is Status.LANDED and event.kind is Kind.LANDED and bead.epic:
+        name = by_requests.asked(store, git.of_epic(bead.epic), bead, merge, actor)
+        if paths is not None:
+            wake(paths)
+        told = f"bead {name} takes {bead.id} off the branch of {bead.epic}, when it has landed there"
+        return Undone(event.seq, event.kind, (bead.id,), told)
     if bead.status is not Status.DONE or not merge.commit or bead.merged_commit not in (None, merge.commit):
         raise NothingToUndo(f"the merge of {bead.id} is not what it stands on any more")
+    whole = str(event.data.get("with") or "")
+    if whole and not merge.base:
+        raise NotAllowed(
+            f"{bead.id} came to main with all of {whole} as one commit",
+            f"`nobrakes undo {whole}` takes all of it back.",
+        )
     name = by_requests.asked(store, git, bead, merge, actor)
     if paths is not None:
         wake(paths)
