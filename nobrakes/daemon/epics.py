@@ -6,7 +6,7 @@
 """
 
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..core.beads.attempt import Attempt
 from ..core.beads.bead import Bead, Role, Status
@@ -14,7 +14,7 @@ from ..core.beads.branches import lands_with
 from ..core.beads.events import Event, Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import GitFailed
-from ..ports import Git, Notice, Store
+from ..ports import Git, Notice
 from .ports import Ports
 
 BRANCHES = "epics"
@@ -40,13 +40,30 @@ def ports_of(ports: Ports, epic: str) -> Ports:
     return replace(ports, git=ports.git.of_epic(epic), pulls=None, epic=epic)
 
 
-def landings(store: Store, epic: str) -> list[tuple[Bead, Attempt]]:
-    """The beads that are on the epic's branch and not done, each with the review that landed it."""
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A bead that is on its epic's branch and not done, and the commits by which it came there: `base`..`commit`."""
+
+    bead: Bead
+    commit: str
+    base: str
+
+
+def landings(ports: Ports, epic: str) -> list[Landed]:
+    """The beads that are on the epic's branch and not done, as their reviews say; where a lost database took those
+    along, as the branch does.
+    """
+    store = ports.store
+    beads = [bead for bead in store.beads(statuses=(Status.LANDED,)) if bead.epic == epic]
+    told = {bead.id: [one for one in store.attempts(bead.id) if _has_landed(one)] for bead in beads}
+    on_branch = {} if all(told.values()) else ports.git.of_epic(epic).merged()
     found = []
-    for bead in store.beads(statuses=(Status.LANDED,)):
-        if bead.epic == epic:
-            done = [one for one in store.attempts(bead.id) if _has_landed(one)]
-            found += [(bead, done[-1])] if done else []
+    for bead in beads:
+        if told[bead.id]:
+            data = told[bead.id][-1].data
+            found.append(Landed(bead, str(data["candidate"]), str(data.get("base", ""))))
+        elif (made := ports.git.made(on_branch.get(bead.id, ""))) is not None and made.parents:
+            found.append(Landed(bead, made.commit, made.parents[0]))
     return found
 
 
@@ -54,15 +71,10 @@ def _has_landed(one: Attempt) -> bool:
     return one.role is Role.REVIEWER and one.outcome is Outcome.COMPLETED and bool(one.data.get("candidate"))
 
 
-def landed_as(review: Attempt) -> str:
-    """The commit by which the review brought its bead to the epic's branch."""
-    return str(review.data["candidate"])
-
-
 def keep_whole(ports: Ports, epic: str) -> bool:
     """Have the epic's branch hold all that landed there; False: it cannot be told what it should hold."""
     git = ports.git
-    commits = [landed_as(review) for _, review in landings(ports.store, epic)]
+    commits = [one.commit for one in landings(ports, epic)]
     if not commits:
         return True
     there = git.kept().get(f"{BRANCHES}/{epic}")

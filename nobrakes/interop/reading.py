@@ -154,7 +154,7 @@ class Reading:
         """The bead with its status, and held where somebody had set it aside."""
         word = str(self.own.get("status", ""))
         if word in Status.__members__.values():
-            return replace(bead, status=Status(word))
+            return lifecycle.told(bead, Status(word))
         word = str(self.raw.get("status") or "open")
         if word in CLOSED_WORDS:
             return lifecycle.closed(bead, Status.DONE, bead.closed_at)

@@ -208,3 +208,21 @@ def test_a_person_takes_a_bead_where_its_epic_is(team: Team) -> None:
     team.run_on()
     assert team.status("two") == "landed" and len(team.hub.pulls) == 1
     assert team.hub.git("show", "feature/shop:src/two") == "by hand"
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_database_that_was_lost_knows_what_has_landed(team: Team, lost: bool) -> None:
+    small(team)
+    team.run_on()
+    if lost:
+        for path in (team.folder / ".nobrakes").glob("nobrakes.db*"):
+            path.unlink()
+    else:
+        team.hub.merge(1)
+    said = team.run_on()
+    if lost:
+        assert (team.status("one"), team.status("shop")) == ("landed", "reviewing"), said
+        team.hub.merge(1)
+        team.run_on()
+    assert [team.status(bead) for bead in ("shop", "one", "two")] == ["done"] * 3, said
+    assert len(team.hub.pulls) == 1 and len(team.turns("one")) == 1

@@ -167,7 +167,7 @@ def advance(bead: Bead, kind: Kind, facts: Facts = _NOTHING_MORE) -> Move:
         return Move(Status.ESCALATED, status)
     if status in CLOSED:
         remembers = bead.status in (Status.ESCALATED, *CLOSED)
-        return Move(status, bead.return_to if remembers else added(bead))
+        return Move(status, bead.return_to if remembers else added(replace(bead, status=returns_to(bead.status))))
     return Move(status)
 
 
@@ -239,8 +239,15 @@ def closed(bead: Bead, how: Status, at: float | None) -> Bead:
     return replace(bead, status=how, closed_at=bead.closed_at or at)
 
 
+def told(bead: Bead, word: Status) -> Bead:
+    """The bead with the status that a file tells; that it is on an epic's branch only git can tell."""
+    return replace(bead, status=returns_to(word) if word is Status.LANDED else word)
+
+
 def added(bead: Bead) -> Status:
     """Where a bead is that comes in with a status: nobody works on it, and an epic only contains."""
+    if bead.status is Status.LANDED:  # only a rebuilt database knows of one
+        return bead.status
     waits = returns_to(bead.status)
     return Status.OPEN if bead.type is BeadType.EPIC and waits in RESOLVES_TO else waits
 
@@ -271,6 +278,11 @@ def changed(before: Bead, after: Bead, was_tried: bool) -> Status:
 def merged(bead: Bead, commit: str) -> Bead:
     """The bead as evidence alone knows it: merged as `commit`."""
     return replace(bead, status=Status.DONE, merged_commit=commit, closed_at=bead.updated_at or None)
+
+
+def landed(bead: Bead) -> Bead:
+    """The bead as the branch of its epic alone knows it."""
+    return replace(bead, status=Status.LANDED)
 
 
 def recovered(bead: Bead, has_tests: bool, is_asked: bool) -> Bead:

@@ -43,7 +43,7 @@ def _facts(ports: Ports, bead: Bead, pull: PullRequest, base_branch: str) -> tex
     passed = store.validation(git.tree(pull.head), pull.contract) or {}
     before = counts_of(store.validation(git.tree(pull.base), pull.contract))
     after = counts_of(passed)
-    within = [one for one, _ in epics.landings(store, bead.id)] if bead.type is BeadType.EPIC else []
+    within = [one.bead for one in epics.landings(ports, bead.id)] if bead.type is BeadType.EPIC else []
     past = [one for each in (bead, *within) for one in store.attempts(each.id) if one.role not in NO_AGENTS]
     names = dict.fromkeys(f"{one.name} ({one.agent}{f', {one.model}' if one.model else ''})" for one in past)
     return text.Facts(

@@ -41,7 +41,7 @@ def is_whole_epic(bead: Bead) -> bool:
 def taken_in(ports: Ports, bead: Bead) -> Report:
     """What is on the epic's branch."""
     git = ports.git
-    if not epics.keep_whole(ports, bead.id) or not epics.landings(ports.store, bead.id):
+    if not epics.keep_whole(ports, bead.id) or not epics.landings(ports, bead.id):
         return refused(Outcome.NO_WORK, f"nothing of {bead.id} is on its branch")
     head, main = git.of_epic(bead.id).main(), git.main()
     fork = git.fork(main, head)
@@ -117,21 +117,21 @@ def may_end(ports: Ports, bead: Bead, journal: Journal) -> Kind:
 
 
 def _left(ports: Ports, bead: Bead, journal: Journal) -> list[str]:
-    done = {one.id for one, _ in _merged(ports, bead, journal)}
+    done = {one.bead.id for one in _merged(ports, bead, journal)}
     return [one.id for one in _children(ports.store, bead) if one.status not in CLOSED and one.id not in done]
 
 
-def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[tuple[Bead, Attempt]]:
+def _merged(ports: Ports, bead: Bead, journal: Journal) -> list[epics.Landed]:
     """The beads whose landing the request had."""
-    git, landed = ports.git, epics.landings(ports.store, bead.id)
+    git, landed = ports.git, epics.landings(ports, bead.id)
     named: set[str] = set()
     if ports.config().review.diverged == "rebase":  # its commits are other ones then, with the same trailers
         named = {of for made in git.line(journal.candidate, journal.base) if (of := made.trailer("Bead"))}
     found = []
-    for one, review in landed:
+    for one in landed:
         with contextlib.suppress(GitFailed):  # it is gone from git, and nobody can tell
-            if one.id in named or git.contains(epics.landed_as(review), journal.candidate):
-                found.append((one, review))
+            if one.bead.id in named or git.contains(one.commit, journal.candidate):
+                found.append(one)
     return found
 
 
@@ -142,23 +142,22 @@ def let_go(ports: Ports, bead: Bead, journal: Journal) -> None:
     if there is None:
         return
     git.pin(f"archive/{bead.id}/epic-{there[:12]}", there)
-    if len(_merged(ports, bead, journal)) == len(epics.landings(ports.store, bead.id)):
+    if len(_merged(ports, bead, journal)) == len(epics.landings(ports, bead.id)):
         git.pin(name, None)
 
 
 def end(ports: Ports, bead: Bead, journal: Journal, merged: str) -> None:
     """What the merged request had is done, and with it the feature that the epic is. The caller has a transaction."""
-    for one, review in _merged(ports, bead, journal):
-        own = epics.landed_as(review)
-        is_there = ports.git.contains(own, merged)
+    for one in _merged(ports, bead, journal):
+        is_there = ports.git.contains(one.commit, merged)
         data = {
-            "merged_commit": own if is_there else merged,
-            "base": str(review.data.get("base", "")) if is_there else "",
+            "merged_commit": one.commit if is_there else merged,
+            "base": one.base if is_there else "",
             "reason": f"the pull request of {bead.id} was merged",
             "with": bead.id,
             "whole": merged,
         }
-        ports.store.record(Event(Kind.FOUND_MERGED, one.id, data=data))
+        ports.store.record(Event(Kind.FOUND_MERGED, one.bead.id, data=data))
     if not _left(ports, bead, journal):
         complete(ports.store, bead.id)
 

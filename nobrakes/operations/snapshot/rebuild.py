@@ -11,6 +11,7 @@ refs/nobrakes/*.
    only in the database: they are not rebuilt. Branches are under refs/nobrakes and stay there.
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ from ...core.beads import lifecycle
 from ...core.beads.bead import CLOSED, Bead, Status
 from ...core.beads.escalations import STOPS_BEAD, Escalation
 from ...core.beads.ref_numbers import fences, last_attempt
-from ...core.errors import DaemonRunning, StoreBroken
+from ...core.errors import DaemonRunning, GitFailed, NoMain, StoreBroken
 from ...core.graph.links import node_of
 from ...core.graph.readiness import deadlocks
 from ...host.files import private_folder
@@ -161,11 +162,13 @@ def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], 
     escalations = _escalations(sources, problems)
     # one that was asked of a draft did not stop it, and remembers no place to return to
     asked = {e.bead for e in escalations if e.resolved_at is None and e.type in STOPS_BEAD and e.return_to is not None}
-    landed, beads = [], []
+    landed, beads, on_epics = [], [], _on_epics(sources.refs, git)
     for was in sources.graph.beads:
         bead = was if was.id in asked else _landed(was, sources.merged)
         if bead.status is not was.status:
             landed.append(bead.id)
+        elif bead.id not in asked and on_epics.get(bead.id) == bead.epic is not None and bead.status not in CLOSED:
+            bead = lifecycle.landed(bead)
         kept = bead.branch_kept and git is not None and git.has_workspace(bead.id)
         bead = replace(bead, branch_kept=kept, fence=max(bead.fence, known.get(bead.id, 0)))
         beads.append(lifecycle.recovered(bead, has_tests=bead.id in tests, is_asked=bead.id in asked))
@@ -183,6 +186,16 @@ def restorable(sources: Sources, git: Git | None) -> tuple[Restored, list[str], 
     ended = [one for one in known_ if one.bead in there]
     found = Restored(beads, dependencies, escalations, sources.since.settings, proven, ended=ended)
     return found, landed, problems
+
+
+def _on_epics(refs: Mapping[str, str], git: Git | None) -> dict[str, str]:
+    """The beads that are on an epic's branch and not on main, with the epic."""
+    found: dict[str, str] = {}
+    if git is not None:
+        for epic in (name.removeprefix("epics/") for name in refs if name.startswith("epics/")):
+            with contextlib.suppress(GitFailed, NoMain):
+                found |= dict.fromkeys(git.of_epic(epic).merged(git.main()), epic)
+    return found
 
 
 def _landed(bead: Bead, merged: Mapping[str, str]) -> Bead:

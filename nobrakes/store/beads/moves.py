@@ -173,7 +173,7 @@ def move_into(db: Database, bead: str, epic: str | None, now: float) -> None:
     own = state(db, bead)
     if own["epic"] == epic:
         return
-    if own["status"] == Status.LANDED:
+    if own["status"] == Status.LANDED and own["epic"] is not None:
         raise NotAllowed(
             f"bead {bead} has landed on the branch of {own['epic']}, and cannot leave it",
             f"Wait until the pull request of {own['epic']} is merged.",

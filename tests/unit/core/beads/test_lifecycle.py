@@ -234,9 +234,11 @@ def test_a_close_of_a_draft_or_an_epic_that_is_taken_back_stops_nothing() -> Non
 
 @pytest.mark.parametrize("status", Status)
 def test_nobody_works_on_a_bead_that_comes_in_and_an_epic_only_contains(status: Status) -> None:
-    assert lifecycle.added(at(status)) is lifecycle.returns_to(status)
+    rebuilt = status is Status.LANDED  # of which only a rebuilt database knows
+    assert lifecycle.added(at(status)) is (status if rebuilt else lifecycle.returns_to(status))
     epic = lifecycle.added(Bead("e", "An epic", type=BeadType.EPIC, status=status))
-    assert epic is (Status.OPEN if lifecycle.returns_to(status) in WAITING else lifecycle.returns_to(status))
+    if not rebuilt:
+        assert epic is (Status.OPEN if lifecycle.returns_to(status) in WAITING else lifecycle.returns_to(status))
 
 
 def test_an_epic_goes_to_review_and_back_to_its_beads() -> None:

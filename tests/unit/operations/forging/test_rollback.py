@@ -245,7 +245,7 @@ def test_what_a_person_hands_in_for_it_takes_the_merges_back(
     git.commits = ("c-one",)
     bead = rollback.begin(store, git, paths, "login", "ada").bead
     monkeypatch.setattr(handing_in, "_found", lambda *_: (None, "mine", "head"))
-    here: Any = SimpleNamespace(store=store, git=git, persons=None, paths=paths, pattern="")
+    here: Any = SimpleNamespace(store=store, git=git, persons=None, paths=paths, pattern="", git_of=lambda bead: git)
     handing_in.hand_in(here, bead, "ada")
     attempts = store.attempts(bead)
     assert [one.commit for one in of_attempts(attempts)] == ["c-one"] and not is_built(attempts)
