@@ -179,7 +179,7 @@ class Daemon:
         limits = self.ports.limits()
         if self.trial is not None:
             limits = replace(limits, starts=self.trial.starts())
-        board = self.performer.memory.seen(self.reach.seen(self.ports.store.board(limits)))
+        board = self.forge.seen(self.performer.memory.seen(self.reach.seen(self.ports.store.board(limits))))
         providers = {name: self._provider(name) for name in board.limits.agent_choice.names()}
         room = self.performer.share.room(board)
         return replace(board, providers=providers, contexts=self.meter.contexts(board), machine=room)

@@ -151,11 +151,29 @@ class Checkpoints:
 
 def holds_back(ports: Ports, epic: str) -> bool:
     """Whether the epic is not complete although its beads are: it is a feature whose plan is open, or goes there."""
-    feature = next((one for one in ports.store.features() if one.id == epic), None)
+    feature = _feature(ports, epic)
     if feature is None:
         return False
-    if feature.stage in PLANNED or keys.ROLLBACK in feature.data:
+    if _is_planned(feature):
         return True
     collect(ports, feature)
     waits = any(one.state is ItemState.WAITING for one in ports.store.items(epic))
     return waits and feature.stage is Stage.IMPLEMENTATION  # where it is paused or in error, its checkpoint comes later
+
+
+def rests(ports: Ports, epic: str) -> bool:
+    """Whether the epic is held back until a person did something, so that no daemon has to wait for it."""
+    feature = _feature(ports, epic)
+    if feature is None or _is_planned(feature):
+        return feature is not None
+    waits = any(one.state is ItemState.WAITING for one in ports.store.items(epic))
+    return waits and feature.stage is Stage.IMPLEMENTATION and feature.state is not State.ACTIVE
+
+
+def _feature(ports: Ports, epic: str) -> Feature | None:
+    return next((one for one in ports.store.features() if one.id == epic), None)
+
+
+def _is_planned(feature: Feature) -> bool:
+    """Whether its plan is open, or it is rolled back: then something else ends it."""
+    return feature.stage in PLANNED or keys.ROLLBACK in feature.data

@@ -1,6 +1,7 @@
 """The Forge's part of each turn of the daemon's loop: look, decide, do."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ...core.board import Board
@@ -22,7 +23,7 @@ from ...core.forge.board import ForgeBoard
 from ..ports import Ports
 from .answers import Answers
 from .board import board_of
-from .checkpoints import Checkpoints, collect
+from .checkpoints import Checkpoints, collect, rests
 from .reviews import PlanReviews
 from .rollbacks import Rollbacks
 from .shapers import Shapers
@@ -55,6 +56,12 @@ class Forge:
         }
         self._board: ForgeBoard | None = None
         self._looked: object = None
+
+    def seen(self, board: Board) -> Board:
+        """The board without the complete epics that wait for a person: nothing is left to do about them."""
+        if not board.epics_done:
+            return board
+        return replace(board, epics_done=tuple(epic for epic in board.epics_done if not rests(self.ports, epic)))
 
     def turn(self, board: Board) -> bool:
         """Do what is next of each feature, step by step; whether anything is different now.

@@ -247,10 +247,10 @@ def _of_main(store: "Store", paths: Paths, config: "Config") -> tuple[tuple[str,
 
     Nothing where git cannot be asked: the doctor says why.
     """
-    from ...git.repository import Repository
+    from ...git.opening import open_git
     from ..doctor.agreement import off_main, unknown
 
-    git = Repository(paths, config.main)
+    git = open_git(paths, config)
     try:
         return git.behind(), off_main(store, git), tuple(unknown(store, git))
     except NobrakesError:
