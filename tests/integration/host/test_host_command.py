@@ -1,5 +1,6 @@
 """The command that agents find runs this nobrakes, from any folder and with any interpreter's path."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -89,3 +90,38 @@ def test_nothing_is_imported_before_it_knows_the_command(tmp_path: Path) -> None
         check=True,
     )
     assert told.stdout.strip() == "[]"
+
+
+def test_what_agents_call_in_a_sandbox_is_compiled_before(tmp_path: Path) -> None:
+    package = tmp_path / "nobrakes"
+    shutil.copytree(ROOT / "nobrakes", package, ignore=shutil.ignore_patterns("__pycache__"))
+    assert command.compile_for_agents(str(package)) > 50
+    assert command.compile_for_agents(str(package)) == 0, "once"
+    program = f"import sys; sys.path.append({str(tmp_path)!r}); from nobrakes.cli.entry import main; sys.exit(main())"
+    calls = subprocess.run(
+        [sys.executable, "-PS", "-X", "importtime", "-c", program, "agent", "log", "half of it"],
+        cwd=tmp_path,
+        env={"NOBRAKES_TOKEN": "1.1.x", "NOBRAKES_DOOR": str(tmp_path / "none"), "NOBRAKES_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    imported = [line.rpartition("|")[2].strip() for line in calls.stderr.splitlines() if "import time:" in line]
+    ours = [name for name in imported if name.startswith("nobrakes.") and not (package / path_of(name)).is_dir()]
+    assert "nobrakes.operations.agent.folder" in ours
+    folders = {str(Path(path).parent) for path in command._sources(str(package))}
+    assert [name for name in ours if str((package / path_of(name)).parent) not in folders] == []
+
+
+def path_of(module: str) -> str:
+    """Where a module lies in the package, without its ending."""
+    return module.removeprefix("nobrakes.").replace(".", "/")
+
+
+def test_a_package_that_cannot_be_written_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    shutil.copytree(ROOT / "nobrakes", tmp_path / "nobrakes", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("py_compile.compile", refuses)
+    assert command.compile_for_agents(str(tmp_path / "nobrakes")) == 0
