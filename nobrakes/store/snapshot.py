@@ -127,7 +127,8 @@ def _labelled(db: Database, beads: list[str]) -> dict[str, str]:
     if not beads:
         return {}
     found: dict[str, str] = {}
-    for bead, holder in db.all(LABELLED, (rows.as_json(beads), LABEL, LABEL)):
+    of = ("beads *", "bead_text *")  # no move of a bead changes its labels or its epic
+    for bead, holder in db.all(LABELLED, (rows.as_json(beads), LABEL, LABEL), of):
         found[bead] = bead if holder == bead else found.get(bead, holder)
     return found
 

@@ -51,6 +51,7 @@ _OTHERS_HANG_ON = frozenset(("held", "asleep", "type", "estimate"))
 """What of a bead others hang on, beside whether it is a draft or closed."""
 
 _OF_DEPENDENTS = "id IN (SELECT bead FROM edges WHERE needs = :id AND type = 'blocks')"
+_HAS_DEPENDENTS = "SELECT 1 FROM edges WHERE needs = ? AND type = 'blocks' LIMIT 1"
 _INSIDE = f"{_OF_DEPENDENTS} AND epic = :epic"
 _OUTSIDE = f"{_OF_DEPENDENTS} AND epic IS NOT :epic"
 _OF_CHILDREN = "epic = :id"
@@ -133,7 +134,8 @@ def _spread(db: Database, before: Row, after: Row, now: float) -> None:
 
 def shift_dependents(db: Database, bead: str, by: int, now: float) -> None:
     """The bead became done (-1) or is not done any more (+1)."""
-    _shift(db, _OF_DEPENDENTS, bead, by, now)
+    if db.maybe(_HAS_DEPENDENTS, (bead,)) is not None:
+        _shift(db, _OF_DEPENDENTS, bead, by, now)
 
 
 def _shift_around(db: Database, row: Row, by: int, now: float, whose: str) -> None:
@@ -231,7 +233,8 @@ def set_texts(db: Database, bead: str, values: Mapping[str, Any]) -> None:
     """Set columns of `bead_text`."""
     if values:
         sets = ", ".join(f'"{name}" = :{name}' for name in values)
-        db.run(f"UPDATE bead_text SET {sets} WHERE id = :id", {**values, "id": bead}, (f"bead_text {bead}",))
+        rows = (f"bead_text {bead}",) if values.keys() == {"close_reason"} else ()  # of which only its bead tells
+        db.run(f"UPDATE bead_text SET {sets} WHERE id = :id", {**values, "id": bead}, rows)
 
 
 def require(db: Database, beads: Iterable[str]) -> None:

@@ -16,6 +16,8 @@ from . import kept
 
 _FEATURE = """SELECT features.*, bead_text.title, bead_text.description
 FROM features JOIN bead_text ON bead_text.id = features.id"""
+_OF = ("features", "bead_text *")
+"""What features are read from: of their beads' texts none that changes as a bead is closed."""
 _GOING = f"""SELECT features.*, bead_text.title, bead_text.description
 FROM features INDEXED BY features_going JOIN bead_text ON bead_text.id = features.id
 WHERE {FEATURE_GOES_ON} ORDER BY features.id"""
@@ -88,7 +90,7 @@ def feature(db: Database, id_: str) -> Feature:
 
 def features(db: Database, going: bool = True) -> list[Feature]:
     """Those that go on, and those that are being rolled back; or all."""
-    return [_feature(row) for row in db.all(_GOING if going else f"{_FEATURE} ORDER BY features.id")]
+    return [_feature(row) for row in db.all(_GOING if going else f"{_FEATURE} ORDER BY features.id", (), _OF)]
 
 
 def of_session(db: Database, session: int) -> tuple[Feature, str] | None:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from nobrakes.core.beads.bead import Bead, Status
+from nobrakes.core.beads.bead import Bead, Dependency, DependencyType, Status
 from nobrakes.core.beads.events import Event, Kind
+from nobrakes.core.board import Limits
 from nobrakes.core.errors import NoSuchBead
+from nobrakes.core.merge_approval import LABEL
 from nobrakes.store.cache import row, tables
 from nobrakes.store.database import Database
 from nobrakes.store.opening import create_store, open_store
@@ -219,3 +221,17 @@ def test_a_remark_that_moves_nothing_is_one_statement_and_of_a_bead_that_is_ther
         with pytest.raises(NoSuchBead):
             store.record(Event(Kind.PROGRESSED, "b", data={"text": "?"}))
         assert [event.data.get("text") for event in store.events(0, 9, "a")][-2:] == ["half", "nearly"]
+
+
+def test_labels_and_titles_that_change_are_seen_though_beads_move(path: str) -> None:
+    limits = Limits()
+    with closing(opened(path)) as store:
+        beads = [Bead(one, one.upper(), status=Status.NEEDS_REVIEW, needs_tests=False) for one in "ab"]
+        store.put(beads, [Dependency("b", "a", DependencyType.BLOCKS)], "you")
+        assert store.board(limits).labelled == {}
+        store.change("a", {"labels": (LABEL,)}, "you")
+        assert store.board(limits).labelled == {"a": "a"}
+        store.record(Event(Kind.DONE_BY_HAND, "a", data={"reason": "by hand"}))
+        board = store.board(limits)
+        assert [bead.id for bead in board.to_review] == ["b"], "nothing is in its way any more"
+        assert board.labelled == {} and store.bead("a").close_reason == "by hand"
