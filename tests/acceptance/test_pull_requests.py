@@ -3,8 +3,10 @@
 The stories that GitLab has in its own way are in test_gitlab_requests.py.
 """
 
+import itertools
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -485,6 +487,60 @@ def test_a_bead_that_is_cancelled_while_the_host_is_asked_leaves_nothing_that_a_
         until(lambda: team.status("one") == "cancelled")
         goes_on.set()
         until(lambda: run.poll() is not None)
+
+
+def test_a_request_that_nobody_had_heard_of_is_closed_with_its_bead(team: Team) -> None:
+    team.add("one")
+    with team.running() as run:
+
+        def opened(call: str) -> None:
+            if call.startswith("POST") and call.endswith("/pulls"):
+                os.kill(run.pid, signal.SIGKILL)
+
+        team.hub.after = opened
+        until(lambda: run.poll() is not None)
+    team.hub.after = lambda call: None
+    team.nobrakes("cancel", "one")
+    team.run_on()
+    assert [pull["state"] for pull in team.hub.pulls] == ["closed"] and team.ask("pr", "list") == []
+
+
+KILLS = list(itertools.product(("before", "after"), range(6)))
+"""Where a daemon dies: at which call of its life, before it is answered or after it took effect."""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), random.Random("pairs of kills").sample([*itertools.product(KILLS, KILLS)], 16)
+)
+@pytest.mark.parametrize("is_merged_meanwhile", [False, True])
+def test_daemons_that_are_killed_one_after_the_other_open_one_request(
+    team: Team, first: tuple[str, int], second: tuple[str, int], is_merged_meanwhile: bool
+) -> None:
+    """Some of all pairs, with the whole daemon; all of them are in tests/integration/test_requests_killed.py."""
+    team.configure("poll_seconds = 1", 'poll_seconds = 1\npull_labels = ["by-agents"]')
+    team.add("one")
+    for moment, number in (first, second):
+        seen: list[str] = []
+        with team.running() as run:
+
+            def at(call: str, seen: list[str] = seen, number: int = number, pid: int = run.pid) -> None:
+                seen.append(call)
+                if len(seen) == number + 1 + 2 * (number > 1):  # the login is asked for in two calls
+                    os.kill(pid, signal.SIGKILL)
+
+            setattr(team.hub, moment, at)
+            until(lambda run=run: run.poll() is not None, 90)
+        team.hub.before = team.hub.after = lambda call: None
+        assert len(team.hub.pulls) <= 1 and team.status("one") not in ("done", "escalated"), seen
+    merged = ""
+    if is_merged_meanwhile and team.hub.pulls:
+        merged = team.hub.merge(1)
+    team.run_on()
+    if not merged:
+        assert len(team.hub.pulls) == 1 and team.status("one") == "reviewing"
+        merged = team.hub.merge(1)
+        team.run_on()
+    assert len(team.hub.pulls) == 1 and team.status("one") == "done" and team.show("one")["merged_commit"] == merged
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

@@ -14,32 +14,33 @@ from dataclasses import replace
 import pytest
 
 from nobrakes.core.errors import HostRefused, HostUnavailable
-from nobrakes.core.pulls import happened, life, text
+from nobrakes.core.pulls import happened, life
 from nobrakes.core.pulls.life import Turn
-from nobrakes.core.pulls.pull import CheckState, PullRequest, PullState, Seen
+from nobrakes.core.pulls.pull import CheckState, PullState
 from nobrakes.daemon.pulls import exchange as exchanging
 from nobrakes.ports import Land, Landing
-from nobrakes.ports.codehosts import PullPorts, Wanted
+from nobrakes.ports.codehosts import Wanted
 from nobrakes.simulate.crashing import Crash
 from nobrakes.simulate.fake_code_host import WAYS, FakeCodeHost
 from nobrakes.simulate.objects import Objects
+from tests.support.asker import Asker
 
 BEADS = ("one", "two", "three")
 
 
-class Requests:
-    """What outlives a daemon: rows, pins and the host. Who asks follows daemon.review.pulls."""
+class Requests(Asker):
+    """What outlives a daemon: rows, pins and the host."""
+
+    host: FakeCodeHost
 
     def __init__(self, seed: int) -> None:
+        super().__init__()
         self.rng = random.Random(seed)
         self.objects = Objects()
         first = self.objects.commit({"README": "a project"}, (), "first", "human", 0.0).id
         self.host = FakeCodeHost(self.objects, "main", first)
         self.host.answers = self.answers
-        self.rows: dict[str, PullRequest] = {}
-        self.pins: dict[str, set[str]] = {bead: set() for bead in BEADS}
-        self.done: dict[str, str] = {}
-        self.told: Counter[tuple[str, str]] = Counter()
+        self.pins = {bead: set() for bead in BEADS}
         self.trouble = 0.15
         self.work = self.said = 0
 
@@ -62,49 +63,9 @@ class Requests:
     def built(self, bead: str) -> str:
         """A candidate on the base as it is now."""
         self.work += 1
-        base = self.host.branches["main"]
+        base = self.host.branches[self.bases.get(bead, "main")]
         tree = {**self.objects.tree_of(base), f"src/{bead}": f"work {self.work}"}
         return self.objects.commit(tree, (base,), bead, "nobrakes", float(self.work)).id
-
-    def ask(self, bead: str) -> None:
-        """One exchange of one bead, as a review has it."""
-        row = self.rows.get(bead)
-        if row is None or not row.waits:
-            row = PullRequest(bead, branch=f"task/bead-{bead}", title=bead)
-        if not row.head:
-            row = replace(row, head=self.built(bead))
-        self.pins[bead].add(row.head)
-        self.rows[bead] = row
-        line = text.mark(bead)
-        wanted = Wanted(row.branch, "main", bead, f"text\n{line}\n", line)
-        order = exchanging.Order(
-            row.head, frozenset(self.pins[bead]), frozenset(self.pins[bead]), wanted, "digest", row.text, row.number
-        )
-        ports = PullPorts(self.host, self.publish, self.publish, dict, "main")  # type: ignore[arg-type]
-        seen = exchanging.exchange(order, ports, lambda: Land(Landing.MOVED))
-        self.heard(bead, row, seen)
-
-    def heard(self, bead: str, row: PullRequest, seen: Seen) -> None:
-        if seen.told is not None:
-            state = PullState.OPEN if seen.told.state is PullState.MERGED else seen.told.state
-            row = replace(row, state=state, number=seen.told.number, merged_as=seen.told.merged_as)
-        head = row.head
-        row, found = happened.happened(row, seen)
-        if not seen.trouble:
-            way = life.turn(seen, row)
-            if way is Turn.MERGED:
-                row, more = happened.merged(replace(row, state=PullState.MERGED))
-                found += more
-                self.done[bead] = row.merged_as
-            elif way is Turn.CLOSED:
-                row = replace(row, state=PullState.CLOSED, head="")
-            elif way in (Turn.RED, Turn.REMARKS, Turn.CONFLICTS):
-                new = tuple(one.key for one in life.news(seen.remarks, row))
-                row = replace(row, heard=(*row.heard, *new), head="")  # it is done again, on the base as it is
-        self.rows[bead] = row
-        for kind, data in found:
-            on = head if data.get("check") else ""  # a check is red on each commit anew
-            self.told[bead, f"{kind} {data.get('by')} {data.get('issue')} {on[:8]} {row.number}"] += 1
 
     def people(self) -> None:
         """Somebody does something at the host."""

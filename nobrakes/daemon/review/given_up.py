@@ -2,13 +2,16 @@
 
 1. It is tried once in the life of a daemon, beside the loop. What is left, doctor names.
 2. One that people merged meanwhile stays as it is.
+3. One that was opened, and that nobody had heard of before the bead was given up, is looked for as its review would.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from ...core.beads.bead import Status
 from ...core.errors import HostRefused, HostUnavailable
 from ...core.pulls.pull import PullRequest, PullState
+from ...core.pulls.text import mark
 from ...ports.codehosts import CodeHost
 from ..ports import Ports
 from ..pulls import branches
@@ -31,24 +34,37 @@ class GivenUp:
         store = self.ports.store
         for _, closed in self._beside.settle(()):
             now = store.pull(closed.bead)
-            if closed.state is PullState.CLOSED and now is not None and now.number == closed.number:
+            if closed.state is PullState.CLOSED and now is not None and now.number in (0, closed.number):
                 store.save_pull(closed)
         for pull in store.pulls():
             key = pull.bead, pull.number
-            if not pull.number or key in self._tried or store.bead(pull.bead).status is not Status.CANCELLED:
+            if key in self._tried or store.bead(pull.bead).status is not Status.CANCELLED:
                 continue
             self._tried.add(key)
             branches.archive(self.ports, pull.bead)
-            self._begin(host, pull)
+            self._begin(host, pull, branches.pushed(self.ports, pull.bead))
 
-    def _begin(self, host: CodeHost, pull: PullRequest) -> None:
+    def _begin(self, host: CodeHost, pull: PullRequest, ours: Collection[str]) -> None:
         def close() -> PullRequest:
             try:
                 host.ready()
-                host.close(pull.number)
-                state = host.look(pull.number).state
+                number = pull.number or _number_of(host, pull, ours)
+                if not number:  # it may be on its way: who opens it hears of it, and it is closed then
+                    return pull
+                host.close(number)
+                state = host.look(number).state
             except (HostUnavailable, HostRefused):
                 return pull
-            return replace(pull, state=state, says="its bead was given up") if state is PullState.CLOSED else pull
+            if state is not PullState.CLOSED:
+                return pull
+            return replace(pull, state=state, number=number, says="its bead was given up")
 
         self._beside.begin(_NOBODY, f"pull close {pull.bead}", close)
+
+
+def _number_of(host: CodeHost, pull: PullRequest, ours: Collection[str]) -> int:
+    """The open request of the bead; 0: there is none. HostRefused: somebody else pushed to it, so it is theirs."""
+    found = [one for one in host.find(pull.branch, mark(pull.bead)) if one.state is PullState.OPEN]
+    if found and found[0].head not in ours:
+        raise HostRefused(f"the branch {pull.branch} has commits of somebody else")
+    return found[0].number if found else 0
