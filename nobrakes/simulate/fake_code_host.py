@@ -186,6 +186,11 @@ class FakeCodeHost:
         self.branches[one.base] = made
         return made
 
+    def merged(self, number: int) -> tuple[dict[str, str], tuple[str, ...]]:
+        """The tree that the base would have with it, and the paths that conflict."""
+        one = self.request(number)
+        return self._merge(one.base, self.branches[one.branch])
+
     def push(self, branch: str, files: dict[str, str], onto: str = "") -> str:
         """A person's commit on a branch, or with `onto` in the place of what it has."""
         parent = onto or self.branches[branch]

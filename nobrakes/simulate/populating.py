@@ -11,6 +11,7 @@ from ..config.settings import Config
 from ..daemon.ports import Ports
 from ..store.sqlite import SqliteStore
 from . import approving, by_hand, features
+from .at_the_host import AtTheHost
 from .checkout import Staging, uses_the_index
 from .fake_git import FakeGit
 from .feature_agents import FeatureAgents
@@ -39,6 +40,7 @@ class World(Protocol):
     scene: Scene
     questions: Questions | None
     features: Features | None
+    at_the_host: AtTheHost | None
 
 
 def fill(world: World, beads: int) -> None:
@@ -57,14 +59,17 @@ def fill(world: World, beads: int) -> None:
 
 
 def people_at_work(world: World, talking: Talking) -> None:
-    """Who works by hand, undoes, talks with agents, answers them and plans features."""
+    """Who works by hand, undoes, talks with agents, answers them, plans features, and merges requests."""
     seed, rates = world.seed, world.rates
+    if world.scene.requested is not None:
+        world.at_the_host = AtTheHost(world.people, world.scene.requested)
+        world.at_the_host.acts(rates.requests)
     if often := rates.hands:
         hands = by_hand.ByHands(world.people, world.scene, world.git, seed)
         world.people.also(3 * often, hands.take)
         world.people.also(4 * often, hands.hand_in)
         world.people.also(3 * often, hands.retry)
-    if some_have_it(seed, "undo"):
+    if some_have_it(seed, "undo") and world.scene.requested is None:
         undoing = Undoing(replace(world.ports, store=world.store, git=world.git), world.git, world.rng)
         world.people.also(5, undoing.last_step)
         world.people.also(3, undoing.a_merge)
@@ -79,16 +84,22 @@ def people_at_work(world: World, talking: Talking) -> None:
         world.questions = Questions(world.store, world.scene, seed, ME)
         world.people.also(6 * often, world.questions.answer)
         world.people.also(6 * often, world.questions.take_back)
-    if often := features.how_often(seed, rates.features, rates.crash) if rates.people else 0.0:
+    if often := features.how_often(seed, rates.features, rates.crash) if _plans_features(world) else 0.0:
         world.config = world.scene.config = features.settings(seed, world.config)
         agents = FeatureAgents(world.store, seed, rates.fail)
         world.features = Features(world.people, lambda: world.config, world.ports.paths, seed, agents, often)
         world.scene.features = world.features
 
 
+def _plans_features(world: World) -> bool:
+    return bool(world.rates.people) and world.scene.requested is None
+
+
 def people_at_main(world: World) -> None:
     """Who rewrites main, and who stages and commits."""
     seed, rates = world.seed, world.rates
+    if world.scene.requested is not None:
+        return  # main is the host's
     if often := how_often(world.git, seed, rates.rewrites):
         rewriting = Rewriting(world.git, world.rng)
         world.people.also(4 * often, rewriting.prune)

@@ -24,6 +24,7 @@ class Rates:
     questions: float = _rate(0.0, "how often people answer agents that ask with options; 0: as usual, in some worlds")
     approvals: float = _rate(0.0, "how often people look before a merge, in every world; 0: as usual, in some worlds")
     hands: float = _rate(0.0, "how often people take beads and hand work in; 0: never")
+    requests: float = _rate(0.0, "how often people do something at a code host that work lands by; 0: it lands here")
     features: float = _rate(0.0, "how often people do something with features, in every world; 0: as usual, in some")
     shared: float = _rate(0.0, "above 0: the machine is shared with other daemons in every world; 0: in some worlds")
     edits: float = _rate(1.0, "how often a person edits the checks, beside all else that people do (about 50)")

@@ -16,6 +16,7 @@ from .fake_processes import FakeProcesses
 from .features import Features
 from .noticing import Noticing
 from .replay import Observed
+from .requested import RequestedFakeGit
 from .sessions import Sessions
 from .talking import Talking
 
@@ -85,6 +86,7 @@ class Scene:
     looked_into: set[str] = field(default_factory=set)  # the runs whose prompts were read for that
     approved: Approved | None = None  # where people look before the merge
     features: Features | None = None  # where people plan features
+    requested: RequestedFakeGit | None = None  # where work lands by requests
     handed_in: dict[str, str] = field(default_factory=dict)  # commits that people handed in, and for which bead
     wrong_answers: list[str] = field(default_factory=list)
 

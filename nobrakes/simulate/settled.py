@@ -7,7 +7,7 @@ from ..core.beads.escalations import STOPS_BEAD
 from ..core.beads.events import Kind
 from ..core.beads.outcomes import Outcome
 from ..core.errors import NobrakesError, NotAllowed, Stale
-from . import feature_promises
+from . import at_the_host, feature_promises
 from .proven import main_and_its_evidence_agree
 from .rewriting import nobody_is_blamed_for_a_rewritten_main
 from .scene import Scene
@@ -50,6 +50,8 @@ def every_bead_is_done_or_waits_for_a_reason(scene: Scene) -> list[str]:
 
 def done_is_merged(scene: Scene) -> list[str]:
     """Done on the board is merged on main, or done by hand; what is merged is done, whoever cancels it meanwhile."""
+    if scene.requested is not None:
+        return []  # at_the_host.done_is_merged_by_people: squashed by people a merge has no trailer
     merged, wrong = scene.git.merged(), []
     for commit in scene.git.objects.line(scene.git.head):
         for key, value in commit.trailers:
@@ -139,4 +141,5 @@ PROMISES: tuple[Callable[[Scene], list[str]], ...] = (
     nobody_is_blamed_for_a_rewritten_main,
     what_people_should_know_was_sent,
     *feature_promises.AT_REST,
+    *at_the_host.AT_REST,
 )

@@ -22,8 +22,9 @@ from ..ports.machine import Alone
 from ..ports.notices import NoChannels
 from ..sandbox.home import steady
 from ..store.opening import open_memory
-from . import fake_remote, invariants, settled
+from . import fake_remote, invariants, requested, settled
 from .agents import AgentSpec, Script, agent, check, ends_at_once
+from .at_the_host import AtTheHost
 from .clock import FakeClock
 from .crashing import Crash, Crashing, Dice
 from .drawn import settings
@@ -76,7 +77,10 @@ class World:
         self.noticing = Noticing(seed, self.clock, self.store) if some_have_it(seed, "notices") else None
         if self.noticing is not None:
             self.config = self.noticing.on(self.config)
-        self.git = fake_remote.some_git(ROOT, seed)
+        requested_git = requested.some_git(ROOT, seed, self.rates.requests)
+        self.git = requested_git or fake_remote.some_git(ROOT, seed)
+        if requested_git is not None:
+            self.config = requested.settings(self.config, requested_git.rng)
         rates = self.rates
         self.processes = FakeProcesses(self.clock, self._prepare, self._program, self.rng, rates.fail / 4, rates.cut)
         self.providers = Providers(self.clock, self.rng, self.rates.refuse)
@@ -87,6 +91,7 @@ class World:
         self.scene = Scene(self.config, self.clock, self.store, self.git, self.processes, self.sessions, talking)
         self.machine = FakeMachine(seed) if self.rates.shared or some_have_it(seed, "machine") else None
         self.scene.machine = self.machine
+        self.scene.requested = requested_git
         if self.machine is not None:
             self.processes.begins = self.machine.starts
         self.git.told_of_landing = self._lands
@@ -104,6 +109,7 @@ class World:
         self.wake_at: float | None = None
         self.questions: Questions | None = None
         self.features: Features | None = None
+        self.at_the_host: AtTheHost | None = None
         self.ports = self._ports()
         fill(self, beads)
         people_at_work(self, talking)
@@ -130,6 +136,7 @@ class World:
             zone=lambda: ZONE,
             steady=lambda: ("boot", self.clock.steady()),
             words=Words(doors),
+            pulls=None if self.scene.requested is None else requested.ports(self.scene.requested, self.dice),
         )
 
     def _prepare(self, argv: Argv) -> str | None:
@@ -308,6 +315,8 @@ class World:
         self.processes.cut = self.sessions.gone = 0.0
         self.providers.rate = 0.0
         self._note("CALM")
+        if self.scene.requested is not None:
+            self.config = self.scene.config = requested.at_rest(self.config)
         self.people.tidy()
         self._turns()
         self._keep_promises(invariants.PROMISES)
@@ -322,7 +331,11 @@ class World:
         return self.tally
 
     def _help(self) -> bool:
-        """At the end of the day: who plans features decides something; False: there is nothing."""
+        """At the end of the day: who plans features decides something, or merges; False: there is nothing."""
+        said = None if self.at_the_host is None else self.at_the_host.help()
+        if said is not None:
+            self._note(said)
+            return True
         if self.features is None or self.processes.next_event() is not None:
             return False
         said = self.features.help()

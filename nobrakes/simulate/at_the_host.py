@@ -1,0 +1,217 @@
+"""People at the code host of a simulated world, and the promises about requests; in worlds with `--requests`.
+
+They merge in three ways, approve, ask for changes, close, push to our branches by force, and to main; the host's checks
+are red or green. At the end of the day what can be merged is.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from ..core.beads.bead import Bead, BeadType, Status
+from ..core.beads.branches import branch_of
+from ..core.errors import NotAllowed
+from ..core.pulls.pull import CheckState, PullState
+from .fake_code_host import WAYS, Request
+from .people import People
+from .project import green
+from .requested import MAIN, RequestedFakeGit
+from .scene import Scene
+
+
+class AtTheHost:
+    """What they do there. `git` is what has the host."""
+
+    def __init__(self, people: People, git: RequestedFakeGit) -> None:
+        self.people, self.git, self.host, self.rng = people, git, git.host, git.rng
+        self.said = 0
+
+    def acts(self, often: float) -> None:
+        """They do this as well."""
+        for weight, act in (
+            (8, self.merge), (3, self.check), (2, self.comment), (2, self.approve), (1, self.push_by_force),
+            (2, self.put_back), (0.7, self.close), (2, self.push_to_main),
+        ):  # fmt: skip
+            self.people.also(weight * often, self._quietly(act))
+
+    def _quietly(self, act: Callable[[], str]) -> Callable[[], str]:
+        """An act of people has its answer: what the daemon may meet there is not theirs."""
+
+        def done() -> str:
+            met, self.host.answers = self.host.answers, lambda call: None
+            try:
+                return act()
+            finally:
+                self.host.answers = met
+                self.git.people_did()
+
+        done.__name__ = act.__name__
+        return done
+
+    def merge(self) -> str:
+        """Merge a request that is green with main."""
+        one = self._some()
+        self._is_good(one)
+        made = self.host.merge(one.number, self.rng.choice(WAYS))
+        return f"merged #{one.number} as {made[:12]}"
+
+    def check(self) -> str:
+        """A check of the host begins or ends."""
+        one = self._some()
+        state = self.rng.choice([CheckState.RUNNING, CheckState.PASSED, CheckState.PASSED, CheckState.FAILED])
+        self.host.check(self._head(one), "build", state)
+        return f"build of #{one.number} is {state}"
+
+    def comment(self) -> str:
+        """Somebody wants something, and not all of them may write."""
+        one, who = self._some(), self.rng.choice(["ann", "bob", "eve"])
+        self.said += 1
+        self.host.comment(one.number, who, f"change {self.said}", "src/shared.py", self.said)
+        return f"{who} wants change {self.said} of #{one.number}"
+
+    def approve(self) -> str:
+        """Somebody approves."""
+        one = self._some()
+        self.host.review(one.number, "bob", "", state="APPROVED")
+        return f"bob approves #{one.number}"
+
+    def push_by_force(self) -> str:
+        """Somebody puts something else on our branch."""
+        one = self._some()
+        self.said += 1
+        made = self.host.push(one.branch, {f"src/forced{self.said}.py": "theirs"}, onto=self.git.there)
+        return f"pushed {made[:12]} to {one.branch} by force"
+
+    def put_back(self) -> str:
+        """Who pushed to our branch takes it back."""
+        for one in self.host.open_ones():
+            pull = self.people.store.pull(one.branch.partition("/bead-")[2])
+            if pull is not None and pull.head and self._head(one) not in self.git.refs.values():
+                self.host.branches[one.branch] = pull.head
+                return f"put {one.branch} back"
+        raise NotAllowed("there is none")
+
+    def close(self) -> str:
+        """Close a request unmerged."""
+        one = self._some()
+        self.host.close(one.number)
+        return f"closed #{one.number}"
+
+    def push_to_main(self) -> str:
+        """Somebody else's work comes to main."""
+        self.said += 1
+        made = self.host.push(MAIN, {f"src/other{self.said}.py": "else"})
+        return f"somebody merged {made[:12]}"
+
+    def help(self) -> str | None:
+        """At the end of the day: something that a request waits for; None: nothing."""
+        met, self.host.answers = self.host.answers, lambda call: None
+        try:
+            return next(filter(None, map(self._helped, self.host.open_ones())), None)
+        finally:
+            self.host.answers = met
+            self.git.people_did()
+
+    def _helped(self, one: Request) -> str | None:
+        store = self.people.store
+        bead = next((bead for bead in store.beads() if branch_of(bead) == one.branch), None)
+        pull = store.pull(bead.id) if bead is not None else None
+        if bead is None or pull is None or bead.status is not Status.REVIEWING or pull.number != one.number:
+            return None
+        if self._head(one) != pull.head:
+            self.host.branches[one.branch] = pull.head
+            return f"put {one.branch} back"
+        tree, conflicts = self.host.merged(one.number)
+        if conflicts:
+            return None  # it is built anew
+        if not green(tree):
+            self.host.check(pull.head, "build", CheckState.FAILED)
+            return f"#{one.number} is red with main"
+        waits = [name for name, ran in self.host.ran.get(pull.head, {}).items() if ran.state is not CheckState.PASSED]
+        for name in waits:
+            self.host.check(pull.head, name, CheckState.PASSED)
+        if waits:
+            return f"the checks of #{one.number} are green"
+        return f"merged #{one.number} as {self.host.merge(one.number, self.rng.choice(WAYS))[:12]}"
+
+    def _is_good(self, one: Request) -> None:
+        """NotAllowed: main would be red with it, or it conflicts."""
+        tree, conflicts = self.host.merged(one.number)
+        if conflicts or not green(tree):
+            raise NotAllowed(f"#{one.number} does not pass on main as it is")
+
+    def _head(self, one: Request) -> str:
+        return self.host.branches[one.branch]
+
+    def _some(self) -> Request:
+        found = self.host.open_ones()
+        if not found:
+            raise NotAllowed("there is no request")
+        return self.rng.choice(found)
+
+
+# --- promises --------------------------------------------------------------------------------------
+
+
+def a_bead_has_one_open_request(scene: Scene) -> list[str]:
+    """Whatever was killed, and whatever had no answer."""
+    if scene.requested is None:
+        return []
+    opened = Counter(one.branch for one in scene.requested.host.open_ones())
+    return [f"{branch} has {count} open requests" for branch, count in opened.items() if count > 1]
+
+
+def main_moves_by_people_alone(scene: Scene) -> list[str]:
+    """Nothing of ours ever moves the base."""
+    git = scene.requested
+    return [f"the host's main is at {git.there[:12]}, by nobody"] if git and git.there not in git.by_people else []
+
+
+def done_is_merged_by_people(scene: Scene) -> list[str]:
+    """A bead is done when the host has merged its request, and its merge is in the base: not a moment earlier."""
+    if scene.requested is None:
+        return []
+    wrong, host = [], scene.requested.host
+    for bead in _done(scene):
+        merges = [one.merged_as for one in host.requests if one.branch == branch_of(bead) and one.merged_as]
+        if bead.merged_commit not in merges:
+            wrong.append(f"{bead.id} is done as {str(bead.merged_commit)[:12]}, and nobody merged that")
+        elif not scene.git.contains(str(bead.merged_commit), scene.requested.there):
+            wrong.append(f"{bead.id} is done, and its merge is not in the base")
+    return wrong
+
+
+def no_request_is_lost(scene: Scene) -> list[str]:
+    """At rest: what was merged of a bead that is not with a person is done; what is open is known."""
+    if scene.requested is None:
+        return []
+    wrong, beads = [], {branch_of(bead): bead for bead in scene.beads}
+    for one in scene.requested.host.requests:
+        bead = beads[one.branch]
+        pull = scene.store.pull(bead.id)
+        if pull is None:
+            wrong.append(f"#{one.number} of {bead.id} is not known")
+        elif bead.status is Status.CANCELLED and not pull.number:
+            continue  # given up before anybody heard of it: it is looked for once in each life, and doctor names it
+        elif one.state is PullState.OPEN and pull.number != one.number and _is_ours(scene, one):
+            wrong.append(f"#{one.number} of {bead.id} is open, and #{pull.number} is what is known")
+    return wrong
+
+
+def _is_ours(scene: Scene, one: Request) -> bool:
+    """Whether nobody else pushed to its branch: such a one is theirs, and left alone."""
+    there = scene.requested.host.branches.get(one.branch, "") if scene.requested is not None else ""
+    return there in scene.git.refs.values()
+
+
+def _done(scene: Scene) -> list[Bead]:
+    by_hand = scene.observed.by_hand
+    done = [bead for bead in scene.beads if bead.status is Status.DONE and bead.type is not BeadType.EPIC]
+    return [bead for bead in done if bead.id not in by_hand]
+
+
+EACH_STEP: Sequence[Callable[[Scene], list[str]]] = (
+    a_bead_has_one_open_request,
+    main_moves_by_people_alone,
+    done_is_merged_by_people,
+)
+AT_REST: Sequence[Callable[[Scene], list[str]]] = (no_request_is_lost,)

@@ -1,0 +1,93 @@
+"""Whole simulated daemons whose work lands by requests: people at the host, outages, force-pushes, other people's merges,
+and a daemon that dies at any call to the host. Planted bugs show that it would be seen.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
+
+from nobrakes.core.pulls import life
+from nobrakes.core.pulls.life import Turn
+from nobrakes.core.pulls.pull import PullRequest, Seen
+from nobrakes.daemon.pulls import exchange as exchanging
+from nobrakes.daemon.review import pulls
+from nobrakes.ports import Land
+from nobrakes.simulate.fake_code_host import FakeCodeHost
+from nobrakes.simulate.rates import Rates
+from nobrakes.simulate.requested import MAIN, RequestedFakeGit
+from nobrakes.simulate.world import Broken, World
+from tests.support.dose import each_dosed
+
+RATES = Rates(requests=1.0)
+
+
+@pytest.mark.parametrize("seed", each_dosed("worlds by requests", range(60), 6))
+def test_every_promise_is_kept(seed: int) -> None:
+    World(seed, rates=RATES).run()
+
+
+def test_people_merge_and_close_there_and_other_things_happen() -> None:
+    """The story of one seed has what these worlds are for."""
+    world = World(2, rates=RATES)
+    world.run()
+    told = "\n".join(world.log)
+    for words in ("merged #", "somebody merged", "CRASH at host.", "pull_opened"):
+        assert words in told, words
+    assert world.scene.requested is not None and world.git.landings == []
+    assert [bead for bead in world.scene.beads if bead.merged_commit]
+
+
+def test_a_world_without_them_has_no_host() -> None:
+    assert World(2).scene.requested is None and "--requests" not in World(2).replay
+
+
+def done_early(patch: pytest.MonkeyPatch) -> None:
+    def turn(seen: Seen, pull: PullRequest) -> Turn:
+        return Turn.MERGED if seen.checks or seen.told is not None else Turn.WAIT
+
+    patch.setattr(life, "turn", turn)
+    patch.setattr(pulls, "is_on_main", lambda git, commit: True)
+
+
+def a_second_one(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(exchanging, "_found", lambda order, ports: None)
+    real = FakeCodeHost.open
+
+    def open_(self: FakeCodeHost, wanted: object) -> object:
+        hidden, self.requests = self.requests, []
+        try:
+            told = real(self, wanted)  # type: ignore[arg-type]
+        finally:
+            made, self.requests = self.requests, hidden
+            for one in made:
+                one.number = len(hidden) + 1
+                hidden.append(one)
+        return replace(told, number=len(hidden))
+
+    patch.setattr(FakeCodeHost, "open", open_)  # a host that would let it
+
+
+def main_is_pushed(patch: pytest.MonkeyPatch) -> None:
+    real = RequestedFakeGit.publish
+
+    def publish(self: RequestedFakeGit, branch: str, commit: str, ours: Collection[str]) -> Land:
+        said = real(self, branch, commit, ours)
+        self.host.branches[MAIN] = self.host.branches[branch]
+        return said
+
+    patch.setattr(RequestedFakeGit, "publish", publish)
+
+
+@pytest.mark.parametrize("bug", [done_early, a_second_one, main_is_pushed])
+def test_a_planted_bug_is_seen(bug: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    bug(monkeypatch)  # type: ignore[operator]
+    names = {
+        "done_early": "done_is_merged_by_people",
+        "a_second_one": "a_bead_has_one_open_request",
+        "main_is_pushed": "main_moves_by_people_alone",
+    }
+    only = names[bug.__name__]  # type: ignore[attr-defined]
+    with pytest.raises(Broken, match=only):
+        for seed in range(20):
+            World(seed, rates=RATES, only=only).run()
