@@ -91,7 +91,7 @@ class Review:
             has_joined = journal.step is Step.REBASE and following.journal.step is Step.VALIDATE_REBASED
             journal, moved = following.journal, True
             attempt = replace(attempt, data=journal.as_data())
-            if journal.step not in _WITH_THE_NEXT:
+            if journal.step not in _WITH_THE_NEXT or journal.merged_as:  # a merge by people is written down already
                 self.ports.store.journal(attempt.id, attempt.data)
             self.train.journaled(self.train.seen, attempt)
             if has_joined and is_paced(board.limits):

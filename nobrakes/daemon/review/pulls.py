@@ -84,6 +84,8 @@ class PullSteps:
         """What a review is told whose request people merged before it began; None: it builds its candidate."""
         attempt, bead = context.attempt.id, context.attempt.bead
         pull = self.ports.store.pull(bead)
+        if pull is not None and self._is_cut_off(pull):
+            return self._merged(attempt, pull)
         if attempt in self._before or pull is None or not pull.waits or not pull.head:
             return None
         if not self.ports.git.has(pull.head):
@@ -116,6 +118,8 @@ class PullSteps:
         more = whole_epics.has_more(self.ports, bead, journal)
         if more is not None and not self._beside.is_pending(name):
             return more
+        if pull is not None and self._is_cut_off(pull):
+            return self._merged(attempt, pull)
         if pull is None or not pull.waits:
             held = self._held_back(bead.id)
             if held:
@@ -264,6 +268,11 @@ class PullSteps:
                 store.record(Event(kind, pull.bead, attempt, data=data))
             store.save_pull(pull)
         return pull
+
+    def _is_cut_off(self, pull: PullRequest) -> bool:
+        """Whether its merge was written down by who was killed before the review knew it: its pins are there."""
+        is_known = pull.state is PullState.MERGED and is_on_main(self.ports.git, pull.merged_as)
+        return is_known and pull.head in branches.pushed_now(self.ports, pull.bead)
 
     def _merged(self, attempt: int, pull: PullRequest) -> Report:
         now = replace(pull, state=PullState.MERGED, says="merged", looked_at=self.ports.store.now())
