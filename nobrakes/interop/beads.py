@@ -7,8 +7,8 @@
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from ..core.beads.bead import Bead, BeadType, Dependency, DependencyType, Status, parse_type
@@ -75,7 +75,7 @@ def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
     """One bead with what it depends on, in Beads' format. Keys are in a fixed order."""
     metadata = _sorted(bead.metadata) if bead.metadata else {}
     kept: Mapping[str, Any] = metadata.pop(KEPT) if _is_kept(metadata.get(KEPT)) else {}
-    edges = {(needs, type_.value) for _, needs, type_ in dependencies} if dependencies else set()
+    edges = {(needs, _EDGE_WORDS[type_]) for _, needs, type_ in dependencies}
     if bead.epic:
         edges.add((bead.epic, DependencyType.PARENT_CHILD.value))
     written_edges = [{"issue_id": bead.id, "depends_on_id": needs, "type": type_} for needs, type_ in sorted(edges)]
@@ -111,6 +111,7 @@ def record(bead: Bead, dependencies: Iterable[Dependency]) -> Record:
     return made
 
 
+_EDGE_WORDS = {type_: type_.value for type_ in DependencyType}
 _WORDS = {type_: TYPE_WORDS.get(type_, type_.value) for type_ in BeadType}
 _INEXACT = frozenset(type_ for type_, word in _WORDS.items() if parse_type(word) is not type_)
 """The types that Beads' word does not tell."""
@@ -136,10 +137,11 @@ def line(bead: Bead, dependencies: Iterable[Dependency]) -> str:
 
 def dump(beads: Iterable[Bead], dependencies: Iterable[Dependency]) -> str:
     """These beads, each with what it waits for, one record a line, sorted by id."""
-    of: dict[str, list[Dependency]] = defaultdict(list)
+    of: dict[str, list[Dependency]] = {}
     for dependency in dependencies:
-        of[dependency.bead].append(dependency)
-    return "".join(line(bead, of[bead.id]) + "\n" for bead in sorted(beads, key=lambda bead: bead.id))
+        of.setdefault(dependency[0], []).append(dependency)
+    lines = [line(bead, of.get(bead.id, ())) for bead in sorted(beads, key=attrgetter("id"))]
+    return "\n".join([*lines, ""])
 
 
 assert set(TYPE_WORDS) < set(BeadType)

@@ -146,7 +146,6 @@ def bead_of(values: Iterable[Any]) -> Bead:
 
 
 _PLACES = {name: place for place, name in enumerate(_FIELDS)}
-_MAPPINGS = (_PLACES["metadata"], _PLACES["proposed"])
 _DEFAULTS = [getattr(Bead("", ""), name) for name in _FIELDS]
 
 
@@ -154,8 +153,6 @@ def new_bead(id_: str, *given: Mapping[str, Any]) -> Bead:
     """A bead of which these fields are given, the others as they begin; KeyError for a field that there is not."""
     values = _DEFAULTS.copy()
     values[0] = id_
-    for place in _MAPPINGS:
-        values[place] = {}
     for fields in given:
         for name, value in fields.items():
             values[_PLACES[name]] = value

@@ -89,6 +89,8 @@ def work_out(store: Store, plan: Plan, live: bool, at_once: bool = False) -> Wor
     """What the plan changes; PlanError names every problem that it has with the graph."""
     same = _same(store, plan, live) if len(plan.nodes) > SMALL else {}
     named = _named(plan).difference(same)
+    if len(named) > SMALL:  # most of them are new
+        named.intersection_update(id_ for _, id_ in store.by_priority())
     before = {bead.id: bead for bead in store.beads(ids=named)} if named else {}
     names, ids = _identities(store, plan, frozenset(before))
     work = Work(tuple(ids), at_once, before={id_: before[id_] for id_ in ids if id_ in before}, same=same)
